@@ -1,0 +1,66 @@
+// The fixed formulas: effective cost, victim score, drain grace. They are part of the product's promise and
+// are not pluggable; only the four weights of the score are configuration.
+
+/**
+ * Expected dollars per hour: `price + probability × penalty`.
+ * Probability 0 costs the price whatever the penalty (0 × ∞ is not a number); a pinned workload on a machine
+ * that can be interrupted costs +∞ and sorts last.
+ */
+export function effectiveCost(
+  pricePerHour: number,
+  interruptionProbability: number,
+  penaltyDollars: number,
+): number {
+  if (interruptionProbability === 0 || penaltyDollars <= 0) return pricePerHour;
+  return pricePerHour + interruptionProbability * penaltyDollars;
+}
+
+export interface ScoreWeights {
+  readonly priority: number;
+  readonly drainSpeed: number;
+  readonly interruption: number;
+  readonly reclamation: number;
+}
+
+export const DEFAULT_SCORE_WEIGHTS: ScoreWeights = {
+  priority: 1,
+  drainSpeed: 0.1,
+  interruption: 0.1,
+  reclamation: 0.1,
+};
+
+/** Used until drains of a machine class have been measured. */
+export const DEFAULT_DRAIN_SECONDS = 30;
+
+/** What the score knows of a victim: who would lose it, and what that costs. */
+export interface Victim {
+  readonly priority: number;
+  readonly drainSeconds: number;
+  readonly interruptionDollars: number;
+  readonly reclamationDollars: number;
+}
+
+/**
+ * How good a victim is; higher goes first:
+ * `w₁·max(0, gap) + w₂/max(1 s, drain) + w₃/max($0.01, interruption) + w₄/max($0.01, reclamation)`.
+ * The floors keep free and instant victims finite; a pinned penalty adds 0.
+ */
+export function victimScore(preemptorPriority: number, victim: Victim, weights: ScoreWeights): number {
+  return (
+    weights.priority * Math.max(0, preemptorPriority - victim.priority) +
+    weights.drainSpeed / Math.max(1, victim.drainSeconds) +
+    weights.interruption / Math.max(0.01, victim.interruptionDollars) +
+    weights.reclamation / Math.max(0.01, victim.reclamationDollars)
+  );
+}
+
+/** Grace of a reclaim nobody forces. */
+export const RECLAIM_GRACE_SECONDS = 600;
+
+/** Seconds a victim gets to leave, by how far the preemptor stands above it. Doubles hold any gap of two int32. */
+export function drainGraceSeconds(preemptorPriority: number, victimPriority: number): number {
+  const gap = preemptorPriority - victimPriority;
+  if (gap > 900_000) return 10;
+  if (gap > 500_000) return 30;
+  return gap > 100_000 ? 120 : RECLAIM_GRACE_SECONDS;
+}

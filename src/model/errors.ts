@@ -1,0 +1,165 @@
+// The one error catalogue. Every refusal in BigFleet has a stable code from here; `docs/errors.md` is
+// made from this file and `bigfleet explain CODE` prints an entry.
+
+interface CatalogueEntry {
+  /** What went wrong, in one line. */
+  readonly summary: string;
+  /** What the person who meets it should do. */
+  readonly remedy: string;
+}
+
+export const ERRORS = {
+  BF_QUANTITY_SYNTAX: {
+    summary: 'A resource quantity does not follow the Kubernetes grammar.',
+    remedy:
+      'Write a number with an optional suffix: n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3.',
+  },
+  BF_QUANTITY_NEGATIVE: {
+    summary: 'A resource quantity is below zero where only zero or more makes sense.',
+    remedy: 'Demand and capacity are never negative; report 0 or leave the resource out.',
+  },
+  BF_QUANTITY_OVERFLOW: {
+    summary:
+      'A resource quantity is larger than 2^53 - 1 units (milli-units for cpu), so it cannot be counted exactly.',
+    remedy: 'Split the demand, or check the unit: 2^53 bytes are 8 PiB.',
+  },
+  BF_RESOURCE_NAME: {
+    summary: 'A resource has an empty name.',
+    remedy: 'Name the resource, for example cpu, memory or nvidia.com/gpu.',
+  },
+  BF_OPERATOR_UNKNOWN: {
+    summary: 'A requirement uses an operator that this version does not know.',
+    remedy: 'Use In, NotIn, Exists, DoesNotExist or Same.',
+  },
+  BF_REQUIREMENT_KEY: {
+    summary: 'A requirement or a spread term has no key.',
+    remedy: 'Name the label, for example topology.kubernetes.io/zone.',
+  },
+  BF_BUCKET_RANGE: {
+    summary: 'A penalty bucket is outside 0 to 27.',
+    remedy: 'Send a PenaltyBucket value; 27 means pinned.',
+  },
+  BF_PENALTY_NOT_A_NUMBER: {
+    summary: 'A penalty in dollars is not a number.',
+    remedy: 'Give dollars as a number; negative counts as zero, anything above 8,388,608 means pinned.',
+  },
+  BF_CLUSTER_EMPTY: {
+    summary: 'A message names no cluster.',
+    remedy: 'Set cluster_id; it must be the cluster the session belongs to.',
+  },
+  BF_CLUSTER_MISMATCH: {
+    summary: 'A roll-up names another cluster than the session it came through.',
+    remedy: 'A cluster reports its own demand only; check the cluster id of the operator.',
+  },
+  BF_ROLLUP_TOO_LARGE: {
+    summary: 'A roll-up has more rows, labels or bytes than the limits allow.',
+    remedy: 'Aggregate more: one row per set of requirements, priority, spread, penalties and group.',
+  },
+  BF_MACHINE_ID_EMPTY: {
+    summary: 'A machine record has no id.',
+    remedy: 'The provider must give each machine an id that stays the same for its whole life.',
+  },
+  BF_MACHINE_STATE_UNSPECIFIED: {
+    summary: 'A machine record has no state.',
+    remedy: 'Report one of the eight machine states.',
+  },
+  BF_MACHINE_STATE_UNKNOWN: {
+    summary: 'A machine record has a state number that this version does not know.',
+    remedy: 'Report one of the eight machine states (1 to 8); check that both sides speak the same version.',
+  },
+  BF_MACHINE_CAPACITY_TYPE_UNKNOWN: {
+    summary: 'A machine record has a capacity type number that this version does not know.',
+    remedy: 'Report bare metal, reserved, on-demand or spot (1 to 4), or leave it unset (0).',
+  },
+  BF_MACHINE_HOST_FORBIDDEN: {
+    summary: 'A Speculative or Creating machine has a host; nothing exists yet in those states.',
+    remedy: 'Attach the host when the machine reaches Idle.',
+  },
+  BF_MACHINE_HOST_MISSING: {
+    summary: 'A machine past Creating has no host.',
+    remedy: 'Report the host of every Idle, Configuring, Configured, Draining or Deleting machine.',
+  },
+  BF_MACHINE_CLUSTER_FORBIDDEN: {
+    summary: 'A machine that cannot be bound names a cluster.',
+    remedy: 'Clear the cluster in Speculative, Creating, Idle and Deleting.',
+  },
+  BF_MACHINE_CLUSTER_MISSING: {
+    summary: 'A Configured or Draining machine names no cluster.',
+    remedy: 'Report the cluster given to Configure until the drain has reached Idle.',
+  },
+  BF_MACHINE_ERROR_MISSING: {
+    summary: 'A Failed machine has no error text.',
+    remedy: 'Say in last_error what failed.',
+  },
+  BF_MACHINE_PRICE: {
+    summary: 'A machine price is negative, infinite or not a number.',
+    remedy: 'Report USD per hour, finite and at least 0.',
+  },
+  BF_MACHINE_PROBABILITY: {
+    summary: 'An interruption probability is outside 0 to 1 or not a number.',
+    remedy: 'Report the chance of an interruption within an hour, between 0 and 1.',
+  },
+  BF_MOVE_ILLEGAL: {
+    summary: 'A machine was told to make a move that its state does not allow.',
+    remedy: 'See the table of commands in docs/architecture.md; the machine keeps its state.',
+  },
+  BF_TOKEN_RANGE: {
+    summary: 'A fencing token is negative or above 2^63 - 1.',
+    remedy: 'Epoch and sequence number are int64 counters that start at 1.',
+  },
+  BF_WIRE_MALFORMED: {
+    summary: 'Bytes are not a valid protobuf message.',
+    remedy:
+      'Check that the sender speaks bigfleet.v1alpha1; the message was dropped and the last good state kept.',
+  },
+  BF_WIRE_FIELD_MISSING: {
+    summary: 'A message lacks a field that the contract demands.',
+    remedy: 'Fill the field named in the message.',
+  },
+  BF_INPUT_UNREADABLE: {
+    summary: 'An input file cannot be read or parsed.',
+    remedy: 'Check the path and the format named in the message.',
+  },
+  BF_INPUT_INVALID: {
+    summary: 'An input file does not have the expected shape.',
+    remedy: 'Correct the fields listed; each is named by its path.',
+  },
+  BF_USAGE: {
+    summary: 'A command was called with the wrong words.',
+    remedy: 'Run the command with --help to see its arguments and examples.',
+  },
+  BF_NODE_VERSION: {
+    summary: 'The command was started with a Node older than 24.',
+    remedy: 'Use Node 24 or newer; in a checkout, npm scripts bring their own.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One thing wrong with an input: which rule, where, and the facts. A list of these refuses a whole input at once. */
+export interface Problem {
+  readonly code: ErrorCode;
+  /** Where in the input, as a path such as `needs[3].minUnit.cpu`; empty for the input as a whole. */
+  readonly path: string;
+  /** What was found there, as a sentence without the remedy. */
+  readonly message: string;
+}
+
+/** An error that carries its catalogue code; the message says what was wrong and what to do. */
+export class BigFleetError extends Error {
+  readonly code: ErrorCode;
+  /** The single facts behind the error, one per thing that is wrong. */
+  readonly problems: readonly Problem[];
+
+  constructor(code: ErrorCode, detail: string, options: ErrorOptions & { readonly path?: string } = {}) {
+    const where = options.path ? `${options.path}: ` : '';
+    super(`${code}: ${where}${detail} ${ERRORS[code].remedy}`, options);
+    this.name = 'BigFleetError';
+    this.code = code;
+    this.problems = [{ code, path: options.path ?? '', message: detail }];
+  }
+}
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
+}

@@ -1,0 +1,82 @@
+// The vocabulary of BigFleet: what every room means by a quantity, a requirement, a machine, a Need, an action.
+
+export type { Action, ActionKind, ActionReason } from './action.ts';
+export type { ScoreWeights, Victim } from './cost.ts';
+export {
+  DEFAULT_DRAIN_SECONDS,
+  DEFAULT_SCORE_WEIGHTS,
+  drainGraceSeconds,
+  effectiveCost,
+  RECLAIM_GRACE_SECONDS,
+  victimScore,
+} from './cost.ts';
+export type {
+  DecisionInput,
+  DecisionOptions,
+  DomainCandidate,
+  LedgerMachine,
+  Plan,
+  UnmetDetail,
+  UnmetReason,
+  Verdict,
+} from './decision.ts';
+export { WIRE_UNMET_REASON } from './decision.ts';
+export type { ErrorCode, Problem } from './errors.ts';
+export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
+export type { CommandMove, Sighting } from './lifecycle.ts';
+export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
+export type { HostRef, Machine, Stamp } from './machine.ts';
+export {
+  CapacityType,
+  effectiveAllocatable,
+  isBound,
+  isCapacityType,
+  isMachineState,
+  MachineState,
+  machineProblems,
+  stateName,
+} from './machine.ts';
+export type { Need, NeedKey } from './need.ts';
+export { compareKeys, comparePrecedence, compareRank, keyOf, keyText, mergeNeeds, sameKey } from './need.ts';
+export type { PenaltyBucket } from './penalty.ts';
+export {
+  BUCKET_HALF_DOLLAR,
+  BUCKET_LARGEST,
+  BUCKET_ONE_DOLLAR,
+  BUCKET_PINNED,
+  BUCKET_UNSPECIFIED,
+  BUCKET_ZERO,
+  bucketOfDollars,
+  dollarsOfBucket,
+  isPenaltyBucket,
+} from './penalty.ts';
+export type { Profile, ProfileParts, Spread } from './profile.ts';
+export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
+export type { Rounding } from './quantity.ts';
+export { formatQuantity, MAX_UNITS, parseQuantity } from './quantity.ts';
+export type { Attributes, Requirement } from './requirement.ts';
+export {
+  attributeOf,
+  canonicalRequirements,
+  INSTANCE_TYPE_KEY,
+  isOperator,
+  meets,
+  meetsAll,
+  Operator,
+  ZONE_KEY,
+} from './requirement.ts';
+export type { ResourceVector } from './resources.ts';
+export {
+  add,
+  canonicalResources,
+  covers,
+  formatResources,
+  isZero,
+  maximum,
+  NO_RESOURCES,
+  scale,
+  subtract,
+} from './resources.ts';
+export type { Result } from './result.ts';
+export { ok, refused } from './result.ts';
+export { compareText, printable, sortedUnique } from './text.ts';

@@ -1,0 +1,93 @@
+// Needs: one row of demand. A cluster says how much it wants in total and what every machine must be like;
+// how many machines that takes is our answer, never its question.
+
+import type { Profile } from './profile.ts';
+import { add, maximum, type ResourceVector } from './resources.ts';
+import { compareText } from './text.ts';
+
+/** What makes a row that row, over time and on the wire. */
+export interface NeedKey {
+  readonly cluster: string;
+  readonly fingerprint: string;
+  /** Co-location group, compared for equality only; '' for none. */
+  readonly group: string;
+}
+
+export interface Need {
+  readonly cluster: string;
+  readonly profile: Profile;
+  readonly group: string;
+  /** The sum over all pods. */
+  readonly aggregate: ResourceVector;
+  /** The largest single pod: a machine smaller than this cannot be acquired for the row. */
+  readonly minUnit: ResourceVector;
+  /** Shard clock, in milliseconds, when the key was first reported. */
+  readonly firstSeenMs: number;
+}
+
+export function keyOf(need: Need): NeedKey {
+  return { cluster: need.cluster, fingerprint: need.profile.fingerprint, group: need.group };
+}
+
+export function sameKey(a: NeedKey, b: NeedKey): boolean {
+  return a.cluster === b.cluster && a.fingerprint === b.fingerprint && a.group === b.group;
+}
+
+export function compareKeys(a: NeedKey, b: NeedKey): number {
+  return (
+    compareText(a.cluster, b.cluster) ||
+    compareText(a.fingerprint, b.fingerprint) ||
+    compareText(a.group, b.group)
+  );
+}
+
+/** A key as one text, for maps. Lengths in front keep it collision-free whatever the parts contain. */
+export function keyText(key: NeedKey): string {
+  return `${key.cluster.length}:${key.fingerprint.length}:${key.cluster}${key.fingerprint}${key.group}`;
+}
+
+/** Who may take a machine from whom: priority, then interruption bucket, then reclamation bucket. Positive: `a` is ahead. */
+export function comparePrecedence(a: Profile, b: Profile): number {
+  return (
+    a.priority - b.priority ||
+    a.interruptionBucket - b.interruptionBucket ||
+    a.reclamationBucket - b.reclamationBucket
+  );
+}
+
+/** The one total order in which rows are served: precedence, then who was here first, then the key. Negative: `a` is first. */
+export function compareRank(a: Need, b: Need): number {
+  return (
+    comparePrecedence(b.profile, a.profile) ||
+    a.firstSeenMs - b.firstSeenMs ||
+    compareText(a.cluster, b.cluster) ||
+    compareText(a.profile.fingerprint, b.profile.fingerprint) ||
+    compareText(a.group, b.group)
+  );
+}
+
+/** Rows with equal keys become one: amounts add up, the largest pod and the earliest known sighting win. Input order of first appearance. */
+export function mergeNeeds(needs: readonly Need[]): readonly Need[] {
+  const merged = new Map<string, Need>();
+  for (const need of needs) {
+    const text = keyText(keyOf(need));
+    const other = merged.get(text);
+    merged.set(text, other === undefined ? need : mergePair(other, need));
+  }
+  return [...merged.values()];
+}
+
+function mergePair(a: Need, b: Need): Need {
+  return {
+    ...a,
+    aggregate: add(a.aggregate, b.aggregate),
+    minUnit: maximum(a.minUnit, b.minUnit),
+    firstSeenMs: earliest(a.firstSeenMs, b.firstSeenMs),
+  };
+}
+
+/** The earlier of two sightings, 0 meaning "not known". */
+function earliest(a: number, b: number): number {
+  if (a === 0 || b === 0) return Math.max(a, b);
+  return Math.min(a, b);
+}

@@ -1,0 +1,76 @@
+// Requirements: what a row asks of every single machine. `Same` also asks that all machines share one value of
+// the key; that second half is the engine's, here it only demands that the machine has a value.
+
+import { compareText, sortedUnique } from './text.ts';
+
+/** Numbers are the wire's and appear in fingerprints. */
+export const Operator = { Unspecified: 0, In: 1, NotIn: 2, Exists: 3, DoesNotExist: 4, Same: 5 } as const;
+export type Operator = (typeof Operator)[keyof typeof Operator];
+
+export interface Requirement {
+  readonly key: string;
+  readonly operator: Operator;
+  readonly values: readonly string[];
+}
+
+export const INSTANCE_TYPE_KEY = 'node.kubernetes.io/instance-type';
+export const ZONE_KEY = 'topology.kubernetes.io/zone';
+
+/** What a requirement can see of a machine. */
+export interface Attributes {
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+export function isOperator(n: number): n is Operator {
+  return Number.isInteger(n) && n >= Operator.Unspecified && n <= Operator.Same;
+}
+
+/** The machine's value of a key, or undefined. Type and zone come from the record; a label stands in only where that is empty. */
+export function attributeOf(machine: Attributes, key: string): string | undefined {
+  if (key === INSTANCE_TYPE_KEY && machine.instanceType !== '') return machine.instanceType;
+  if (key === ZONE_KEY && machine.zone !== '') return machine.zone;
+  return machine.labels.get(key);
+}
+
+/** One requirement against one machine. A label that is present but empty is present. */
+export function meets(machine: Attributes, requirement: Requirement): boolean {
+  const value = attributeOf(machine, requirement.key);
+  switch (requirement.operator) {
+    case Operator.In:
+      return value !== undefined && requirement.values.includes(value);
+    case Operator.NotIn:
+      return value === undefined || !requirement.values.includes(value);
+    case Operator.Exists:
+      return value !== undefined;
+    case Operator.DoesNotExist:
+      return value === undefined;
+    case Operator.Same:
+      return value !== undefined && (requirement.values.length === 0 || requirement.values.includes(value));
+    case Operator.Unspecified:
+      return false;
+  }
+}
+
+export function meetsAll(machine: Attributes, requirements: readonly Requirement[]): boolean {
+  for (const requirement of requirements) {
+    if (!meets(machine, requirement)) return false;
+  }
+  return true;
+}
+
+/** One order and one spelling for every set of requirements: values sorted and unique, then by key, operator, values. */
+export function canonicalRequirements(requirements: readonly Requirement[]): readonly Requirement[] {
+  return requirements
+    .map(({ key, operator, values }): Requirement => ({ key, operator, values: sortedUnique(values) }))
+    .sort((a, b) => compareText(a.key, b.key) || a.operator - b.operator || compareLists(a.values, b.values));
+}
+
+function compareLists(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const order = compareText(a[i]!, b[i]!);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}

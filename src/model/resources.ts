@@ -1,0 +1,76 @@
+// Resource vectors: how much of each named resource, in whole units (see quantity.ts). An absent
+// resource is zero. A vector never holds a negative or fractional amount.
+
+import { BigFleetError } from './errors.ts';
+import { formatQuantity, MAX_UNITS } from './quantity.ts';
+import { compareText } from './text.ts';
+
+/** Resource name to units. A Map, because names come from the wire and `__proto__` is a legal one. */
+export type ResourceVector = ReadonlyMap<string, number>;
+
+export const NO_RESOURCES: ResourceVector = new Map();
+
+/** Per dimension sum. Throws rather than leave the exact range. */
+export function add(a: ResourceVector, b: ResourceVector): ResourceVector {
+  const sum = new Map(a);
+  for (const [name, units] of b) sum.set(name, checked((sum.get(name) ?? 0) + units, name));
+  return sum;
+}
+
+/** Per dimension difference, never below zero; dimensions of `b` that `a` lacks stay absent. */
+export function subtract(a: ResourceVector, b: ResourceVector): ResourceVector {
+  const rest = new Map<string, number>();
+  for (const [name, units] of a) rest.set(name, Math.max(0, units - (b.get(name) ?? 0)));
+  return rest;
+}
+
+/** Per dimension maximum. */
+export function maximum(a: ResourceVector, b: ResourceVector): ResourceVector {
+  const max = new Map(a);
+  for (const [name, units] of b) max.set(name, Math.max(units, max.get(name) ?? 0));
+  return max;
+}
+
+/** `n` times the vector; nothing at all for n ≤ 0. */
+export function scale(vector: ResourceVector, n: number): ResourceVector {
+  if (n <= 0) return NO_RESOURCES;
+  const scaled = new Map<string, number>();
+  for (const [name, units] of vector) scaled.set(name, checked(units * n, name));
+  return scaled;
+}
+
+/** Whether every dimension that `want` names is there in full. */
+export function covers(have: ResourceVector, want: ResourceVector): boolean {
+  for (const [name, units] of want) {
+    if ((have.get(name) ?? 0) < units) return false;
+  }
+  return true;
+}
+
+/** Whether no dimension is above zero; the empty vector is zero. */
+export function isZero(vector: ResourceVector): boolean {
+  for (const units of vector.values()) {
+    if (units > 0) return false;
+  }
+  return true;
+}
+
+/** One text per value of a vector: names in order, zeros left out. `16Gi` and its byte count give the same text. */
+export function canonicalResources(vector: ResourceVector): string {
+  return [...vector]
+    .filter(([, units]) => units > 0)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([name, units]) => `${name.replace(/[\\=,]/g, '\\$&')}=${units}`)
+    .join(',');
+}
+
+/** The vector as quantity texts, names in order, zeros left out. */
+export function formatResources(vector: ResourceVector): Record<string, string> {
+  const named = [...vector].filter(([, units]) => units > 0).sort(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(named.map(([name, units]) => [name, formatQuantity(units, name)]));
+}
+
+function checked(units: number, name: string): number {
+  if (units <= MAX_UNITS) return units;
+  throw new BigFleetError('BF_QUANTITY_OVERFLOW', `The amount of ${name} is too large to count exactly.`);
+}
