@@ -27,6 +27,10 @@ export const ERRORS = {
     summary: 'A resource has an empty name.',
     remedy: 'Name the resource, for example cpu, memory or nvidia.com/gpu.',
   },
+  BF_DIMENSION_LIMIT: {
+    summary: 'The fleet speaks of more different resources than can be counted together.',
+    remedy: 'Leave out resources that no decision needs; up to 16 names may be in use at a time.',
+  },
   BF_OPERATOR_UNKNOWN: {
     summary: 'A requirement uses an operator that this version does not know.',
     remedy: 'Use In, NotIn, Exists, DoesNotExist or Same.',

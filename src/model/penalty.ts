@@ -13,7 +13,7 @@ export const BUCKET_ONE_DOLLAR = 3;
 export const BUCKET_LARGEST = 26;
 export const BUCKET_PINNED = 27;
 
-export function isPenaltyBucket(n: number): n is PenaltyBucket {
+export function isPenaltyBucket(n: number): boolean {
   return Number.isInteger(n) && n >= BUCKET_UNSPECIFIED && n <= BUCKET_PINNED;
 }
 

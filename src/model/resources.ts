@@ -3,7 +3,7 @@
 
 import { BigFleetError } from './errors.ts';
 import { formatQuantity, MAX_UNITS } from './quantity.ts';
-import { compareText } from './text.ts';
+import { compareText, printable } from './text.ts';
 
 /** Resource name to units. A Map, because names come from the wire and `__proto__` is a legal one. */
 export type ResourceVector = ReadonlyMap<string, number>;
@@ -72,5 +72,6 @@ export function formatResources(vector: ResourceVector): Record<string, string> 
 
 function checked(units: number, name: string): number {
   if (units <= MAX_UNITS) return units;
-  throw new BigFleetError('BF_QUANTITY_OVERFLOW', `The amount of ${name} is too large to count exactly.`);
+  const detail = `The amount of ${printable(name)} is too large to count exactly.`;
+  throw new BigFleetError('BF_QUANTITY_OVERFLOW', detail);
 }

@@ -26,7 +26,7 @@ export function sortedUnique(values: readonly string[]): readonly string[] {
 
 /** A string shown to a person: control characters spelled out, so that a hostile name cannot move the cursor. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (c) => {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

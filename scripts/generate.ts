@@ -1,0 +1,67 @@
+// `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
+// and docs/errors.md from the error catalogue. With --check nothing is written and any difference is an error.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ERRORS } from '../src/model/index.ts';
+
+const GENERATED_TYPES = 'src/wire/gen';
+const ERROR_PAGE = 'docs/errors.md';
+
+const check = process.argv.includes('--check');
+const scratch = mkdtempSync(join(tmpdir(), 'bigfleet-generate-'));
+try {
+  execFileSync('buf', ['generate', '--output', scratch], { stdio: 'inherit' });
+  const fresh = join(scratch, GENERATED_TYPES);
+  if (check) {
+    const stale = [
+      ...differences(fresh, GENERATED_TYPES),
+      ...(errorPage() === read(ERROR_PAGE) ? [] : [ERROR_PAGE]),
+    ];
+    for (const file of stale) console.error(`${file} is not what "npm run generate" makes.`);
+    process.exitCode = stale.length === 0 ? 0 : 1;
+  } else {
+    rmSync(GENERATED_TYPES, { recursive: true, force: true });
+    cpSync(fresh, GENERATED_TYPES, { recursive: true });
+    writeFileSync(ERROR_PAGE, errorPage());
+  }
+} finally {
+  rmSync(scratch, { recursive: true });
+}
+
+function differences(fresh: string, committed: string): string[] {
+  const files = new Set([...filesBelow(fresh), ...filesBelow(committed)]);
+  return [...files].filter((file) => read(join(fresh, file)) !== read(join(committed, file)));
+}
+
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((e) => e.isFile()).map((e) => join(e.parentPath, e.name).slice(folder.length + 1));
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function errorPage(): string {
+  const rows = Object.entries(ERRORS).map(
+    ([code, entry]) => `| \`${code}\` | ${entry.summary} | ${entry.remedy} |`,
+  );
+  return [
+    '# Error codes',
+    '',
+    'Every refusal carries one of these codes; they do not change. `bigfleet explain CODE` prints an entry.',
+    'This page is made from `src/model/errors.ts` by `npm run generate`.',
+    '',
+    '| code | what happened | what to do |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

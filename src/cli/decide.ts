@@ -1,0 +1,365 @@
+// `bigfleet decide FILE`: one decision on a scenario file, to try a change on paper. Prints what would be done,
+// the verdict on every Need and what it costs; nothing is touched. The engine is handed in.
+
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import {
+  type ActionKind,
+  BigFleetError,
+  type DecisionInput,
+  formatResources,
+  keyOf,
+  keyText,
+  type LedgerMachine,
+  type Need,
+  type NeedKey,
+  type Plan,
+  type Problem,
+  printable,
+  type ResourceVector,
+  stateName,
+  type Verdict,
+} from '../model/index.ts';
+import { type PlanJson, parseScenario, planJson } from '../sim/index.ts';
+import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
+
+/** Where the command reads and writes; tests bring their own. */
+export interface DecideIo {
+  /** The text of a file, `-` being standard input. */
+  readonly read: (file: string) => string;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly exitCode: (code: number) => void;
+  readonly paint: Paint;
+}
+
+const PROCESS_IO: DecideIo = {
+  read: (file) => readFileSync(file === '-' ? 0 : file, 'utf8'),
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  exitCode: (code) => {
+    process.exitCode = code;
+  },
+  paint: paintFor(process.stdout),
+};
+
+/** Actions of one kind that are listed before the rest is only counted. */
+const MAX_LISTED = 20;
+
+/** Exit code of input that cannot be decided on. */
+const BAD_INPUT = 2;
+
+interface DecideFlags {
+  readonly output: 'text' | 'json';
+  readonly explain?: string;
+}
+
+export function decideCommand(decide: (input: DecisionInput) => Plan, io: DecideIo = PROCESS_IO): Command {
+  return new Command('decide')
+    .description('decide on a scenario file and print the plan; nothing is touched')
+    .argument('<file>', 'a scenario in JSON or YAML, or - for standard input')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
+    .option(
+      '--explain <need>',
+      'one Need only: CLUSTER/FINGERPRINT[/GROUP], a unique start of that, or its number',
+    )
+    .addHelpText('after', HELP)
+    .action((file: string, flags: DecideFlags) => {
+      const scenario = readScenarioFile(file, io);
+      if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
+      const plan = decide(scenario.value.input);
+      io.out(render(plan, scenario.value.input, flags, io.paint));
+    });
+}
+
+const HELP = `
+Exit code 0: decided. 2: the input is wrong; every problem is listed with its path.
+
+Examples:
+  bigfleet decide examples/scenarios/first-look.yaml
+  bigfleet decide fleet.json -o json | jq .cost
+  bigfleet decide fleet.json --explain 2           the second Need of the table
+  bigfleet decide fleet.json --explain prod-eu/    the only Need of a cluster
+  generate-fleet | bigfleet decide -`;
+
+function readScenarioFile(file: string, io: DecideIo): ReturnType<typeof parseScenario> {
+  try {
+    return parseScenario(io.read(file));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { ok: false, problems: [{ code: 'BF_INPUT_UNREADABLE', path: '', message }] };
+  }
+}
+
+function refuse(file: string, problems: readonly Problem[], flags: DecideFlags, io: DecideIo): void {
+  if (flags.output === 'json') io.out(`${JSON.stringify({ problems }, null, 2)}\n`);
+  const name = file === '-' ? 'standard input' : printable(file);
+  const lines = problems.map(({ code, path, message }) => {
+    return `  ${code}  ${path === '' ? '' : `${printable(path)}: `}${message}`;
+  });
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  io.err(`${[`${name}: ${count}, nothing decided.`, ...lines].join('\n')}\n`);
+  io.exitCode(BAD_INPUT);
+}
+
+function render(plan: Plan, input: DecisionInput, flags: DecideFlags, paint: Paint): string {
+  const json = planJson(plan, input);
+  const wanted = flags.explain === undefined ? undefined : findVerdict(plan.verdicts, flags.explain);
+  if (flags.output === 'json') {
+    const value = wanted === undefined ? json : json.needs[plan.verdicts.indexOf(wanted)];
+    return `${JSON.stringify(value, null, 2)}\n`;
+  }
+  const lines =
+    wanted === undefined ? planLines(plan, input, json, paint) : explainLines(wanted, input, paint);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The Need meant by a text: its exact name, its number in the table, or a start that only one name has. */
+function findVerdict(verdicts: readonly Verdict[], text: string): Verdict {
+  const exact = verdicts.find(({ key }) => keyName(key) === text);
+  const byNumber = /^\d+$/.test(text) ? verdicts[Number(text) - 1] : undefined;
+  const starting = verdicts.filter(({ key }) => keyName(key).startsWith(text));
+  const found = exact ?? byNumber ?? (starting.length === 1 ? starting[0] : undefined);
+  if (found !== undefined) return found;
+  const which = starting.length === 0 ? verdicts : starting;
+  const names = which.slice(0, 5).map(({ key }) => `\n  ${keyName(key)}`);
+  const more = which.length > names.length ? `\n  … and ${which.length - names.length} more` : '';
+  const what = starting.length === 0 ? 'No Need is named' : `${starting.length} Needs start with`;
+  throw new BigFleetError('BF_USAGE', `${what} "${text}". Known:${names.join('')}${more}\n`);
+}
+
+function keyName({ cluster, fingerprint, group }: NeedKey): string {
+  return `${cluster}/${fingerprint}${group === '' ? '' : `/${group}`}`;
+}
+
+function planLines(plan: Plan, input: DecisionInput, json: PlanJson, paint: Paint): readonly string[] {
+  const met = plan.verdicts.filter(({ satisfied }) => satisfied).length;
+  return [
+    paint('bold', `Needs: ${plan.verdicts.length}, met ${met}`),
+    ...needLines(plan, input, paint),
+    '',
+    paint('bold', `Actions: ${plan.actions.length}`),
+    ...actionLines(plan, paint),
+    '',
+    paint('bold', 'Cost per hour'),
+    ...costLines(json, paint),
+  ];
+}
+
+function needLines(plan: Plan, input: DecisionInput, paint: Paint): readonly string[] {
+  const needs = new Map(input.needs.map((need) => [keyText(keyOf(need)), need]));
+  const rows = plan.verdicts.flatMap((verdict, i): readonly (readonly Cell[])[] => {
+    const need = needs.get(keyText(verdict.key));
+    const row: readonly Cell[] = [
+      { text: String(i + 1) },
+      { text: verdict.key.cluster },
+      { text: verdict.key.group },
+      { text: String(verdict.priority) },
+      { text: need === undefined ? '' : amounts(need.aggregate) },
+      { text: statusOf(verdict), style: styleOf(verdict) },
+      { text: detailOf(verdict) },
+    ];
+    if (verdict.satisfied) return [row];
+    const style = styleOf(verdict);
+    const empty: Cell = { text: '' };
+    return [row, [empty, empty, empty, { text: 'short', style }, { text: amounts(verdict.deficit), style }]];
+  });
+  const columns = [
+    { header: '#', align: 'right' },
+    { header: 'CLUSTER' },
+    { header: 'GROUP' },
+    { header: 'PRIORITY', align: 'right' },
+    { header: 'WANTS' },
+    { header: 'VERDICT' },
+    { header: 'DETAIL' },
+  ] as const;
+  return tableLines(columns, rows, { paint, indent: 2 });
+}
+
+function statusOf({ satisfied, unmet }: Verdict): string {
+  return satisfied ? 'met' : (unmet?.reason ?? 'unmet');
+}
+
+function styleOf({ satisfied, unmet }: Verdict): Style {
+  if (satisfied) return 'green';
+  return unmet?.reason === 'preempting' ? 'yellow' : 'red';
+}
+
+/** What it gets: `keeps 1, binds 2`. */
+function detailOf({ claimed, bootstraps, provisions, preempts, foldedInto }: Verdict): string {
+  const kept = claimed.length - bootstraps.length - provisions.length;
+  const parts = [
+    kept > 0 ? `keeps ${kept}` : '',
+    bootstraps.length > 0 ? `binds ${bootstraps.length}` : '',
+    provisions.length > 0 ? `buys ${provisions.length}` : '',
+    preempts.length > 0 ? `preempts ${preempts.length}` : '',
+    foldedInto === null ? '' : 'folded',
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function amounts(vector: ResourceVector): string {
+  const entries = Object.entries(formatResources(vector));
+  return entries.length === 0 ? 'nothing' : entries.map(([name, text]) => `${name} ${text}`).join(' ');
+}
+
+const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+
+function actionLines(plan: Plan, paint: Paint): readonly string[] {
+  const numbers = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), i + 1]));
+  const lines: string[] = [];
+  for (const kind of KINDS) {
+    const actions = plan.actions.filter((action) => action.kind === kind);
+    if (actions.length === 0) continue;
+    lines.push(`  ${paint(KIND_STYLE[kind], kind)} ${actions.length}`);
+    const rows = actions
+      .slice(0, MAX_LISTED)
+      .map((action): readonly Cell[] => [
+        { text: action.machine },
+        { text: directionOf(action.kind, action.cluster) },
+        { text: action.graceSeconds > 0 ? `grace ${duration(action.graceSeconds)}` : '' },
+        { text: action.need === null ? '' : forWhom(action.need, numbers) },
+        { text: action.reason, style: 'dim' },
+      ]);
+    const columns = [{ header: '' }, { header: '' }, { header: '' }, { header: '' }, { header: '' }];
+    lines.push(...tableLines(columns, rows, { paint, indent: 4 }));
+    if (actions.length > MAX_LISTED) lines.push(`    … and ${actions.length - MAX_LISTED} more`);
+  }
+  return lines.length === 0 ? ['  none: the fleet is as it should be'] : lines;
+}
+
+const KIND_STYLE: Readonly<Record<ActionKind, Style>> = {
+  Bootstrap: 'green',
+  Provision: 'cyan',
+  Preempt: 'red',
+  Reclaim: 'yellow',
+  Delete: 'magenta',
+};
+
+function directionOf(kind: ActionKind, cluster: string): string {
+  if (kind === 'Bootstrap' || kind === 'Provision') return `to ${cluster}`;
+  return kind === 'Delete' ? '' : `from ${cluster}`;
+}
+
+function forWhom(key: NeedKey, numbers: ReadonlyMap<string, number>): string {
+  const number = numbers.get(keyText(key));
+  return number === undefined ? `for a fold of ${key.cluster}` : `for Need ${number}`;
+}
+
+function duration(seconds: number): string {
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}
+
+function costLines({ cost }: PlanJson, paint: Paint): readonly string[] {
+  const change = cost.after - cost.before;
+  const sign = change < 0 ? '−' : '+';
+  const changed = `${sign}${dollars(Math.abs(change))} once bought and given back`;
+  const rows = [
+    [{ text: 'before' }, { text: dollars(cost.before) }, { text: 'all machines with a host' }],
+    [{ text: 'after' }, { text: dollars(cost.after) }, { text: change === 0 ? 'unchanged' : changed }],
+    [{ text: 'risk' }, { text: dollars(cost.risk) }, { text: 'expected loss by interruptions' }],
+  ];
+  return tableLines([{ header: '' }, { header: '', align: 'right' }, { header: '' }], rows, {
+    paint,
+    indent: 2,
+  });
+}
+
+function dollars(amount: number): string {
+  return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;
+}
+
+function explainLines(verdict: Verdict, input: DecisionInput, paint: Paint): readonly string[] {
+  const need = input.needs.find((candidate) => keyText(keyOf(candidate)) === keyText(verdict.key));
+  const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
+  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict)].filter(([, text]) => text !== '');
+  const lines = facts.flatMap(([name, text]) => wrapFact(name, printable(text)));
+  lines[0] = paint('bold', lines[0] ?? '');
+  return [
+    ...lines,
+    ...machineLines('claims', verdict.claimed, machines, verdict, paint),
+    ...machineLines('preempts', verdict.preempts, machines, verdict, paint),
+    ...candidateLines(verdict, paint),
+  ];
+}
+
+type Fact = readonly [name: string, text: string];
+
+function wantFacts({ key, priority }: Verdict, need: Need | undefined): readonly Fact[] {
+  return [
+    ['Need', `${key.cluster}${key.group === '' ? '' : ` / group ${key.group}`}`],
+    ['fingerprint', key.fingerprint],
+    ['priority', String(priority)],
+    ['wants', need === undefined ? '' : amounts(need.aggregate)],
+    ['largest pod', need === undefined || need.minUnit.size === 0 ? '' : amounts(need.minUnit)],
+  ];
+}
+
+function verdictFacts(verdict: Verdict): readonly Fact[] {
+  const { unmet, deficit, domain, foldedInto } = verdict;
+  const matching = unmet?.matching;
+  const extra = unmet?.extraSupply;
+  return [
+    ['verdict', statusOf(verdict)],
+    ['short of', verdict.satisfied ? '' : amounts(deficit)],
+    ['folded into', foldedInto === null ? '' : keyName(foldedInto)],
+    ['domain', domain === null ? '' : `"${domain}"${verdict.satisfiable === false ? ', too small' : ''}`],
+    [
+      'matching',
+      matching === undefined
+        ? ''
+        : `${matching.idle} idle, ${matching.speculative} speculative, ${matching.configured} configured`,
+    ],
+    ['blocked by', unmet?.blocker ? keyName(unmet.blocker) : ''],
+    ['would help', extra ? `${extra.count} more like ${extra.like}` : ''],
+  ];
+}
+
+/** `name  text`, long texts going on below. */
+function wrapFact(name: string, text: string): string[] {
+  const room = LINE_WIDTH - FACT_INDENT;
+  const pieces = text.match(new RegExp(`.{1,${room}}`, 'gu')) ?? [''];
+  return pieces.map((piece, i) => (i === 0 ? name : '').padEnd(FACT_INDENT) + piece);
+}
+
+const FACT_INDENT = 13;
+
+function machineLines(
+  title: string,
+  ids: readonly string[],
+  machines: ReadonlyMap<string, LedgerMachine>,
+  { bootstraps, provisions }: Verdict,
+  paint: Paint,
+): readonly string[] {
+  if (ids.length === 0) return [];
+  const rows = ids.map((id): readonly Cell[] => {
+    const machine = machines.get(id);
+    const move = bootstraps.includes(id) ? 'binds now' : provisions.includes(id) ? 'buys now' : '';
+    return [
+      { text: id },
+      { text: machine === undefined ? '' : stateName(machine.state) },
+      { text: machine?.zone ?? '' },
+      { text: machine === undefined ? '' : dollars(machine.pricePerHour) },
+      { text: move },
+    ];
+  });
+  const columns = [
+    { header: 'MACHINE' },
+    { header: 'STATE' },
+    { header: 'ZONE' },
+    { header: 'PER HOUR', align: 'right' },
+    { header: '' },
+  ] as const;
+  return ['', title, ...tableLines(columns, rows, { paint, indent: 2 })];
+}
+
+function candidateLines({ candidates }: Verdict, paint: Paint): readonly string[] {
+  if (candidates.length === 0) return [];
+  const rows = candidates.map(({ domain, worstCoverage, satisfiable }): readonly Cell[] => [
+    { text: `"${shorten(domain, 40)}"` },
+    { text: `${Math.floor(worstCoverage / 1000) / 10} %` },
+    { text: satisfiable ? 'completes it' : 'too small', style: satisfiable ? 'green' : 'red' },
+  ]);
+  const columns = [{ header: 'DOMAIN' }, { header: 'COVERS', align: 'right' }, { header: '' }] as const;
+  return ['', 'domains', ...tableLines(columns, rows, { paint, indent: 2 })];
+}

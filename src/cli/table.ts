@@ -1,0 +1,82 @@
+// Plain tables for the terminal: columns as wide as they need, cut with … where a line would get too long.
+// Colour is applied after padding, so that it never counts as width.
+
+import { styleText } from 'node:util';
+import { printable } from '../model/index.ts';
+
+export type Style = Parameters<typeof styleText>[0];
+
+/** Colours a text, or leaves it alone where colours make no sense. */
+export type Paint = (style: Style, text: string) => string;
+
+/** Colours on a terminal only; NO_COLOR and FORCE_COLOR are honoured. */
+export function paintFor(stream: NodeJS.WritableStream): Paint {
+  return (style, text) => styleText(style, text, { stream });
+}
+
+/** For files, pipes and tests. */
+export const noPaint: Paint = (_style, text) => text;
+
+/** Lines for people are no longer than this. */
+export const LINE_WIDTH = 100;
+
+export interface Column {
+  readonly header: string;
+  readonly align?: 'left' | 'right';
+}
+
+export interface Cell {
+  readonly text: string;
+  readonly style?: Style;
+}
+
+/** The lines of a table, headers first if any column has one. Columns without any content are left out. */
+export function tableLines(
+  allColumns: readonly Column[],
+  allRows: readonly (readonly Cell[])[],
+  { paint = noPaint, indent = 0 }: { readonly paint?: Paint; readonly indent?: number } = {},
+): readonly string[] {
+  const used = allColumns.map((_, i) => allRows.some((row) => (row[i]?.text ?? '') !== ''));
+  const columns = allColumns.filter((_, i) => used[i]);
+  const rows = allRows.map((row) => row.filter((_, i) => used[i]));
+  const hasHeader = columns.some(({ header }) => header !== '');
+  const header = columns.map(({ header }): Cell => ({ text: header, style: 'dim' }));
+  const shown = (hasHeader ? [header, ...rows] : rows).map((row) =>
+    row.map((cell) => ({ ...cell, text: printable(cell.text) })),
+  );
+  const widths = fittedWidths(
+    columns.map((_, i) => shown.reduce((width, row) => Math.max(width, row[i]?.text.length ?? 0), 0)),
+    LINE_WIDTH - indent,
+  );
+  return shown.map((row) => {
+    const cells = columns.map(({ align }, i) => {
+      const { text = '', style } = row[i] ?? {};
+      const cut = shorten(text, widths[i]!);
+      const last = i === columns.length - 1;
+      const padded = align === 'right' ? cut.padStart(widths[i]!) : last ? cut : cut.padEnd(widths[i]!);
+      return style === undefined || text === '' ? padded : paint(style, padded);
+    });
+    return (' '.repeat(indent) + cells.join(GAP)).trimEnd();
+  });
+}
+
+/** A text of at most `width` characters. */
+export function shorten(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}
+
+const GAP = '  ';
+
+/** Takes from the widest column until the line fits. */
+function fittedWidths(natural: readonly number[], lineWidth: number): readonly number[] {
+  const widths = [...natural];
+  const room = lineWidth - GAP.length * (widths.length - 1);
+  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (excess > 0) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if (widths[widest]! <= 1) break;
+    widths[widest]!--;
+    excess--;
+  }
+  return widths;
+}

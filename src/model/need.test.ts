@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  compareKeys,
+  comparePrecedence,
+  compareRank,
+  keyOf,
+  keyText,
+  mergeNeeds,
+  type Need,
+  type NeedKey,
+  sameKey,
+} from './need.ts';
+import { makeProfile, type ProfileParts } from './profile.ts';
+import { Operator } from './requirement.ts';
+import { add, maximum, NO_RESOURCES } from './resources.ts';
+import { compareText } from './text.ts';
+
+function need(parts: ProfileParts, rest: Partial<Omit<Need, 'profile'>> = {}): Need {
+  return {
+    cluster: 'c',
+    profile: makeProfile(parts),
+    group: '',
+    aggregate: NO_RESOURCES,
+    minUnit: NO_RESOURCES,
+    firstSeenMs: 1,
+    ...rest,
+  };
+}
+
+function amounts(cpu: number, memory: number): Need['aggregate'] {
+  return new Map([
+    ['cpu', cpu],
+    ['memory', memory],
+  ]);
+}
+
+const name = fc.constantFrom('', 'a', 'b', 'ab', '1:', '\uffff', '\u{10000}');
+const needs: fc.Arbitrary<Need> = fc
+  .record({
+    parts: fc.record({
+      priority: fc.oneof(fc.constantFrom(0, 1), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1)),
+      interruptionBucket: fc.constantFrom(0, 1, 27),
+      reclamationBucket: fc.constantFrom(0, 1, 27),
+      requirements: fc.array(
+        fc.record({ key: name, operator: fc.constant(Operator.Exists), values: fc.constant([]) }),
+        {
+          maxLength: 1,
+        },
+      ),
+    }),
+    cluster: name,
+    group: name,
+    firstSeenMs: fc.constantFrom(0, 1, 2, Number.MAX_SAFE_INTEGER),
+    cpu: fc.nat({ max: 9 }),
+    memory: fc.nat({ max: 9 }),
+  })
+  .map(({ parts, cluster, group, firstSeenMs, cpu, memory }) => {
+    return need(parts, {
+      cluster,
+      group,
+      firstSeenMs,
+      aggregate: amounts(cpu, memory),
+      minUnit: amounts(memory, cpu),
+    });
+  });
+
+describe('comparePrecedence', () => {
+  const row = (priority: number, interruptionBucket: number, reclamationBucket: number): Need['profile'] => {
+    return makeProfile({ priority, interruptionBucket, reclamationBucket });
+  };
+
+  it('case 12: given a higher priority, then it wins whatever the penalties', () => {
+    expect(comparePrecedence(row(200, 0, 0), row(100, 27, 27))).toBeGreaterThan(0);
+    expect(comparePrecedence(row(100, 27, 27), row(200, 0, 0))).toBeLessThan(0);
+    expect(comparePrecedence(row(2 ** 31 - 1, 0, 0), row(-(2 ** 31), 27, 27))).toBeGreaterThan(0);
+  });
+
+  it('case 12: given equal priority, then the larger interruption bucket wins, then the larger reclamation bucket', () => {
+    expect(comparePrecedence(row(100, 5, 0), row(100, 4, 27))).toBeGreaterThan(0);
+    expect(comparePrecedence(row(100, 5, 3), row(100, 5, 2))).toBeGreaterThan(0);
+    expect(comparePrecedence(row(100, 27, 0), row(100, 26, 0))).toBeGreaterThan(0);
+  });
+
+  it('case 12: given the same, then it is not ahead of itself; other parts of a profile do not count', () => {
+    const gpu = makeProfile({
+      priority: 1,
+      requirements: [{ key: 'gpu', operator: Operator.Exists, values: [] }],
+    });
+    expect(comparePrecedence(row(1, 2, 3), row(1, 2, 3))).toBe(0);
+    expect(comparePrecedence(gpu, row(1, 0, 0))).toBe(0);
+  });
+});
+
+describe('compareRank', () => {
+  it('given rows that differ in one thing, then priority, buckets, first sighting and key decide in this order', () => {
+    const gpu = [{ key: 'gpu', operator: Operator.Exists, values: [] }];
+    const ranked = [
+      need({ priority: 2 }, { cluster: 'z', firstSeenMs: 99 }),
+      need({ priority: 1, interruptionBucket: 2 }, { cluster: 'z', firstSeenMs: 99 }),
+      need({ priority: 1, interruptionBucket: 1, reclamationBucket: 2 }, { cluster: 'z', firstSeenMs: 99 }),
+      need({ priority: 1, interruptionBucket: 1, reclamationBucket: 1 }, { cluster: 'z', firstSeenMs: 5 }),
+      need({ priority: 1, interruptionBucket: 1, reclamationBucket: 1 }, { cluster: 'a', firstSeenMs: 6 }),
+      need(
+        { priority: 1, interruptionBucket: 1, reclamationBucket: 1, requirements: gpu },
+        { firstSeenMs: 6 },
+      ),
+      need({ priority: 1, interruptionBucket: 1, reclamationBucket: 1 }, { firstSeenMs: 6 }),
+      need({ priority: 1, interruptionBucket: 1, reclamationBucket: 1 }, { firstSeenMs: 6, group: 'g' }),
+    ];
+    expect([...ranked].reverse().sort(compareRank)).toEqual(ranked);
+    for (let i = 1; i < ranked.length; i++) {
+      expect(compareRank(ranked[i - 1]!, ranked[i]!)).toBeLessThan(0);
+      expect(compareRank(ranked[i]!, ranked[i - 1]!)).toBeGreaterThan(0);
+    }
+  });
+
+  it('is a strict total order over keys: antisymmetric, transitive, equal only for one key seen at one time', () => {
+    fc.assert(
+      fc.property(needs, needs, needs, (a, b, c) => {
+        expect(Math.sign(compareRank(a, b))).toBe(-Math.sign(compareRank(b, a)) + 0);
+        if (compareRank(a, b) <= 0 && compareRank(b, c) <= 0)
+          expect(compareRank(a, c)).toBeLessThanOrEqual(0);
+        const one = sameKey(keyOf(a), keyOf(b)) && a.firstSeenMs === b.firstSeenMs;
+        expect(compareRank(a, b) === 0).toBe(one);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('agrees with precedence, and at one time of sighting with the order of keys', () => {
+    fc.assert(
+      fc.property(needs, needs, (a, b) => {
+        const ahead = comparePrecedence(a.profile, b.profile);
+        if (ahead !== 0) expect(Math.sign(compareRank(a, b))).toBe(-Math.sign(ahead));
+        else if (a.firstSeenMs === b.firstSeenMs) {
+          expect(Math.sign(compareRank(a, b))).toBe(Math.sign(compareKeys(keyOf(a), keyOf(b))));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('keys', () => {
+  const keys: fc.Arbitrary<NeedKey> = fc.record({
+    cluster: fc.oneof(name, fc.string()),
+    fingerprint: fc.oneof(name, fc.string()),
+    group: fc.oneof(name, fc.string()),
+  });
+
+  it('case 17: given another group, cluster, time or amount, then the fingerprint is the same', () => {
+    const row = need({ priority: 7 });
+    const others: Partial<Need>[] = [
+      { group: 'g' },
+      { cluster: 'other' },
+      { firstSeenMs: 99 },
+      { aggregate: amounts(1, 2) },
+      { minUnit: amounts(1, 2) },
+    ];
+    for (const other of others)
+      expect(keyOf({ ...row, ...other }).fingerprint).toBe('p=7|ipb=0|rpb=0|reqs=|spr=');
+  });
+
+  it('given keys whose parts run together alike, then their texts differ', () => {
+    const texts = [
+      { cluster: 'a', fingerprint: 'b', group: 'c' },
+      { cluster: 'ab', fingerprint: '', group: 'c' },
+      { cluster: '', fingerprint: 'ab', group: 'c' },
+      { cluster: 'a', fingerprint: 'bc', group: '' },
+      { cluster: '', fingerprint: '', group: 'abc' },
+      { cluster: '1:', fingerprint: '', group: '' },
+    ].map(keyText);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  it('same key, equal text and order zero are one and the same thing', () => {
+    fc.assert(
+      fc.property(keys, keys, (a, b) => {
+        const same = a.cluster === b.cluster && a.fingerprint === b.fingerprint && a.group === b.group;
+        expect(sameKey(a, b)).toBe(same);
+        expect(keyText(a) === keyText(b)).toBe(same);
+        expect(compareKeys(a, b) === 0).toBe(same);
+        expect(Math.sign(compareKeys(a, b))).toBe(-Math.sign(compareKeys(b, a)) + 0);
+        expect(sameKey(a, { ...a })).toBe(true);
+        if (a.cluster !== b.cluster) expect(compareKeys(a, b)).toBe(compareText(a.cluster, b.cluster));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('mergeNeeds', () => {
+  it('case 24: given rows with one key, then amounts add, the largest pod and the earliest known time win', () => {
+    const merged = mergeNeeds([
+      need({}, { aggregate: amounts(10, 40), minUnit: amounts(1, 8), firstSeenMs: 30 }),
+      need({}, { aggregate: amounts(5, 60), minUnit: amounts(4, 2), firstSeenMs: 0 }),
+      need({}, { aggregate: new Map([['gpu', 8]]), minUnit: new Map([['gpu', 8]]), firstSeenMs: 20 }),
+    ]);
+    expect(merged).toEqual([
+      need(
+        {},
+        {
+          aggregate: add(amounts(15, 100), new Map([['gpu', 8]])),
+          minUnit: maximum(amounts(4, 8), new Map([['gpu', 8]])),
+          firstSeenMs: 20,
+        },
+      ),
+    ]);
+  });
+
+  it('case 24: given other groups, clusters or profiles, then rows stay apart, in order of appearance', () => {
+    const rows = [
+      need({}, { group: 'b' }),
+      need({}, { group: 'a' }),
+      need({}),
+      need({}, { cluster: 'd' }),
+      need({ priority: 1 }),
+    ];
+    expect(mergeNeeds(rows)).toEqual(rows);
+  });
+
+  it('case 24: given profiles spelled differently, then they are one row', () => {
+    const spelled = (...values: string[]): ProfileParts => ({
+      requirements: [{ key: 'k', operator: Operator.In, values }],
+    });
+    expect(mergeNeeds([need(spelled('x', 'y')), need(spelled('y', 'x', 'y'))])).toHaveLength(1);
+  });
+
+  it('given only unknown times, then the time stays unknown', () => {
+    expect(mergeNeeds([need({}, { firstSeenMs: 0 }), need({}, { firstSeenMs: 0 })])[0]?.firstSeenMs).toBe(0);
+  });
+
+  it('given any rows, then keys are unique, totals are kept, input order does not matter and it settles at once', () => {
+    fc.assert(
+      fc.property(fc.array(needs, { maxLength: 8 }), (rows) => {
+        const merged = mergeNeeds(rows);
+        const byKey = (list: readonly Need[]): Need[] =>
+          [...list].sort((a, b) => compareKeys(keyOf(a), keyOf(b)));
+        expect(new Set(merged.map((row) => keyText(keyOf(row)))).size).toBe(merged.length);
+        expect(merged.reduce((sum, row) => add(sum, row.aggregate), NO_RESOURCES)).toEqual(
+          rows.reduce((sum, row) => add(sum, row.aggregate), NO_RESOURCES),
+        );
+        expect(byKey(mergeNeeds([...rows].reverse()))).toEqual(byKey(merged));
+        expect(mergeNeeds(merged)).toEqual(merged);
+      }),
+    );
+  });
+});

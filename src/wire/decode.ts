@@ -1,0 +1,42 @@
+// Strict decoding with a generated message type. By itself ts-proto's reader replaces invalid UTF-8 by U+FFFD,
+// so that two different keys could become one; it also stops without a word at a stray zero or end-group tag.
+// Go refuses both, and so do we. Used by service.ts for every message and by frames.ts and rollup.ts.
+
+import { BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire';
+import { WireFormatError } from './errors.ts';
+
+/** What ts-proto generates for a message: enough of it to encode and decode. */
+export interface MessageType<T> {
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
+  decode(input: BinaryReader | Uint8Array, length?: number): T;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes);
+
+/** `base` is added to the offset in errors, for a message that stands inside a larger one. */
+export function decodeStrict<T>(type: MessageType<T>, bytes: Uint8Array, base = 0): T {
+  const reader = new BinaryReader(bytes, decodeUtf8);
+  let message: T;
+  try {
+    message = type.decode(reader);
+  } catch (cause) {
+    const expected = isUtf8Error(cause) ? 'UTF-8 text before this byte' : 'a complete field';
+    throw new WireFormatError(base + Math.min(reader.pos, bytes.length), expected, { cause });
+  }
+  if (reader.pos !== bytes.length) throw new WireFormatError(base + reader.pos, 'a field tag');
+  return message;
+}
+
+/** UTF-8 text of a part of `bytes`. */
+export function decodeText(bytes: Uint8Array, from: number, to: number): string {
+  try {
+    return utf8.decode(bytes.subarray(from, to));
+  } catch (cause) {
+    throw new WireFormatError(from, 'UTF-8 text', { cause });
+  }
+}
+
+function isUtf8Error(error: unknown): boolean {
+  return error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+}

@@ -1,0 +1,16 @@
+// What other rooms may use of the wire: typed gRPC services, operator frames, roll-ups read by what changed.
+// Generated messages and service definitions are public too and imported from gen/ by their file.
+
+export type { RpcOptions, ServiceClient } from './client.ts';
+export { connect } from './client.ts';
+export type { MessageType } from './decode.ts';
+export { decodeStrict } from './decode.ts';
+export { WireFormatError } from './errors.ts';
+export type { OperatorFrame } from './frames.ts';
+export { readOperatorFrame } from './frames.ts';
+export type { ChangedRollup, RollupDelta, UnchangedRollup } from './rollup.ts';
+export { RollupReader } from './rollup.ts';
+export type { Handlers, HandlersFor } from './server.ts';
+export { addService } from './server.ts';
+export type { Codec, Service } from './service.ts';
+export { bindService, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, RpcError, rawBytes, statusOf } from './service.ts';

@@ -1,0 +1,110 @@
+// The command line as a user meets it: from a checkout, on an old Node, and installed from the packed tarball.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../src/model/index.ts';
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Outcome {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', ...options });
+  return { status, stdout, stderr };
+}
+
+const bigfleet = (...args: string[]): Outcome => run('npm', ['run', '--silent', 'bigfleet', '--', ...args]);
+
+describe('bigfleet from a checkout', () => {
+  it('prints help with the commands, and exits 0', () => {
+    const { status, stdout } = bigfleet('--help');
+    expect(status).toBe(0);
+    expect(stdout).toContain('explain');
+  });
+
+  it('explains a code, in any case', () => {
+    expect(bigfleet('explain', 'bf_quantity_syntax').stdout).toContain(ERRORS.BF_QUANTITY_SYNTAX.remedy);
+  });
+
+  it('lists the whole catalogue as JSON', () => {
+    const entries = JSON.parse(bigfleet('explain', '-o', 'json').stdout) as { code: string }[];
+    expect(entries.map(({ code }) => code)).toEqual(Object.keys(ERRORS));
+  });
+
+  it.each([[['frobnicate']], [['explain', 'BF_NO_SUCH_CODE']], [['explain', '--loud']]])(
+    'refuses %j with exit 2 and a reason',
+    (args) => {
+      const { status, stderr } = bigfleet(...args);
+      expect(status).toBe(2);
+      expect(stderr).not.toBe('');
+      expect(stderr).not.toContain('    at ');
+    },
+  );
+});
+
+describe('bigfleet on an old Node', () => {
+  // A stand-in for an old Node: today's, told to report an old version before the script starts.
+  function onNode20(bin: string): Outcome {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-old-'));
+    try {
+      const preload = join(folder, 'old.cjs');
+      writeFileSync(preload, `Object.defineProperty(process.versions, 'node', { value: '20.1.0' });`);
+      return run(process.execPath, ['--require', preload, bin, '--version']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  it('given the pinned Node of a checkout, then it runs itself with that', () => {
+    expect(onNode20(resolve('bin/bigfleet.js'))).toMatchObject({ status: 0, stdout: '0.1.0\n' });
+  });
+
+  it('given no other Node, then it says so in one sentence', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bin-'));
+    try {
+      run('cp', ['-r', 'bin', 'package.json', folder]);
+      const { status, stderr } = onNode20(join(folder, 'bin/bigfleet.js'));
+      expect(status).toBe(2);
+      expect(stderr).toBe('BF_NODE_VERSION: bigfleet needs Node 24 or newer, but this is Node 20.1.0.\n');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the packed package', () => {
+  it('given the tarball installed elsewhere, then the command and the sub-path exports work', {
+    timeout: 120_000,
+  }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-pack-'));
+    try {
+      const packed = run('npm', ['pack', '--silent', '--pack-destination', folder]);
+      expect(packed.status, packed.stderr).toBe(0);
+      const tarball = join(folder, packed.stdout.trim().split('\n').at(-1)!);
+      writeFileSync(join(folder, 'package.json'), '{"name":"stranger","private":true,"type":"module"}');
+      const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+      const installed = run('npm', ['install', '--prefer-offline', tarball], { cwd: folder, env });
+      expect(installed.status, installed.stderr).toBe(0);
+      expect(existsSync(join(folder, 'node_modules/bigfleet/src'))).toBe(false);
+
+      expect(
+        run(join(folder, 'node_modules/.bin/bigfleet'), ['--version'], { cwd: folder, env }).stdout,
+      ).toBe('0.1.0\n');
+      const script = `import { parseQuantity } from 'bigfleet/model'; console.log(parseQuantity('1.5Gi', 'memory', 'up'));`;
+      expect(run(process.execPath, ['--input-type=module', '-e', script], { cwd: folder }).stdout).toBe(
+        `${1.5 * 2 ** 30}\n`,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
