@@ -4,6 +4,8 @@
 import type { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 
+export const CLUSTER = 'prod-eu-west-1-042';
+
 /** Integers from 0 up to but not including `limit`; mulberry32, so that a seed means the same everywhere. */
 export type Random = (limit: number) => number;
 
@@ -77,7 +79,7 @@ export function encodeRollup(needs: readonly CapacityNeed[], timestamp: bigint, 
   const inSomeOrder = <K, V>(map: Map<K, V>) =>
     random === undefined ? map : new Map(shuffled([...map], random));
   return ClusterCapacityNeeds.encode({
-    clusterId: 'prod-eu-west-1-042',
+    clusterId: CLUSTER,
     timestampUnixNanos: timestamp,
     needs: needs.map((need) => ({
       ...need,

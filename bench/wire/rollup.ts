@@ -1,12 +1,12 @@
 // What it costs to read a roll-up: in full, unchanged, and with one need in a hundred changed.
 //   npx node bench/wire/rollup.ts [--json] [--needs 400] [--rounds 2000] [--seed 1]
 // Every figure stands beside the floor of the same run: one pass over the same bytes that adds them up.
-// A case is `prepare` (not timed) and a step (timed), so the conversion to the model can be added as another.
+// All but the first two cases include the conversion of new needs to the model.
 
 import { parseArgs } from 'node:util';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
-import { type RollupDelta, RollupReader } from '../../src/wire/rollup.ts';
-import { encodeRollup, makeNeed, type Random, randomFrom, shuffled } from './needs.ts';
+import { type Intake, RollupIntake } from '../../src/wire/index.ts';
+import { CLUSTER, encodeRollup, makeNeed, type Random, randomFrom, shuffled } from './needs.ts';
 
 export interface Options {
   /** Needs per roll-up. */
@@ -42,7 +42,7 @@ export function run(options: Options): Result {
   const cases: Record<string, Step> = {
     'floor: add up all bytes': floor(needs),
     'decode all, generated code': decodeAll(needs),
-    'first roll-up, reader': firstRollup(needs),
+    'decode and convert all': firstRollup(needs),
     'unchanged, other timestamp': unchanged(needs),
     'unchanged, other timestamp and map order': unchanged(needs, random),
     '1 % changed, other timestamp and map order': changing(needs, random),
@@ -92,21 +92,21 @@ function decodeAll(needs: readonly CapacityNeed[]): Step {
 function firstRollup(needs: readonly CapacityNeed[]): Step {
   const inputs = variants((i) => encodeRollup(needs, stamp(i)));
   return (round) => {
-    const reader = new RollupReader(keep);
-    const delta = reader.read(inputs[round % VARIANTS]!);
-    reader.accept(delta);
-    assertAdded(delta, needs.length);
+    const intake = new RollupIntake(CLUSTER);
+    const read = intake.read(inputs[round % VARIANTS]!);
+    intake.accept(read);
+    assertAdded(read, needs.length);
   };
 }
 
 function unchanged(needs: readonly CapacityNeed[], order?: Random): Step {
-  const reader = new RollupReader(keep);
-  reader.accept(reader.read(encodeRollup(needs, stamp(0))));
+  const intake = new RollupIntake(CLUSTER);
+  intake.accept(intake.read(encodeRollup(needs, stamp(0))));
   const inputs = variants((i) => encodeRollup(needs, stamp(i + 1), order));
   return (round) => {
-    const delta = reader.read(inputs[round % VARIANTS]!);
-    if (delta.kind !== 'unchanged') throw new Error('expected an unchanged roll-up');
-    return delta;
+    const read = intake.read(inputs[round % VARIANTS]!);
+    if (read.kind !== 'unchanged') throw new Error('expected an unchanged roll-up');
+    return read;
   };
 }
 
@@ -121,22 +121,20 @@ function changing(needs: readonly CapacityNeed[], random: Random, { move = false
     if (move) current = shuffled(current, random);
     return encodeRollup(current, stamp(i), random);
   });
-  const reader = new RollupReader(keep);
+  const intake = new RollupIntake(CLUSTER);
   const last = VARIANTS - 1;
   const at = (round: number) => last - Math.abs((round % (2 * last)) - last);
-  reader.accept(reader.read(inputs[0]!));
+  intake.accept(intake.read(inputs[0]!));
   let next = 1;
   return () => {
-    const delta = reader.read(inputs[at(next++)]!);
-    reader.accept(delta);
-    assertAdded(delta, perStep);
+    const read = intake.read(inputs[at(next++)]!);
+    intake.accept(read);
+    assertAdded(read, perStep);
   };
 }
 
-const keep = (need: CapacityNeed) => need;
-
-function assertAdded(delta: RollupDelta<CapacityNeed>, expected: number): void {
-  assertCount('new needs', delta.kind === 'changed' ? delta.added : 0, expected);
+function assertAdded(read: Intake, expected: number): void {
+  assertCount('new needs', read.kind === 'changed' ? read.rollup.added : 0, expected);
 }
 
 function assertCount(what: string, actual: number, expected: number): void {

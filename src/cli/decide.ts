@@ -1,7 +1,8 @@
 // `bigfleet decide FILE`: one decision on a scenario file, to try a change on paper. Prints what would be done,
 // the verdict on every Need and what it costs; nothing is touched. The engine is handed in.
 
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import {
   type ActionKind,
@@ -26,7 +27,7 @@ import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, table
 /** Where the command reads and writes; tests bring their own. */
 export interface DecideIo {
   /** The text of a file, `-` being standard input. */
-  readonly read: (file: string) => string;
+  readonly read: (file: string) => Promise<string>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly exitCode: (code: number) => void;
@@ -34,7 +35,7 @@ export interface DecideIo {
 }
 
 const PROCESS_IO: DecideIo = {
-  read: (file) => readFileSync(file === '-' ? 0 : file, 'utf8'),
+  read: (file) => (file === '-' ? text(process.stdin) : readFile(file, 'utf8')),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   exitCode: (code) => {
@@ -64,8 +65,8 @@ export function decideCommand(decide: (input: DecisionInput) => Plan, io: Decide
       'one Need only: CLUSTER/FINGERPRINT[/GROUP], a unique start of that, or its number',
     )
     .addHelpText('after', HELP)
-    .action((file: string, flags: DecideFlags) => {
-      const scenario = readScenarioFile(file, io);
+    .action(async (file: string, flags: DecideFlags) => {
+      const scenario = await readScenarioFile(file, io);
       if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
       const plan = decide(scenario.value.input);
       io.out(render(plan, scenario.value.input, flags, io.paint));
@@ -82,9 +83,9 @@ Examples:
   bigfleet decide fleet.json --explain prod-eu/    the only Need of a cluster
   generate-fleet | bigfleet decide -`;
 
-function readScenarioFile(file: string, io: DecideIo): ReturnType<typeof parseScenario> {
+async function readScenarioFile(file: string, io: DecideIo): Promise<ReturnType<typeof parseScenario>> {
   try {
-    return parseScenario(io.read(file));
+    return parseScenario(await io.read(file));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { ok: false, problems: [{ code: 'BF_INPUT_UNREADABLE', path: '', message }] };

@@ -2,7 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { decide } from '../engine/index.ts';
+import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError } from '../model/index.ts';
+import { decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -15,6 +18,7 @@ const program = new Command('bigfleet')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
+  .addCommand(decideCommand((input) => decide(fleetOf(input), input.nowMs, input.options)))
   .addCommand(explainCommand());
 
 // Sub-commands inherit neither setting by themselves.

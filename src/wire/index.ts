@@ -1,4 +1,5 @@
-// What other rooms may use of the wire: typed gRPC services, operator frames, roll-ups read by what changed.
+// What other rooms may use of the wire: typed gRPC services, operator frames, roll-ups read by
+// what changed, and the conversions between messages and the model.
 // Generated messages and service definitions are public too and imported from gen/ by their file.
 
 export type { RpcOptions, ServiceClient } from './client.ts';
@@ -8,9 +9,17 @@ export { decodeStrict } from './decode.ts';
 export { WireFormatError } from './errors.ts';
 export type { OperatorFrame } from './frames.ts';
 export { readOperatorFrame } from './frames.ts';
+export type { Intake } from './intake.ts';
+export { RollupIntake } from './intake.ts';
+export type { MachinesFromWire } from './machine.ts';
+export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
+export { needFromWire, needsFromWire, needToWire } from './need.ts';
 export type { ChangedRollup, RollupDelta, UnchangedRollup } from './rollup.ts';
 export { RollupReader } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
 export { addService } from './server.ts';
 export type { Codec, Service } from './service.ts';
 export { bindService, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, RpcError, rawBytes, statusOf } from './service.ts';
+export { stampFromMetadata, stampToMetadata } from './stamp.ts';
+export type { FencingToken } from './token.ts';
+export { isNewer, tokenFromWire } from './token.ts';

@@ -4,6 +4,8 @@ import { makeProfile, type Need, Operator, WhenUnsatisfiable } from '../model/in
 import { CapacityNeed, type ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
 import { needFromWire, needsFromWire, needToWire } from './need.ts';
 
+const OPERATORS = Object.values(Operator).filter((operator) => operator !== Operator.Unspecified);
+
 function wireNeed(parts: Partial<CapacityNeed> = {}): CapacityNeed {
   return {
     requirements: [],
@@ -95,14 +97,22 @@ describe('roll-up from the wire', () => {
     expect(refusals(rollup([wireNeed()], ''))).toEqual(['BF_CLUSTER_EMPTY at cluster_id']);
   });
 
-  it('given an unspecified operator or an unknown spread policy, then the row is taken as it is', () => {
+  it('given an unspecified operator, then it is refused', () => {
+    const odd = wireNeed({ requirements: [{ key: 'zone', operator: 0, values: ['a'] }] });
+    expect(refusals(rollup([odd]))).toEqual(['BF_OPERATOR_UNKNOWN at needs[0].requirements[0].operator']);
+  });
+
+  it('given rows of one key whose sum cannot be counted, then it is refused', () => {
+    const huge = wireNeed({ aggregateResources: new Map([['memory', '8191Ti']]) });
+    expect(refusals(rollup([huge, huge]))).toEqual(['BF_QUANTITY_OVERFLOW at ']);
+  });
+
+  it('given an unknown spread policy, then the row is taken and the policy binds nothing', () => {
     const odd = wireNeed({
-      requirements: [{ key: 'zone', operator: 0, values: ['a'] }],
       spread: [{ topologyKey: 'rack', maxSkew: 1, whenUnsatisfiable: 7 as 1 }],
     });
     const result = needsFromWire(rollup([odd]), 'c1');
     expect(result.ok && result.value[0]?.profile).toMatchObject({
-      requirements: [{ operator: Operator.Unspecified }],
       spread: [{ whenUnsatisfiable: WhenUnsatisfiable.Unspecified }],
     });
   });
@@ -142,7 +152,7 @@ describe('roll-up from the wire', () => {
         requirements: fc.array(
           fc.record({
             key: text,
-            operator: fc.constantFrom(...Object.values(Operator)),
+            operator: fc.constantFrom(...OPERATORS),
             values: fc.array(text),
           }),
         ),

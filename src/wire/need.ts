@@ -9,6 +9,7 @@ import {
   makeProfile,
   mergeNeeds,
   type Need,
+  Operator,
   ok,
   type Problem,
   parseQuantity,
@@ -37,24 +38,37 @@ const MAX_PROBLEMS = 20;
  * message is checked against it and never trusted by itself.
  */
 export function needsFromWire(message: ClusterCapacityNeeds, cluster: string): Result<readonly Need[]> {
-  if (message.clusterId === '') {
-    return refused([
-      { code: 'BF_CLUSTER_EMPTY', path: 'cluster_id', message: 'The roll-up names no cluster.' },
-    ]);
+  const problems = sessionProblems(message.clusterId, cluster);
+  if (problems.length > 0) return refused(problems);
+  return combineNeeds(message.needs.map((wire, i) => needFromWire(wire, cluster, `needs[${i}]`)));
+}
+
+/** Whether the cluster a roll-up names is the one its session belongs to. */
+export function sessionProblems(named: string, cluster: string): readonly Problem[] {
+  if (named === cluster && named !== '') return [];
+  if (named === '') {
+    return [{ code: 'BF_CLUSTER_EMPTY', path: 'cluster_id', message: 'The roll-up names no cluster.' }];
   }
-  if (message.clusterId !== cluster) {
-    const detail = `The roll-up names "${printable(message.clusterId)}", the session belongs to "${printable(cluster)}".`;
-    return refused([{ code: 'BF_CLUSTER_MISMATCH', path: 'cluster_id', message: detail }]);
-  }
+  const message = `The roll-up names "${printable(named)}", the session belongs to "${printable(cluster)}".`;
+  return [{ code: 'BF_CLUSTER_MISMATCH', path: 'cluster_id', message }];
+}
+
+/** All rows of a roll-up, or the problems of all: rows with equal keys become one. */
+export function combineNeeds(rows: readonly Result<Need>[]): Result<readonly Need[]> {
   const needs: Need[] = [];
   const problems: Problem[] = [];
-  for (const [i, wireNeed] of message.needs.entries()) {
-    const need = needFromWire(wireNeed, cluster, `needs[${i}]`);
-    if (need.ok) needs.push(need.value);
-    else problems.push(...need.problems.slice(0, MAX_PROBLEMS - problems.length));
+  for (const row of rows) {
+    if (row.ok) needs.push(row.value);
+    else problems.push(...row.problems.slice(0, MAX_PROBLEMS - problems.length));
     if (problems.length >= MAX_PROBLEMS) break;
   }
-  return problems.length > 0 ? refused(problems) : ok(mergeNeeds(needs));
+  if (problems.length > 0) return refused(problems);
+  try {
+    return ok(mergeNeeds(needs));
+  } catch (error) {
+    if (error instanceof BigFleetError) return refused(error.problems);
+    throw error;
+  }
 }
 
 /** One row. Its first-seen time is the shard's business and starts as 0, "not known". */
@@ -62,7 +76,8 @@ export function needFromWire(wire: CapacityNeed, cluster: string, path: string):
   const problems: Problem[] = [];
   const requirements: Requirement[] = [];
   for (const [i, { key, operator, values }] of wire.requirements.entries()) {
-    if (isOperator(operator)) requirements.push({ key, operator, values });
+    if (isOperator(operator) && operator !== Operator.Unspecified)
+      requirements.push({ key, operator, values });
     else {
       const message = `Operator number ${Number(operator)} of key "${printable(key)}" is not known.`;
       problems.push({ code: 'BF_OPERATOR_UNKNOWN', path: `${path}.requirements[${i}].operator`, message });

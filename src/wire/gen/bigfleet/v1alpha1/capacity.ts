@@ -168,7 +168,7 @@ export interface NodeSelectorRequirement {
 
 /** How `values` is applied to the label. */
 export const NodeSelectorRequirement_Operator = {
-  /** OPERATOR_UNSPECIFIED - Not given; never valid in a roll-up. */
+  /** OPERATOR_UNSPECIFIED - Not given; a roll-up that holds it is refused. */
   OPERATOR_UNSPECIFIED: 0,
   /** OPERATOR_IN - The label is one of the values. */
   OPERATOR_IN: 1,

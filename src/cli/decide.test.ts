@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/index.ts';
+import { keyOf } from '../model/index.ts';
+import { type DecideIo, decideCommand } from './decide.ts';
+import { LINE_WIDTH, noPaint } from './table.ts';
+
+const SCENARIO = JSON.stringify({
+  now: '2026-01-01T00:00:00Z',
+  machines: [
+    { id: 'i1', state: 'IDLE', pricePerHour: 1, resources: { cpu: '4' } },
+    { id: 's1', state: 'SPECULATIVE', pricePerHour: 2, zone: 'a', resources: { cpu: '4' } },
+    { id: 'v1', state: 'CONFIGURED', cluster: 'batch', pricePerHour: 0.5 },
+  ],
+  needs: [
+    { cluster: 'prod', priority: 1000, aggregateResources: { cpu: '12' }, group: 'g' },
+    { cluster: 'prod', priority: 1000, aggregateResources: { cpu: '1' } },
+    { cluster: 'batch', priority: 1, aggregateResources: { memory: '2Gi' } },
+  ],
+});
+
+interface Run {
+  readonly out: string;
+  readonly err: string;
+  readonly code: number;
+  /** How often the engine was asked. */
+  readonly decisions: number;
+}
+
+async function run(args: readonly string[], files: Record<string, string> = { f: SCENARIO }): Promise<Run> {
+  const seen = { out: '', err: '', code: 0, decisions: 0 };
+  const io: DecideIo = {
+    read: (file) =>
+      file in files ? Promise.resolve(files[file] ?? '') : Promise.reject(new Error(`no file ${file}`)),
+    out: (text) => {
+      seen.out += text;
+    },
+    err: (text) => {
+      seen.err += text;
+    },
+    exitCode: (code) => {
+      seen.code = code;
+    },
+    paint: noPaint,
+  };
+  const decide = (input: DecisionInput): Plan => {
+    seen.decisions++;
+    return planFor(input);
+  };
+  await decideCommand(decide, io).exitOverride().parseAsync(args, { from: 'user' });
+  return seen;
+}
+
+/** A made-up plan: the first Need binds, buys and preempts and is still short, the others are met. */
+function planFor(input: DecisionInput): Plan {
+  const keys = input.needs.map(keyOf);
+  const verdicts = keys.map((key, i): Verdict => met(key, input.needs[i]!.profile.priority));
+  const first = keys[0];
+  if (first === undefined) return { actions: [], verdicts: [], claims: new Map(), restamps: new Map() };
+  verdicts[0] = {
+    ...met(first, 1000),
+    satisfied: false,
+    claimed: ['i1', 's1'],
+    bootstraps: ['i1'],
+    provisions: ['s1'],
+    preempts: ['v1'],
+    deficit: new Map([['cpu', 4000]]),
+    domain: 'a',
+    satisfiable: false,
+    candidates: [{ domain: 'a', coverage: 666_666, worstCoverage: 666_666, satisfiable: false }],
+    unmet: {
+      reason: 'preemption-exhausted',
+      matching: { idle: 1, speculative: 1, configured: 0 },
+      blocker: keys[1] ?? null,
+      extraSupply: { count: 1, like: 'i1' },
+    },
+  };
+  const actions: Action[] = [
+    { ...action('Bootstrap', 'i1', 'prod', first), reason: 'phase1.idle' },
+    { ...action('Provision', 's1', 'prod', first), reason: 'phase1.speculative' },
+    { ...action('Preempt', 'v1', 'batch', first), graceSeconds: 120, preemptorPriority: 1000 },
+  ];
+  return { actions, verdicts, claims: new Map([['i1', first]]), restamps: new Map() };
+}
+
+function action(kind: Action['kind'], machine: string, cluster: string, need: NeedKey): Action {
+  return { kind, machine, cluster, reason: 'phase2.inversion', graceSeconds: 0, preemptorPriority: 0, need };
+}
+
+function met(key: NeedKey, priority: number): Verdict {
+  return {
+    key,
+    priority,
+    foldedInto: null,
+    satisfied: true,
+    deficit: new Map(),
+    claimed: [],
+    bootstraps: [],
+    provisions: [],
+    preempts: [],
+    domain: null,
+    satisfiable: null,
+    candidates: [],
+    unmet: null,
+  };
+}
+
+describe('bigfleet decide', () => {
+  it('prints needs with verdicts, actions by kind and the cost', async () => {
+    const { out, code } = await run(['f']);
+    expect(code).toBe(0);
+    expect(out).toContain('Needs: 3, met 2');
+    expect(out).toMatch(/1 {2}prod +g +1000 {2}cpu 12 +preemption-exhausted {2}binds 1, buys 1, preempts 1/);
+    expect(out).toMatch(/short {2}cpu 4/);
+    expect(out).toMatch(/Bootstrap 1\n {4}i1 {2}to prod {2}for Need 1/);
+    expect(out).toMatch(/Preempt 1\n {4}v1 {2}from batch {2}grace 2 min/);
+    expect(out).toMatch(/before {2}\$1\.50/);
+    expect(out).toMatch(/after {3}\$3\.50 {2}\+\$2\.00/);
+  });
+
+  it('keeps every line within the width, whatever names turn up', async () => {
+    const long = 'x'.repeat(300);
+    const needs = [{ cluster: long, group: long, aggregateResources: { [long]: '1' } }];
+    const machines = [{ id: 'i1', state: 'IDLE' }];
+    const file = JSON.stringify({ now: 0, machines, needs });
+    for (const args of [['f'], ['f', '--explain', '1']]) {
+      const { out } = await run(args, { f: file });
+      for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(LINE_WIDTH);
+    }
+  });
+
+  it('spells out control characters in names', async () => {
+    const needs = [{ cluster: 'c\u001b[2J', group: 'g\n' }];
+    const { out } = await run(['f'], { f: JSON.stringify({ now: 0, needs }) });
+    expect(out).toContain('c\\u001b[2J');
+    expect(out).not.toContain('\u001b');
+  });
+
+  it('says so when there is nothing to do', async () => {
+    const { out } = await run(['f'], { f: '{"now": 0}' });
+    expect(out).toContain('none: the fleet is as it should be');
+  });
+
+  it('prints JSON for programs', async () => {
+    const { out } = await run(['f', '-o', 'json']);
+    const json = JSON.parse(out) as Record<string, unknown>;
+    expect(Object.keys(json)).toEqual(['actions', 'needs', 'claims', 'restamps', 'cost', 'digest']);
+    expect(json).toMatchObject({ actions: [{ kind: 'Bootstrap', machine: 'i1' }, {}, {}] });
+  });
+
+  it('reads standard input and YAML', async () => {
+    const { out } = await run(['-'], { '-': 'now: 2026-01-01T00:00:00Z\nneeds: [{ cluster: blue }]\n' });
+    expect(out).toContain('blue');
+  });
+});
+
+describe('bigfleet decide --explain', () => {
+  const FINGERPRINT = 'p=1000|ipb=0|rpb=0|reqs=|spr=';
+
+  it('tells all about one Need', async () => {
+    const { out } = await run(['f', '--explain', `prod/${FINGERPRINT}/g`]);
+    expect(out).toMatch(/fingerprint +p=1000\|/);
+    expect(out).toMatch(/verdict +preemption-exhausted/);
+    expect(out).toMatch(/short of +cpu 4/);
+    expect(out).toMatch(/blocked by +prod\/p=1000/);
+    expect(out).toMatch(/would help +1 more like i1/);
+    expect(out).toMatch(/s1 +Speculative +a +\$2\.00 {2}buys now/);
+    expect(out).toMatch(/"a" +66\.6 % +too small/);
+  });
+
+  it.each([
+    ['3', 'batch'],
+    ['batch', 'batch'],
+    [`prod/${FINGERPRINT}`, 'prod'],
+  ])('finds a Need by %s', async (text, cluster) => {
+    const { out } = await run(['f', '-o', 'json', '--explain', text]);
+    expect(JSON.parse(out)).toMatchObject({ cluster, group: '' });
+  });
+
+  it('refuses a start that several Needs share, and one that none has, and lists what there is', async () => {
+    await expect(run(['f', '--explain', 'prod/p=1'])).rejects.toThrow(
+      /2 Needs start with.*\n {2}prod\/p=1000/,
+    );
+    await expect(run(['f', '--explain', 'green'])).rejects.toThrow(/BF_USAGE: No Need is named "green"/);
+    await expect(run(['f', '--explain', '4'])).rejects.toThrow(/BF_USAGE/);
+  });
+});
+
+describe('bigfleet decide on bad input', () => {
+  const BAD = JSON.stringify({
+    machines: [{ id: 'a', state: 'IDLE', zoen: 'a' }],
+    needs: [{ priority: 'x' }],
+  });
+
+  it('lists every problem on standard error, exits with 2 and decides nothing', async () => {
+    const { out, err, code, decisions } = await run(['f'], { f: BAD });
+    expect({ out, code, decisions }).toEqual({ out: '', code: 2, decisions: 0 });
+    expect(err.split('\n').map((line) => line.trim().split(': ')[0])).toEqual([
+      'f',
+      'BF_INPUT_INVALID  now',
+      'BF_INPUT_INVALID  machines[0].zoen',
+      'BF_CLUSTER_EMPTY  needs[0].cluster',
+      'BF_INPUT_INVALID  needs[0].priority',
+      '',
+    ]);
+    expect(err).toContain('4 problems, nothing decided');
+  });
+
+  it('also prints them as JSON when asked for JSON', async () => {
+    const { out, err, code } = await run(['f', '-o', 'json'], { f: BAD });
+    expect(code).toBe(2);
+    expect(err).toContain('4 problems');
+    const { problems } = JSON.parse(out) as { problems: unknown[] };
+    expect(problems).toHaveLength(4);
+    expect(problems[1]).toMatchObject({ code: 'BF_INPUT_INVALID', path: 'machines[0].zoen' });
+  });
+
+  it('reports a file that cannot be read or parsed', async () => {
+    expect(await run(['missing'])).toMatchObject({ code: 2, decisions: 0 });
+    const { err } = await run(['-'], { '-': '{ "now": 1' });
+    expect(err).toMatch(/standard input: one problem/);
+    expect(err).toMatch(/BF_INPUT_UNREADABLE {2}Line 1, column 11: /);
+  });
+});

@@ -1,0 +1,188 @@
+// The shared pools: free Idle and Speculative machines in the order a row takes them. Machines of a class are taken
+// in id order, so what is left of a class is always the tail of its run, and one head per class says where it starts.
+
+import type { Fleet, Pattern, Run } from '../fleet/index.ts';
+import { effectiveCost, MachineState } from '../model/index.ts';
+import type { Want } from './want.ts';
+
+/** Which classes a step may take from: all, those of one domain, or those of the domains a spread allows. */
+export type ClassFilter = (classNumber: number) => boolean;
+
+/** Classes a pattern can use, grouped by what they cost; dearer groups later. */
+interface Shelf {
+  readonly runs: readonly (Run | undefined)[];
+  readonly heads: Int32Array;
+  readonly groups: readonly (readonly number[])[];
+  /** Groups before this one are empty. */
+  cursor: number;
+}
+
+export class Pools {
+  readonly #fleet: Fleet;
+  readonly #claimedBy: Int32Array;
+  readonly #idleHeads: Int32Array;
+  readonly #speculativeHeads: Int32Array;
+  readonly #idleShelves = new Map<number, Shelf>();
+  readonly #speculativeShelves = new Map<number, Map<number, Shelf>>();
+
+  constructor(fleet: Fleet, claimedBy: Int32Array) {
+    this.#fleet = fleet;
+    this.#claimedBy = claimedBy;
+    this.#idleHeads = new Int32Array(fleet.classes.size);
+    this.#speculativeHeads = new Int32Array(fleet.classes.size);
+  }
+
+  /** Free machines of a class that stand in its run; special Idle machines are not among them. */
+  freeIdle(classNumber: number): number {
+    return (this.#fleet.machines.idleRuns[classNumber]?.length ?? 0) - this.#idleHeads[classNumber]!;
+  }
+
+  freeSpeculative(classNumber: number): number {
+    return (
+      (this.#fleet.machines.speculativeRuns[classNumber]?.length ?? 0) - this.#speculativeHeads[classNumber]!
+    );
+  }
+
+  /** Idle machines with a target or a penalty that nobody has claimed yet, in pool order. */
+  *freeSpecial(): Generator<number> {
+    const { machines } = this.#fleet;
+    const { offset, length } = machines.specialIdle;
+    for (let i = offset; i < offset + length; i++) {
+      const slot = machines.arena.data[i]!;
+      if (this.#claimedBy[slot] === 0) yield slot;
+    }
+  }
+
+  /**
+   * The next Idle machine for a row, or -1. `mayTakeTargeted` says whether a machine on its way to another row may
+   * be taken.
+   */
+  nextIdle(
+    pattern: number,
+    want: Want,
+    key: number,
+    allowed: ClassFilter | null,
+    mayTakeTargeted: ((classNumber: number) => boolean) | null,
+  ): number {
+    const { machines } = this.#fleet;
+    const plain = this.#next(this.#idleShelf(pattern), want, allowed);
+    for (const slot of this.freeSpecial()) {
+      const classNumber = machines.classOf[slot]!;
+      if (!this.#fleet.patterns.patternOf(pattern).fits(classNumber)) continue;
+      if (!want.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
+      const target = machines.target[slot]!;
+      if (target !== 0 && target !== key && mayTakeTargeted !== null && !mayTakeTargeted(classNumber))
+        continue;
+      return plain === -1 || machines.keepOrder(slot, plain) < 0 ? slot : plain;
+    }
+    return plain;
+  }
+
+  /** The next Speculative machine for a row whose interruption costs so many dollars, or -1. */
+  nextSpeculative(pattern: number, want: Want, dollars: number, allowed: ClassFilter | null): number {
+    return this.#next(this.#speculativeShelf(pattern, dollars), want, allowed);
+  }
+
+  /** Takes a claimed machine off its run; machines that stand in no run are left alone. */
+  take(slot: number): void {
+    const { run, heads, classNumber } = this.#placeOf(slot);
+    const head = heads[classNumber]!;
+    if (run === undefined || head >= run.length) return;
+    if (this.#fleet.machines.arena.data[run.offset + head] === slot) heads[classNumber] = head + 1;
+  }
+
+  /** Puts back machines that were claimed only to see what they would cost, in reverse order. */
+  putBack(slots: readonly number[], pattern: number, dollars: number): void {
+    for (const slot of slots.toReversed()) {
+      const { run, heads, classNumber } = this.#placeOf(slot);
+      const head = heads[classNumber]! - 1;
+      if (run === undefined || head < 0) continue;
+      if (this.#fleet.machines.arena.data[run.offset + head] === slot) heads[classNumber] = head;
+    }
+    this.#idleShelf(pattern).cursor = 0;
+    this.#speculativeShelf(pattern, dollars).cursor = 0;
+  }
+
+  #placeOf(slot: number): { run: Run | undefined; heads: Int32Array; classNumber: number } {
+    const { machines } = this.#fleet;
+    const classNumber = machines.classOf[slot]!;
+    const idle = machines.state[slot] === MachineState.Idle;
+    if (!idle && machines.state[slot] !== MachineState.Speculative) {
+      return { run: undefined, heads: this.#idleHeads, classNumber };
+    }
+    return idle
+      ? { run: machines.idleRuns[classNumber], heads: this.#idleHeads, classNumber }
+      : { run: machines.speculativeRuns[classNumber], heads: this.#speculativeHeads, classNumber };
+  }
+
+  #next(shelf: Shelf, want: Want, allowed: ClassFilter | null): number {
+    const { machines } = this.#fleet;
+    const { runs, heads, groups } = shelf;
+    for (let g = shelf.cursor; g < groups.length; g++) {
+      let best = -1;
+      let left = false;
+      for (const classNumber of groups[g]!) {
+        const run = runs[classNumber]!;
+        const head = heads[classNumber]!;
+        if (head >= run.length) continue;
+        left = true;
+        if (!want.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
+        const slot = machines.arena.data[run.offset + head]!;
+        if (best === -1 || machines.ordinal[slot]! < machines.ordinal[best]!) best = slot;
+      }
+      if (best !== -1) return best;
+      if (!left && g === shelf.cursor) shelf.cursor++;
+    }
+    return -1;
+  }
+
+  #idleShelf(pattern: number): Shelf {
+    let shelf = this.#idleShelves.get(pattern);
+    if (shelf === undefined) {
+      const { classes, machines } = this.#fleet;
+      shelf = this.#shelf(pattern, machines.idleRuns, this.#idleHeads, (c) => classes.price[c]!);
+      this.#idleShelves.set(pattern, shelf);
+    }
+    return shelf;
+  }
+
+  #speculativeShelf(pattern: number, dollars: number): Shelf {
+    let byDollars = this.#speculativeShelves.get(pattern);
+    if (byDollars === undefined) this.#speculativeShelves.set(pattern, (byDollars = new Map()));
+    let shelf = byDollars.get(dollars);
+    if (shelf === undefined) {
+      const { classes, machines } = this.#fleet;
+      const cost = (c: number): number => effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
+      shelf = this.#shelf(pattern, machines.speculativeRuns, this.#speculativeHeads, cost);
+      byDollars.set(dollars, shelf);
+    }
+    return shelf;
+  }
+
+  // Groups by (cost, price): within a group only the id decides.
+  #shelf(
+    number: number,
+    runs: readonly (Run | undefined)[],
+    heads: Int32Array,
+    costOf: (c: number) => number,
+  ): Shelf {
+    const { classes } = this.#fleet;
+    const pattern: Pattern = this.#fleet.patterns.patternOf(number);
+    const fitting: { readonly number: number; readonly cost: number; readonly price: number }[] = [];
+    for (let c = 0; c < classes.size; c++) {
+      if ((runs[c]?.length ?? 0) > 0 && pattern.fits(c)) {
+        fitting.push({ number: c, cost: costOf(c), price: classes.price[c]! });
+      }
+    }
+    // Infinite costs are equal; their difference is not a number.
+    fitting.sort((a, b) => (a.cost === b.cost ? 0 : a.cost - b.cost) || a.price - b.price);
+    const groups: number[][] = [];
+    for (const [i, entry] of fitting.entries()) {
+      const before = fitting[i - 1];
+      if (before !== undefined && before.cost === entry.cost && before.price === entry.price)
+        groups.at(-1)!.push(entry.number);
+      else groups.push([entry.number]);
+    }
+    return { runs, heads, groups, cursor: 0 };
+  }
+}

@@ -1,0 +1,138 @@
+// What a row is still short of while machines are taken for it: per dimension, or in whole gangs for a fold; and
+// whether any machine taken so far holds its largest pod. One instance serves all rows of a cycle in turn.
+
+import { type Fleet, MAX_DIMENSIONS } from '../fleet/index.ts';
+
+/** Whole gangs a class of machines hosts: the least of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
+export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
+  const { stride, count } = fleet.dimensions;
+  const offered = fleet.classes.allocatable.data;
+  const gang = fleet.demand.aggregate.data;
+  let hosted = Number.POSITIVE_INFINITY;
+  for (let d = 0; d < count; d++) {
+    const size = gang[gangRow * stride + d]!;
+    if (size > 0) hosted = Math.min(hosted, Math.floor(offered[classNumber * stride + d]! / size));
+  }
+  return hosted;
+}
+
+export class Want {
+  readonly #fleet: Fleet;
+  readonly #left = new Float64Array(MAX_DIMENSIONS);
+  /** Dimensions of `#left` above zero. */
+  #open = 0;
+  /** No machine taken so far holds the largest pod, and there is such a pod. */
+  #unitMissing = false;
+  #row = 0;
+  #fold = false;
+  #gangs = 0;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Starts with everything a row asks for. */
+  beginRow(row: number): void {
+    const { aggregate, minUnit } = this.#fleet.demand;
+    const { stride, count } = this.#fleet.dimensions;
+    this.#row = row;
+    this.#fold = false;
+    this.#open = 0;
+    this.#unitMissing = false;
+    for (let d = 0; d < count; d++) {
+      const wanted = aggregate.data[row * stride + d]!;
+      this.#left[d] = wanted;
+      if (wanted > 0) this.#open++;
+      if (minUnit.data[row * stride + d]! > 0) this.#unitMissing = true;
+    }
+    // Without pods there is no largest pod.
+    if (this.#open === 0) this.#unitMissing = false;
+  }
+
+  /** Starts with `gangs` gangs, each as large as the aggregate of `row`. */
+  beginFold(row: number, gangs: number): void {
+    this.#row = row;
+    this.#fold = true;
+    this.#gangs = this.#fleet.demand.empty[row] === 1 ? 0 : gangs;
+    this.#open = 0;
+    this.#unitMissing = false;
+  }
+
+  /** Goes on from a state taken earlier with `save`. */
+  restore(row: number, saved: Shortage): void {
+    this.#row = row;
+    this.#fold = false;
+    this.#unitMissing = saved.unitMissing;
+    this.#open = 0;
+    for (let d = 0; d < saved.left.length; d++) {
+      this.#left[d] = saved.left[d]!;
+      if (saved.left[d]! > 0) this.#open++;
+    }
+  }
+
+  save(): Shortage {
+    return { left: this.#left.slice(0, this.#fleet.dimensions.count), unitMissing: this.#unitMissing };
+  }
+
+  /** The sum is reached; a largest pod may still lack a machine. */
+  get sumCovered(): boolean {
+    return this.#fold ? this.#gangs <= 0 : this.#open === 0;
+  }
+
+  get covered(): boolean {
+    return this.sumCovered && !this.#unitMissing;
+  }
+
+  get unitMissing(): boolean {
+    return this.#unitMissing;
+  }
+
+  get gangsLeft(): number {
+    return Math.max(0, this.#gangs);
+  }
+
+  /** Whether a machine of the class brings the row nearer; `fits`: it holds the largest pod. */
+  adds(classNumber: number, fits: boolean): boolean {
+    if (this.#fold) return this.#gangs > 0 && fits;
+    if (this.#unitMissing && fits) return true;
+    const { stride, count } = this.#fleet.dimensions;
+    const offered = this.#fleet.classes.allocatable.data;
+    for (let d = 0; d < count; d++) {
+      if (this.#left[d]! > 0 && offered[classNumber * stride + d]! > 0) return true;
+    }
+    return false;
+  }
+
+  take(classNumber: number, fits: boolean): void {
+    if (this.#fold) {
+      this.#gangs -= hostedGangs(this.#fleet, classNumber, this.#row);
+      return;
+    }
+    if (fits) this.#unitMissing = false;
+    const { stride, count } = this.#fleet.dimensions;
+    const offered = this.#fleet.classes.allocatable.data;
+    for (let d = 0; d < count; d++) {
+      const left = this.#left[d]!;
+      if (left === 0) continue;
+      const rest = left - offered[classNumber * stride + d]!;
+      this.#left[d] = rest > 0 ? rest : 0;
+      if (rest <= 0) this.#open--;
+    }
+  }
+
+  /** What is missing, at least one largest pod where none of the machines holds it. */
+  deficit(): Float64Array {
+    const { minUnit } = this.#fleet.demand;
+    const { stride, count } = this.#fleet.dimensions;
+    const deficit = this.#left.slice(0, count);
+    if (!this.#unitMissing) return deficit;
+    for (let d = 0; d < count; d++) deficit[d] = Math.max(deficit[d]!, minUnit.data[this.#row * stride + d]!);
+    return deficit;
+  }
+}
+
+/** A row's shortage at one moment. */
+export interface Shortage {
+  readonly left: Float64Array;
+  readonly unitMissing: boolean;
+}

@@ -1,0 +1,36 @@
+// Blocks: places of power-of-two size in one growing range of indexes, given back and used again.
+
+export interface Block {
+  readonly offset: number;
+  readonly capacity: number;
+}
+
+const SMALLEST = 4;
+
+export class Blocks {
+  readonly #free = new Map<number, number[]>();
+  /** One more than the largest index handed out so far. */
+  end = 0;
+
+  /** A block for at least `length` entries. */
+  take(length: number): Block {
+    let capacity = SMALLEST;
+    while (capacity < length) capacity *= 2;
+    let offset = this.#freeOf(capacity).pop();
+    if (offset === undefined) {
+      offset = this.end;
+      this.end += capacity;
+    }
+    return { offset, capacity };
+  }
+
+  giveBack(block: Block): void {
+    if (block.capacity > 0) this.#freeOf(block.capacity).push(block.offset);
+  }
+
+  #freeOf(capacity: number): number[] {
+    let offsets = this.#free.get(capacity);
+    if (offsets === undefined) this.#free.set(capacity, (offsets = []));
+    return offsets;
+  }
+}

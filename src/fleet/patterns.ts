@@ -1,0 +1,117 @@
+// Patterns: a requirement set together with the smallest machine it accepts. Whether a class matches, and whether
+// it is large enough, is worked out once per (pattern, class) and remembered until the class number is reused.
+
+import {
+  canonicalResources,
+  covers,
+  makeProfile,
+  meetsAll,
+  type Requirement,
+  type ResourceVector,
+} from '../model/index.ts';
+import type { ClassTable } from './classes.ts';
+import { extended, grownCapacity, sharedUint8 } from './columns.ts';
+
+const KNOWN = 1;
+const MATCHES = 2;
+const FITS = 4;
+
+export class PatternTable {
+  readonly #classes: ClassTable;
+  readonly #numbers = new Map<string, number>();
+  readonly #patterns: (Pattern | undefined)[] = [];
+  readonly #free: number[] = [];
+
+  constructor(classes: ClassTable) {
+    this.#classes = classes;
+    classes.onReuse((number) => {
+      for (const pattern of this.#patterns) pattern?.forget(number);
+    });
+  }
+
+  get size(): number {
+    return this.#patterns.length;
+  }
+
+  patternOf(number: number): Pattern {
+    return this.#patterns[number]!;
+  }
+
+  /** The number of a pattern, with one more holder. */
+  hold(requirements: readonly Requirement[], minUnit: ResourceVector): number {
+    // The fingerprint of a bare profile is the canonical text of its requirements.
+    const text = `${makeProfile({ requirements }).fingerprint}\n${canonicalResources(minUnit)}`;
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#free.pop() ?? this.#patterns.length;
+      this.#numbers.set(text, number);
+      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, text);
+    }
+    this.#patterns[number]!.holders++;
+    return number;
+  }
+
+  /** One holder less. */
+  release(number: number): void {
+    const pattern = this.#patterns[number]!;
+    if (--pattern.holders > 0) return;
+    this.#numbers.delete(pattern.text);
+    this.#patterns[number] = undefined;
+    this.#free.push(number);
+  }
+}
+
+export class Pattern {
+  readonly #classes: ClassTable;
+  readonly requirements: readonly Requirement[];
+  readonly minUnit: ResourceVector;
+  readonly text: string;
+  holders = 0;
+  #flags: Uint8Array = sharedUint8(0);
+
+  constructor(
+    classes: ClassTable,
+    requirements: readonly Requirement[],
+    minUnit: ResourceVector,
+    text: string,
+  ) {
+    this.#classes = classes;
+    this.requirements = requirements;
+    this.minUnit = minUnit;
+    this.text = text;
+  }
+
+  /** Whether machines of the class meet every requirement. */
+  matches(classNumber: number): boolean {
+    return (this.#flagsOf(classNumber) & MATCHES) !== 0;
+  }
+
+  /** Whether they also hold the smallest unit. */
+  fits(classNumber: number): boolean {
+    return (this.#flagsOf(classNumber) & FITS) !== 0;
+  }
+
+  /** Drops what is known of a class number that now means another class. */
+  forget(classNumber: number): void {
+    if (classNumber < this.#flags.length) this.#flags[classNumber] = 0;
+  }
+
+  #flagsOf(classNumber: number): number {
+    if (classNumber >= this.#flags.length) {
+      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
+      this.#flags = extended(this.#flags, sharedUint8(capacity));
+    }
+    const known = this.#flags[classNumber]!;
+    return known !== 0 ? known : this.#work(classNumber);
+  }
+
+  #work(classNumber: number): number {
+    let flags = KNOWN;
+    if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
+      flags |= MATCHES;
+      if (covers(this.#classes.offered[classNumber]!, this.minUnit)) flags |= FITS;
+    }
+    this.#flags[classNumber] = flags;
+    return flags;
+  }
+}

@@ -1,0 +1,64 @@
+// Profiles in use, by number: what a cycle needs of a row's identity without touching its text.
+
+import { dollarsOfBucket, type Profile, sameTermOf, strictSpreadOf, withoutSame } from '../model/index.ts';
+
+/** What a cycle reads of a profile. */
+export interface ProfileEntry {
+  readonly profile: Profile;
+  /** The key all machines of a gang share; undefined for plain rows. */
+  readonly sameKey: string | undefined;
+  /** The key a strict spread counts by, and how far its domains may differ (at least 1). */
+  readonly spreadKey: string | undefined;
+  readonly maxSkew: number;
+  /** Dollars an interruption costs: the upper bound of the bucket. */
+  readonly interruptionDollars: number;
+  readonly reclamationDollars: number;
+  /** The profile without `Same`, for the fold; the profile itself for plain rows. */
+  readonly stripped: Profile;
+}
+
+export class ProfileTable {
+  readonly #numbers = new Map<string, number>();
+  readonly #entries: (ProfileEntry | undefined)[] = [];
+  readonly #holders: number[] = [];
+  readonly #free: number[] = [];
+
+  /** The number of a profile, with one more holder. */
+  hold(profile: Profile): number {
+    let number = this.#numbers.get(profile.fingerprint);
+    if (number === undefined) {
+      number = this.#free.pop() ?? this.#entries.length;
+      this.#numbers.set(profile.fingerprint, number);
+      this.#entries[number] = entryOf(profile);
+      this.#holders[number] = 0;
+    }
+    this.#holders[number]!++;
+    return number;
+  }
+
+  /** One holder less. */
+  release(number: number): void {
+    if (--this.#holders[number]! > 0) return;
+    this.#numbers.delete(this.#entries[number]!.profile.fingerprint);
+    this.#entries[number] = undefined;
+    this.#free.push(number);
+  }
+
+  entryOf(number: number): ProfileEntry {
+    return this.#entries[number]!;
+  }
+}
+
+function entryOf(profile: Profile): ProfileEntry {
+  const sameKey = sameTermOf(profile)?.key;
+  const spread = strictSpreadOf(profile);
+  return {
+    profile,
+    sameKey,
+    spreadKey: spread?.topologyKey,
+    maxSkew: Math.max(1, spread?.maxSkew ?? 1),
+    interruptionDollars: dollarsOfBucket(profile.interruptionBucket),
+    reclamationDollars: dollarsOfBucket(profile.reclamationBucket),
+    stripped: sameKey === undefined ? profile : withoutSame(profile),
+  };
+}

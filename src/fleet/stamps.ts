@@ -1,0 +1,62 @@
+// Stamps in columns: what bound machines were bound for. Few different ones exist, so machines carry a number.
+
+import type { Stamp } from '../model/index.ts';
+import { extended, grownCapacity, sharedFloat64, sharedInt32, sharedUint8 } from './columns.ts';
+
+export class StampTable {
+  readonly #numbers = new Map<string, number>();
+  readonly #stamps: (Stamp | undefined)[] = [undefined];
+  readonly #holders: number[] = [0];
+  readonly #free: number[] = [];
+  /** 1 where the priority is known; without it a machine is nobody's victim by its stamp. */
+  hasPriority: Uint8Array = sharedUint8(1);
+  priority: Int32Array = sharedInt32(1);
+  interruptionDollars: Float64Array = sharedFloat64(1);
+  reclamationDollars: Float64Array = sharedFloat64(1);
+
+  /** The number of a stamp, with one more holder; 0 for none. */
+  hold(stamp: Stamp | null): number {
+    if (stamp === null) return 0;
+    const text = stampText(stamp);
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#free.pop() ?? this.#stamps.length;
+      this.#reserve(number);
+      this.#numbers.set(text, number);
+      this.#stamps[number] = stamp;
+      this.#holders[number] = 0;
+      this.hasPriority[number] = stamp.priority === null ? 0 : 1;
+      this.priority[number] = stamp.priority ?? 0;
+      this.interruptionDollars[number] = stamp.interruptionPenaltyDollars;
+      this.reclamationDollars[number] = stamp.reclamationPenaltyDollars;
+    }
+    this.#holders[number]!++;
+    return number;
+  }
+
+  /** One holder less. */
+  release(number: number): void {
+    if (number === 0 || --this.#holders[number]! > 0) return;
+    this.#numbers.delete(stampText(this.#stamps[number]!));
+    this.#stamps[number] = undefined;
+    this.#free.push(number);
+  }
+
+  stampOf(number: number): Stamp | null {
+    return this.#stamps[number] ?? null;
+  }
+
+  #reserve(number: number): void {
+    if (number < this.priority.length) return;
+    const capacity = grownCapacity(this.priority.length, number + 1);
+    this.hasPriority = extended(this.hasPriority, sharedUint8(capacity));
+    this.priority = extended(this.priority, sharedInt32(capacity));
+    this.interruptionDollars = extended(this.interruptionDollars, sharedFloat64(capacity));
+    this.reclamationDollars = extended(this.reclamationDollars, sharedFloat64(capacity));
+  }
+}
+
+function stampText(stamp: Stamp): string {
+  const { priority, interruptionPenaltyDollars, reclamationPenaltyDollars, fingerprint, group } = stamp;
+  return `${priority}/${interruptionPenaltyDollars}/${reclamationPenaltyDollars}/${fingerprint.length}/${fingerprint}${group}`;
+}

@@ -1,0 +1,100 @@
+// Resource vectors in columns. Resource names become dimensions on first sight; a vector is a run of doubles, one
+// per dimension, and a double holds whole units exactly up to 2^53 - 1.
+
+import { BigFleetError, type ResourceVector } from '../model/index.ts';
+import { extended, grownCapacity, sharedFloat64 } from './columns.ts';
+
+/** Kubernetes knows three everyday resources; sixteen leave room for every kind of accelerator a fleet mixes. */
+export const MAX_DIMENSIONS = 16;
+
+export class Dimensions {
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [];
+  readonly #columns: VectorColumn[] = [];
+  /** Doubles per vector: dimensions in use, rounded up so that a new resource rarely moves everything. */
+  stride = 4;
+
+  get count(): number {
+    return this.#names.length;
+  }
+
+  nameOf(dimension: number): string {
+    return this.#names[dimension]!;
+  }
+
+  /** The dimension of a resource; refuses the seventeenth with a clear error and leaves all vectors as they are. */
+  dimensionOf(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    if (this.#names.length === MAX_DIMENSIONS) {
+      throw new BigFleetError(
+        'BF_DIMENSION_LIMIT',
+        `Resource "${name}" would be number ${MAX_DIMENSIONS + 1}; known are ${this.#names.join(', ')}.`,
+      );
+    }
+    const dimension = this.#names.push(name) - 1;
+    this.#numbers.set(name, dimension);
+    if (dimension >= this.stride) {
+      const wider = this.stride * 2;
+      for (const column of this.#columns) column.widen(this.stride, wider);
+      this.stride = wider;
+    }
+    return dimension;
+  }
+
+  /** A column of vectors that follows every change of stride. */
+  column(): VectorColumn {
+    const column = new VectorColumn(this);
+    this.#columns.push(column);
+    return column;
+  }
+
+  /** Makes sure that all names of a vector have a dimension before anything is written. */
+  admit(vector: ResourceVector): void {
+    for (const name of vector.keys()) this.dimensionOf(name);
+  }
+
+  /** Dimensions back to names; zeros are left out. */
+  vectorOf(amounts: Float64Array, offset: number): ResourceVector {
+    const vector = new Map<string, number>();
+    for (let d = 0; d < this.count; d++) {
+      const units = amounts[offset + d]!;
+      if (units > 0) vector.set(this.nameOf(d), units);
+    }
+    return vector;
+  }
+}
+
+export class VectorColumn {
+  readonly #dimensions: Dimensions;
+  #capacity = 0;
+  data: Float64Array = sharedFloat64(0);
+
+  constructor(dimensions: Dimensions) {
+    this.#dimensions = dimensions;
+  }
+
+  get bytes(): number {
+    return this.data.byteLength;
+  }
+
+  set(index: number, vector: ResourceVector): void {
+    this.#dimensions.admit(vector);
+    const { stride } = this.#dimensions;
+    if (index >= this.#capacity) {
+      this.#capacity = grownCapacity(this.#capacity, index + 1);
+      this.data = extended(this.data, sharedFloat64(this.#capacity * stride));
+    }
+    const offset = index * stride;
+    this.data.fill(0, offset, offset + stride);
+    for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
+  }
+
+  widen(from: number, to: number): void {
+    const wider = sharedFloat64(this.#capacity * to);
+    for (let i = 0; i < this.#capacity; i++) {
+      for (let d = 0; d < from; d++) wider[i * to + d] = this.data[i * from + d]!;
+    }
+    this.data = wider;
+  }
+}

@@ -1,0 +1,141 @@
+// Writes a decision's input as a scenario file that reads back to the same input. Used to save the case that
+// failed, so that `bigfleet decide` can open it. Fields at their default are left out to keep such files short.
+
+import {
+  CapacityType,
+  DEFAULT_DRAIN_SECONDS,
+  type DecisionInput,
+  type DecisionOptions,
+  formatQuantity,
+  type LedgerMachine,
+  type Need,
+  type NeedKey,
+  type ResourceVector,
+  type Stamp,
+} from '../model/index.ts';
+import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, STATE_NAMES, WHEN_NAMES } from './names.ts';
+import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from './scenario.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The scenario as JSON, one machine or Need per line. */
+export function writeScenario(input: DecisionInput, engine: EngineOptions = DEFAULT_ENGINE_OPTIONS): string {
+  const lines = (items: readonly Json[]): string =>
+    items.length === 0 ? '[]' : `[\n${items.map((item) => `    ${JSON.stringify(item)}`).join(',\n')}\n  ]`;
+  return [
+    '{',
+    `  "now": ${JSON.stringify(timeText(input.nowMs))},`,
+    `  "options": ${JSON.stringify(optionsJson(input.options, engine))},`,
+    `  "machines": ${lines(input.machines.map(machineJson))},`,
+    `  "needs": ${lines(input.needs.map(needJson))}`,
+    '}\n',
+  ].join('\n');
+}
+
+function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
+  const { readyClusters, cannotBind, releaseHoldSeconds, weights } = options;
+  const holds = [...releaseHoldSeconds].map(([type, seconds]) => [CAPACITY_TYPE_NAMES.format(type), seconds]);
+  return {
+    ...(readyClusters === null ? {} : { readyClusters: [...readyClusters] }),
+    ...(cannotBind.size === 0 ? {} : { canBind: fromEntries([...cannotBind].map((id) => [id, false])) }),
+    ...engine,
+    releaseHolds: Object.fromEntries(holds) as Json,
+    weights: { ...weights },
+  };
+}
+
+function machineJson(machine: LedgerMachine): Json {
+  const optional: Json = {
+    host: machine.host,
+    cluster: machine.cluster || null,
+    instanceType: machine.instanceType || null,
+    zone: machine.zone || null,
+    capacityType:
+      machine.capacityType === CapacityType.Unspecified
+        ? null
+        : CAPACITY_TYPE_NAMES.format(machine.capacityType),
+    pricePerHour: machine.pricePerHour || null,
+    interruptionProbability: machine.interruptionProbability || null,
+    resources: resourcesJson(machine.resources),
+    allocatable: resourcesJson(machine.allocatable),
+    labels: machine.labels.size === 0 ? null : fromEntries([...machine.labels]),
+    held: machine.held || null,
+    lastError: machine.lastError || null,
+    idleSince: machine.idleSinceMs === null ? null : timeText(machine.idleSinceMs),
+    drainSeconds: machine.drainSeconds === DEFAULT_DRAIN_SECONDS ? null : machine.drainSeconds,
+    assigned: machine.stamp === null ? null : stampJson(machine.stamp),
+    target: machine.target === null ? null : keyJson(machine.target),
+  };
+  return { id: machine.id, state: STATE_NAMES.format(machine.state), ...given(optional) };
+}
+
+function stampJson(stamp: Stamp): Json {
+  return given({
+    priority: stamp.priority,
+    interruptionPenalty: dollarsJson(stamp.interruptionPenaltyDollars),
+    reclamationPenalty: dollarsJson(stamp.reclamationPenaltyDollars),
+    fingerprint: stamp.fingerprint || null,
+    group: stamp.group || null,
+  });
+}
+
+function needJson(need: Need): Json {
+  const { profile } = need;
+  const optional: Json = {
+    priority: profile.priority || null,
+    requirements: listJson(
+      profile.requirements.map(({ key, operator, values }) => ({
+        key,
+        operator: OPERATOR_NAMES.format(operator),
+        values,
+      })),
+    ),
+    spread: listJson(
+      profile.spread.map((term) => ({
+        ...term,
+        whenUnsatisfiable: WHEN_NAMES.format(term.whenUnsatisfiable),
+      })),
+    ),
+    interruptionPenaltyBucket: profile.interruptionBucket || null,
+    reclamationPenaltyBucket: profile.reclamationBucket || null,
+    group: need.group || null,
+    aggregateResources: resourcesJson(need.aggregate),
+    minUnit: resourcesJson(need.minUnit),
+    firstSeen: need.firstSeenMs === 0 ? null : timeText(need.firstSeenMs),
+  };
+  return { cluster: need.cluster, ...given(optional) };
+}
+
+function keyJson(key: NeedKey): Json {
+  return given({ cluster: key.cluster, fingerprint: key.fingerprint, group: key.group || null });
+}
+
+/** Zeros are written too: a machine with an `allocatable` of nothing differs from one without. */
+function resourcesJson(vector: ResourceVector): Json | null {
+  if (vector.size === 0) return null;
+  return fromEntries([...vector].map(([name, units]) => [name, formatQuantity(units, name)]));
+}
+
+function dollarsJson(dollars: number): number | string | null {
+  if (dollars === Number.POSITIVE_INFINITY) return 'inf';
+  return dollars || null;
+}
+
+function listJson(items: readonly Json[]): readonly Json[] | null {
+  return items.length === 0 ? null : items;
+}
+
+/** The fields that are not null. */
+function given(fields: Json): Json {
+  return fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+function fromEntries(entries: readonly (readonly [string, unknown])[]): Json {
+  return Object.fromEntries(entries) as Json;
+}
+
+/** RFC 3339 where that loses nothing, else the number. */
+function timeText(ms: number): string | number {
+  const representable = Number.isInteger(ms) && ms >= Date.UTC(1000, 0) && ms < Date.UTC(10_000, 0);
+  return representable ? new Date(ms).toISOString() : ms;
+}

@@ -1,0 +1,415 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CapacityType,
+  MachineState,
+  Operator,
+  type Problem,
+  type Result,
+  WhenUnsatisfiable,
+} from '../model/index.ts';
+import { parseScenario, readScenario, type Scenario } from './scenario.ts';
+import { writeScenario } from './scenario-write.ts';
+
+const NOW = '2026-01-01T00:00:00Z';
+const NOW_MS = Date.UTC(2026, 0, 1);
+
+function accepted(result: Result<Scenario>): Scenario {
+  if (!result.ok) throw new Error(result.problems.map((p) => `${p.path}: ${p.message}`).join('\n'));
+  return result.value;
+}
+
+function problemsOf(result: Result<Scenario>): readonly Problem[] {
+  return result.ok ? [] : result.problems;
+}
+
+/** Problems as `path code`, which is what a caller relies on. */
+function refusals(value: unknown): readonly string[] {
+  return problemsOf(readScenario(value)).map(({ path, code }) => `${path} ${code}`);
+}
+
+const FULL = {
+  now: NOW,
+  options: {
+    readyClusters: ['c1'],
+    canBind: { c1: true, c2: false },
+    retries: 3,
+    workers: 4,
+    releaseHolds: { ON_DEMAND: 300 },
+    weights: { drainSpeed: 0.5 },
+  },
+  machines: [
+    {
+      id: 'm1',
+      state: 'CONFIGURED',
+      instanceType: 'm6i.large',
+      zone: 'a',
+      capacityType: 'ON_DEMAND',
+      pricePerHour: 1.5,
+      interruptionProbability: 0.05,
+      resources: { cpu: '16' },
+      allocatable: { cpu: '15500m', memory: '0' },
+      labels: { rack: 'r1', 'example.com/empty': '' },
+      held: true,
+      host: { provider: 'p', ref: 'h1' },
+      cluster: 'c1',
+      assigned: {
+        priority: 100,
+        interruptionPenalty: 'inf',
+        reclamationPenalty: 2.5,
+        fingerprint: 'f',
+        group: 'g',
+      },
+      drainSeconds: 12,
+    },
+    {
+      id: 'm2',
+      state: 'IDLE',
+      idleSince: '2025-12-31T23:00:00.250Z',
+      target: { cluster: 'c1', fingerprint: 'f', group: 'g' },
+    },
+    { id: 'm3', state: 'SPECULATIVE', capacityType: 'SPOT' },
+    { id: 'm4', state: 'FAILED', lastError: 'no route' },
+    { id: 'm5', state: 'CONFIGURING', assigned: {} },
+  ],
+  needs: [
+    {
+      cluster: 'c1',
+      priority: -7,
+      aggregateResources: { cpu: '40', memory: '16Gi', 'nvidia.com/gpu': '8' },
+      minUnit: { cpu: '0.5' },
+      requirements: [
+        { key: 'topology.kubernetes.io/zone', operator: 'IN', values: ['a', 'b'] },
+        { key: 'rack', operator: 'SAME' },
+      ],
+      spread: [{ topologyKey: 'rack', maxSkew: 2, whenUnsatisfiable: 'DO_NOT_SCHEDULE' }],
+      interruptionPenalty: 8,
+      reclamationPenaltyBucket: 27,
+      group: 'team',
+      firstSeen: '2025-12-01T00:00:00Z',
+    },
+  ],
+};
+
+describe('reading a scenario', () => {
+  it('fills every field it is given', () => {
+    const { input, engine } = accepted(readScenario(FULL));
+    const [machine, idle] = input.machines;
+    expect(input.nowMs).toBe(NOW_MS);
+    expect(engine).toEqual({ retries: 3, workers: 4 });
+    expect(input.options).toEqual({
+      readyClusters: new Set(['c1']),
+      cannotBind: new Set(['c2']),
+      releaseHoldSeconds: new Map([[CapacityType.OnDemand, 300]]),
+      weights: { priority: 1, drainSpeed: 0.5, interruption: 0.1, reclamation: 0.1 },
+    });
+    expect(machine).toEqual({
+      id: 'm1',
+      state: MachineState.Configured,
+      host: { provider: 'p', ref: 'h1' },
+      cluster: 'c1',
+      instanceType: 'm6i.large',
+      zone: 'a',
+      capacityType: CapacityType.OnDemand,
+      pricePerHour: 1.5,
+      interruptionProbability: 0.05,
+      resources: new Map([['cpu', 16_000]]),
+      allocatable: new Map([
+        ['cpu', 15_500],
+        ['memory', 0],
+      ]),
+      labels: new Map([
+        ['rack', 'r1'],
+        ['example.com/empty', ''],
+      ]),
+      lastError: '',
+      stamp: {
+        priority: 100,
+        interruptionPenaltyDollars: Number.POSITIVE_INFINITY,
+        reclamationPenaltyDollars: 2.5,
+        fingerprint: 'f',
+        group: 'g',
+      },
+      target: null,
+      held: true,
+      idleSinceMs: null,
+      drainSeconds: 12,
+    });
+    expect(idle).toMatchObject({ idleSinceMs: NOW_MS - 3_600_000 + 250, target: { group: 'g' } });
+    const [need] = input.needs;
+    expect(need?.profile).toMatchObject({ priority: -7, interruptionBucket: 6, reclamationBucket: 27 });
+    expect(need?.aggregate).toEqual(
+      new Map([
+        ['cpu', 40_000],
+        ['memory', 2 ** 34],
+        ['nvidia.com/gpu', 8],
+      ]),
+    );
+    expect(need).toMatchObject({ cluster: 'c1', group: 'team', firstSeenMs: Date.UTC(2025, 11, 1) });
+  });
+
+  it('takes the wire defaults for what is left out', () => {
+    const { input, engine } = accepted(
+      readScenario({
+        now: 5,
+        machines: [
+          { id: 'a', state: 'idle' },
+          { id: 'b', state: 'speculative' },
+          { id: 'c', state: 'configuring', assigned: { fingerprint: 'f' } },
+        ],
+        needs: [{ cluster: 'c' }],
+      }),
+    );
+    expect(input.nowMs).toBe(5);
+    expect(engine).toEqual({ retries: 10, workers: 1 });
+    expect(input.options.readyClusters).toBeNull();
+    expect(input.options.releaseHoldSeconds).toEqual(
+      new Map([
+        [CapacityType.OnDemand, 600],
+        [CapacityType.Spot, 60],
+      ]),
+    );
+    expect(input.machines[0]).toMatchObject({
+      host: { ref: 'a' },
+      stamp: null,
+      target: null,
+      idleSinceMs: null,
+    });
+    expect(input.machines[1]?.host).toBeNull();
+    expect(input.machines[2]?.stamp).toMatchObject({ priority: null, interruptionPenaltyDollars: 0 });
+    expect(input.needs[0]).toMatchObject({ group: '', firstSeenMs: 0, aggregate: new Map() });
+    expect(input.needs[0]?.profile).toMatchObject({
+      priority: 0,
+      interruptionBucket: 0,
+      reclamationBucket: 0,
+    });
+  });
+
+  it.each(['IDLE', 'idle', 'Idle', 'MACHINE_STATE_IDLE', 'machine_state_idle'])(
+    'knows the state %s',
+    (state) => {
+      const { input } = accepted(readScenario({ now: NOW, machines: [{ id: 'a', state }] }));
+      expect(input.machines[0]?.state).toBe(MachineState.Idle);
+    },
+  );
+
+  it.each([
+    ['NotIn', Operator.NotIn],
+    ['NOT_IN', Operator.NotIn],
+    ['OPERATOR_NOT_IN', Operator.NotIn],
+    ['In', Operator.In],
+    ['same', Operator.Same],
+    ['DoesNotExist', Operator.DoesNotExist],
+  ])('knows the operator %s', (operator, expected) => {
+    const needs = [{ cluster: 'c', requirements: [{ key: 'k', operator }] }];
+    const { input } = accepted(readScenario({ now: NOW, needs }));
+    expect(input.needs[0]?.profile.requirements[0]?.operator).toBe(expected);
+  });
+
+  it.each(['DO_NOT_SCHEDULE', 'DoNotSchedule', 'WHEN_UNSATISFIABLE_DO_NOT_SCHEDULE'])('knows %s', (when) => {
+    const needs = [{ cluster: 'c', spread: [{ topologyKey: 'k', whenUnsatisfiable: when }] }];
+    const { input } = accepted(readScenario({ now: NOW, needs }));
+    expect(input.needs[0]?.profile.spread[0]?.whenUnsatisfiable).toBe(WhenUnsatisfiable.DoNotSchedule);
+  });
+
+  it.each([
+    [{ interruptionPenalty: 0 }, 1],
+    [{ interruptionPenalty: -3 }, 1],
+    [{ interruptionPenalty: 8 }, 6],
+    [{ interruptionPenalty: 9e9 }, 27],
+    [{ interruptionPenalty: 'Infinity' }, 27],
+    [{ interruptionPenaltyBucket: 8 }, 8],
+    [{ interruptionPenaltyBucket: 'PENALTY_BUCKET_8' }, 6],
+    [{ interruptionPenaltyBucket: 'PINNED' }, 27],
+    [{ interruptionPenaltyBucket: 'half_dollar' }, 2],
+    [{ interruptionPenaltyBucket: 'PENALTY_BUCKET_8388608' }, 26],
+  ])('puts the penalty %j into bucket %d', (penalty, bucket) => {
+    const { input } = accepted(readScenario({ now: NOW, needs: [{ cluster: 'c', ...penalty }] }));
+    expect(input.needs[0]?.profile.interruptionBucket).toBe(bucket);
+  });
+
+  it('rounds demand up and supply down, and merges Needs with equal keys', () => {
+    const { input } = accepted(
+      readScenario({
+        now: NOW,
+        machines: [{ id: 'a', state: 'IDLE', resources: { cpu: '0.0015', pods: '1.5' } }],
+        needs: [
+          { cluster: 'c', aggregateResources: { cpu: '0.0015', pods: 1.5 }, minUnit: { cpu: 1 } },
+          { cluster: 'c', aggregateResources: { cpu: 2 }, minUnit: { cpu: 2 } },
+        ],
+      }),
+    );
+    expect(input.machines[0]?.resources).toEqual(
+      new Map([
+        ['cpu', 1],
+        ['pods', 1],
+      ]),
+    );
+    expect(input.needs).toHaveLength(1);
+    expect(input.needs[0]?.aggregate).toEqual(
+      new Map([
+        ['cpu', 2002],
+        ['pods', 2],
+      ]),
+    );
+    expect(input.needs[0]?.minUnit).toEqual(new Map([['cpu', 2000]]));
+  });
+
+  it('reads times with offsets and fractions', () => {
+    const { input } = accepted(readScenario({ now: '2026-01-01T02:00:00.1239+02:00' }));
+    expect(input.nowMs).toBe(NOW_MS + 123);
+  });
+});
+
+describe('refusing a scenario', () => {
+  it('lists every problem of a file, each with its path', () => {
+    const value = {
+      now: '2026-02-30T00:00:00Z',
+      nmachines: [],
+      options: {
+        retries: -1,
+        workers: 1.5,
+        canBind: { c1: 'no' },
+        releaseHolds: { RESERVED: 60, SPOT: -1 },
+        weight: {},
+      },
+      machines: [
+        { id: 'a', state: 'CONFIGURED', resources: { cpu: 'x' }, pricePerHour: -1 },
+        { id: 'a', state: 'SPECULATIVE', host: { provider: 'p', ref: 'r' }, labels: { rack: 7 } },
+        { id: 'b', state: 'RUNNING', capacityType: 'LEASED' },
+        { id: 'c', state: 'FAILED' },
+        { state: 'IDLE', assigned: { prio: 1 }, target: {} },
+        { id: 'd' },
+      ],
+      needs: [
+        { aggregateResources: { cpu: '-1', memory: '9Ei' }, priority: 2 ** 31 },
+        { cluster: 'c', interruptionPenaltyBucket: 28, reclamationPenaltyBucket: '8' },
+        { cluster: 'c', interruptionPenalty: 'much', requirements: [{ operator: 'LIKE', values: [1] }] },
+        { cluster: 'c', spread: [{ maxSkew: 1, whenUnsatisfiable: 'maybe' }], firstSeen: 'today' },
+      ],
+    };
+    expect(refusals(value)).toEqual([
+      'now BF_INPUT_INVALID',
+      'options.canBind.c1 BF_INPUT_INVALID',
+      'options.releaseHolds.RESERVED BF_INPUT_INVALID',
+      'options.releaseHolds.SPOT BF_INPUT_INVALID',
+      'options.retries BF_INPUT_INVALID',
+      'options.workers BF_INPUT_INVALID',
+      'options.weight BF_INPUT_INVALID',
+      'machines[0].resources.cpu BF_QUANTITY_SYNTAX',
+      'machines[0].cluster BF_MACHINE_CLUSTER_MISSING',
+      'machines[0].pricePerHour BF_MACHINE_PRICE',
+      'machines[1].labels.rack BF_INPUT_INVALID',
+      'machines[1].host BF_MACHINE_HOST_FORBIDDEN',
+      'machines[1].id BF_INPUT_INVALID',
+      'machines[2].state BF_MACHINE_STATE_UNKNOWN',
+      'machines[2].capacityType BF_MACHINE_CAPACITY_TYPE_UNKNOWN',
+      'machines[3].lastError BF_MACHINE_ERROR_MISSING',
+      'machines[4].assigned.prio BF_INPUT_INVALID',
+      'machines[4].target.cluster BF_CLUSTER_EMPTY',
+      'machines[4].id BF_MACHINE_ID_EMPTY',
+      'machines[5].state BF_MACHINE_STATE_UNSPECIFIED',
+      'needs[0].cluster BF_CLUSTER_EMPTY',
+      'needs[0].priority BF_INPUT_INVALID',
+      'needs[0].aggregateResources.cpu BF_QUANTITY_NEGATIVE',
+      'needs[0].aggregateResources.memory BF_QUANTITY_OVERFLOW',
+      'needs[1].interruptionPenaltyBucket BF_BUCKET_RANGE',
+      'needs[1].reclamationPenaltyBucket BF_BUCKET_RANGE',
+      'needs[2].requirements[0].key BF_REQUIREMENT_KEY',
+      'needs[2].requirements[0].operator BF_OPERATOR_UNKNOWN',
+      'needs[2].requirements[0].values[0] BF_INPUT_INVALID',
+      'needs[2].interruptionPenalty BF_PENALTY_NOT_A_NUMBER',
+      'needs[3].spread[0].topologyKey BF_REQUIREMENT_KEY',
+      'needs[3].spread[0].whenUnsatisfiable BF_INPUT_INVALID',
+      'needs[3].firstSeen BF_INPUT_INVALID',
+      'nmachines BF_INPUT_INVALID',
+    ]);
+  });
+
+  it('names the known fields when one is unknown', () => {
+    const [problem] = problemsOf(readScenario({ now: NOW, needs: [{ cluster: 'c', aggregate: {} }] }));
+    expect(problem?.message).toContain('aggregateResources');
+  });
+
+  it('writes names with dots or slashes in brackets', () => {
+    const needs = [{ cluster: 'c', aggregateResources: { 'nvidia.com/gpu': true } }];
+    expect(refusals({ now: NOW, needs })).toEqual([
+      'needs[0].aggregateResources["nvidia.com/gpu"] BF_QUANTITY_SYNTAX',
+    ]);
+  });
+
+  it('refuses a missing time, a penalty given twice, and sums that leave the exact range', () => {
+    expect(refusals({})).toEqual(['now BF_INPUT_INVALID']);
+    expect(
+      refusals({
+        now: NOW,
+        needs: [{ cluster: 'c', interruptionPenalty: 1, interruptionPenaltyBucket: 1 }],
+      }),
+    ).toEqual(['needs[0].interruptionPenaltyBucket BF_INPUT_INVALID']);
+    const huge = { cluster: 'c', aggregateResources: { pods: String(2 ** 53 - 1) } };
+    expect(refusals({ now: NOW, needs: [huge, huge] })).toEqual(['needs BF_QUANTITY_OVERFLOW']);
+  });
+
+  it.each([[null], [[]], ['text'], [7]])('refuses %j as a whole', (value) => {
+    expect(refusals(value)).toEqual([' BF_INPUT_INVALID']);
+  });
+
+  it('says line and column of text that is neither JSON nor YAML', () => {
+    const [problem] = problemsOf(parseScenario('{\n  "now": 1,\n  "needs": [}\n'));
+    expect(problem).toMatchObject({ code: 'BF_INPUT_UNREADABLE', path: '' });
+    expect(problem?.message).toMatch(/^Line 3, column 13: /);
+    expect(problemsOf(parseScenario('now: 1\nnow: 2\n'))[0]?.message).toMatch(/^Line 2, column 1: /);
+  });
+});
+
+describe('the text of a scenario', () => {
+  it('may be YAML with comments, anchors and merge keys', () => {
+    const text = `
+# A small fleet.
+now: 2026-01-01T00:00:00Z
+machines:
+  - &big { id: m1, state: idle, resources: { cpu: 16, memory: 64Gi } }
+  - { <<: *big, id: m2, zone: a }
+needs:
+  - cluster: c1
+    aggregateResources: { cpu: 20 }
+    requirements: # none yet
+`;
+    const { input } = accepted(parseScenario(text));
+    expect(input.nowMs).toBe(NOW_MS);
+    expect(input.machines.map(({ id, zone }) => [id, zone])).toEqual([
+      ['m1', ''],
+      ['m2', 'a'],
+    ]);
+    expect(input.machines[1]?.resources).toEqual(
+      new Map([
+        ['cpu', 16_000],
+        ['memory', 2 ** 36],
+      ]),
+    );
+  });
+
+  it('asks for quotes where YAML would make a number of a name', () => {
+    const [problem] = problemsOf(
+      parseScenario('now: 1\nmachines: [{ id: m, state: idle, labels: { rack: 1 } }]'),
+    );
+    expect(problem).toMatchObject({ path: 'machines[0].labels.rack' });
+    expect(problem?.message).toContain('Write "1" in quotes');
+  });
+
+  it('reads back to the same input after writing', () => {
+    const { input, engine } = accepted(readScenario(FULL));
+    expect(accepted(parseScenario(writeScenario(input, engine)))).toEqual({ input, engine });
+  });
+
+  it('reads back unusual inputs: no holds, times outside the calendar, names that look like numbers', () => {
+    const value = {
+      now: -1,
+      options: { readyClusters: [], releaseHolds: {} },
+      machines: [{ id: '10', state: 'IDLE', idleSince: 0.5, labels: { __proto__x: '1', 9: 'nine' } }],
+      needs: [{ cluster: '1', aggregateResources: { cpu: '1m', memory: 3 }, interruptionPenalty: 0 }],
+    };
+    const { input } = accepted(readScenario(value));
+    expect(input.options.releaseHoldSeconds.size).toBe(0);
+    expect(accepted(parseScenario(writeScenario(input))).input).toEqual(input);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
+import { type Intake, RollupIntake } from './intake.ts';
+
+function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uint8Array {
+  const needs = cpus.map((cpu, priority) => ({
+    requirements: [],
+    aggregateResources: new Map([['cpu', cpu]]),
+    priority,
+    spread: [],
+    interruptionPenaltyBucket: 0 as const,
+    reclamationPenaltyBucket: 0 as const,
+    minUnit: new Map(),
+    group: '',
+  }));
+  return ClusterCapacityNeeds.encode({ clusterId, timestampUnixNanos: at, needs }).finish();
+}
+
+function codes(intake: Intake): string[] {
+  return intake.kind === 'refused' ? intake.problems.map(({ code, path }) => `${code} at ${path}`) : [];
+}
+
+describe('roll-up intake', () => {
+  it('given the same demand at another time, then nothing has changed', () => {
+    const intake = new RollupIntake('c1');
+    intake.accept(intake.read(bytes(['1', '2'])));
+    expect(intake.read(bytes(['1', '2'], { at: 2n }))).toMatchObject({ kind: 'unchanged' });
+  });
+
+  it('given one changed row, then the others are the very same objects', () => {
+    const intake = new RollupIntake('c1');
+    const first = intake.read(bytes(['1', '2']));
+    intake.accept(first);
+    const second = intake.read(bytes(['1', '3']));
+    expect(first.kind === 'changed' && second.kind === 'changed' && second.needs[0] === first.needs[0]).toBe(
+      true,
+    );
+    expect(second.kind === 'changed' && second.needs[1]!.aggregate).toEqual(new Map([['cpu', 3000]]));
+  });
+
+  it('given a bad row, then all is refused and the last good roll-up stays the one to compare with', () => {
+    const intake = new RollupIntake('c1');
+    intake.accept(intake.read(bytes(['1', '2'])));
+    const bad = intake.read(bytes(['1', 'two']));
+    intake.accept(bad);
+    expect(codes(bad)).toEqual(['BF_QUANTITY_SYNTAX at needs[1].aggregate_resources["cpu"]']);
+    expect(intake.read(bytes(['1', '2'], { at: 3n }))).toMatchObject({ kind: 'unchanged' });
+  });
+
+  it('given the id of another cluster inside, then it is refused', () => {
+    expect(codes(new RollupIntake('c1').read(bytes(['1'], { clusterId: 'c2' })))).toEqual([
+      'BF_CLUSTER_MISMATCH at cluster_id',
+    ]);
+  });
+});

@@ -1,0 +1,87 @@
+// The example scenarios keep the promises of their comments: what the plan is, and what the suggested changes do.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type PlanJson, parseScenario, planJson } from '../../src/sim/index.ts';
+import { DECIDERS, type Decider } from './deciders.ts';
+
+/** The plan for an example, after replacing texts in its file. */
+function planOf(
+  name: string,
+  { decide }: Decider,
+  ...edits: readonly (readonly [string, string])[]
+): PlanJson {
+  const file = `${import.meta.dirname}/../../examples/scenarios/${name}.yaml`;
+  const text = edits.reduce(
+    (before, [from, to]) => {
+      expect(before).toContain(from);
+      return before.replace(from, to);
+    },
+    readFileSync(file, 'utf8'),
+  );
+  const scenario = parseScenario(text);
+  if (!scenario.ok) throw new Error(JSON.stringify(scenario.problems));
+  return planJson(decide(scenario.value.input), scenario.value.input);
+}
+
+function actionsOf({ actions }: PlanJson): readonly string[] {
+  return actions.map(({ kind, machine }) => `${kind} ${machine}`);
+}
+
+for (const decider of DECIDERS) {
+  describe(`examples, ${decider.name}`, () => {
+    it('first look: idle first, then bought, one surplus, one given back', () => {
+      const plan = planOf('first-look', decider);
+      expect(actionsOf(plan)).toEqual([
+        'Bootstrap metal-1',
+        'Bootstrap metal-2',
+        'Provision on-demand-1',
+        'Provision spot-1',
+        'Provision spot-2',
+        'Reclaim shop-2',
+        'Delete rented-1',
+      ]);
+      expect(plan.cost).toEqual({ before: 2.85, after: 3.85, risk: 0 });
+    });
+
+    it('gang and tenant: the tenant is preempted in the rack that becomes complete', () => {
+      const plan = planOf('gang-and-tenant', decider);
+      expect(actionsOf(plan)).toEqual(['Preempt r2-3', 'Preempt r2-4']);
+      expect(plan.actions.map(({ graceSeconds }) => graceSeconds)).toEqual([30, 30]);
+    });
+
+    it('gang and tenant: equal priority, a repaired machine, or too large a wish', () => {
+      expect(actionsOf(planOf('gang-and-tenant', decider, ['priority: 50000', 'priority: 900000']))).toEqual(
+        [],
+      );
+      const repaired = planOf('gang-and-tenant', decider, [
+        'state: failed, lastError: fan broken',
+        'state: idle',
+      ]);
+      expect(actionsOf(repaired)).toEqual([1, 2, 3, 4].map((i) => `Bootstrap r1-${i}`));
+      const huge = planOf('gang-and-tenant', decider, ['nvidia.com/gpu: 32', 'nvidia.com/gpu: 48']);
+      expect(huge.actions).toEqual([]);
+      expect(huge.needs[0]?.reason).toBe('topology-unsatisfiable');
+    });
+
+    it('spread over zones: seven in balance, one short', () => {
+      const plan = planOf('spread-over-zones', decider);
+      expect(actionsOf(plan)).toEqual([
+        'Bootstrap b-1',
+        'Provision c-1',
+        'Provision b-2',
+        'Provision c-2',
+        'Bootstrap a-3',
+      ]);
+      expect(plan.needs[0]).toMatchObject({ reason: 'spread-unsatisfiable', deficit: { cpu: '8' } });
+    });
+
+    it('spread over zones: more skew completes it, a soft wish is ignored', () => {
+      expect(planOf('spread-over-zones', decider, ['maxSkew: 1', 'maxSkew: 2']).needs[0]?.satisfied).toBe(
+        true,
+      );
+      const soft = planOf('spread-over-zones', decider, ['DoNotSchedule }', 'ScheduleAnyway }']);
+      expect(actionsOf(soft).slice(0, 3)).toEqual(['Bootstrap a-3', 'Bootstrap a-4', 'Bootstrap b-1']);
+    });
+  });
+}

@@ -1,0 +1,21 @@
+// A random fleet that fails somewhere is saved as a scenario file; the file must be that very fleet.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseScenario, planJson, writeScenario } from '../../src/sim/index.ts';
+import { fleets } from '../fleets.ts';
+import { DECIDERS } from './deciders.ts';
+
+it('a fleet written as a scenario file reads back the same, and so does the decision on it', () => {
+  fc.assert(
+    fc.property(fleets(), (input) => {
+      const read = parseScenario(writeScenario(input));
+      if (!read.ok) throw new Error(JSON.stringify(read.problems));
+      expect(read.value.input).toEqual(input);
+      for (const { decide } of DECIDERS) {
+        expect(planJson(decide(read.value.input), read.value.input)).toEqual(planJson(decide(input), input));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,100 @@
+// The oracle: one decision, solved one row at a time over plain objects. It is the definition as code, has no
+// index and no shortcut, and shares nothing with the engine but the model's words; the engine must agree with
+// it to the byte. Where the definition leaves a choice, READINGS.md says which one is taken.
+
+import {
+  type Action,
+  type DecisionInput,
+  drainGraceSeconds,
+  isBound,
+  MachineState,
+  type NeedKey,
+  type Plan,
+  RECLAIM_GRACE_SECONDS,
+} from '../../src/model/index.ts';
+import { foldNeeds } from './fold.ts';
+import { makeWorld, type Row, type Slot, type World } from './ledger.ts';
+import { isExcess, preemptFor, victimPriority } from './preempt.ts';
+import { reclaims, releases } from './reclaim.ts';
+import { solveRows } from './solve.ts';
+import { verdictsOf } from './verdict.ts';
+
+export function decide(input: DecisionInput): Plan {
+  const world = makeWorld(input);
+  const rows = solveRows(world, foldNeeds(world, input.needs));
+  preemptFor(world, rows);
+
+  // "Plan order: Phase 1 by rank, inside a row by claim order; Preempts by preemptor's rank and pick order;
+  // Reclaims; Deletes."
+  const actions: Action[] = [
+    ...rows.flatMap((row) => row.claims.flatMap((slot) => acquisition(row, slot))),
+    ...rows.flatMap((row) => row.picks.map((slot) => preempt(world, row, slot))),
+    ...reclaims(world).map((slot) => reclaim(slot)),
+    ...releases(world).map((slot) => release(slot)),
+  ];
+  const claims = new Map<string, NeedKey>();
+  const restamps = new Map<string, NeedKey>();
+  for (const row of rows) {
+    for (const slot of row.claims) {
+      claims.set(slot.id, row.key);
+      // "Bound machines it [a gang] claims are re-stamped with its fingerprint and group" (R39).
+      const foreign = row.kind === 'gang' && isBound(slot.machine.state) && slot.stampKey !== row.text;
+      if (foreign) restamps.set(slot.id, row.key);
+    }
+  }
+  return { actions, verdicts: verdictsOf(world, input.needs, rows), claims, restamps };
+}
+
+/** Idle → Bootstrap, Speculative → Provision, anything else is on its way or bound already. */
+function acquisition(row: Row, slot: Slot): readonly Action[] {
+  const { state } = slot.machine;
+  // A cluster that cannot bind keeps its in-flight Idle machines reserved, without an action (R31).
+  if (!row.canBind) return [];
+  const to = {
+    machine: slot.id,
+    cluster: row.key.cluster,
+    graceSeconds: 0,
+    preemptorPriority: 0,
+    need: row.key,
+  };
+  if (state === MachineState.Idle) return [{ kind: 'Bootstrap', reason: 'phase1.idle', ...to }];
+  if (state === MachineState.Speculative) return [{ kind: 'Provision', reason: 'phase1.speculative', ...to }];
+  return [];
+}
+
+function preempt(world: World, row: Row, slot: Slot): Action {
+  return {
+    kind: 'Preempt',
+    machine: slot.id,
+    cluster: slot.machine.cluster,
+    reason: isExcess(world, slot) ? 'phase2.excess' : 'phase2.inversion',
+    // "Grace by the same gap": from the priority that made it a victim.
+    graceSeconds: drainGraceSeconds(row.priority, victimPriority(slot)!),
+    preemptorPriority: row.priority,
+    need: row.key,
+  };
+}
+
+function reclaim(slot: Slot): Action {
+  return {
+    kind: 'Reclaim',
+    machine: slot.id,
+    cluster: slot.machine.cluster,
+    reason: 'phase3.excess',
+    graceSeconds: RECLAIM_GRACE_SECONDS,
+    preemptorPriority: 0,
+    need: null,
+  };
+}
+
+function release(slot: Slot): Action {
+  return {
+    kind: 'Delete',
+    machine: slot.id,
+    cluster: '',
+    reason: 'phase3.release',
+    graceSeconds: 0,
+    preemptorPriority: 0,
+    need: null,
+  };
+}

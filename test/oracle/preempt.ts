@@ -1,0 +1,152 @@
+// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in order of turns. Nothing
+// moves now; a victim drains and may be acquired by its row once it is Idle.
+
+import { compareText, dollarsOfBucket, isBound, MachineState, victimScore } from '../../src/model/index.ts';
+import {
+  ascending,
+  domainValue,
+  drainingFor,
+  fits,
+  inFlight,
+  isReported,
+  type Row,
+  type Slot,
+  type World,
+} from './ledger.ts';
+import { Shortage } from './shortage.ts';
+import { SpreadAccount } from './spread.ts';
+
+/** Fills in `picks` and `coveredByDrains` of every unmet row; rows are in turn order. */
+export function preemptFor(world: World, rows: readonly Row[]): void {
+  for (const row of rows) {
+    if (row.kind === 'fold' || new Shortage(row, row.claims).covered) continue;
+    if (row.kind === 'gang') preemptForGang(world, row);
+    else preemptForSum(world, row);
+  }
+}
+
+function preemptForSum(world: World, row: Row): void {
+  // "Subtract machines Draining for the row."
+  const had = [...row.claims, ...drainingFor(world, row)];
+  const short = new Shortage(row, had);
+  if (row.canBind) {
+    const victims = victimsFor(world, row);
+    // "Pass step 2's spread test (claims, its Draining machines and earlier picks counted)."
+    const account = row.spread === undefined ? null : new SpreadAccount(world, row, had);
+    while (!short.covered) {
+      const victim = victims.find(
+        (slot) => slot.pickedBy === null && short.adds(slot) && (account === null || account.passes(slot)),
+      );
+      if (victim === undefined) break;
+      pick(row, victim);
+      short.take(victim);
+      account?.add(victim);
+    }
+  }
+  row.coveredByDrains = short.covered;
+}
+
+/**
+ * "A gang tries the domains in the order of step 1's keys, then those with victims only, by name, and picks in
+ * the first that it completes; if none can be completed it picks nothing." The order is the one of its turn (R58).
+ */
+function preemptForGang(world: World, row: Row): void {
+  const victims = row.canBind ? victimsFor(world, row) : [];
+  const chosenFrom = row.domains.map((domain) => domain.name);
+  const victimsOnly = victims
+    .map((slot) => domainValue(slot, row.sameKey!)!)
+    .filter((name) => !chosenFrom.includes(name));
+  for (const name of [...chosenFrom, ...[...new Set(victimsOnly)].sort(compareText)]) {
+    const first = world.slots.filter(
+      (slot) => countsFirst(row, slot) && domainValue(slot, row.sameKey!) === name,
+    );
+    const short = new Shortage(row, first);
+    const picks: Slot[] = [];
+    for (const slot of victims) {
+      if (short.covered) break;
+      if (first.includes(slot) || domainValue(slot, row.sameKey!) !== name || !short.adds(slot)) continue;
+      short.take(slot);
+      picks.push(slot);
+    }
+    if (!short.covered) continue;
+    for (const slot of picks) pick(row, slot);
+    row.coveredByDrains = true;
+    return;
+  }
+}
+
+/**
+ * "Creditable machines nobody else claims, machines Draining for it, and Idle or Speculative machines **no row
+ * claims** count first and are no victims." What an earlier row picked is on its way to that row.
+ */
+function countsFirst(row: Row, slot: Slot): boolean {
+  const { state, cluster, held } = slot.machine;
+  if (slot.pickedBy !== null || (slot.claimedBy !== null && slot.claimedBy !== row)) return false;
+  if (slot.claimedBy === row) return true;
+  const counts = isBound(state)
+    ? cluster === row.key.cluster
+    : !held &&
+      (inFlight(row, slot, MachineState.Idle) ||
+        inFlight(row, slot, MachineState.Creating) ||
+        inFlight(row, slot, MachineState.Draining) ||
+        (row.canBind && (state === MachineState.Idle || state === MachineState.Speculative)));
+  return counts && fits(row, slot);
+}
+
+function pick(row: Row, slot: Slot): void {
+  slot.pickedBy = row;
+  row.picks.push(slot);
+}
+
+/** "Unclaimed ones of reported clusters first (reason `phase2.excess`), then by score, id." */
+function victimsFor(world: World, row: Row): readonly Slot[] {
+  return world.slots
+    .filter((slot) => isVictim(world, row, slot))
+    .map((slot) => ({ slot, claimed: isExcess(world, slot) ? 0 : 1, score: scoreOf(world, row, slot) }))
+    .sort((a, b) => a.claimed - b.claimed || ascending(b.score, a.score) || compareText(a.slot.id, b.slot.id))
+    .map(({ slot }) => slot);
+}
+
+export function isExcess(world: World, slot: Slot): boolean {
+  return slot.claimedBy === null && isReported(world, slot.machine.cluster);
+}
+
+function isVictim(world: World, row: Row, slot: Slot): boolean {
+  const { state, held, cluster, stamp } = slot.machine;
+  // Held machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
+  if (state !== MachineState.Configured || held || slot.pickedBy !== null || slot.claimedBy === row)
+    return false;
+  // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).
+  if (!isReported(world, cluster)) {
+    const stamped = stamp?.priority ?? null;
+    if (stamped === null || stamped >= row.priority) return false;
+  }
+  const priority = victimPriority(slot);
+  return priority !== null && priority < row.priority && fits(row, slot);
+}
+
+/** "That of the row that claims the machine this cycle, or its stamp where nobody claims; no stamp, no victim." */
+export function victimPriority(slot: Slot): number | null {
+  if (slot.claimedBy !== null) return slot.claimedBy.priority;
+  return slot.machine.stamp?.priority ?? null;
+}
+
+/** "The seed's formula; priority and penalties of the claimant, else the stamp's." */
+function scoreOf(world: World, row: Row, slot: Slot): number {
+  const { claimedBy, machine } = slot;
+  const victim =
+    claimedBy === null
+      ? {
+          interruptionDollars: machine.stamp?.interruptionPenaltyDollars ?? 0,
+          reclamationDollars: machine.stamp?.reclamationPenaltyDollars ?? 0,
+        }
+      : {
+          interruptionDollars: dollarsOfBucket(claimedBy.profile.interruptionBucket),
+          reclamationDollars: dollarsOfBucket(claimedBy.profile.reclamationBucket),
+        };
+  return victimScore(
+    row.priority,
+    { ...victim, priority: victimPriority(slot) ?? row.priority, drainSeconds: machine.drainSeconds },
+    world.options.weights,
+  );
+}

@@ -1,0 +1,142 @@
+// Phase 1, one row at a time: credit what already serves the row, acquire what is free, and that is its turn.
+// A fold's unhosted members have their turns right behind it.
+
+import { MachineState } from '../../src/model/index.ts';
+import { domainsOf, mayTake, planInDomain } from './domain.ts';
+import {
+  acquirable,
+  boundOrder,
+  coversMinUnit,
+  creatingInFlight,
+  creditableBound,
+  drainingFor,
+  idleInFlight,
+  isOthersOwn,
+  type Row,
+  rowOf,
+  type Slot,
+  type World,
+} from './ledger.ts';
+import { Shortage } from './shortage.ts';
+import { acquireSpread, creditSpread } from './spread.ts';
+
+/** Solves the rows in rank order. Returns every row that had a turn, unhosted members included, in turn order. */
+export function solveRows(world: World, rows: readonly Row[]): readonly Row[] {
+  const turns: Row[] = [];
+  const solve = (row: Row): void => {
+    row.turn = turns.length;
+    turns.push(row);
+    if (row.kind === 'gang') solveGang(world, row);
+    else solveSums(world, row);
+  };
+  for (const row of rows) {
+    solve(row);
+    // "Right after its turn, members that no machine hosts (latest first-seen, then group) are solved one by
+    // one as the `Same` rows they were."
+    for (const member of unhostedMembers(row)) solve(rowOf(member, world.options));
+  }
+  return turns;
+}
+
+export function unhostedMembers(row: Row): Row['members'] {
+  const left = row.kind === 'fold' ? new Shortage(row, row.claims).gangsLeft : 0;
+  return row.members.slice(row.members.length - left);
+}
+
+/** Plain rows and folds: machines add up. */
+function solveSums(world: World, row: Row): void {
+  const short = new Shortage(row);
+  const claim = (slot: Slot): void => {
+    slot.claimedBy = row;
+    row.claims.push(slot);
+    short.take(slot);
+  };
+  if (row.spread !== undefined) creditSpread(world, row, short, claim);
+  else credit(world, row, short, claim);
+  // "Rows of a cluster that cannot bind now are credited, and acquire and preempt nothing."
+  if (!row.canBind) return;
+  if (row.spread !== undefined) acquireSpread(world, row, short, claim);
+  else acquire(world, row, short, claim);
+}
+
+/**
+ * Step 1: "until covered, skipping what adds nothing: its cluster's Configured, then Configuring (keep order),
+ * then Idle in flight for it (pool order), then Creating in flight for it (id); another live row's own machines
+ * after all of these, Configured first."
+ */
+function credit(world: World, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
+  // "Counts bound ones below min_unit too"; but "gangs and folds count only what fits".
+  const bound = creditableBound(world, row)
+    .filter((slot) => row.kind === 'plain' || coversMinUnit(row, slot))
+    .sort(boundOrder(world, row));
+  const mine = bound.filter((slot) => !isOthersOwn(world, row, slot));
+  const others = bound.filter((slot) => isOthersOwn(world, row, slot));
+
+  const walkInFlight = (slots: readonly Slot[]): void => {
+    for (const slot of slots) {
+      if (short.covered) return;
+      if (short.adds(slot)) claim(slot);
+    }
+  };
+  // "A plain row takes first the first *bound* one that covers min_unit": once among its own and orphans, and
+  // once more among other rows' machines if nothing up to there covers it (R27). "The walk over bound machines
+  // ends when the sum covers the aggregate"; in-flight ones also settle a missing min_unit (R29). Other rows'
+  // machines are taken only for what machines Draining for this row will not cover (R81).
+  const walkBound = (slots: readonly Slot[], coming: readonly Slot[]): void => {
+    const first = slots.find((slot) => short.after(coming).unitMissing && coversMinUnit(row, slot));
+    if (first !== undefined) claim(first);
+    for (const slot of slots) {
+      const beyond = short.after(coming);
+      if (beyond.sumCovered) return;
+      if (slot.claimedBy === null && beyond.adds(slot)) claim(slot);
+    }
+  };
+  walkBound(mine, []);
+  walkInFlight(idleInFlight(world, row));
+  walkInFlight(creatingInFlight(world, row));
+  walkBound(others, drainingFor(world, row));
+}
+
+/** Step 2: "free fitting Idle, then free fitting Speculative machines in pool order until covered." */
+function acquire(world: World, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
+  const draining = drainingFor(world, row);
+  for (const state of [MachineState.Idle, MachineState.Speculative] as const) {
+    if (short.covered) return;
+    for (const slot of acquirable(world, row, state)) {
+      if (short.covered) return;
+      if (mayTake(row, slot, short, draining)) claim(slot);
+    }
+  }
+}
+
+/** A gang: one domain, whole or nothing. */
+function solveGang(world: World, row: Row): void {
+  row.domains = domainsOf(world, row);
+  const domain = row.domains[0];
+  if (domain === undefined) return;
+  let claims: readonly Slot[];
+  if (domain.satisfiable) {
+    const plan = planInDomain(row, domain);
+    claims = [...plan.credited, ...plan.acquired];
+  } else {
+    // "A gang that step 2's test does not let acquire claims only bound machines that are its own or no live
+    // row's, and no Idle machine" (R40).
+    const kept = domain.creditable.filter((slot) => isBoundSlot(slot) && !isOthersOwn(world, row, slot));
+    claims = planInDomain(row, {
+      creditable: kept,
+      othersOwn: [],
+      idle: [],
+      speculative: [],
+      draining: [],
+    }).credited;
+  }
+  for (const slot of claims) {
+    slot.claimedBy = row;
+    row.claims.push(slot);
+  }
+}
+
+function isBoundSlot(slot: Slot): boolean {
+  const { state } = slot.machine;
+  return state === MachineState.Configured || state === MachineState.Configuring;
+}

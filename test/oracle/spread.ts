@@ -1,0 +1,174 @@
+// Strict spread: how a row with a DoNotSchedule term walks its bound machines, takes in-flight ones, acquires,
+// and which domains are open to it. Counts are of the row's own claims; bound ones count whatever the skew.
+
+import { MachineState } from '../../src/model/index.ts';
+import { mayTake } from './domain.ts';
+import {
+  acquirable,
+  boundOrder,
+  coversMinUnit,
+  creatingInFlight,
+  creditableBound,
+  domainValue,
+  drainingFor,
+  fits,
+  idleInFlight,
+  inFlight,
+  isFree,
+  isOthersOwn,
+  type Row,
+  type Slot,
+  type World,
+} from './ledger.ts';
+import type { Shortage } from './shortage.ts';
+
+/** Step 2's test and the counts behind it. */
+export class SpreadAccount {
+  private readonly counts = new Map<string, number>();
+  private readonly topologyKey: string;
+  private readonly maxSkew: number;
+
+  /** `counted`: what the row has so far; in Phase 1 its claims, in Phase 2 its drains as well. */
+  constructor(world: World, row: Row, counted: readonly Slot[]) {
+    this.topologyKey = row.spread!.topologyKey;
+    this.maxSkew = Math.max(1, row.spread!.maxSkew);
+    // "The minimum runs over domains where it has a claim or a free fitting machine (Idle, Speculative, in
+    // flight)." A machine the row takes later leaves its domain in the set as a claim, so once is enough.
+    for (const slot of world.slots) {
+      const domain = domainValue(slot, this.topologyKey);
+      if (domain === undefined || this.counts.has(domain)) continue;
+      if (couldCome(row, slot) && isFree(row, slot) && fits(row, slot)) this.counts.set(domain, 0);
+    }
+    for (const slot of counted) this.add(slot);
+  }
+
+  countOf(domain: string): number {
+    return this.counts.get(domain) ?? 0;
+  }
+
+  /** Machines without the key are counted in no domain. */
+  add(slot: Slot): void {
+    const domain = domainValue(slot, this.topologyKey);
+    if (domain !== undefined) this.counts.set(domain, this.countOf(domain) + 1);
+  }
+
+  /** "In a domain whose count is at most the minimum + maxSkew − 1." */
+  passes(slot: Slot): boolean {
+    const domain = domainValue(slot, this.topologyKey);
+    if (domain === undefined) return false;
+    const minimum = this.counts.size === 0 ? 0 : Math.min(...this.counts.values());
+    return this.countOf(domain) <= minimum + this.maxSkew - 1;
+  }
+}
+
+function couldCome(row: Row, slot: Slot): boolean {
+  const { state } = slot.machine;
+  return (
+    state === MachineState.Idle ||
+    state === MachineState.Speculative ||
+    inFlight(row, slot, MachineState.Creating) ||
+    inFlight(row, slot, MachineState.Draining)
+  );
+}
+
+type Claim = (slot: Slot) => void;
+
+/**
+ * Step 1: "its own and orphans, then other rows' machines, each by the domain with the fewest credited, keep
+ * order inside (ties: keep order of the heads), whatever the skew; in-flight ones only where step 2's test
+ * passes."
+ */
+export function creditSpread(world: World, row: Row, short: Shortage, claim: Claim): void {
+  const bound = [...creditableBound(world, row)].sort(boundOrder(world, row));
+  const mine = bound.filter((slot) => !isOthersOwn(world, row, slot));
+  const others = bound.filter((slot) => isOthersOwn(world, row, slot));
+
+  walkByDomain(row, mine, short, claim, []);
+  takeWhileOpen(world, row, short, claim, [...idleInFlight(world, row), ...creatingInFlight(world, row)]);
+  // Other rows' machines only for what machines Draining for this row will not cover (R81).
+  walkByDomain(row, others, short, claim, drainingFor(world, row));
+}
+
+/**
+ * Bound machines of one list by the domain with the fewest credited, the first of the list's order where counts
+ * tie; those without the key last (R34). "A plain row takes first the first bound one that covers min_unit": the
+ * first step of a list looks at those only, if nothing claimed so far covers it (R27, R35).
+ */
+function walkByDomain(
+  row: Row,
+  inOrder: readonly Slot[],
+  short: Shortage,
+  claim: Claim,
+  coming: readonly Slot[],
+): void {
+  if (short.after(coming).unitMissing) {
+    const first = fewestFirst(
+      row,
+      inOrder.filter((slot) => coversMinUnit(row, slot)),
+    );
+    if (first !== undefined) claim(first);
+  }
+  // "The walk over bound machines ends when the sum covers the aggregate."
+  for (;;) {
+    const beyond = short.after(coming);
+    if (beyond.sumCovered) return;
+    const next = fewestFirst(
+      row,
+      inOrder.filter((slot) => slot.claimedBy === null && beyond.adds(slot)),
+    );
+    if (next === undefined) return;
+    claim(next);
+  }
+}
+
+/** The head of the domain in which the row has the fewest claims. */
+function fewestFirst(row: Row, inOrder: readonly Slot[]): Slot | undefined {
+  const { topologyKey } = row.spread!;
+  const counts = new Map<string, number>();
+  for (const slot of row.claims) {
+    const domain = domainValue(slot, topologyKey);
+    if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+  }
+  let best: Slot | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const slot of inOrder) {
+    const domain = domainValue(slot, topologyKey);
+    const count = domain === undefined ? Number.MAX_SAFE_INTEGER : (counts.get(domain) ?? 0);
+    if (count < fewest) {
+      best = slot;
+      fewest = count;
+    }
+  }
+  return best;
+}
+
+/**
+ * Step 2: "takes, at each step, the first Idle, else the first Speculative, in a domain whose count is at most
+ * the minimum + maxSkew − 1". Idle is looked at again after each Speculative step.
+ */
+export function acquireSpread(world: World, row: Row, short: Shortage, claim: Claim): void {
+  const pool = [
+    ...acquirable(world, row, MachineState.Idle),
+    ...acquirable(world, row, MachineState.Speculative),
+  ];
+  takeWhileOpen(world, row, short, claim, pool);
+}
+
+function takeWhileOpen(
+  world: World,
+  row: Row,
+  short: Shortage,
+  claim: Claim,
+  inOrder: readonly Slot[],
+): void {
+  const draining = drainingFor(world, row);
+  const account = new SpreadAccount(world, row, row.claims);
+  while (!short.covered) {
+    const next = inOrder.find(
+      (slot) => slot.claimedBy === null && mayTake(row, slot, short, draining) && account.passes(slot),
+    );
+    if (next === undefined) return;
+    claim(next);
+    account.add(next);
+  }
+}

@@ -1,0 +1,199 @@
+// Verdicts: what became of each original Need, and for an unmet one why, who stands in front of it, and how
+// little more would have been enough.
+
+import {
+  compareRank,
+  compareText,
+  type DomainCandidate,
+  isBound,
+  keyOf,
+  keyText,
+  MachineState,
+  type Need,
+  type NeedKey,
+  type ResourceVector,
+  type UnmetDetail,
+  type UnmetReason,
+  type Verdict,
+} from '../../src/model/index.ts';
+import { cappedParts, type Domain } from './domain.ts';
+import {
+  ascending,
+  costFor,
+  coversMinUnit,
+  domainValue,
+  fits,
+  isFree,
+  matches,
+  type Row,
+  type Slot,
+  type World,
+} from './ledger.ts';
+import { Shortage } from './shortage.ts';
+import { unhostedMembers } from './solve.ts';
+import { SpreadAccount } from './spread.ts';
+
+/** One verdict per original Need, by rank. `rows` had their turns, unhosted members included. */
+export function verdictsOf(world: World, needs: readonly Need[], rows: readonly Row[]): readonly Verdict[] {
+  const servedBy = new Map<string, Row>();
+  for (const row of rows) {
+    if (row.kind !== 'fold') servedBy.set(row.text, row);
+    const hosted = row.members.length - unhostedMembers(row).length;
+    for (const member of row.members.slice(0, hosted)) servedBy.set(keyText(keyOf(member)), row);
+  }
+  return [...needs]
+    .sort(compareRank)
+    .map((need) => verdictOf(world, need, servedBy.get(keyText(keyOf(need)))!));
+}
+
+function verdictOf(world: World, need: Need, row: Row): Verdict {
+  const deficit = new Shortage(row, row.claims).deficit();
+  const idsIn = (state: MachineState): readonly string[] =>
+    row.canBind ? ids(row.claims.filter((slot) => slot.machine.state === state)) : [];
+  return {
+    key: keyOf(need),
+    priority: need.profile.priority,
+    foldedInto: row.kind === 'fold' ? row.key : null,
+    satisfied: deficit.size === 0,
+    deficit,
+    claimed: ids(row.claims),
+    bootstraps: idsIn(MachineState.Idle),
+    provisions: idsIn(MachineState.Speculative),
+    preempts: ids(row.picks),
+    domain: row.domains[0]?.name ?? null,
+    satisfiable: row.kind === 'gang' ? new Shortage(row, row.domains[0]?.counted ?? []).sumCovered : null,
+    candidates: bestDomains(row),
+    unmet: deficit.size === 0 ? null : unmetDetail(world, row, deficit),
+  };
+}
+
+const ids = (slots: readonly Slot[]): readonly string[] => slots.map((slot) => slot.id);
+
+/** The best six domains a gang chose from: worstCoverage desc, name asc. */
+function bestDomains(row: Row): readonly DomainCandidate[] {
+  return row.domains
+    .map((domain) => candidateOf(row, domain))
+    .sort((a, b) => b.worstCoverage - a.worstCoverage || compareText(a.domain, b.domain))
+    .slice(0, 6);
+}
+
+function candidateOf(row: Row, domain: Domain): DomainCandidate {
+  const parts = cappedParts(row.aggregate, domain.counted).map(Number);
+  return {
+    domain: domain.name,
+    coverage: parts.reduce((total, part) => total + part, 0),
+    worstCoverage: Math.min(1_000_000, ...parts),
+    satisfiable: domain.satisfiable,
+  };
+}
+
+function unmetDetail(world: World, row: Row, deficit: ResourceVector): UnmetDetail {
+  const matching = world.slots.filter((slot) => matches(row, slot));
+  const count = (state: MachineState): number =>
+    matching.filter((slot) => slot.machine.state === state).length;
+  return {
+    reason: reasonOf(world, row, matching),
+    matching: {
+      idle: count(MachineState.Idle),
+      speculative: count(MachineState.Speculative),
+      configured: count(MachineState.Configured),
+    },
+    blocker: blockerOf(row, matching),
+    extraSupply: extraSupply(row, matching, deficit),
+  };
+}
+
+/** The first that applies, in the order of the definition of UnmetReason. */
+function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReason {
+  if (row.coveredByDrains) return 'preempting';
+  if (!row.canBind) return 'cluster-disconnected';
+  if (row.kind === 'gang' && !someDomainCouldComplete(row, matching)) return 'topology-unsatisfiable';
+  if (matching.length === 0) return 'no-matching-supply';
+  if (!matching.some((slot) => coversMinUnit(row, slot))) return 'no-fitting-supply';
+  if (row.picks.length > 0) return 'preemption-exhausted';
+  if (row.spread !== undefined && skewForbidsAll(world, row)) return 'spread-unsatisfiable';
+  return 'priority-starved';
+}
+
+/** Whether a gang would be complete somewhere if it had everything that fits, whoever holds it now (R78). */
+function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
+  const usable = matching.filter(
+    (slot) =>
+      slot.machine.state !== MachineState.Failed &&
+      slot.machine.state !== MachineState.Deleting &&
+      coversMinUnit(row, slot),
+  );
+  const names = new Set(usable.map((slot) => domainValue(slot, row.sameKey!)));
+  return [...names].some((name) => {
+    return new Shortage(
+      row,
+      usable.filter((slot) => domainValue(slot, row.sameKey!) === name),
+    ).sumCovered;
+  });
+}
+
+/** "Free fitting machines exist, all in domains that the skew forbids" (R80). */
+function skewForbidsAll(world: World, row: Row): boolean {
+  const account = new SpreadAccount(world, row, row.claims);
+  const free = world.slots.filter(
+    (slot) =>
+      (slot.machine.state === MachineState.Idle || slot.machine.state === MachineState.Speculative) &&
+      slot.claimedBy !== row &&
+      isFree(row, slot) &&
+      fits(row, slot) &&
+      domainValue(slot, row.spread!.topologyKey) !== undefined,
+  );
+  return free.length > 0 && !free.some((slot) => account.passes(slot));
+}
+
+/**
+ * "The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its
+ * cluster's bound or anybody's Idle or Speculative)."
+ */
+function blockerOf(row: Row, matching: readonly Slot[]): NeedKey | null {
+  let blocker: Row | null = null;
+  for (const slot of matching) {
+    const { state, cluster, held } = slot.machine;
+    const holder = slot.claimedBy;
+    if (holder === null || holder.turn >= row.turn || held || !coversMinUnit(row, slot)) continue;
+    const usable = isBound(state)
+      ? cluster === row.key.cluster
+      : state === MachineState.Idle || state === MachineState.Speculative;
+    if (usable && (blocker === null || holder.turn > blocker.turn)) blocker = holder;
+  }
+  return blocker?.key ?? null;
+}
+
+/** "So many machines like this known one (fewest, then lowest effective cost, then id). A gang wants them in its domain, if it has one." */
+function extraSupply(
+  row: Row,
+  matching: readonly Slot[],
+  deficit: ResourceVector,
+): UnmetDetail['extraSupply'] {
+  const domain = row.domains[0]?.name;
+  const choices = matching
+    .filter((slot) => coversMinUnit(row, slot))
+    .filter((slot) => domain === undefined || domainValue(slot, row.sameKey!) === domain)
+    .map((slot) => ({ slot, count: machinesToCover(deficit, slot.offer) }))
+    .filter(({ count }) => count < Number.POSITIVE_INFINITY)
+    .sort(
+      (a, b) =>
+        a.count - b.count ||
+        ascending(costFor(row, a.slot), costFor(row, b.slot)) ||
+        compareText(a.slot.id, b.slot.id),
+    );
+  const best = choices[0];
+  return best === undefined ? null : { count: best.count, like: best.slot.id };
+}
+
+/** ⌈deficit ÷ offer⌉ in the dimension that needs most; infinite where one is not offered at all. */
+function machinesToCover(deficit: ResourceVector, offer: ResourceVector): number {
+  let count = 0;
+  for (const [name, units] of deficit) {
+    const each = offer.get(name) ?? 0;
+    if (each === 0) return Number.POSITIVE_INFINITY;
+    const whole = (units - (units % each)) / each;
+    count = Math.max(count, units % each === 0 ? whole : whole + 1);
+  }
+  return count;
+}
