@@ -100,7 +100,7 @@ export function foldKeyOf(need: Need): NeedKey {
   };
 }
 
-export const HOLDS: DecisionOptions['releaseHoldSeconds'] = new Map([
+const HOLDS: DecisionOptions['releaseHoldSeconds'] = new Map([
   [CapacityType.OnDemand, 600],
   [CapacityType.Spot, 60],
 ]);

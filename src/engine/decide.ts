@@ -10,33 +10,16 @@ import {
   type Plan,
   RECLAIM_GRACE_SECONDS,
 } from '../model/index.ts';
-import { Cycle, type Served } from './cycle.ts';
-import { serveGang } from './gang.ts';
+import type { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
-import { servePlain } from './serve.ts';
-import { serveSpread } from './spread.ts';
-import { type Turn, turnOf, turnsOf } from './turns.ts';
+import { solve } from './solve.ts';
+import { TurnKind } from './turns.ts';
 import { verdictsOf } from './verdict.ts';
 
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
-  const turns = turnsOf(fleet);
-  const cycle = new Cycle(fleet, options, nowMs, turns);
-  for (const turn of turns) {
-    const served = serve(cycle, turn);
-    // Gangs that found no machine of their own in the fold are served as the gangs they are, right away.
-    if (turn.kind === 'fold') {
-      for (const row of turn.members.slice(served.hosted)) serve(cycle, turnOf(fleet, row, 'gang'));
-    }
-  }
-  const preemptions = preempt(cycle);
-  return planOf(cycle, preemptions);
-}
-
-function serve(cycle: Cycle, turn: Turn): Served {
-  if (turn.kind === 'gang') return serveGang(cycle, turn);
-  const spreads = cycle.fleet.demand.profiles.entryOf(turn.profile).spreadKey !== undefined;
-  return turn.kind === 'plain' && spreads ? serveSpread(cycle, turn) : servePlain(cycle, turn);
+  const cycle = solve(fleet, nowMs, options);
+  return planOf(cycle, preempt(cycle));
 }
 
 function planOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Plan {
@@ -44,15 +27,19 @@ function planOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Pla
   const actions: Action[] = [];
   const claims = new Map<string, NeedKey>();
   const restamps = new Map<string, NeedKey>();
-  for (const { turn, claims: slots, acquired, gang } of cycle.served) {
-    const need = keys.keyOf(turn.key);
-    for (const slot of slots) {
+  for (let turn = 0; turn < cycle.turns.count; turn++) {
+    const need = keys.keyOf(cycle.turns.key[turn]!);
+    const gang = cycle.turns.kind[turn] === TurnKind.Gang;
+    for (const slot of cycle.claimsOf(turn)) {
       claims.set(machines.idOf(slot), need);
-      if (gang !== null && machines.cluster[slot] !== 0 && machines.stampKey[slot] !== turn.key) {
+      if (gang && machines.cluster[slot] !== 0 && machines.stampKey[slot] !== cycle.turns.key[turn]) {
         restamps.set(machines.idOf(slot), need);
       }
     }
-    for (const slot of acquired) {
+  }
+  for (const turn of cycle.pass) {
+    const need = keys.keyOf(cycle.turns.key[turn]!);
+    for (const slot of cycle.acquiredOf(turn)) {
       const idle = machines.state[slot] === MachineState.Idle;
       actions.push({
         kind: idle ? 'Bootstrap' : 'Provision',
@@ -66,9 +53,8 @@ function planOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Pla
     }
   }
   const picked = new Set<number>();
-  for (const [number, { picks }] of preemptions) {
-    const { turn } = cycle.served[number]!;
-    const { priority } = demand.profiles.entryOf(turn.profile).profile;
+  for (const [turn, { picks }] of preemptions) {
+    const { priority } = demand.profiles.entryOf(cycle.turns.profile[turn]!).profile;
     for (const { slot, graceSeconds, excess } of picks) {
       picked.add(slot);
       actions.push({
@@ -78,7 +64,7 @@ function planOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Pla
         reason: excess ? 'phase2.excess' : 'phase2.inversion',
         graceSeconds,
         preemptorPriority: priority,
-        need: keys.keyOf(turn.key),
+        need: keys.keyOf(cycle.turns.key[turn]!),
       });
     }
   }

@@ -1,11 +1,11 @@
 // Gangs: rows whose machines must share one value of a key. A gang chooses one domain, keeps to it, and acquires
 // whole or not at all; what is bound is kept and credited. See docs/engine.md, "Gangs".
 
-import { compareText, effectiveCost, MachineState } from '../model/index.ts';
+import type { Domains } from '../fleet/index.ts';
+import { compareText, type DomainCandidate, effectiveCost, MachineState } from '../model/index.ts';
+import { acquire } from './acquire.ts';
 import { ExactSums, partsPerMillion } from './coverage.ts';
-import type { Cycle, GangView, Served } from './cycle.ts';
-import { acquire, boundSlots, Serving } from './serve.ts';
-import type { Turn } from './turns.ts';
+import type { Cycle } from './cycle.ts';
 
 const CANDIDATES_SHOWN = 6;
 
@@ -22,9 +22,10 @@ class DomainSums {
   readonly joint: Float64Array;
   readonly #total: ExactSums;
 
-  constructor(cycle: Cycle, turn: Turn, names: readonly string[]) {
+  constructor(cycle: Cycle, turn: number, names: readonly string[]) {
     const { stride, count } = cycle.fleet.dimensions;
-    const wanted = cycle.fleet.demand.aggregate.data.subarray(turn.row * stride, turn.row * stride + count);
+    const row = cycle.turns.row[turn]!;
+    const wanted = cycle.fleet.demand.aggregate.data.subarray(row * stride, row * stride + count);
     this.#cycle = cycle;
     this.#dims = [...wanted.keys()].filter((d) => wanted[d]! > 0);
     this.#wants = this.#dims.map((d) => wanted[d]!);
@@ -66,6 +67,14 @@ class DomainSums {
     return Math.min(1_000_000, ...each);
   }
 
+  /** What the joint sum lacks, by dimension of the fleet; null if nothing. */
+  missing(domain: number): Float64Array | null {
+    if (this.satisfies(domain)) return null;
+    const missing = new Float64Array(this.#cycle.fleet.dimensions.count);
+    for (const [i, at] of this.#cells(domain)) missing[this.#dims[i]!] = this.#wants[i]! - this.joint[at]!;
+    return missing;
+  }
+
   uncapped(domain: number): bigint {
     return this.#cells(domain).reduce(
       (ppm, [i, at]) => ppm + this.#total.partsPerMillion(at, this.#wants[i]!),
@@ -84,65 +93,64 @@ class DomainSums {
   }
 }
 
-/** Serves one gang. */
-export function serveGang(cycle: Cycle, turn: Turn): Served {
-  const serving = new Serving(cycle, turn);
+/** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
+export function serveGang(cycle: Cycle, turn: number): void {
   const { demand } = cycle.fleet;
-  const domains = cycle.fleet.domains.by(demand.profiles.entryOf(turn.profile).sameKey!);
-  const sums = sumDomains(serving);
-  const order = rankDomains(serving, sums);
+  const domains = domainsOf(cycle, turn);
+  const sums = sumDomains(cycle, turn);
+  const order = rankDomains(cycle, turn, sums);
   const best = order[0];
-  cycle.want.beginRow(turn.row);
-  const satisfiable = best === undefined ? demand.empty[turn.row] === 1 : sums.satisfies(best);
-  if (best !== undefined && !cycle.want.covered) {
-    if (satisfiable) {
-      creditDomain(serving, best, true);
-      if (serving.canBind && !cycle.want.covered) {
-        acquire(serving, (c) => domains.of(c) === best, drainsIn(serving, best));
-      }
-    } else creditDomain(serving, best, false);
+  const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : sums.satisfies(best);
+  cycle.beginWant(turn);
+  cycle.openCredits(turn);
+  if (best !== undefined && !cycle.want.covered) creditDomain(cycle, turn, best, satisfiable);
+  cycle.openLater(turn);
+  if (best !== undefined && satisfiable && cycle.canBind(cycle.turns.cluster[turn]!) && !cycle.want.covered) {
+    acquire(cycle, turn, (c) => domains.of(c) === best, drainsIn(cycle, turn, best));
   }
-  const view: GangView = {
+  cycle.gangs.set(turn, {
     order: order.map((domain) => sums.names[domain]!),
     domain: best === undefined ? null : sums.names[best]!,
     satisfiable,
     candidates: candidatesOf(order, sums),
-  };
-  return serving.finish({ gang: view });
+    missing: best === undefined ? null : sums.missing(best),
+  });
+  if (!cycle.want.covered) cycle.addUnmet(turn, null);
 }
 
-function drainsIn(serving: Serving, domain: number): number[] {
-  const { cycle, turn } = serving;
-  const domains = domainsOf(serving);
-  return cycle
-    .drainingFor(turn, false)
-    .filter((slot) => domains.of(cycle.fleet.machines.classOf[slot]!) === domain);
+export function domainsOf(cycle: Cycle, turn: number): Domains {
+  const { demand, domains } = cycle.fleet;
+  return domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
 }
 
-function domainsOf(serving: Serving): ReturnType<Cycle['fleet']['domains']['by']> {
-  const { fleet } = serving.cycle;
-  return fleet.domains.by(fleet.demand.profiles.entryOf(serving.turn.profile).sameKey!);
+function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
+  const domains = domainsOf(cycle, turn);
+  const { machines } = cycle.fleet;
+  return cycle.drainingFor(turn, false).filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
 
-function sumDomains(serving: Serving): DomainSums {
-  const { cycle, turn } = serving;
-  const { classes, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(turn.pattern);
-  const domains = domainsOf(serving);
+function sumDomains(cycle: Cycle, turn: number): DomainSums {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const fitting = pattern.fittingClasses();
+  const domains = domainsOf(cycle, turn);
   // Looking classes up first gives every domain its number.
-  for (let c = 0; c < classes.size; c++)
-    if (classes.attributes[c] !== undefined && pattern.fits(c)) domains.of(c);
+  for (const c of fitting) domains.of(c);
   const sums = new DomainSums(cycle, turn, domains.names);
   const { own, creditable, creditableAndIdle } = sums;
+  const key = cycle.turns.key[turn]!;
 
-  for (const slot of boundSlots(cycle, turn.cluster)) {
-    const c = machines.classOf[slot]!;
-    if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
-    sums.add(domains.of(c), c, 1, [creditable, creditableAndIdle]);
-    if (cycle.isOwn(slot, turn.key)) sums.credit(domains.of(c), c, 1, own);
+  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      const slot = machines.arena.data[i]!;
+      const c = machines.classOf[slot]!;
+      if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
+      sums.add(domains.of(c), c, 1, [creditable, creditableAndIdle]);
+      if (cycle.isOwn(slot, key)) sums.credit(domains.of(c), c, 1, own);
+    }
   }
-  const { idle, creating } = cycle.inFlight(turn, false);
-  for (const slot of [...idle, ...creating]) {
+  for (const slot of [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, false)]) {
     const c = machines.classOf[slot]!;
     sums.add(domains.of(c), c, 1, [creditable, creditableAndIdle, own]);
   }
@@ -150,19 +158,17 @@ function sumDomains(serving: Serving): DomainSums {
     const c = machines.classOf[slot]!;
     sums.add(domains.of(c), c, 1, [own]);
   }
-  if (!serving.canBind) return sums;
+  if (!cycle.canBind(cycle.turns.cluster[turn]!)) return sums;
 
-  for (let c = 0; c < classes.size; c++) {
+  for (const c of fitting) {
     const freeIdle = cycle.pools.freeIdle(c);
     const freeSpeculative = cycle.pools.freeSpeculative(c);
-    if (freeIdle + freeSpeculative === 0 || !pattern.fits(c)) continue;
     if (freeIdle > 0) sums.add(domains.of(c), c, freeIdle, [creditableAndIdle]);
     if (freeSpeculative > 0) sums.add(domains.of(c), c, freeSpeculative, []);
   }
   for (const slot of cycle.pools.freeSpecial()) {
     const c = machines.classOf[slot]!;
-    if (machines.target[slot] !== turn.key && pattern.fits(c))
-      sums.add(domains.of(c), c, 1, [creditableAndIdle]);
+    if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, [creditableAndIdle]);
   }
   for (const slot of cycle.targeted(turn)) {
     const speculative = machines.state[slot] === MachineState.Speculative;
@@ -175,16 +181,16 @@ function sumDomains(serving: Serving): DomainSums {
 }
 
 /** Domains that have anything for the gang, best first. */
-function rankDomains(serving: Serving, sums: DomainSums): number[] {
+function rankDomains(cycle: Cycle, turn: number, sums: DomainSums): number[] {
   const found = [...sums.names.keys()].filter((domain) => sums.counts[domain]! > 0);
-  const memo = new Map<number, DomainKeys>();
-  for (const domain of found) memo.set(domain, new DomainKeys(serving, sums, domain));
-  return found.sort((a, b) => memo.get(a)!.compare(memo.get(b)!));
+  const keys = new Map(found.map((domain) => [domain, new DomainKeys(cycle, turn, sums, domain)]));
+  return found.sort((a, b) => keys.get(a)!.compare(keys.get(b)!));
 }
 
 /** The keys by which a domain is better than another; dear ones are worked out only where the cheap ones tie. */
 class DomainKeys {
-  readonly #serving: Serving;
+  readonly #cycle: Cycle;
+  readonly #turn: number;
   readonly #sums: DomainSums;
   readonly #domain: number;
   readonly #satisfiable: boolean;
@@ -195,8 +201,9 @@ class DomainKeys {
   #uncapped: bigint | undefined;
   #cost: number | undefined;
 
-  constructor(serving: Serving, sums: DomainSums, domain: number) {
-    this.#serving = serving;
+  constructor(cycle: Cycle, turn: number, sums: DomainSums, domain: number) {
+    this.#cycle = cycle;
+    this.#turn = turn;
     this.#sums = sums;
     this.#domain = domain;
     this.#satisfiable = sums.satisfies(domain);
@@ -245,29 +252,31 @@ class DomainKeys {
   }
 
   #costToTake(): number {
-    this.#cost ??= costToTake(this.#serving, this.#domain);
+    this.#cost ??= costToTake(this.#cycle, this.#turn, this.#domain);
     return this.#cost;
   }
 }
 
 /** Dollars per hour of what the gang would acquire in a domain, in the order it would: a trial that is undone. */
-function costToTake(serving: Serving, domain: number): number {
-  const { cycle, turn } = serving;
+function costToTake(cycle: Cycle, turn: number, domain: number): number {
   const { classes, demand, machines } = cycle.fleet;
-  const dollars = demand.profiles.entryOf(turn.profile).interruptionDollars;
-  const domains = domainsOf(serving);
-  const trial = new Serving(cycle, turn);
-  cycle.want.beginRow(turn.row);
-  creditDomain(trial, domain, true);
-  const credited = trial.claims.length;
-  if (trial.canBind) acquire(trial, (c) => domains.of(c) === domain, drainsIn(serving, domain));
+  const dollars = demand.profiles.entryOf(cycle.turns.profile[turn]!).interruptionDollars;
+  const domains = domainsOf(cycle, turn);
   let cost = 0;
-  for (const slot of trial.claims.slice(credited)) {
-    const c = machines.classOf[slot]!;
-    cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
-  }
-  for (const slot of trial.claims) cycle.claimedBy[slot] = 0;
-  cycle.pools.putBack(trial.claims, turn.pattern, dollars);
+  cycle.pools.onTrial(() => {
+    cycle.beginWant(turn);
+    cycle.openCredits(turn);
+    creditDomain(cycle, turn, domain, true);
+    cycle.openLater(turn);
+    if (cycle.canBind(cycle.turns.cluster[turn]!)) {
+      acquire(cycle, turn, (c) => domains.of(c) === domain, drainsIn(cycle, turn, domain));
+    }
+    for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
+      const c = machines.classOf[cycle.claims[i]!]!;
+      cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
+    }
+    cycle.undo(turn);
+  });
   return cost;
 }
 
@@ -275,32 +284,44 @@ function costToTake(serving: Serving, domain: number): number {
  * Credits what the gang has in a domain, its own first: bound, then in flight; then machines of nobody, then of
  * other live rows. A gang that cannot be completed keeps to bound machines of its own and of nobody.
  */
-function creditDomain(serving: Serving, domain: number, completable: boolean): void {
-  const { cycle, turn } = serving;
+function creditDomain(cycle: Cycle, turn: number, domain: number, completable: boolean): void {
   const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(turn.pattern);
-  const domains = domainsOf(serving);
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const domains = domainsOf(cycle, turn);
+  const key = cycle.turns.key[turn]!;
   const own: number[] = [];
   const orphans: number[] = [];
   const others: number[] = [];
   // Configured machines come first, each run in keep order; among equals in whose they are, that is the order.
-  for (const slot of boundSlots(cycle, turn.cluster)) {
-    const c = machines.classOf[slot]!;
-    if (!cycle.isFree(slot) || !pattern.fits(c) || domains.of(c) !== domain) continue;
-    if (cycle.isOwn(slot, turn.key)) own.push(slot);
-    else if (cycle.isAnothers(slot, turn.key)) others.push(slot);
-    else orphans.push(slot);
+  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      const slot = machines.arena.data[i]!;
+      const c = machines.classOf[slot]!;
+      if (!cycle.isFree(slot) || !pattern.fits(c) || domains.of(c) !== domain) continue;
+      if (cycle.isOwn(slot, key)) own.push(slot);
+      else if (cycle.isAnothers(slot, key)) others.push(slot);
+      else orphans.push(slot);
+    }
   }
-  const inDomain = (slot: number): boolean => domains.of(machines.classOf[slot]!) === domain;
-  const { idle, creating } = cycle.inFlight(turn, false);
-  const coming = [...idle, ...creating].filter(inDomain);
-  for (const slot of completable ? [...own, ...coming, ...orphans, ...others] : [...own, ...orphans]) {
+  const coming = [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, false)].filter((slot) => {
+    return domains.of(machines.classOf[slot]!) === domain;
+  });
+  for (const slot of completable ? [...own, ...coming, ...orphans] : [...own, ...orphans]) {
     if (cycle.want.covered) return;
-    if (cycle.want.adds(machines.classOf[slot]!, true)) serving.claim(slot);
+    if (!cycle.want.adds(machines.classOf[slot]!, true)) continue;
+    cycle.credit(turn, slot, true);
+    cycle.pools.take(slot);
+  }
+  if (!completable || others.length === 0) return;
+  const drains = drainsIn(cycle, turn, domain);
+  for (const slot of others) {
+    if (cycle.want.covered) return;
+    if (cycle.beyond(turn, drains).adds(machines.classOf[slot]!, true)) cycle.credit(turn, slot, true);
   }
 }
 
-function candidatesOf(order: readonly number[], sums: DomainSums): GangView['candidates'] {
+function candidatesOf(order: readonly number[], sums: DomainSums): DomainCandidate[] {
   return order
     .map((domain) => ({
       domain: sums.names[domain]!,

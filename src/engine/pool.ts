@@ -22,6 +22,7 @@ export class Pools {
   readonly #claimedBy: Int32Array;
   readonly #idleHeads: Int32Array;
   readonly #speculativeHeads: Int32Array;
+  #trial = false;
   readonly #idleShelves = new Map<number, Shelf>();
   readonly #speculativeShelves = new Map<number, Map<number, Shelf>>();
 
@@ -62,10 +63,11 @@ export class Pools {
     want: Want,
     key: number,
     allowed: ClassFilter | null,
-    mayTakeTargeted: ((classNumber: number) => boolean) | null,
+    mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
     const plain = this.#next(this.#idleShelf(pattern), want, allowed);
+    if (machines.specialIdle.length === 0) return plain;
     for (const slot of this.freeSpecial()) {
       const classNumber = machines.classOf[slot]!;
       if (!this.#fleet.patterns.patternOf(pattern).fits(classNumber)) continue;
@@ -91,16 +93,19 @@ export class Pools {
     if (this.#fleet.machines.arena.data[run.offset + head] === slot) heads[classNumber] = head + 1;
   }
 
-  /** Puts back machines that were claimed only to see what they would cost, in reverse order. */
-  putBack(slots: readonly number[], pattern: number, dollars: number): void {
-    for (const slot of slots.toReversed()) {
-      const { run, heads, classNumber } = this.#placeOf(slot);
-      const head = heads[classNumber]! - 1;
-      if (run === undefined || head < 0) continue;
-      if (this.#fleet.machines.arena.data[run.offset + head] === slot) heads[classNumber] = head;
-    }
-    this.#idleShelf(pattern).cursor = 0;
-    this.#speculativeShelf(pattern, dollars).cursor = 0;
+  /** Puts back the machine that was taken last from its run. */
+  putBack(slot: number): void {
+    const { run, heads, classNumber } = this.#placeOf(slot);
+    const head = heads[classNumber]! - 1;
+    if (run === undefined || head < 0) return;
+    if (this.#fleet.machines.arena.data[run.offset + head] === slot) heads[classNumber] = head;
+  }
+
+  /** Runs a trial that puts back all it takes: groups that look empty meanwhile are not given up. */
+  onTrial(trial: () => void): void {
+    this.#trial = true;
+    trial();
+    this.#trial = false;
   }
 
   #placeOf(slot: number): { run: Run | undefined; heads: Int32Array; classNumber: number } {
@@ -131,7 +136,7 @@ export class Pools {
         if (best === -1 || machines.ordinal[slot]! < machines.ordinal[best]!) best = slot;
       }
       if (best !== -1) return best;
-      if (!left && g === shelf.cursor) shelf.cursor++;
+      if (!left && g === shelf.cursor && !this.#trial) shelf.cursor++;
     }
     return -1;
   }
@@ -169,10 +174,8 @@ export class Pools {
     const { classes } = this.#fleet;
     const pattern: Pattern = this.#fleet.patterns.patternOf(number);
     const fitting: { readonly number: number; readonly cost: number; readonly price: number }[] = [];
-    for (let c = 0; c < classes.size; c++) {
-      if ((runs[c]?.length ?? 0) > 0 && pattern.fits(c)) {
-        fitting.push({ number: c, cost: costOf(c), price: classes.price[c]! });
-      }
+    for (const c of pattern.fittingClasses()) {
+      if ((runs[c]?.length ?? 0) > 0) fitting.push({ number: c, cost: costOf(c), price: classes.price[c]! });
     }
     // Infinite costs are equal; their difference is not a number.
     fitting.sort((a, b) => (a.cost === b.cost ? 0 : a.cost - b.cost) || a.price - b.price);

@@ -2,15 +2,14 @@
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
 import { compareText, drainGraceSeconds, MachineState, victimScore } from '../model/index.ts';
-import type { Cycle, Served } from './cycle.ts';
-import { boundSlots } from './serve.ts';
+import type { Cycle, Unmet } from './cycle.ts';
+import { domainsOf } from './gang.ts';
 import { SpreadTest } from './spread.ts';
+import { TurnKind } from './turns.ts';
 
 /** A machine picked for a row. */
 export interface Pick {
   readonly slot: number;
-  /** Number of the turn it is picked for. */
-  readonly turn: number;
   readonly graceSeconds: number;
   /** Nobody counted on it. */
   readonly excess: boolean;
@@ -34,9 +33,7 @@ interface Victim {
 export function preempt(cycle: Cycle): Map<number, Preemption> {
   const phase = new PhaseTwo(cycle);
   const preemptions = new Map<number, Preemption>();
-  for (const [number, served] of cycle.served.entries()) {
-    if (!served.covered) preemptions.set(number, phase.serve(number, served));
-  }
+  for (const unmet of cycle.unmet) preemptions.set(unmet.turn, phase.serve(unmet));
   return preemptions;
 }
 
@@ -51,37 +48,30 @@ class PhaseTwo {
     this.#picked = new Uint8Array(cycle.fleet.machines.size);
   }
 
-  serve(number: number, served: Served): Preemption {
-    const { want } = this.#cycle;
-    const { turn } = served;
-    want.restore(turn.row, served.shortage!);
-    const drains = this.#cycle.drainingFor(turn, turn.kind !== 'gang');
-    if (turn.kind === 'gang') return this.#serveGang(number, served);
-
-    const test = this.#spreadTestOf(served);
-    for (const slot of drains) {
+  serve(unmet: Unmet): Preemption {
+    const { turns, want } = this.#cycle;
+    const { turn } = unmet;
+    if (turns.kind[turn] === TurnKind.Gang) return this.#serveGang(turn);
+    want.restore(turns.row[turn]!, unmet.shortage);
+    const test = this.#spreadTestOf(unmet);
+    for (const slot of this.#cycle.drainingFor(turn, true)) {
       const c = this.#classOf(slot);
       want.take(c, true);
       test?.count(c);
     }
     const picks: Pick[] = [];
-    if (this.#cycle.canBind(turn.cluster)) this.#pick(number, served, this.#victimsOf(served), test, picks);
+    if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), test, picks);
     return { picks, covered: want.covered };
   }
 
   /** Picks in order until the row is covered. */
-  #pick(
-    number: number,
-    served: Served,
-    victims: readonly Victim[],
-    test: SpreadTest | null,
-    picks: Pick[],
-  ): void {
+  #pick(turn: number, victims: readonly Victim[], test: SpreadTest | null, picks: Pick[]): void {
     const { want } = this.#cycle;
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
     while (again && !want.covered) {
       again = false;
+      test?.settle(want);
       for (const victim of victims) {
         if (want.covered) break;
         if (this.#picked[victim.slot] === 1) continue;
@@ -89,9 +79,9 @@ class PhaseTwo {
         if (!want.adds(c, true) || (test !== null && !test.passes(c))) continue;
         this.#picked[victim.slot] = 1;
         want.take(c, true);
-        const priority = this.#cycle.fleet.demand.profiles.entryOf(served.turn.profile).profile.priority;
+        const priority = this.#priorityOf(turn);
         const graceSeconds = drainGraceSeconds(priority, victim.priority);
-        picks.push({ slot: victim.slot, turn: number, graceSeconds, excess: victim.excess });
+        picks.push({ slot: victim.slot, graceSeconds, excess: victim.excess });
         if (test !== null) {
           test.count(c);
           again = true;
@@ -102,26 +92,23 @@ class PhaseTwo {
   }
 
   /** A gang preempts only what completes it: domain by domain, the first that can be completed. */
-  #serveGang(number: number, served: Served): Preemption {
+  #serveGang(turn: number): Preemption {
     const cycle = this.#cycle;
-    const { turn } = served;
-    const { machines } = cycle.fleet;
-    const domains = cycle.fleet.domains.by(cycle.fleet.demand.profiles.entryOf(turn.profile).sameKey!);
-    const canBind = cycle.canBind(turn.cluster);
-    const victims = canBind ? this.#victimsOf(served) : [];
+    const domains = domainsOf(cycle, turn);
+    const victims = cycle.canBind(cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : [];
     const byName = new Map(domains.names.map((name, domain) => [name, domain]));
-    const chosen = served.gang!.order;
+    const chosen = cycle.gangs.get(turn)!.order;
     const further = [...new Set(victims.map(({ slot }) => domains.names[domains.of(this.#classOf(slot))]!))]
       .filter((name) => !chosen.includes(name))
       .sort(compareText);
     for (const name of [...chosen, ...further]) {
       const domain = byName.get(name)!;
-      const counted = this.#countDomain(number, served, domain);
+      const counted = this.#countDomain(turn, domain);
       const eligible = victims.filter(({ slot }) => {
-        return domains.of(this.#classOf(slot)) === domain && !counted.has(slot) && machines.held[slot] === 0;
+        return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       });
       const picks: Pick[] = [];
-      this.#pick(number, served, eligible, null, picks);
+      this.#pick(turn, eligible, null, picks);
       if (cycle.want.covered) return { picks, covered: true };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
@@ -129,59 +116,59 @@ class PhaseTwo {
   }
 
   /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */
-  #countDomain(number: number, served: Served, domain: number): Set<number> {
+  #countDomain(turn: number, domain: number): Set<number> {
     const cycle = this.#cycle;
-    const { turn } = served;
-    const { classes, machines, patterns } = cycle.fleet;
-    const pattern = patterns.patternOf(turn.pattern);
-    const domains = cycle.fleet.domains.by(cycle.fleet.demand.profiles.entryOf(turn.profile).sameKey!);
+    const { machines, patterns } = cycle.fleet;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const domains = domainsOf(cycle, turn);
     const counted = new Set<number>();
     const count = (slot: number): void => {
-      if (counted.has(slot) || this.#picked[slot] === 1) return;
-      counted.add(slot);
-      cycle.want.take(this.#classOf(slot), true);
-    };
-    const usable = (slot: number): boolean => {
       const c = this.#classOf(slot);
       const by = cycle.claimedBy[slot]!;
-      return (by === 0 || by === number + 1) && pattern.fits(c) && domains.of(c) === domain;
+      if ((by !== 0 && by !== turn + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
+      if (counted.has(slot) || this.#picked[slot] === 1) return;
+      counted.add(slot);
+      cycle.want.take(c, true);
     };
-    cycle.want.beginRow(turn.row);
-    for (const slot of boundSlots(cycle, turn.cluster)) if (usable(slot)) count(slot);
+    cycle.beginWant(turn);
+    const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++) count(machines.arena.data[i]!);
+    }
     for (const slot of cycle.targeted(turn)) {
       const state = machines.state[slot];
       const coming =
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
-      if (coming && machines.held[slot] === 0 && usable(slot)) count(slot);
+      if (coming && machines.held[slot] === 0) count(slot);
     }
     // Its own claims among Idle and Speculative machines, and what nobody claims.
-    for (const slot of served.claims) if (usable(slot)) count(slot);
-    if (!cycle.canBind(turn.cluster)) return counted;
-    for (const slot of cycle.pools.freeSpecial()) if (usable(slot)) count(slot);
-    for (let c = 0; c < classes.size; c++) {
+    for (const slot of cycle.claimsOf(turn)) count(slot);
+    if (!cycle.canBind(cycle.turns.cluster[turn]!)) return counted;
+    for (const slot of cycle.pools.freeSpecial()) count(slot);
+    for (const c of pattern.fittingClasses()) {
+      if (domains.of(c) !== domain) continue;
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
-      if (free === 0 || !pattern.fits(c) || domains.of(c) !== domain) continue;
       for (let i = 0; i < free && !cycle.want.covered; i++) cycle.want.take(c, true);
     }
     return counted;
   }
 
-  #spreadTestOf(served: Served): SpreadTest | null {
-    if (served.spread === null) return null;
-    const { spreadKey, maxSkew } = this.#cycle.fleet.demand.profiles.entryOf(served.turn.profile);
-    const { counts, domains, free } = served.spread;
-    const view = { counts: new Map(counts), domains: new Set(domains), free };
-    return new SpreadTest(this.#cycle.fleet.domains.by(spreadKey!), maxSkew, view);
+  #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {
+    return spread === null ? null : new SpreadTest(this.#cycle, turn, spread.counts, spread.offers);
   }
 
-  #victimsOf(served: Served): readonly Victim[] {
-    const { turn } = served;
-    const { demand, machines, patterns } = this.#cycle.fleet;
-    const { priority } = demand.profiles.entryOf(turn.profile).profile;
-    const memo = `${turn.pattern}/${priority}`;
+  #priorityOf(turn: number): number {
+    return this.#cycle.fleet.demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).profile.priority;
+  }
+
+  #victimsOf(turn: number): readonly Victim[] {
+    const { machines, patterns } = this.#cycle.fleet;
+    const priority = this.#priorityOf(turn);
+    const number = this.#cycle.turns.pattern[turn]!;
+    const memo = `${number}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {
-      const pattern = patterns.patternOf(turn.pattern);
+      const pattern = patterns.patternOf(number);
       const found: Victim[] = [];
       for (let slot = 0; slot < machines.size; slot++) {
         if (machines.state[slot] !== MachineState.Configured || machines.held[slot] === 1) continue;
@@ -217,7 +204,7 @@ class PhaseTwo {
     let interruptionDollars = stamps.interruptionDollars[stamp]!;
     let reclamationDollars = stamps.reclamationDollars[stamp]!;
     if (claimant !== 0) {
-      const entry = demand.profiles.entryOf(cycle.served[claimant - 1]!.turn.profile);
+      const entry = demand.profiles.entryOf(cycle.turns.profile[claimant - 1]!);
       ({ interruptionDollars, reclamationDollars } = entry);
       priority = entry.profile.priority;
       if (priority >= preemptor) return null;

@@ -3,160 +3,225 @@
 
 import type { Domains } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
-import type { Cycle, Served, SpreadView } from './cycle.ts';
-import { beyondDrains, boundSlots, Serving } from './serve.ts';
-import type { Turn } from './turns.ts';
+import { beyondDrains } from './acquire.ts';
+import { Credit } from './credit.ts';
+import type { Cycle, SpreadView } from './cycle.ts';
+import type { Want } from './want.ts';
 
 /** The spread test of one row: how many machines each domain has, and what the emptiest is. */
 export class SpreadTest {
   readonly domains: Domains;
-  readonly maxSkew: number;
-  readonly counts: Map<number, number>;
-  /** Domains the minimum runs over: with a claim, or with a free fitting machine at the row's turn. */
-  readonly reachable: Set<number>;
-  readonly free: Set<number>;
+  readonly #maxSkew: number;
+  readonly #counts: Map<number, number>;
+  readonly #offers: ReadonlySet<number>;
+  #minimum = 0;
 
-  constructor(domains: Domains, maxSkew: number, view: SpreadView) {
-    this.domains = domains;
-    this.maxSkew = maxSkew;
-    this.counts = view.counts;
-    this.reachable = view.domains;
-    this.free = view.free;
+  constructor(cycle: Cycle, turn: number, counts: ReadonlyMap<number, number>, offers: ReadonlySet<number>) {
+    const { spreadKey, maxSkew } = cycle.fleet.demand.profiles.entryOf(cycle.turns.profile[turn]!);
+    this.domains = cycle.fleet.domains.by(spreadKey!);
+    this.#maxSkew = maxSkew;
+    this.#counts = new Map(counts);
+    this.#offers = offers;
   }
 
-  view(): SpreadView {
-    return { counts: this.counts, domains: this.reachable, free: this.free };
+  view(free: ReadonlySet<number>): SpreadView {
+    return { counts: this.#counts, offers: this.#offers, free };
   }
 
   /** Counts a machine of the class; one without the key counts nowhere. */
   count(classNumber: number): void {
     const domain = this.domains.of(classNumber);
-    if (domain < 0) return;
-    this.counts.set(domain, (this.counts.get(domain) ?? 0) + 1);
-    this.reachable.add(domain);
+    if (domain >= 0) this.#counts.set(domain, this.countIn(domain) + 1);
   }
 
   countIn(domain: number): number {
-    return this.counts.get(domain) ?? 0;
+    return this.#counts.get(domain) ?? 0;
+  }
+
+  /**
+   * Settles the minimum for the next step. A domain without a machine of the row counts only while something there
+   * would bring the row nearer; otherwise it would keep the row from machines it can use for ever.
+   */
+  settle(want: Want): void {
+    this.#minimum = Math.min(...this.#counts.values());
+    if (this.#counts.size === 0) this.#minimum = 0;
+    for (const c of this.#offers) {
+      if (this.#minimum === 0) return;
+      if (!this.#counts.has(this.domains.of(c)) && want.adds(c, true)) this.#minimum = 0;
+    }
   }
 
   /** Whether one more machine of the class keeps the row even. */
   passes(classNumber: number): boolean {
     const domain = this.domains.of(classNumber);
-    if (domain < 0) return false;
-    let minimum = Number.POSITIVE_INFINITY;
-    for (const reachable of this.reachable) minimum = Math.min(minimum, this.countIn(reachable));
-    if (minimum === Number.POSITIVE_INFINITY) minimum = 0;
-    return this.countIn(domain) <= minimum + this.maxSkew - 1;
+    return domain >= 0 && this.countIn(domain) <= this.#minimum + this.#maxSkew - 1;
   }
 }
 
-/** The spread test of a turn as it begins: nothing counted, all domains with something to take reachable. */
-export function newSpreadTest(cycle: Cycle, turn: Turn): SpreadTest {
-  const { spreadKey, maxSkew } = cycle.fleet.demand.profiles.entryOf(turn.profile);
-  const domains = cycle.fleet.domains.by(spreadKey!);
-  const test = new SpreadTest(domains, maxSkew, { counts: new Map(), domains: new Set(), free: new Set() });
+/** Classes with the key whose machines a turn could take now: free Idle and Speculative ones, and those on their way. */
+function offersTo(cycle: Cycle, turn: number, domains: Domains): Set<number> {
   const { machines } = cycle.fleet;
-  const reach = (classNumber: number): void => {
-    const domain = domains.of(classNumber);
-    if (domain >= 0) test.reachable.add(domain);
-  };
-  for (const c of freeClasses(cycle, turn)) reach(c);
+  const offers = freeClasses(cycle, turn, domains);
   for (const slot of cycle.targeted(turn)) {
     const state = machines.state[slot];
     const coming = state === MachineState.Creating || state === MachineState.Draining;
-    if (coming && machines.held[slot] === 0 && cycle.isFree(slot)) reach(machines.classOf[slot]!);
+    if (!coming || machines.held[slot] === 1 || !cycle.isFree(slot)) continue;
+    if (domains.of(machines.classOf[slot]!) >= 0) offers.add(machines.classOf[slot]!);
   }
-  return test;
+  return offers;
 }
 
-/** Classes that fit a turn and have free Idle or Speculative machines now. */
-function freeClasses(cycle: Cycle, turn: Turn): Set<number> {
-  const { classes, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(turn.pattern);
+/** Classes with the key that fit a turn and have free Idle or Speculative machines now. */
+function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
   const found = new Set<number>();
-  for (let c = 0; c < classes.size; c++) {
-    if (cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c) > 0 && pattern.fits(c)) found.add(c);
+  for (const c of pattern.fittingClasses()) {
+    if (cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c) > 0 && domains.of(c) >= 0) found.add(c);
   }
   for (const slot of cycle.pools.freeSpecial()) {
-    if (pattern.fits(machines.classOf[slot]!)) found.add(machines.classOf[slot]!);
+    const c = machines.classOf[slot]!;
+    if (pattern.fits(c) && domains.of(c) >= 0) found.add(c);
   }
   return found;
 }
 
-/** Serves a plain row with a strict spread. */
-export function serveSpread(cycle: Cycle, turn: Turn): Served {
-  const serving = new Serving(cycle, turn);
+function spreadDomains(cycle: Cycle, turn: number): Domains {
+  const { demand, domains } = cycle.fleet;
+  return domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).spreadKey!);
+}
+
+const NO_COUNTS: ReadonlyMap<number, number> = new Map();
+const NO_OFFERS: ReadonlySet<number> = new Set();
+
+/** Credits a strict-spread row. Early on a row with machines in flight waits: their test depends on the pools. */
+export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
   const { want } = cycle;
+  const coming = cycle.targeted(turn).length > 0;
+  if (early && coming) return Credit.Waits;
+  // What could be taken matters only to the test of machines in flight.
+  const offers = coming ? offersTo(cycle, turn, spreadDomains(cycle, turn)) : NO_OFFERS;
+  const test = new SpreadTest(cycle, turn, NO_COUNTS, offers);
+  if (!creditEvenly(cycle, turn, test, mine(cycle, turn, test), [], early)) return Credit.Waits;
+  if (want.covered) return Credit.Covered;
+  if (coming) creditComing(cycle, turn, test);
+  if (want.covered) return Credit.Covered;
+  const drains = coming ? cycle.drainingFor(turn, true) : [];
+  if (!creditEvenly(cycle, turn, test, others(cycle, turn, test), drains, early)) return Credit.Waits;
+  return want.covered ? Credit.Covered : Credit.Short;
+}
+
+/** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
+export function acquireEvenly(cycle: Cycle, turn: number): void {
+  const { pools, turns, want } = cycle;
   const { machines } = cycle.fleet;
-  want.beginRow(turn.row);
-  const test = newSpreadTest(cycle, turn);
-  const claim = (slot: number): void => {
-    serving.claim(slot);
-    test.count(machines.classOf[slot]!);
-  };
-
-  const [mine, others] = boundLists(cycle, turn, test);
-  credit(cycle, turn, test, mine, claim);
-  creditInFlight(cycle, turn, test, claim);
-  credit(cycle, turn, test, others, claim);
-  if (serving.canBind && !want.covered) acquireEvenly(serving, test, claim);
-  if (!want.covered) {
-    for (const c of freeClasses(cycle, turn)) if (test.domains.of(c) >= 0) test.free.add(c);
+  const domains = spreadDomains(cycle, turn);
+  const test = new SpreadTest(cycle, turn, NO_COUNTS, offersTo(cycle, turn, domains));
+  for (const slot of cycle.claimsOf(turn)) test.count(machines.classOf[slot]!);
+  if (cycle.canBind(turns.cluster[turn]!)) {
+    const mayTakeTargeted = beyondDrains(cycle, turn, cycle.drainingFor(turn, true));
+    const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
+    const allowed = (classNumber: number): boolean => test.passes(classNumber);
+    const pattern = turns.pattern[turn]!;
+    while (!want.covered) {
+      test.settle(want);
+      let slot = pools.nextIdle(pattern, want, turns.key[turn]!, allowed, mayTakeTargeted);
+      if (slot === -1) slot = pools.nextSpeculative(pattern, want, dollars, allowed);
+      if (slot === -1) break;
+      cycle.take(turn, slot);
+      test.count(machines.classOf[slot]!);
+    }
   }
-  return serving.finish({ spread: test.view() });
+  if (!want.covered) cycle.addUnmet(turn, test.view(freeClasses(cycle, turn, domains)));
 }
 
-/** Bound machines that match, the row's own and nobody's, then other rows'; those with the key first, Configured first. */
-function boundLists(cycle: Cycle, turn: Turn, test: SpreadTest): [number[], number[]] {
+/** Own machines and orphans that match; those with the key first, Configured first, then keep order. */
+function mine(cycle: Cycle, turn: number, test: SpreadTest): number[] {
+  const { bound } = cycle;
+  const cluster = cycle.turns.cluster[turn]!;
+  const slots = [
+    ...bound.ownSlots.subarray(bound.ownStart[turn], bound.ownEnd[turn]),
+    ...bound.orphanSlots.subarray(bound.orphanStart[cluster], bound.orphanEnd[cluster]),
+  ];
+  return inWalkOrder(cycle, turn, test, slots);
+}
+
+/** Bound machines of other live rows that match, in the same order. */
+function others(cycle: Cycle, turn: number, test: SpreadTest): number[] {
+  const { machines } = cycle.fleet;
+  const key = cycle.turns.key[turn]!;
+  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+  const slots: number[] = [];
+  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      const slot = machines.arena.data[i]!;
+      if (cycle.isAnothers(slot, key)) slots.push(slot);
+    }
+  }
+  return inWalkOrder(cycle, turn, test, slots);
+}
+
+function inWalkOrder(cycle: Cycle, turn: number, test: SpreadTest, slots: readonly number[]): number[] {
   const { classes, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(turn.pattern);
-  const mine: number[] = [];
-  const others: number[] = [];
-  for (const slot of boundSlots(cycle, turn.cluster)) {
-    if (!cycle.isFree(slot) || !pattern.matches(machines.classOf[slot]!)) continue;
-    (cycle.isAnothers(slot, turn.key) ? others : mine).push(slot);
-  }
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const key = cycle.turns.key[turn]!;
   const keyless = (slot: number): number => (test.domains.of(machines.classOf[slot]!) < 0 ? 1 : 0);
-  const foreign = (slot: number): number => (cycle.isOwn(slot, turn.key) ? 0 : 1);
-  const order = (a: number, b: number): number =>
-    keyless(a) - keyless(b) ||
-    machines.state[b]! - machines.state[a]! || // Configured has the larger number
-    classes.price[machines.classOf[a]!]! - classes.price[machines.classOf[b]!]! ||
-    foreign(a) - foreign(b) ||
-    machines.keepOrder(a, b);
-  return [mine.sort(order), others.sort(order)];
+  const foreign = (slot: number): number => (cycle.isOwn(slot, key) ? 0 : 1);
+  return slots
+    .filter((slot) => cycle.isFree(slot) && pattern.matches(machines.classOf[slot]!))
+    .sort(
+      (a, b) =>
+        keyless(a) - keyless(b) ||
+        machines.state[b]! - machines.state[a]! || // Configured has the larger number
+        classes.price[machines.classOf[a]!]! - classes.price[machines.classOf[b]!]! ||
+        foreign(a) - foreign(b) ||
+        machines.keepOrder(a, b),
+    );
 }
 
-/** Credits a list until the sum is covered; a machine for the largest pod before all others. */
-function credit(
+/** Credits a list until the sum is covered; a machine for the largest pod before all others. False: contested. */
+function creditEvenly(
   cycle: Cycle,
-  turn: Turn,
+  turn: number,
   test: SpreadTest,
   slots: readonly number[],
-  claim: (slot: number) => void,
-): void {
-  if (cycle.want.unitMissing) {
-    const first = nextEven(cycle, turn, test, slots, true);
-    if (first !== -1) claim(first);
+  drains: readonly number[],
+  early: boolean,
+): boolean {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const claim = (slot: number): boolean => {
+    if (early && cycle.contested[slot] === 1) return false;
+    const classNumber = machines.classOf[slot]!;
+    cycle.credit(turn, slot, pattern.fits(classNumber));
+    test.count(classNumber);
+    return true;
+  };
+  let rest = cycle.beyond(turn, drains);
+  if (rest.unitMissing) {
+    const first = nextEven(cycle, turn, test, slots, rest, true);
+    if (first !== -1 && !claim(first)) return false;
   }
-  while (!cycle.want.sumCovered) {
-    const next = nextEven(cycle, turn, test, slots, false);
-    if (next === -1) return;
-    claim(next);
+  for (;;) {
+    rest = cycle.beyond(turn, drains);
+    if (rest.sumCovered) return true;
+    const next = nextEven(cycle, turn, test, slots, rest, false);
+    if (next === -1) return true;
+    if (!claim(next)) return false;
   }
 }
 
-/** The first machine of the domain with the fewest claims; one without the key when no domain has more. -1 for none. */
+/** The first machine of the domain with the fewest claims; one without the key when no domain has more. -1: none. */
 function nextEven(
   cycle: Cycle,
-  turn: Turn,
+  turn: number,
   test: SpreadTest,
   slots: readonly number[],
+  want: Want,
   unitOnly: boolean,
 ): number {
   const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(turn.pattern);
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
   let best = -1;
   let fewest = Number.POSITIVE_INFINITY;
   for (const slot of slots) {
@@ -165,7 +230,7 @@ function nextEven(
     const fits = pattern.fits(classNumber);
     const domain = test.domains.of(classNumber);
     const count = domain < 0 ? Number.MAX_SAFE_INTEGER : test.countIn(domain);
-    if (count < fewest && (fits || !unitOnly) && cycle.want.adds(classNumber, fits)) {
+    if (count < fewest && (fits || !unitOnly) && want.adds(classNumber, fits)) {
       best = slot;
       fewest = count;
     }
@@ -173,32 +238,19 @@ function nextEven(
   return best;
 }
 
-function creditInFlight(cycle: Cycle, turn: Turn, test: SpreadTest, claim: (slot: number) => void): void {
-  const { machines } = cycle.fleet;
-  const { idle, creating } = cycle.inFlight(turn, true);
-  const slots = [...idle, ...creating];
+function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
   const { want } = cycle;
+  const { machines } = cycle.fleet;
+  const slots = [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, true)];
   while (!want.covered) {
+    test.settle(want);
     const next = slots.find((slot) => {
       const classNumber = machines.classOf[slot]!;
       return cycle.isFree(slot) && want.adds(classNumber, true) && test.passes(classNumber);
     });
     if (next === undefined) return;
-    claim(next);
-  }
-}
-
-/** At each step the first Idle machine the test allows, else the first Speculative one; then Idle is looked at again. */
-function acquireEvenly(serving: Serving, test: SpreadTest, claim: (slot: number) => void): void {
-  const { cycle, turn } = serving;
-  const { pools, want } = cycle;
-  const mayTakeTargeted = beyondDrains(serving, cycle.drainingFor(turn, true));
-  const dollars = cycle.fleet.demand.profiles.entryOf(turn.profile).interruptionDollars;
-  const allowed = (classNumber: number): boolean => test.passes(classNumber);
-  while (!want.covered) {
-    let slot = pools.nextIdle(turn.pattern, want, turn.key, allowed, mayTakeTargeted);
-    if (slot === -1) slot = pools.nextSpeculative(turn.pattern, want, dollars, allowed);
-    if (slot === -1) return;
-    claim(slot);
+    cycle.credit(turn, next, true);
+    cycle.pools.take(next);
+    test.count(machines.classOf[next]!);
   }
 }

@@ -1,102 +1,187 @@
-// Turns: the rows of a cycle in the order they are served. Small gangs that any one machine can host are folded into
-// one row; a fold stands at the rank of its earliest member. See docs/engine.md, "Fold" and "Rank".
+// Turns: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any
+// one machine can host are folded into one row, which stands at the rank of its earliest member.
 
 import type { Fleet } from '../fleet/index.ts';
-import { comparePrecedence, compareText, MachineState, type NeedKey } from '../model/index.ts';
+import { compareText, MachineState } from '../model/index.ts';
 
-export type TurnKind = 'plain' | 'gang' | 'fold';
+export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3 } as const;
 
-export interface Turn {
-  readonly kind: TurnKind;
-  readonly cluster: number;
+/** No row, no turn. */
+export const NONE = -1;
+
+export class Turns {
+  /** Turns in use; those of members that their fold could not host are appended behind all others. */
+  count = 0;
+  readonly kind: Uint8Array;
+  readonly cluster: Uint32Array;
   /** Row of demand that says what it wants; of a fold, the row of one member (all are alike). */
-  readonly row: number;
-  readonly key: number;
-  readonly profile: number;
-  readonly pattern: number;
-  readonly firstSeenMs: number;
-  /** Rows of a fold, earliest first; empty otherwise. */
-  readonly members: readonly number[];
+  readonly row: Uint32Array;
+  readonly key: Uint32Array;
+  readonly profile: Uint32Array;
+  readonly pattern: Uint32Array;
+  readonly firstSeenMs: Float64Array;
+  /** Precedence as one number: higher is served first. */
+  readonly precedence: Float64Array;
+  /** Place among the turns of its cluster; an unhosted member stands between its fold and the next turn. */
+  readonly place: Float64Array;
+  /** Members of a fold: how many, the first and the last row; `nextMember` links the rows. */
+  readonly members: Int32Array;
+  readonly firstMember: Int32Array;
+  readonly nextMember: Int32Array;
+  /** Turns of a cluster: from `start` up to `end`. */
+  readonly start: Uint32Array;
+  readonly end: Uint32Array;
+  /** Turn by key; NONE for keys that no turn has. */
+  readonly ofKey: Int32Array;
+
+  constructor(fleet: Fleet) {
+    // A fold replaces at least one row, and each unhosted member was one: rows plus folds are never more than twice.
+    const most = fleet.demand.count * 2;
+    this.kind = new Uint8Array(most);
+    this.cluster = new Uint32Array(most);
+    this.row = new Uint32Array(most);
+    this.key = new Uint32Array(most);
+    this.profile = new Uint32Array(most);
+    this.pattern = new Uint32Array(most);
+    this.firstSeenMs = new Float64Array(most);
+    this.precedence = new Float64Array(most);
+    this.place = new Float64Array(most);
+    this.members = new Int32Array(most);
+    this.firstMember = new Int32Array(most);
+    this.nextMember = new Int32Array(fleet.demand.size);
+    this.start = new Uint32Array(fleet.clusters.size);
+    this.end = new Uint32Array(fleet.clusters.size);
+    this.ofKey = new Int32Array(fleet.keys.size).fill(NONE);
+  }
+
+  /** A turn for a row of demand served as itself. */
+  addRow(fleet: Fleet, row: number, kind: number): number {
+    const { demand } = fleet;
+    const turn = this.count++;
+    this.kind[turn] = kind;
+    this.row[turn] = row;
+    this.cluster[turn] = demand.cluster[row]!;
+    this.key[turn] = demand.key[row]!;
+    this.profile[turn] = demand.profile[row]!;
+    this.pattern[turn] = demand.pattern[row]!;
+    this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
+    this.precedence[turn] = demand.profiles.entryOf(this.profile[turn]!).precedence;
+    this.members[turn] = 0;
+    return turn;
+  }
+
+  /** A turn for a fold, with its first member. */
+  addFold(fleet: Fleet, row: number): number {
+    const { demand } = fleet;
+    const turn = this.addRow(fleet, row, TurnKind.Fold);
+    this.key[turn] = demand.foldKey[row]!;
+    this.profile[turn] = demand.foldProfile[row]!;
+    this.pattern[turn] = demand.foldPattern[row]!;
+    this.members[turn] = 1;
+    this.firstMember[turn] = row;
+    this.nextMember[row] = NONE;
+    return turn;
+  }
+
+  /** Negative if `a` is served before `b`. */
+  compare(fleet: Fleet, a: number, b: number): number {
+    const order = this.precedence[b]! - this.precedence[a]! || this.firstSeenMs[a]! - this.firstSeenMs[b]!;
+    if (order !== 0) return order;
+    if (this.cluster[a] === this.cluster[b]) return this.place[a]! - this.place[b]!;
+    return fleet.clusters.placeOf(this.cluster[a]!) - fleet.clusters.placeOf(this.cluster[b]!);
+  }
+
+  /** Rows of a fold, earliest first. */
+  membersOf(fleet: Fleet, fold: number): number[] {
+    const { demand } = fleet;
+    const rows: number[] = [];
+    for (let row = this.firstMember[fold]!; row !== NONE; row = this.nextMember[row]!) rows.push(row);
+    return rows.sort((a, b) => {
+      const x = demand.keyOf(a);
+      const y = demand.keyOf(b);
+      return (
+        demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+        compareText(x.group, y.group) ||
+        compareText(x.fingerprint, y.fingerprint)
+      );
+    });
+  }
 }
 
-/** All turns in rank order. Members that their fold cannot host get turns of their own later. */
-export function turnsOf(fleet: Fleet): Turn[] {
-  const turns: Turn[] = [];
-  const folds = new Map<number, number[]>();
+/** All turns of a fleet. */
+export function turnsOf(fleet: Fleet): Turns {
+  const turns = new Turns(fleet);
   const foldable = new Foldable(fleet);
   for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
-    const { offset, length } = fleet.demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) {
-      if (fleet.demand.same[row] === 0) turns.push(turnOf(fleet, row, 'plain'));
-      else if (!foldable.test(row)) turns.push(turnOf(fleet, row, 'gang'));
+    turns.start[cluster] = turns.count;
+    collect(fleet, turns, foldable, cluster);
+    turns.end[cluster] = turns.count;
+    settle(fleet, turns, cluster);
+  }
+  return turns;
+}
+
+/** Rows of a cluster stand in rank order; a fold takes the place of its first member. */
+function collect(fleet: Fleet, turns: Turns, foldable: Foldable, cluster: number): void {
+  const { demand } = fleet;
+  const { offset, length } = demand.rowsOf(cluster);
+  for (let row = offset; row < offset + length; row++) {
+    if (demand.same[row] === 0) {
+      const { spreadKey } = demand.profiles.entryOf(demand.profile[row]!);
+      turns.addRow(fleet, row, spreadKey === undefined ? TurnKind.Plain : TurnKind.Spread);
+    } else if (!foldable.test(row)) {
+      turns.addRow(fleet, row, TurnKind.Gang);
+    } else {
+      const key = demand.foldKey[row]!;
+      const fold = turns.ofKey[key]!;
+      if (fold === NONE) turns.ofKey[key] = turns.addFold(fleet, row);
       else {
-        const key = fleet.demand.foldKey[row]!;
-        const members = folds.get(key);
-        if (members === undefined) folds.set(key, [row]);
-        else members.push(row);
+        turns.members[fold]!++;
+        // Members are sorted when somebody asks; until then the newest stands behind the first.
+        turns.nextMember[row] = turns.nextMember[turns.firstMember[fold]!]!;
+        turns.nextMember[turns.firstMember[fold]!] = row;
       }
     }
   }
-  for (const members of folds.values()) turns.push(foldOf(fleet, members));
-  return turns.sort((a, b) => compareTurns(fleet, a, b));
 }
 
-/** A row of demand served as itself. */
-export function turnOf(fleet: Fleet, row: number, kind: 'plain' | 'gang'): Turn {
-  const { demand } = fleet;
-  return {
-    kind,
-    cluster: demand.cluster[row]!,
-    row,
-    key: demand.key[row]!,
-    profile: demand.profile[row]!,
-    pattern: demand.pattern[row]!,
-    firstSeenMs: demand.firstSeenMs[row]!,
-    members: [],
-  };
+/** Puts folds where their own key belongs among equals in precedence and time, then notes places and keys. */
+function settle(fleet: Fleet, turns: Turns, cluster: number): void {
+  const start = turns.start[cluster]!;
+  const end = turns.end[cluster]!;
+  for (let i = start + 1; i < end; i++) {
+    for (let j = i; j > start && comesBefore(fleet, turns, j, j - 1); j--) swap(turns, j, j - 1);
+  }
+  for (let turn = start; turn < end; turn++) {
+    turns.place[turn] = turn - start;
+    turns.ofKey[turns.key[turn]!] = turn;
+  }
 }
 
-// Rows of a cluster stand in rank order, so members arrive by precedence (all equal), first-seen and fingerprint;
-// among equals in time the group decides before the fingerprint does.
-function foldOf(fleet: Fleet, rows: readonly number[]): Turn {
-  const { demand } = fleet;
-  const members = [...rows].sort((a, b) => {
-    const x = demand.keyOf(a);
-    const y = demand.keyOf(b);
-    return (
-      demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
-      compareText(x.group, y.group) ||
-      compareText(x.fingerprint, y.fingerprint)
-    );
-  });
-  const first = members[0]!;
-  return {
-    kind: 'fold',
-    cluster: demand.cluster[first]!,
-    row: first,
-    key: demand.foldKey[first]!,
-    profile: demand.foldProfile[first]!,
-    pattern: demand.foldPattern[first]!,
-    firstSeenMs: demand.firstSeenMs[first]!,
-    members,
-  };
+function comesBefore(fleet: Fleet, turns: Turns, a: number, b: number): boolean {
+  if (turns.kind[a] !== TurnKind.Fold && turns.kind[b] !== TurnKind.Fold) return false;
+  if (turns.precedence[a] !== turns.precedence[b]) return turns.precedence[a]! > turns.precedence[b]!;
+  if (turns.firstSeenMs[a] !== turns.firstSeenMs[b]) return turns.firstSeenMs[a]! < turns.firstSeenMs[b]!;
+  return textOf(fleet, turns, a) < textOf(fleet, turns, b);
 }
 
-export function compareTurns(fleet: Fleet, a: Turn, b: Turn): number {
-  const { profiles } = fleet.demand;
-  return (
-    comparePrecedence(profiles.entryOf(b.profile).profile, profiles.entryOf(a.profile).profile) ||
-    a.firstSeenMs - b.firstSeenMs ||
-    compareKeyTexts(fleet.keys.keyOf(a.key), fleet.keys.keyOf(b.key))
-  );
+/** Place of a turn's key among all keys of its cluster's rows and folds. */
+function textOf(fleet: Fleet, turns: Turns, turn: number): number {
+  const row = turns.row[turn]!;
+  return turns.kind[turn] === TurnKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
 }
 
-function compareKeyTexts(a: NeedKey, b: NeedKey): number {
-  return (
-    compareText(a.cluster, b.cluster) ||
-    compareText(a.fingerprint, b.fingerprint) ||
-    compareText(a.group, b.group)
-  );
+function swap(turns: Turns, a: number, b: number): void {
+  for (const column of [turns.kind, turns.row, turns.key, turns.profile, turns.pattern])
+    exchange(column, a, b);
+  for (const column of [turns.firstSeenMs, turns.precedence]) exchange(column, a, b);
+  for (const column of [turns.members, turns.firstMember]) exchange(column, a, b);
+}
+
+function exchange(column: Uint8Array | Uint32Array | Int32Array | Float64Array, a: number, b: number): void {
+  const value = column[a]!;
+  column[a] = column[b]!;
+  column[b] = value;
 }
 
 const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Creating, MachineState.Draining];

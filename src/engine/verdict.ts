@@ -1,6 +1,7 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
 import {
+  compareKeys,
   effectiveCost,
   MachineState,
   type NeedKey,
@@ -8,95 +9,99 @@ import {
   type UnmetReason,
   type Verdict,
 } from '../model/index.ts';
-import type { Cycle, Served } from './cycle.ts';
+import type { Cycle, Unmet } from './cycle.ts';
+import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { SpreadTest } from './spread.ts';
-import { compareTurns, turnOf } from './turns.ts';
+import { NONE, TurnKind } from './turns.ts';
 
 /** One verdict per row of demand, by the rank of the row. */
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
-  const { fleet } = cycle;
+  const { demand } = cycle.fleet;
+  const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
   const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
-  for (const [number, served] of cycle.served.entries()) {
-    if (served.turn.kind !== 'fold') {
-      const { row } = served.turn;
-      verdicts.push({ row, verdict: verdictOf(cycle, served, row, null, preemptions.get(number)) });
+  for (let turn = 0; turn < cycle.turns.count; turn++) {
+    if (cycle.turns.kind[turn] !== TurnKind.Fold) {
+      const row = cycle.turns.row[turn]!;
+      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn));
+      verdicts.push({ row, verdict });
       continue;
     }
-    const fold = fleet.keys.keyOf(served.turn.key);
-    for (const row of served.turn.members.slice(0, served.hosted)) {
-      verdicts.push({ row, verdict: verdictOf(cycle, served, row, fold, undefined) });
+    const fold = cycle.fleet.keys.keyOf(cycle.turns.key[turn]!);
+    const members = cycle.turns.membersOf(cycle.fleet, turn);
+    for (const row of members.slice(0, cycle.hosted.get(turn) ?? members.length)) {
+      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined) });
     }
   }
-  return verdicts
-    .map((entry) => ({ ...entry, turn: turnOf(fleet, entry.row, 'plain') }))
-    .sort((a, b) => compareTurns(fleet, a.turn, b.turn))
-    .map(({ verdict }) => verdict);
+  const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
+  verdicts.sort(
+    (a, b) =>
+      precedence(b.row) - precedence(a.row) ||
+      demand.firstSeenMs[a.row]! - demand.firstSeenMs[b.row]! ||
+      compareKeys(a.verdict.key, b.verdict.key),
+  );
+  return verdicts.map(({ verdict }) => verdict);
 }
 
 function verdictOf(
   cycle: Cycle,
-  served: Served,
+  turn: number,
   row: number,
   foldedInto: NeedKey | null,
+  unmet: Unmet | undefined,
   preemption: Preemption | undefined,
 ): Verdict {
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
   const idle = (slot: number): boolean => machines.state[slot] === MachineState.Idle;
+  const acquired = cycle.acquiredOf(turn);
+  const gang = cycle.turns.kind[turn] === TurnKind.Gang ? cycle.gangs.get(turn) : undefined;
+  const settled = cycle.turns.kind[turn] === TurnKind.Gang && gang === undefined;
   return {
     key: demand.keyOf(row),
     priority: demand.profiles.entryOf(demand.profile[row]!).profile.priority,
     foldedInto,
-    satisfied: served.covered,
-    deficit: served.deficit === null ? new Map() : dimensions.vectorOf(served.deficit, 0),
-    claimed: ids(served.claims),
-    bootstraps: ids(served.acquired.filter(idle)),
-    provisions: ids(served.acquired.filter((slot) => !idle(slot))),
+    satisfied: unmet === undefined,
+    deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
+    claimed: ids(cycle.claimsOf(turn)),
+    bootstraps: ids(acquired.filter(idle)),
+    provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
-    domain: served.gang?.domain ?? null,
-    satisfiable: served.gang?.satisfiable ?? null,
-    candidates: served.gang?.candidates ?? [],
-    unmet: served.covered ? null : unmetOf(cycle, served, preemption!),
+    domain: settled ? domainsOf(cycle, turn).names[cycle.domainOf[turn]!]! : (gang?.domain ?? null),
+    satisfiable: settled ? true : (gang?.satisfiable ?? null),
+    candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
+    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
   };
 }
 
-function unmetOf(cycle: Cycle, served: Served, preemption: Preemption): UnmetDetail {
-  const { classes, keys, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(served.turn.pattern);
+function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {
+  const { keys, machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[unmet.turn]!);
   const matching = { idle: 0, speculative: 0, configured: 0 };
-  for (let c = 0; c < classes.size; c++) {
-    if (classes.attributes[c] === undefined || !pattern.matches(c)) continue;
+  for (const c of pattern.matchingClasses()) {
     matching.idle += machines.counts[c * 9 + MachineState.Idle] ?? 0;
     matching.speculative += machines.counts[c * 9 + MachineState.Speculative] ?? 0;
     matching.configured += machines.counts[c * 9 + MachineState.Configured] ?? 0;
   }
   return {
-    reason: reasonOf(cycle, served, preemption),
+    reason: reasonOf(cycle, unmet, preemption),
     matching,
-    blocker: served.blocker === -1 ? null : keys.keyOf(cycle.served[served.blocker]!.turn.key),
-    extraSupply: extraSupplyOf(cycle, served),
+    blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
+    extraSupply: extraSupplyOf(cycle, unmet),
   };
 }
 
-function reasonOf(cycle: Cycle, served: Served, preemption: Preemption): UnmetReason {
-  const { classes, patterns } = cycle.fleet;
-  const { turn } = served;
+function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
+  const { turns } = cycle;
+  const { turn } = unmet;
   if (preemption.covered) return 'preempting';
-  if (!cycle.canBind(turn.cluster)) return 'cluster-disconnected';
-  if (turn.kind === 'gang' && !couldEverBeWhole(cycle, served)) return 'topology-unsatisfiable';
-  const pattern = patterns.patternOf(turn.pattern);
-  let matches = false;
-  let fits = false;
-  for (let c = 0; c < classes.size; c++) {
-    if (classes.attributes[c] === undefined) continue;
-    matches ||= pattern.matches(c);
-    fits ||= pattern.fits(c);
-  }
-  if (!matches) return 'no-matching-supply';
-  if (!fits) return 'no-fitting-supply';
+  if (!cycle.canBind(turns.cluster[turn]!)) return 'cluster-disconnected';
+  if (turns.kind[turn] === TurnKind.Gang && !couldEverBeWhole(cycle, turn)) return 'topology-unsatisfiable';
+  const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
+  if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
+  if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
-  return skewForbids(cycle, served) ? 'spread-unsatisfiable' : 'priority-starved';
+  return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
 }
 
 const USABLE = [
@@ -109,57 +114,60 @@ const USABLE = [
 ];
 
 /** Whether one domain has enough machines at all, whoever uses them now. */
-function couldEverBeWhole(cycle: Cycle, served: Served): boolean {
-  const { classes, demand, dimensions, domains, machines, patterns } = cycle.fleet;
-  const { turn } = served;
-  const pattern = patterns.patternOf(turn.pattern);
+function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
+  const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
   const { stride, count } = dimensions;
-  const byKey = domains.by(demand.profiles.entryOf(turn.profile).sameKey!);
+  const byKey = domainsOf(cycle, turn);
+  const row = cycle.turns.row[turn]!;
   const sums = new Map<number, Float64Array>();
-  for (let c = 0; c < classes.size; c++) {
-    if (classes.attributes[c] === undefined || !pattern.fits(c)) continue;
+  for (const c of pattern.fittingClasses()) {
     const members = USABLE.reduce((sum, state) => sum + (machines.counts[c * 9 + state] ?? 0), 0);
     let sum = sums.get(byKey.of(c));
-    if (sum === undefined) sums.set(byKey.of(c), (sum = new Float64Array(count)));
+    if (sum === undefined) {
+      sum = new Float64Array(count);
+      sums.set(byKey.of(c), sum);
+    }
     for (let d = 0; d < count; d++) {
-      const wanted = demand.aggregate.data[turn.row * stride + d]!;
+      const wanted = demand.aggregate.data[row * stride + d]!;
       sum[d] = Math.min(wanted, sum[d]! + members * classes.allocatable.data[c * stride + d]!);
     }
   }
   return [...sums.values()].some((sum) =>
-    sum.every((have, d) => have >= demand.aggregate.data[turn.row * stride + d]!),
+    sum.every((have, d) => have >= demand.aggregate.data[row * stride + d]!),
   );
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
-function skewForbids(cycle: Cycle, served: Served): boolean {
-  if (served.spread === null) return false;
-  const { spreadKey, maxSkew } = cycle.fleet.demand.profiles.entryOf(served.turn.profile);
-  const test = new SpreadTest(cycle.fleet.domains.by(spreadKey!), maxSkew, served.spread);
-  return test.free.size > 0 && ![...test.free].some((c) => test.passes(c));
+function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
+  if (spread === null || spread.free.size === 0) return false;
+  const test = new SpreadTest(cycle, turn, spread.counts, spread.offers);
+  cycle.want.restore(cycle.turns.row[turn]!, shortage);
+  test.settle(cycle.want);
+  return ![...spread.free].some((c) => test.passes(c));
 }
 
-/** So many machines like a known one would do: fewest, then cheapest, then by id. */
-function extraSupplyOf(cycle: Cycle, served: Served): UnmetDetail['extraSupply'] {
-  const { classes, demand, domains, machines, patterns } = cycle.fleet;
-  const { turn } = served;
-  const entry = demand.profiles.entryOf(turn.profile);
-  const pattern = patterns.patternOf(turn.pattern);
-  const within = served.gang?.domain ?? null;
-  const byKey = within === null ? null : domains.by(entry.sameKey!);
+/**
+ * So many machines like a known one would do: fewest, then cheapest, then by id. A gang counts what its domain could
+ * give it already, and wants the rest there.
+ */
+function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet): UnmetDetail['extraSupply'] {
+  const { classes, demand, machines, patterns } = cycle.fleet;
+  const { interruptionDollars } = demand.profiles.entryOf(cycle.turns.profile[turn]!);
+  const gang = cycle.gangs.get(turn);
+  const within = gang?.domain ?? null;
+  const domains = within === null ? null : domainsOf(cycle, turn);
+  const rest = gang?.missing ?? deficit;
   let best: { count: number; cost: number; slot: number } | null = null;
-  for (let slot = 0; slot < machines.size; slot++) {
-    if (machines.state[slot] === 0) continue;
-    const c = machines.classOf[slot]!;
-    if (!pattern.fits(c) || (byKey !== null && byKey.names[byKey.of(c)] !== within)) continue;
-    const count = machinesNeeded(cycle, served.deficit!, c);
+  for (const c of patterns.patternOf(cycle.turns.pattern[turn]!).fittingClasses()) {
+    if (domains !== null && domains.names[domains.of(c)] !== within) continue;
+    const count = machinesNeeded(cycle, rest, c);
     if (count === Number.POSITIVE_INFINITY) continue;
-    const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, entry.interruptionDollars);
+    const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, interruptionDollars);
+    if (best !== null && (count > best.count || (count === best.count && cost > best.cost))) continue;
+    const slot = cycle.firstOf(c);
     const better =
-      best === null ||
-      count < best.count ||
-      (count === best.count &&
-        (cost < best.cost || (cost === best.cost && machines.idOrder(slot, best.slot) < 0)));
+      best === null || count < best.count || cost < best.cost || machines.idOrder(slot, best.slot) < 0;
     if (better) best = { count, cost, slot };
   }
   return best === null ? null : { count: best.count, like: machines.idOf(best.slot) };
@@ -171,7 +179,13 @@ function machinesNeeded(cycle: Cycle, deficit: Float64Array, classNumber: number
   for (let d = 0; d < dimensions.count; d++) {
     if (deficit[d]! === 0) continue;
     const offered = classes.allocatable.data[classNumber * dimensions.stride + d]!;
-    count = Math.max(count, offered === 0 ? Number.POSITIVE_INFINITY : Math.ceil(deficit[d]! / offered));
+    count = Math.max(count, offered === 0 ? Number.POSITIVE_INFINITY : wholeTimes(deficit[d]!, offered));
   }
   return count;
+}
+
+/** ⌈amount ÷ each⌉ without a rounding error. */
+function wholeTimes(amount: number, each: number): number {
+  const over = amount % each;
+  return (amount - over) / each + (over > 0 ? 1 : 0);
 }

@@ -30,7 +30,10 @@ export class Blocks {
 
   #freeOf(capacity: number): number[] {
     let offsets = this.#free.get(capacity);
-    if (offsets === undefined) this.#free.set(capacity, (offsets = []));
+    if (offsets === undefined) {
+      offsets = [];
+      this.#free.set(capacity, offsets);
+    }
     return offsets;
   }
 }

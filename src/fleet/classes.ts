@@ -8,16 +8,32 @@ import {
   compareText,
   effectiveAllocatable,
   type LedgerMachine,
+  NO_RESOURCES,
   type ResourceVector,
 } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8 } from './columns.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
+/** What machines of a class have in common. */
+export type ClassFacts = Pick<
+  LedgerMachine,
+  | keyof Attributes
+  | 'capacityType'
+  | 'pricePerHour'
+  | 'interruptionProbability'
+  | 'resources'
+  | 'allocatable'
+  | 'drainSeconds'
+>;
+
 export class ClassTable {
+  readonly #dimensions: Dimensions;
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
   readonly #free: number[] = [];
   readonly #members: number[] = [];
+  /** Changes whenever a class comes or goes. */
+  version = 0;
   /** What requirements see; undefined for a number that is not in use. */
   readonly attributes: (Attributes | undefined)[] = [];
   /** What a machine of the class offers, as a vector and as a column. */
@@ -30,6 +46,7 @@ export class ClassTable {
   readonly #listeners: ((number: number) => void)[] = [];
 
   constructor(dimensions: Dimensions) {
+    this.#dimensions = dimensions;
     this.allocatable = dimensions.column();
   }
 
@@ -52,12 +69,18 @@ export class ClassTable {
     return this.allocatable.bytes + this.price.byteLength * 3 + this.capacityType.byteLength;
   }
 
-  /** The class of a record, with one more member. */
-  join(machine: LedgerMachine): number {
+  /** Refuses records that speak of too many resources, before any of them is written. */
+  admit(machines: readonly Pick<ClassFacts, 'allocatable' | 'resources'>[]): void {
+    this.#dimensions.admit(machines.map(effectiveAllocatable));
+  }
+
+  /** The class of a record, with one more member. Refused if it brings a resource too many; then nothing has changed. */
+  join(machine: ClassFacts): number {
     const offered = effectiveAllocatable(machine);
     const text = classText(machine, offered);
     let number = this.#numbers.get(text);
     if (number === undefined) {
+      this.#dimensions.admit([offered]);
       const reused = this.#free.pop();
       number = reused ?? this.attributes.length;
       this.allocatable.set(number, offered);
@@ -73,6 +96,7 @@ export class ClassTable {
       };
       this.offered[number] = offered;
       this.#members[number] = 0;
+      this.version++;
       this.#texts[number] = text;
       this.#numbers.set(text, number);
       if (reused !== undefined) for (const listener of this.#listeners) listener(reused);
@@ -88,7 +112,21 @@ export class ClassTable {
     this.#numbers.delete(this.#texts[number]!);
     this.attributes[number] = undefined;
     this.offered[number] = undefined;
+    this.version++;
     this.#free.push(number);
+  }
+
+  /** What machines of the class have in common, as a record would say it. */
+  factsOf(number: number): ClassFacts {
+    return {
+      ...this.attributes[number]!,
+      capacityType: this.capacityTypeOf(number),
+      pricePerHour: this.price[number]!,
+      interruptionProbability: this.probability[number]!,
+      resources: NO_RESOURCES,
+      allocatable: this.offered[number]!,
+      drainSeconds: this.drainSeconds[number]!,
+    };
   }
 
   capacityTypeOf(number: number): CapacityType {
@@ -105,7 +143,28 @@ export class ClassTable {
   }
 }
 
-function classText(machine: LedgerMachine, offered: ResourceVector): string {
+/** Whether two records would be of one class. */
+export function sameFacts(a: ClassFacts, b: ClassFacts): boolean {
+  return (
+    a.instanceType === b.instanceType &&
+    a.zone === b.zone &&
+    a.capacityType === b.capacityType &&
+    a.pricePerHour === b.pricePerHour &&
+    a.interruptionProbability === b.interruptionProbability &&
+    a.drainSeconds === b.drainSeconds &&
+    sameEntries(effectiveAllocatable(a), effectiveAllocatable(b)) &&
+    sameEntries(a.labels, b.labels)
+  );
+}
+
+function sameEntries<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [name, value] of a) if (b.get(name) !== value) return false;
+  return true;
+}
+
+function classText(machine: ClassFacts, offered: ResourceVector): string {
   const parts: (string | number)[] = [
     machine.instanceType,
     machine.zone,

@@ -1,15 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BigFleetError, compareRank, MAX_UNITS, makeProfile, type Need } from '../model/index.ts';
-import { DemandTable } from './index.ts';
+import { aNeed, RACK_KEY, resources, same } from '../../test/fleets.ts';
+import { BigFleetError, compareRank, MAX_UNITS, type Need } from '../model/index.ts';
+import { Fleet } from './index.ts';
 
 function need(cluster: string, priority: number, firstSeenMs: number, group = ''): Need {
-  const cpu = new Map([['cpu', 1000]]);
-  return { cluster, profile: makeProfile({ priority }), group, aggregate: cpu, minUnit: cpu, firstSeenMs };
+  return aNeed({ cluster, priority, firstSeenMs, group });
 }
 
 function rows(cluster: string, count: number): Need[] {
-  return Array.from({ length: count }, (_, priority) => need(cluster, priority, 1));
+  return Array.from({ length: count }, (_, i) => need(cluster, count - i, 1));
+}
+
+/** A cluster's rows as the columns hold them, in the order they stand there. */
+function rowsOf(fleet: Fleet, cluster: string): Need[] {
+  const { demand, dimensions } = fleet;
+  const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
+  return Array.from({ length }, (_, i) => {
+    const row = offset + i;
+    const { profile } = demand.profiles.entryOf(demand.profile[row]!);
+    const { group } = demand.keyOf(row);
+    const minUnit = dimensions.vectorOf(demand.minUnit.data, row * dimensions.stride);
+    const firstSeenMs = demand.firstSeenMs[row]!;
+    return { cluster, profile, group, aggregate: demand.aggregateOf(row), minUnit, firstSeenMs };
+  });
+}
+
+/** Clusters that want something, in name order. */
+function clustersOf(fleet: Fleet): string[] {
+  const wanting = fleet.clusters.sorted().filter((number) => fleet.demand.rowsOf(number).length > 0);
+  return wanting.map((number) => fleet.clusters.nameOf(number));
 }
 
 function refusalOf(act: () => void): BigFleetError {
@@ -22,134 +42,131 @@ function refusalOf(act: () => void): BigFleetError {
   throw new Error('nothing was refused');
 }
 
-describe('DemandTable', () => {
+describe('DemandLedger', () => {
   it('case 22: given 5 rows, when the cluster reports 2, then 2 are left; when it reports none, the cluster is gone', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 5));
-    expect(table.size).toBe(5);
-    table.replace('a', rows('a', 2));
-    expect(table.size).toBe(2);
-    expect(table.clusters()).toEqual(['a']);
-    table.replace('a', []);
-    expect(table.size).toBe(0);
-    expect(table.clusters()).toEqual([]);
-    expect(table.inRankOrder()).toEqual([]);
+    const fleet = new Fleet();
+    fleet.demand.replace('a', rows('a', 5));
+    expect(fleet.demand.count).toBe(5);
+    fleet.demand.replace('a', rows('a', 2));
+    expect(fleet.demand.count).toBe(2);
+    expect(rowsOf(fleet, 'a')).toEqual(rows('a', 2));
+    fleet.demand.replace('a', []);
+    expect(fleet.demand.count).toBe(0);
+    expect(clustersOf(fleet)).toEqual([]);
+    expect(rowsOf(fleet, 'a')).toEqual([]);
   });
 
   it('case 22: given two clusters, when one reports, then the rows of the other stay', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 3));
-    table.replace('b', rows('b', 4));
-    table.replace('a', []);
-    expect(table.clusters()).toEqual(['b']);
-    expect(table.size).toBe(4);
+    const fleet = new Fleet();
+    fleet.demand.replace('a', rows('a', 3));
+    fleet.demand.replace('b', rows('b', 4));
+    fleet.demand.replace('a', []);
+    expect(clustersOf(fleet)).toEqual(['b']);
+    expect(rowsOf(fleet, 'b')).toEqual(rows('b', 4));
   });
 
-  it('case 23: rows come by priority, then first sighting', () => {
-    const table = new DemandTable();
-    table.replace('a', [need('a', 0, 30), need('a', 1_000_000, 20)]);
-    table.replace('b', [need('b', 500_000, 10), need('b', 1_000_000, 5)]);
-    const served = table.inRankOrder().map((row) => [row.cluster, row.profile.priority, row.firstSeenMs]);
-    expect(served).toEqual([
-      ['b', 1_000_000, 5],
-      ['a', 1_000_000, 20],
-      ['b', 500_000, 10],
-      ['a', 0, 30],
+  it('case 23: the rows of a cluster stand by priority, then first sighting', () => {
+    const fleet = new Fleet();
+    fleet.demand.replace('a', [need('a', 0, 30), need('a', 1_000_000, 20), need('a', 1_000_000, 5, 'g')]);
+    const order = rowsOf(fleet, 'a').map((row) => [row.profile.priority, row.firstSeenMs]);
+    expect(order).toEqual([
+      [1_000_000, 5],
+      [1_000_000, 20],
+      [0, 30],
     ]);
   });
 
-  it('case 23: given equal priority and time, then cluster names decide, by bytes and not by arrival', () => {
-    const table = new DemandTable();
+  it('case 23: given clusters of equal standing, then names order them, by bytes and not by arrival', () => {
+    const fleet = new Fleet();
     for (const cluster of ['b', 'a', 'B', '\u{1f600}', '\uffff'])
-      table.replace(cluster, [need(cluster, 7, 7)]);
-    expect(table.inRankOrder().map((row) => row.cluster)).toEqual(['B', 'a', 'b', '\uffff', '\u{1f600}']);
-    expect(table.clusters()).toEqual(['B', 'a', 'b', '\uffff', '\u{1f600}']);
+      fleet.demand.replace(cluster, [need(cluster, 7, 7)]);
+    expect(clustersOf(fleet)).toEqual(['B', 'a', 'b', '\uffff', '\u{1f600}']);
   });
 
-  it('case 23: given a list that was handed out, when the caller empties it, then the table keeps its rows', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 2));
-    table.inRankOrder().length = 0;
-    table.clusters().length = 0;
-    expect(table.inRankOrder()).toHaveLength(2);
-    expect(table.clusters()).toEqual(['a']);
-  });
-
-  it('given the reported array, when the reporter changes it afterwards, then the table does not', () => {
-    const table = new DemandTable();
+  it('given the reported array, when the reporter changes it afterwards, then the ledger does not', () => {
+    const fleet = new Fleet();
     const reported = rows('a', 2);
-    table.replace('a', reported);
+    fleet.demand.replace('a', reported);
     reported.pop();
-    expect(table.size).toBe(2);
+    expect(rowsOf(fleet, 'a')).toEqual(rows('a', 2));
   });
 
   it('given rows with one key, when reported, then they are one row; other groups stay apart', () => {
-    const table = new DemandTable();
-    table.replace('a', [need('a', 1, 9), need('a', 1, 4), need('a', 1, 4, 'g')]);
-    expect(table.size).toBe(2);
-    const merged = table.inRankOrder().find((row) => row.group === '');
-    expect(merged?.aggregate.get('cpu')).toBe(2000);
-    expect(merged?.firstSeenMs).toBe(4);
+    const fleet = new Fleet();
+    fleet.demand.replace('a', [need('a', 1, 9), need('a', 1, 4), need('a', 1, 4, 'g')]);
+    expect(fleet.demand.count).toBe(2);
+    const merged = rowsOf(fleet, 'a').find((row) => row.group === '');
+    expect(merged).toMatchObject({ aggregate: resources({ cpu: 8 }), firstSeenMs: 4 });
+  });
+
+  it('given the same rows again, when reported, then nothing changes; a new time, amount or pod does', () => {
+    const { demand } = new Fleet();
+    expect(demand.replace('a', rows('a', 2))).toBe(true);
+    expect(demand.replace('a', rows('a', 2).reverse())).toBe(false);
+    expect(demand.replace('a', [need('a', 2, 1), need('a', 1, 2)])).toBe(true);
+    expect(demand.replace('a', [need('a', 2, 1), { ...need('a', 1, 2), minUnit: new Map() }])).toBe(true);
+    expect(demand.replace('a', [need('a', 2, 1), { ...need('a', 1, 2), aggregate: new Map() }])).toBe(true);
+    expect(demand.replace('a', [need('a', 2, 1)])).toBe(true);
+    expect(demand.replace('b', [])).toBe(false);
   });
 
   it('given a row of another cluster, when reported, then all is refused and nothing changes', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 3));
-    const before = table.inRankOrder();
-    const error = refusalOf(() => table.replace('a', [need('a', 5, 5), need('b\n', 5, 5)]));
+    const fleet = new Fleet();
+    fleet.demand.replace('a', rows('a', 3));
+    const error = refusalOf(() => fleet.demand.replace('a', [need('a', 5, 5), need('b\n', 5, 5)]));
     expect(error.code).toBe('BF_CLUSTER_MISMATCH');
     expect(error.problems[0]?.path).toBe('needs[1].cluster');
     expect(error.message).toContain('"b\\u000a"');
-    expect(table.inRankOrder()).toEqual(before);
-    expect(table.clusters()).toEqual(['a']);
+    expect(rowsOf(fleet, 'a')).toEqual(rows('a', 3));
+    expect(clustersOf(fleet)).toEqual(['a']);
   });
 
   it('given rows whose sum leaves the exact range, when reported, then all is refused and nothing changes', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 1));
-    const huge: Need = { ...need('a', 3, 3), aggregate: new Map([['cpu', MAX_UNITS]]) };
-    expect(refusalOf(() => table.replace('a', [huge, huge])).code).toBe('BF_QUANTITY_OVERFLOW');
-    expect(table.inRankOrder()).toEqual(rows('a', 1));
+    const fleet = new Fleet();
+    fleet.demand.replace('a', rows('a', 1));
+    const huge: Need = { ...need('a', 3, 3), aggregate: resources({ cpu: MAX_UNITS }) };
+    expect(refusalOf(() => fleet.demand.replace('a', [huge, huge])).code).toBe('BF_QUANTITY_OVERFLOW');
+    expect(rowsOf(fleet, 'a')).toEqual(rows('a', 1));
   });
 
-  it('given a cluster, when removed, then it is gone; removing an unknown one is nothing', () => {
-    const table = new DemandTable();
-    table.replace('a', rows('a', 1));
-    table.remove('b');
-    expect(table.size).toBe(1);
-    table.remove('a');
-    expect(table.clusters()).toEqual([]);
+  it('given gangs and plain rows, when all of them end, then keys, profiles and patterns are free again', () => {
+    const fleet = new Fleet();
+    const gang = aNeed({ cluster: 'a', group: 'g', requirements: [same(RACK_KEY)] });
+    for (let round = 0; round < 3; round++) {
+      fleet.demand.replace('a', [gang, ...rows('a', 9)]);
+      fleet.demand.replace('b', rows('b', 2));
+      expect(fleet.keys.count).toBe(13); // the gang's key and its fold's
+      fleet.demand.replace('a', []);
+      fleet.demand.replace('b', []);
+      expect([fleet.keys.count, fleet.demand.profiles.count, fleet.patterns.count]).toEqual([0, 0, 0]);
+    }
+    expect(fleet.demand.size).toBeLessThanOrEqual(20);
   });
 
-  it('the order of reports never shows: any history with the same last roll-ups gives the same list', () => {
+  it('the order of reports never shows: any history with the same last roll-ups gives the same rows', () => {
     const report = fc.record({
       cluster: fc.constantFrom('a', 'b', '__proto__', 'constructor'),
       priorities: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
     });
     fc.assert(
       fc.property(fc.array(report, { maxLength: 8 }), (reports) => {
-        const table = new DemandTable();
-        const last = new Map<string, number[]>();
+        const fleet = new Fleet();
+        const last = new Map<string, Need[]>();
         for (const { cluster, priorities } of reports) {
-          table.replace(
-            cluster,
-            priorities.map((p) => need(cluster, p, 1)),
-          );
-          last.set(cluster, priorities);
+          const needs = priorities.map((p) => need(cluster, p, 1));
+          fleet.demand.replace(cluster, needs);
+          last.set(cluster, needs);
         }
-        const fresh = new DemandTable();
-        for (const [cluster, priorities] of [...last].reverse()) {
-          fresh.replace(
-            cluster,
-            priorities.map((p) => need(cluster, p, 1)),
-          );
-        }
-        expect(table.inRankOrder()).toEqual(fresh.inRankOrder());
-        expect(table.clusters()).toEqual(fresh.clusters());
-        expect(table.size).toBe(table.inRankOrder().length);
-        const listed = table.inRankOrder();
-        for (let i = 1; i < listed.length; i++) {
-          expect(compareRank(listed[i - 1]!, listed[i]!)).toBeLessThan(0);
+        const fresh = new Fleet();
+        for (const [cluster, needs] of [...last].reverse()) fresh.demand.replace(cluster, needs);
+        expect(clustersOf(fleet)).toEqual(clustersOf(fresh));
+        expect(fleet.demand.count).toBe(fresh.demand.count);
+        for (const cluster of last.keys()) {
+          const listed = rowsOf(fleet, cluster);
+          expect(listed).toEqual(rowsOf(fresh, cluster));
+          for (let i = 1; i < listed.length; i++) {
+            expect(compareRank(listed[i - 1]!, listed[i]!)).toBeLessThan(0);
+          }
         }
       }),
     );

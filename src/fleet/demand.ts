@@ -1,42 +1,208 @@
-// Demand as plain objects: what every cluster wants, as of its last accepted roll-up. A roll-up replaces all
-// rows of its cluster or, if it is refused, none.
+// The demand ledger: every row in columns, cluster by cluster, each cluster's rows in rank order. A roll-up replaces
+// all rows of its cluster or, if it is refused, none.
 
-import { BigFleetError, compareRank, compareText, mergeNeeds, type Need, printable } from '../model/index.ts';
+import {
+  BigFleetError,
+  canonicalResources,
+  compareKeys,
+  compareRank,
+  isZero,
+  keyOf,
+  mergeNeeds,
+  type Need,
+  type NeedKey,
+  printable,
+  type ResourceVector,
+} from '../model/index.ts';
+import { type Block, Blocks } from './blocks.ts';
+import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import type { KeyTable, NameTable } from './names.ts';
+import type { PatternTable } from './patterns.ts';
+import { ProfileTable } from './profiles.ts';
+import type { Dimensions, VectorColumn } from './vectors.ts';
 
-export class DemandTable {
-  readonly #rows = new Map<string, readonly Need[]>();
+/** The rows of one cluster: `length` of them from `offset` on. */
+export interface ClusterRows extends Block {
+  readonly length: number;
+}
 
-  /** The cluster's complete demand; rows with equal keys become one, no rows at all forget the cluster. */
-  replace(cluster: string, needs: readonly Need[]): void {
+const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
+
+export class DemandLedger {
+  readonly #clusters: NameTable;
+  readonly #keys: KeyTable;
+  readonly #patterns: PatternTable;
+  readonly #dimensions: Dimensions;
+  readonly profiles = new ProfileTable();
+  readonly #blocks = new Blocks();
+  readonly #rowsOf: (ClusterRows | undefined)[] = [];
+  #count = 0;
+
+  // Columns, by row.
+  cluster: Uint32Array = sharedUint32(0);
+  key: Uint32Array = sharedUint32(0);
+  profile: Uint32Array = sharedUint32(0);
+  /** Requirements and min_unit: what a machine must be to serve the row. */
+  pattern: Uint32Array = sharedUint32(0);
+  /** Rows with `Same`: requirements and whole aggregate (may it fold?), and what it is when folded. */
+  same: Uint8Array = sharedUint8(0);
+  wholePattern: Uint32Array = sharedUint32(0);
+  foldPattern: Uint32Array = sharedUint32(0);
+  foldProfile: Uint32Array = sharedUint32(0);
+  foldKey: Uint32Array = sharedUint32(0);
+  /** Place of the row's key, and of its fold's key, among all keys of the cluster's rows and folds. */
+  text: Uint32Array = sharedUint32(0);
+  foldText: Uint32Array = sharedUint32(0);
+  /** 1 if nothing is wanted: such a row is met by definition. */
+  empty: Uint8Array = sharedUint8(0);
+  firstSeenMs: Float64Array = sharedFloat64(0);
+  readonly aggregate: VectorColumn;
+  readonly minUnit: VectorColumn;
+
+  constructor(clusters: NameTable, keys: KeyTable, patterns: PatternTable, dimensions: Dimensions) {
+    this.#clusters = clusters;
+    this.#keys = keys;
+    this.#patterns = patterns;
+    this.#dimensions = dimensions;
+    this.aggregate = dimensions.column();
+    this.minUnit = dimensions.column();
+  }
+
+  /** Rows of all clusters together. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One more than the largest row number in use. */
+  get size(): number {
+    return this.#blocks.end;
+  }
+
+  rowsOf(cluster: number): ClusterRows {
+    return this.#rowsOf[cluster] ?? NO_ROWS;
+  }
+
+  keyOf(row: number): NeedKey {
+    return this.#keys.keyOf(this.key[row]!);
+  }
+
+  aggregateOf(row: number): ResourceVector {
+    return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
+  }
+
+  /** The cluster's complete demand, checked and written; see `check` and `write`. Returns whether anything changed. */
+  replace(cluster: string, needs: readonly Need[]): boolean {
+    return this.write(cluster, this.check(cluster, needs));
+  }
+
+  /**
+   * The rows a roll-up comes to, in rank order; rows with equal keys become one. Refused as a whole if a row is another
+   * cluster's, a sum leaves the exact range, or a resource is one too many; then nothing has changed.
+   */
+  check(cluster: string, needs: readonly Need[]): readonly Need[] {
     const stray = needs.findIndex((need) => need.cluster !== cluster);
     if (stray !== -1) {
       const named = printable(needs[stray]!.cluster);
       const detail = `The row names cluster "${named}", the roll-up is of "${printable(cluster)}".`;
       throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${stray}].cluster` });
     }
-    const merged = mergeNeeds(needs);
-    if (merged.length === 0) this.#rows.delete(cluster);
-    else this.#rows.set(cluster, merged);
-  }
-
-  remove(cluster: string): void {
-    this.#rows.delete(cluster);
-  }
-
-  /** Clusters that want something, by name. */
-  clusters(): string[] {
-    return [...this.#rows.keys()].sort(compareText);
-  }
-
-  /** Rows of all clusters together. */
-  get size(): number {
-    let rows = 0;
-    for (const needs of this.#rows.values()) rows += needs.length;
+    const rows = [...mergeNeeds(needs)].sort(compareRank);
+    this.#dimensions.admit(rows.flatMap((need) => [need.aggregate, need.minUnit]));
     return rows;
   }
 
-  /** All rows, first served first. The list is the caller's own. */
-  inRankOrder(): Need[] {
-    return [...this.#rows.values()].flat().sort(compareRank);
+  /** Puts rows that `check` has made in the place of the cluster's old ones; rows that say the same again change nothing. */
+  write(cluster: string, rows: readonly Need[]): boolean {
+    const number = this.#clusters.numberOf(cluster);
+    const old = this.rowsOf(number);
+    if (rows.length === old.length && rows.every((need, i) => this.#holds(old.offset + i, need)))
+      return false;
+    const block = rows.length === 0 ? NO_ROWS : this.#blocks.take(rows.length);
+    this.#reserve(this.#blocks.end);
+    // New rows take hold of what they share with the old ones before those let go.
+    for (const [i, need] of rows.entries()) this.#write(block.offset + i, number, need);
+    this.#placeTexts(block.offset, rows.length);
+    for (let row = old.offset; row < old.offset + old.length; row++) this.#release(row);
+    this.#blocks.giveBack(old);
+    this.#rowsOf[number] = { ...block, length: rows.length };
+    this.#count += rows.length - old.length;
+    return true;
+  }
+
+  // The key names the profile, so amounts and time are all that is left to compare.
+  #holds(row: number, need: Need): boolean {
+    return (
+      this.firstSeenMs[row] === need.firstSeenMs &&
+      this.key[row] === this.#keys.find(keyOf(need)) &&
+      this.aggregate.holds(row, need.aggregate) &&
+      this.minUnit.holds(row, need.minUnit)
+    );
+  }
+
+  #write(row: number, cluster: number, need: Need): void {
+    const { profile, aggregate, minUnit } = need;
+    this.cluster[row] = cluster;
+    this.key[row] = this.#keys.hold(keyOf(need));
+    this.profile[row] = this.profiles.hold(profile);
+    this.pattern[row] = this.#patterns.hold(profile.requirements, minUnit);
+    this.aggregate.set(row, aggregate);
+    this.minUnit.set(row, minUnit);
+    this.firstSeenMs[row] = need.firstSeenMs;
+    this.empty[row] = isZero(aggregate) ? 1 : 0;
+    const entry = this.profiles.entryOf(this.profile[row]!);
+    this.same[row] = entry.sameKey === undefined ? 0 : 1;
+    if (entry.sameKey === undefined) return;
+    this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate);
+    this.foldPattern[row] = this.#patterns.hold(entry.stripped.requirements, aggregate);
+    this.foldProfile[row] = this.profiles.hold(entry.stripped);
+    this.foldKey[row] = this.#keys.hold({
+      cluster: need.cluster,
+      fingerprint: entry.stripped.fingerprint,
+      group: `fold:${canonicalResources(aggregate)}`,
+    });
+  }
+
+  /** Ties in rank are broken by the text of the key; comparing texts once here leaves numbers to the cycle. */
+  #placeTexts(offset: number, length: number): void {
+    const keys = new Set<number>();
+    for (let row = offset; row < offset + length; row++) {
+      keys.add(this.key[row]!);
+      if (this.same[row] === 1) keys.add(this.foldKey[row]!);
+    }
+    const sorted = [...keys].sort((a, b) => compareKeys(this.#keys.keyOf(a), this.#keys.keyOf(b)));
+    const places = new Map(sorted.map((key, place) => [key, place]));
+    for (let row = offset; row < offset + length; row++) {
+      this.text[row] = places.get(this.key[row]!)!;
+      if (this.same[row] === 1) this.foldText[row] = places.get(this.foldKey[row]!)!;
+    }
+  }
+
+  #release(row: number): void {
+    this.#keys.release(this.key[row]!);
+    this.profiles.release(this.profile[row]!);
+    this.#patterns.release(this.pattern[row]!);
+    if (this.same[row] === 0) return;
+    this.#patterns.release(this.wholePattern[row]!);
+    this.#patterns.release(this.foldPattern[row]!);
+    this.profiles.release(this.foldProfile[row]!);
+    this.#keys.release(this.foldKey[row]!);
+  }
+
+  #reserve(needed: number): void {
+    if (needed <= this.key.length) return;
+    const capacity = grownCapacity(this.key.length, needed);
+    this.cluster = extended(this.cluster, sharedUint32(capacity));
+    this.key = extended(this.key, sharedUint32(capacity));
+    this.profile = extended(this.profile, sharedUint32(capacity));
+    this.pattern = extended(this.pattern, sharedUint32(capacity));
+    this.same = extended(this.same, sharedUint8(capacity));
+    this.wholePattern = extended(this.wholePattern, sharedUint32(capacity));
+    this.foldPattern = extended(this.foldPattern, sharedUint32(capacity));
+    this.foldProfile = extended(this.foldProfile, sharedUint32(capacity));
+    this.foldKey = extended(this.foldKey, sharedUint32(capacity));
+    this.text = extended(this.text, sharedUint32(capacity));
+    this.foldText = extended(this.foldText, sharedUint32(capacity));
+    this.empty = extended(this.empty, sharedUint8(capacity));
+    this.firstSeenMs = extended(this.firstSeenMs, sharedFloat64(capacity));
   }
 }

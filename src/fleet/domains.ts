@@ -61,7 +61,10 @@ export class DomainTable {
   /** The domains of a topology key. */
   by(key: string): Domains {
     let domains = this.#byKey.get(key);
-    if (domains === undefined) this.#byKey.set(key, (domains = new Domains(key, this.#classes)));
+    if (domains === undefined) {
+      domains = new Domains(key, this.#classes);
+      this.#byKey.set(key, domains);
+    }
     return domains;
   }
 }

@@ -2,10 +2,12 @@
 
 import type { DecisionInput } from '../model/index.ts';
 import { ClassTable } from './classes.ts';
+import { DemandLedger } from './demand.ts';
 import { DomainTable } from './domains.ts';
+import { type AppliedChanges, applyJournal } from './freeze.ts';
+import type { Journal } from './journal.ts';
 import { MachineLedger } from './machines.ts';
 import { KeyTable, NameTable } from './names.ts';
-import { DemandLedger } from './needs.ts';
 import { PatternTable } from './patterns.ts';
 import { Dimensions } from './vectors.ts';
 
@@ -18,6 +20,13 @@ export class Fleet {
   readonly domains = new DomainTable(this.classes);
   readonly machines = new MachineLedger(this.classes, this.clusters, this.keys);
   readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions);
+  /** Measured median drain by instance type, for machines that arrive. */
+  readonly drainSecondsOfType = new Map<string, number>();
+
+  /** Makes the view that the next cycle reads: applies the journal and empties it. */
+  freeze(journal: Journal): AppliedChanges {
+    return applyJournal(this, journal);
+  }
 }
 
 /** A fleet that holds exactly what a decision's input describes. */

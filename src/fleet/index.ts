@@ -1,11 +1,14 @@
 // The ledgers: machines and demand in columns on shared memory, kept by one writer and read by a cycle.
 
-export { DemandTable } from './demand.ts';
+export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';
 export { Fleet, fleetOf } from './fleet.ts';
-export type { BoundRuns, MachineLedger } from './machines.ts';
-export type { ClusterRows } from './needs.ts';
+export type { AppliedChanges, RefusedEntry, Seen } from './freeze.ts';
+export type { JournalEntry } from './journal.ts';
+export { JOURNAL_LIMIT, Journal } from './journal.ts';
+export type { BoundRuns, LedgerRecord, MachineLedger, Standing } from './machines.ts';
 export type { Pattern } from './patterns.ts';
 export type { ProfileEntry } from './profiles.ts';
 export type { Run } from './runs.ts';
+export type { Move } from './standing.ts';
 export { MAX_DIMENSIONS } from './vectors.ts';

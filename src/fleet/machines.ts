@@ -1,21 +1,36 @@
 // The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
 // write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
 
-import { compareText, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
-import type { ClassTable } from './classes.ts';
+import { type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
+import { RunBatch } from './batch.ts';
+import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import { type Run, RunArena, type SlotOrder } from './runs.ts';
 import { StampTable } from './stamps.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
 const UNKNOWN_TIME = Number.NaN;
+const NOTHING: Partial<Standing> = {
+  held: false,
+  cluster: '',
+  stamp: null,
+  target: null,
+  idleSinceMs: null,
+};
 
 /** Bound machines of one cluster, each run by (price, reclamation penalty desc, id). */
 export interface BoundRuns {
   readonly configured: Run;
   readonly configuring: Run;
 }
+
+/** What the ledger knows of one machine beside what its class has in common. */
+export type Standing = Pick<LedgerMachine, 'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'>;
+
+/** A machine as the columns hold it: no host and no error text, which no decision reads. */
+export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & Standing;
 
 export class MachineLedger {
   readonly classes: ClassTable;
@@ -35,17 +50,11 @@ export class MachineLedger {
   target: Uint32Array = sharedUint32(0);
   /** Place of the id among all ids: ties are broken by comparing these. */
   ordinal: Uint32Array = sharedUint32(0);
+  /** When it became Idle. Kept in Configuring and Deleting, so that undoing the move does not restart the hold. */
   idleSinceMs: Float64Array = sharedFloat64(0);
 
-  readonly #ids: string[] = [];
-  readonly #slots = new Map<string, number>();
-  readonly #free: number[] = [];
-  /** Slots in id order, and those whose id came or went since that order was made. */
-  #sorted: number[] = [];
-  #added: number[] = [];
-  #removed = new Set<number>();
-  /** While many records are loaded: slots written but not yet placed. */
-  #loading: Set<number> | null = null;
+  readonly #ids = new IdTable();
+  #batch: RunBatch | null = null;
 
   readonly #bound: (BoundRuns | undefined)[] = [];
   /** Free plain Idle and Speculative machines by class: not held, and Idle ones without target and penalty. */
@@ -55,6 +64,8 @@ export class MachineLedger {
   readonly specialIdle: Run;
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
+  /** Keys that a machine is no longer on its way to; their runs may be empty. */
+  readonly #left = new Set<number>();
   /** Machines by class and state, and those of them that are not held: `[class × 9 + state]`. */
   readonly #owned: number[] = [];
   readonly counts: number[] = [];
@@ -76,12 +87,12 @@ export class MachineLedger {
 
   /** Machines on record. */
   get count(): number {
-    return this.#slots.size;
+    return this.#ids.count;
   }
 
   /** One more than the largest slot in use. */
   get size(): number {
-    return this.#ids.length;
+    return this.#ids.size;
   }
 
   /** Bytes of the hot columns, reserve included. */
@@ -99,11 +110,11 @@ export class MachineLedger {
   }
 
   idOf(slot: number): string {
-    return this.#ids[slot]!;
+    return this.#ids.idOf(slot);
   }
 
   slotOf(id: string): number | undefined {
-    return this.#slots.get(id);
+    return this.#ids.slotOf(id);
   }
 
   stateOf(slot: number): MachineState {
@@ -122,49 +133,89 @@ export class MachineLedger {
     return this.#targeted.get(key);
   }
 
-  /** Many records at once, without sorting anything twice. */
-  load(machines: readonly LedgerMachine[]): void {
-    this.#loading = new Set();
-    for (const machine of machines) this.put(machine);
-    const loaded = [...this.#loading];
-    this.#loading = null;
-    this.settleOrdinals();
-    for (const slot of loaded.sort(this.idOrder)) this.#place(slot);
+  standingOf(slot: number): Standing {
+    const target = this.target[slot]!;
+    const idleSinceMs = this.idleSinceMs[slot]!;
+    return {
+      state: this.stateOf(slot),
+      held: this.held[slot] === 1,
+      cluster: this.clusters.nameOf(this.cluster[slot]!),
+      stamp: this.stamps.stampOf(this.stamp[slot]!),
+      target: target === 0 ? null : this.keys.keyOf(target),
+      idleSinceMs: Number.isNaN(idleSinceMs) ? null : idleSinceMs,
+    };
+  }
+
+  recordAt(slot: number): LedgerRecord {
+    return { id: this.idOf(slot), ...this.classes.factsOf(this.classOf[slot]!), ...this.standingOf(slot) };
+  }
+
+  /** Many records at once; all of them or, if one is refused, none. */
+  load(machines: readonly LedgerRecord[]): void {
+    this.classes.admit(machines);
+    this.batch(() => {
+      for (const machine of machines) this.put(machine);
+    });
+  }
+
+  /** Makes many changes without sorting anything twice. Runs, counts and ordinals are behind until it is done. */
+  batch(change: () => void): void {
+    if (this.#batch !== null) {
+      change();
+      return;
+    }
+    const batch = new RunBatch(this.arena, this.size);
+    this.#batch = batch;
+    try {
+      change();
+    } finally {
+      this.#batch = null;
+      this.settleOrdinals();
+      batch.sweep();
+      for (const slot of batch.arriving) this.#place(slot, batch);
+      batch.merge();
+      this.#dropEmptyTargets();
+    }
   }
 
   /** Inserts or replaces a record. The caller has checked it; ids of new machines get their place in the order. */
-  put(machine: LedgerMachine): number {
-    let slot = this.#slots.get(machine.id);
+  put(machine: LedgerRecord): number {
+    // First of all, because nothing else can refuse the record.
+    const joined = this.classes.join(machine);
+    let slot = this.#ids.slotOf(machine.id);
     if (slot === undefined) {
-      slot = this.#newSlot(machine.id);
-      if (this.#loading === null) this.settleOrdinals();
+      slot = this.#ids.add(machine.id);
+      if (slot >= this.state.length) this.#reserve(slot + 1);
+      if (this.#batch === null) this.settleOrdinals();
     } else {
-      if (this.#loading?.has(slot) !== true) this.#displace(slot);
-      this.#forget(slot);
+      this.#displace(slot);
+      this.classes.leave(this.classOf[slot]!);
     }
-    this.classOf[slot] = this.classes.join(machine);
-    this.state[slot] = machine.state;
-    this.held[slot] = machine.held ? 1 : 0;
-    this.idleSinceMs[slot] = machine.idleSinceMs ?? UNKNOWN_TIME;
-    this.cluster[slot] = this.clusters.numberOf(machine.cluster);
-    this.stamp[slot] = this.stamps.hold(machine.stamp);
-    this.stampKey[slot] = this.#stampKeyOf(machine.cluster, machine.stamp);
-    this.target[slot] = machine.target === null ? 0 : this.keys.hold(machine.target);
-    this.#own(this.stampKey[slot]!, 1);
-    this.#own(this.target[slot]!, 1);
-    if (this.#loading === null) this.#place(slot);
-    else this.#loading.add(slot);
+    this.classOf[slot] = joined;
+    this.#write(slot, machine);
+    this.#place(slot);
     return slot;
   }
 
+  /** Changes what is named and nothing else. With facts the machine changes its class. */
+  update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
+    const left = this.classOf[slot]!;
+    const joined = facts === undefined ? left : this.classes.join(facts);
+    this.#displace(slot);
+    this.classOf[slot] = joined;
+    if (facts !== undefined) this.classes.leave(left);
+    this.#write(slot, changes);
+    this.#place(slot);
+  }
+
   remove(id: string): void {
-    const slot = this.#slots.get(id);
+    const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
     this.#displace(slot);
-    this.#forget(slot);
+    this.classes.leave(this.classOf[slot]!);
+    this.#write(slot, NOTHING);
     this.state[slot] = 0;
-    this.#slots.delete(id);
-    this.#removed.add(slot);
+    this.#ids.remove(id, slot);
   }
 
   /** How many machines name a key, by stamp or target, in any state. */
@@ -176,13 +227,30 @@ export class MachineLedger {
     if (key !== 0) this.#owned[key] = (this.#owned[key] ?? 0) + by;
   }
 
-  #forget(slot: number): void {
-    this.#own(this.stampKey[slot]!, -1);
-    this.#own(this.target[slot]!, -1);
-    this.classes.leave(this.classOf[slot]!);
-    this.stamps.release(this.stamp[slot]!);
-    this.keys.release(this.stampKey[slot]!);
-    this.keys.release(this.target[slot]!);
+  // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
+  #write(slot: number, changes: Partial<Standing>): void {
+    const { state, held, idleSinceMs, target, cluster, stamp } = changes;
+    if (state !== undefined) this.state[slot] = state;
+    if (held !== undefined) this.held[slot] = held ? 1 : 0;
+    if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
+    if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.hold(target));
+    if (cluster === undefined && stamp === undefined) return;
+    if (cluster !== undefined) this.cluster[slot] = this.clusters.numberOf(cluster);
+    const old = this.stamp[slot]!;
+    if (stamp !== undefined) this.stamp[slot] = this.stamps.hold(stamp);
+    const current = this.stamps.stampOf(this.stamp[slot]!);
+    const bound = this.clusters.nameOf(this.cluster[slot]!);
+    this.#name(this.stampKey, slot, this.#stampKeyOf(bound, current));
+    if (stamp !== undefined) this.stamps.release(old);
+  }
+
+  // Puts a key that is already held into a column of keys, and lets go of the one that was there.
+  #name(column: Uint32Array, slot: number, key: number): void {
+    const old = column[slot]!;
+    column[slot] = key;
+    this.#own(key, 1);
+    this.#own(old, -1);
+    this.keys.release(old);
   }
 
   // A stamp belongs to the row of the cluster the machine is bound to; without a cluster it is nobody's.
@@ -192,62 +260,59 @@ export class MachineLedger {
     return this.keys.hold(key);
   }
 
-  #newSlot(id: string): number {
-    const slot = this.#free.pop() ?? this.#ids.length;
-    this.#ids[slot] = id;
-    this.#slots.set(id, slot);
-    if (slot >= this.state.length) this.#reserve(slot + 1);
-    this.#added.push(slot);
-    return slot;
-  }
-
   /**
    * Gives every id its place in id order; nothing to do when no id came or went. Runs stay valid, because the
    * order among old ids does not change. Slots of removed machines can be used again from here on.
    */
   settleOrdinals(): void {
-    if (this.#added.length + this.#removed.size === 0) return;
-    const added = this.#added.sort((a, b) => compareText(this.#ids[a]!, this.#ids[b]!));
-    const merged: number[] = [];
-    let next = 0;
-    for (const slot of this.#sorted) {
-      if (this.#removed.has(slot)) continue;
-      while (next < added.length && compareText(this.#ids[added[next]!]!, this.#ids[slot]!) < 0) {
-        merged.push(added[next++]!);
-      }
-      merged.push(slot);
-    }
-    while (next < added.length) merged.push(added[next++]!);
-    for (let i = 0; i < merged.length; i++) this.ordinal[merged[i]!] = i;
-    this.#sorted = merged;
-    this.#added = [];
-    this.#free.push(...this.#removed);
-    this.#removed.clear();
+    this.#ids.settle(this.ordinal);
   }
 
-  #place(slot: number): void {
+  // In a batch a slot is placed at its end, when all ordinals are known.
+  #place(slot: number, batch?: RunBatch): void {
+    if (this.#batch !== null) {
+      this.#batch.arrive(slot);
+      return;
+    }
     this.#count(slot, 1);
+    const insert = (run: Run, order: SlotOrder): void =>
+      batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
-    if (run !== null) this.arena.insert(run, slot, this.#orderOf(slot));
+    if (run !== null) insert(run, this.#orderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
-    if (targeted === undefined) this.#targeted.set(key, (targeted = this.arena.newRun()));
-    this.arena.insert(targeted, slot, this.idOrder);
+    if (targeted === undefined) {
+      targeted = this.arena.newRun();
+      this.#targeted.set(key, targeted);
+    }
+    insert(targeted, this.idOrder);
   }
 
   #displace(slot: number): void {
+    const batch = this.#batch;
+    if (batch?.turnBack(slot) === true) return;
     this.#count(slot, -1);
+    const remove = (run: Run, order: SlotOrder): void =>
+      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
     const run = this.#runOf(slot);
-    if (run !== null) this.arena.remove(run, slot, this.#orderOf(slot));
+    if (run !== null) remove(run, this.#orderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     const targeted = this.#targeted.get(key)!;
-    this.arena.remove(targeted, slot, this.idOrder);
-    if (targeted.length === 0) {
+    remove(targeted, this.idOrder);
+    this.#left.add(key);
+    if (batch === null) this.#dropEmptyTargets();
+  }
+
+  #dropEmptyTargets(): void {
+    for (const key of this.#left) {
+      const targeted = this.#targeted.get(key);
+      if (targeted === undefined || targeted.length > 0) continue;
       this.arena.giveBack(targeted);
       this.#targeted.delete(key);
     }
+    this.#left.clear();
   }
 
   // Quota slots stand by id alone within their class; everything else by what it costs to give up.

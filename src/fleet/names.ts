@@ -7,6 +7,8 @@ import { compareText, type NeedKey } from '../model/index.ts';
 export class NameTable {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [''];
+  #sorted: readonly number[] = [];
+  readonly #places: number[] = [];
 
   /** The number of a name, given out on first sight. '' is 0. */
   numberOf(name: string): number {
@@ -34,11 +36,19 @@ export class NameTable {
   }
 
   /** Numbers 1… in name order. */
-  sorted(): number[] {
-    return this.#names
-      .map((_, number) => number)
-      .slice(1)
-      .sort((a, b) => compareText(this.nameOf(a), this.nameOf(b)));
+  sorted(): readonly number[] {
+    if (this.#sorted.length !== this.#names.length - 1) {
+      const numbers = this.#names.map((_, number) => number).slice(1);
+      this.#sorted = numbers.sort((a, b) => compareText(this.nameOf(a), this.nameOf(b)));
+      for (const [place, number] of this.#sorted.entries()) this.#places[number] = place;
+    }
+    return this.#sorted;
+  }
+
+  /** Place of a name among all names. */
+  placeOf(number: number): number {
+    this.sorted();
+    return this.#places[number]!;
   }
 }
 
@@ -64,6 +74,16 @@ export class KeyTable {
     }
     this.#holders[number]!++;
     return number;
+  }
+
+  /** The number of a key that somebody holds, else 0. */
+  find(key: NeedKey): number {
+    return this.#numbers.get(keyTextOf(key)) ?? 0;
+  }
+
+  /** Keys in use. */
+  get count(): number {
+    return this.#numbers.size;
   }
 
   /** One holder less. */

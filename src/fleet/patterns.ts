@@ -33,6 +33,11 @@ export class PatternTable {
     return this.#patterns.length;
   }
 
+  /** Patterns in use. */
+  get count(): number {
+    return this.#numbers.size;
+  }
+
   patternOf(number: number): Pattern {
     return this.#patterns[number]!;
   }
@@ -67,6 +72,9 @@ export class Pattern {
   readonly minUnit: ResourceVector;
   readonly text: string;
   holders = 0;
+  #fitting: readonly number[] = [];
+  #matching: number[] = [];
+  #listedVersion = -1;
   #flags: Uint8Array = sharedUint8(0);
 
   constructor(
@@ -89,6 +97,28 @@ export class Pattern {
   /** Whether they also hold the smallest unit. */
   fits(classNumber: number): boolean {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
+  }
+
+  /** All classes that fit, in no particular order; worked out anew only when classes have come or gone. */
+  fittingClasses(): readonly number[] {
+    this.#list();
+    return this.#fitting;
+  }
+
+  /** All classes that match, large enough or not. */
+  matchingClasses(): readonly number[] {
+    this.#list();
+    return this.#matching;
+  }
+
+  #list(): void {
+    if (this.#listedVersion === this.#classes.version) return;
+    this.#listedVersion = this.#classes.version;
+    this.#matching = [];
+    for (let c = 0; c < this.#classes.size; c++) {
+      if (this.#classes.attributes[c] !== undefined && this.matches(c)) this.#matching.push(c);
+    }
+    this.#fitting = this.#matching.filter((c) => this.fits(c));
   }
 
   /** Drops what is known of a class number that now means another class. */

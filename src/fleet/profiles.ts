@@ -13,6 +13,8 @@ export interface ProfileEntry {
   /** Dollars an interruption costs: the upper bound of the bucket. */
   readonly interruptionDollars: number;
   readonly reclamationDollars: number;
+  /** Priority, interruption bucket and reclamation bucket as one number: the higher is served first. */
+  readonly precedence: number;
   /** The profile without `Same`, for the fold; the profile itself for plain rows. */
   readonly stripped: Profile;
 }
@@ -34,6 +36,11 @@ export class ProfileTable {
     }
     this.#holders[number]!++;
     return number;
+  }
+
+  /** Profiles in use. */
+  get count(): number {
+    return this.#numbers.size;
   }
 
   /** One holder less. */
@@ -59,6 +66,8 @@ function entryOf(profile: Profile): ProfileEntry {
     maxSkew: Math.max(1, spread?.maxSkew ?? 1),
     interruptionDollars: dollarsOfBucket(profile.interruptionBucket),
     reclamationDollars: dollarsOfBucket(profile.reclamationBucket),
+    precedence:
+      ((profile.priority + 2 ** 31) * 32 + profile.interruptionBucket) * 32 + profile.reclamationBucket,
     stripped: sameKey === undefined ? profile : withoutSame(profile),
   };
 }

@@ -26,8 +26,8 @@ export class RunArena {
   }
 
   insert(run: Run, slot: number, order: SlotOrder): void {
-    if (run.length === run.capacity) this.#enlarge(run);
-    const at = this.#position(run, slot, order);
+    this.#enlarge(run, run.length + 1);
+    const at = this.#position(run, run.length, slot, order);
     this.data.copyWithin(at + 1, at, run.offset + run.length);
     this.data[at] = slot;
     run.length++;
@@ -35,12 +35,36 @@ export class RunArena {
 
   /** Takes out a slot. Its place is found by the order, so what the order reads must not have changed yet. */
   remove(run: Run, slot: number, order: SlotOrder): void {
-    const at = this.#position(run, slot, order);
+    const at = this.#position(run, run.length, slot, order);
     if (at >= run.offset + run.length || this.data[at] !== slot) {
       throw new Error(`slot ${slot} is not where its run should have it`);
     }
     this.data.copyWithin(at, at + 1, run.offset + run.length);
     run.length--;
+  }
+
+  /** Puts in many slots, themselves in order; every entry moves at most once. */
+  insertAll(run: Run, slots: readonly number[], order: SlotOrder): void {
+    this.#enlarge(run, run.length + slots.length);
+    let unmoved = run.length;
+    for (let rest = slots.length - 1; rest >= 0; rest--) {
+      const slot = slots[rest]!;
+      const at = this.#position(run, unmoved, slot, order);
+      this.data.copyWithin(at + rest + 1, at, run.offset + unmoved);
+      this.data[at + rest] = slot;
+      unmoved = at - run.offset;
+    }
+    run.length += slots.length;
+  }
+
+  /** Takes out all marked slots; what their order reads may have changed. */
+  removeMarked(run: Run, marked: Uint8Array): void {
+    let kept = run.offset;
+    for (let at = run.offset; at < run.offset + run.length; at++) {
+      const slot = this.data[at]!;
+      if (marked[slot] === 0) this.data[kept++] = slot;
+    }
+    run.length = kept - run.offset;
   }
 
   /** Gives back the place of an empty run. */
@@ -49,10 +73,10 @@ export class RunArena {
     run.capacity = 0;
   }
 
-  // The first place whose slot does not come before `slot`.
-  #position(run: Run, slot: number, order: SlotOrder): number {
+  // The first place among the first `length` whose slot does not come before `slot`.
+  #position(run: Run, length: number, slot: number, order: SlotOrder): number {
     let low = run.offset;
-    let high = run.offset + run.length;
+    let high = run.offset + length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (order(this.data[middle]!, slot) < 0) low = middle + 1;
@@ -61,8 +85,9 @@ export class RunArena {
     return low;
   }
 
-  #enlarge(run: Run): void {
-    const larger = this.#blocks.take(run.length + 1);
+  #enlarge(run: Run, needed: number): void {
+    if (needed <= run.capacity) return;
+    const larger = this.#blocks.take(needed);
     if (this.#blocks.end > this.data.length) {
       this.data = extended(this.data, sharedUint32(grownCapacity(this.data.length, this.#blocks.end)));
     }

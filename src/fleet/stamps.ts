@@ -34,6 +34,11 @@ export class StampTable {
     return number;
   }
 
+  /** Stamps in use. */
+  get count(): number {
+    return this.#numbers.size;
+  }
+
   /** One holder less. */
   release(number: number): void {
     if (number === 0 || --this.#holders[number]! > 0) return;

@@ -1,7 +1,7 @@
 // Resource vectors in columns. Resource names become dimensions on first sight; a vector is a run of doubles, one
 // per dimension, and a double holds whole units exactly up to 2^53 - 1.
 
-import { BigFleetError, type ResourceVector } from '../model/index.ts';
+import { BigFleetError, printable, type ResourceVector } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64 } from './columns.ts';
 
 /** Kubernetes knows three everyday resources; sixteen leave room for every kind of accelerator a fleet mixes. */
@@ -26,12 +26,7 @@ export class Dimensions {
   dimensionOf(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
-    if (this.#names.length === MAX_DIMENSIONS) {
-      throw new BigFleetError(
-        'BF_DIMENSION_LIMIT',
-        `Resource "${name}" would be number ${MAX_DIMENSIONS + 1}; known are ${this.#names.join(', ')}.`,
-      );
-    }
+    if (this.#names.length === MAX_DIMENSIONS) this.#refuse(name);
     const dimension = this.#names.push(name) - 1;
     this.#numbers.set(name, dimension);
     if (dimension >= this.stride) {
@@ -49,9 +44,22 @@ export class Dimensions {
     return column;
   }
 
-  /** Makes sure that all names of a vector have a dimension before anything is written. */
-  admit(vector: ResourceVector): void {
-    for (const name of vector.keys()) this.dimensionOf(name);
+  /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
+  admit(vectors: Iterable<ResourceVector>): void {
+    const fresh = new Set<string>();
+    for (const vector of vectors) {
+      for (const name of vector.keys()) if (!this.#numbers.has(name)) fresh.add(name);
+    }
+    if (this.count + fresh.size > MAX_DIMENSIONS) this.#refuse([...fresh][MAX_DIMENSIONS - this.count]!);
+    for (const name of fresh) this.dimensionOf(name);
+  }
+
+  #refuse(name: string): never {
+    const known = this.#names.map(printable).join(', ');
+    throw new BigFleetError(
+      'BF_DIMENSION_LIMIT',
+      `Resource "${printable(name)}" would be number ${MAX_DIMENSIONS + 1}; known are ${known}.`,
+    );
   }
 
   /** Dimensions back to names; zeros are left out. */
@@ -79,7 +87,7 @@ export class VectorColumn {
   }
 
   set(index: number, vector: ResourceVector): void {
-    this.#dimensions.admit(vector);
+    this.#dimensions.admit([vector]);
     const { stride } = this.#dimensions;
     if (index >= this.#capacity) {
       this.#capacity = grownCapacity(this.#capacity, index + 1);
@@ -88,6 +96,16 @@ export class VectorColumn {
     const offset = index * stride;
     this.data.fill(0, offset, offset + stride);
     for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
+  }
+
+  /** Whether the vector at an index says the same; its names have been admitted. */
+  holds(index: number, vector: ResourceVector): boolean {
+    const { stride, count } = this.#dimensions;
+    for (let d = 0; d < count; d++) {
+      const units = vector.get(this.#dimensions.nameOf(d)) ?? 0;
+      if (this.data[index * stride + d] !== units) return false;
+    }
+    return true;
   }
 
   widen(from: number, to: number): void {

@@ -85,7 +85,7 @@ export interface UnmetDetail {
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   /** The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its cluster's bound or anybody's Idle or Speculative). */
   readonly blocker: NeedKey | null;
-  /** The smallest extra supply that would meet the rest: so many machines like this known one (fewest, then lowest effective cost, then id). A gang wants them in its domain, if it has one. */
+  /** The smallest extra supply that would meet the rest: so many machines like this known one (fewest, then lowest effective cost, then id). A gang that has a domain wants them there, beyond everything the domain could give it already. */
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
 }
 
@@ -110,7 +110,7 @@ export interface Verdict {
   readonly domain: string | null;
   /** For a gang: whether its domain's creditable, Draining-for-it and free machines together cover it. null for other rows. */
   readonly satisfiable: boolean | null;
-  /** For a gang: the best six domains it chose from (worstCoverage desc, name asc). */
+  /** For an unmet gang: the best six domains it chose from (worstCoverage desc, name asc). */
   readonly candidates: readonly DomainCandidate[];
   /** null when satisfied. */
   readonly unmet: UnmetDetail | null;

@@ -107,6 +107,24 @@ export const ERRORS = {
     summary: 'A machine was told to make a move that its state does not allow.',
     remedy: 'See the table of commands in docs/architecture.md; the machine keeps its state.',
   },
+  BF_MACHINE_UNKNOWN: {
+    summary: 'A change names a machine that is not on record.',
+    remedy: 'The machine left the fleet, or was never listed; the change was dropped.',
+  },
+  BF_STAMP_MISPLACED: {
+    summary: 'A stamp is for a row of a cluster that the machine is not bound to.',
+    remedy:
+      'Only bound machines are stamped, each for its own cluster; the machine moved since, or the row is wrong.',
+  },
+  BF_DRAIN_SECONDS: {
+    summary: 'A measured drain time is negative, infinite or not a number.',
+    remedy: 'Report seconds, finite and at least 0.',
+  },
+  BF_JOURNAL_FULL: {
+    summary: 'More changes have been written down than the journal may hold.',
+    remedy:
+      'Apply the journal before adding to it; if this lasts, cycles do not keep up with what is reported.',
+  },
   BF_TOKEN_RANGE: {
     summary: 'A fencing token is negative or above 2^63 - 1.',
     remedy: 'Epoch and sequence number are int64 counters that start at 1.',

@@ -177,7 +177,7 @@ export function mayTake(row: Row, slot: Slot, short: Shortage, draining: readonl
 const MILLION = 1_000_000n;
 
 /** `floor(1e6 × have ÷ want)` of each dimension wanted, without a cap. */
-export function partsPerMillion(want: ResourceVector, slots: readonly Slot[]): readonly bigint[] {
+function partsPerMillion(want: ResourceVector, slots: readonly Slot[]): readonly bigint[] {
   const parts: bigint[] = [];
   for (const [name, units] of want) {
     if (units === 0) continue;

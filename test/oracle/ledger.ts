@@ -242,7 +242,7 @@ export function domainValue(slot: Slot, topologyKey: string): string | undefined
 }
 
 /** "Keep order: machines that are another live row's own last; then price asc; then the row's own before orphans; then reclamation penalty desc; id asc." */
-export function keepOrder(world: World, row: Row): (a: Slot, b: Slot) => number {
+function keepOrder(world: World, row: Row): (a: Slot, b: Slot) => number {
   return (a, b) =>
     Number(isOthersOwn(world, row, a)) - Number(isOthersOwn(world, row, b)) ||
     a.machine.pricePerHour - b.machine.pricePerHour ||

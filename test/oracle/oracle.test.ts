@@ -232,8 +232,11 @@ describe('the fold', () => {
     const own = aMachine('m1', Configured, { stamp: stampOf(owner), ...inRack('r2') });
     const owned = decide(anInput([big, own], [owner]));
     expect(owned.verdicts[0]).toMatchObject({ foldedInto: null, domain: 'r1', claimed: ['i1'] });
-    const held = decide(anInput([{ ...big, held: true }], [owner]));
+    // Folded, the gang could be hosted by the machine without a rack; as a gang it cannot.
+    const rackless = aMachine('i2', Idle, { resources: cpu(16) });
+    const held = decide(anInput([{ ...big, held: true }, rackless], [owner]));
     expect(held.verdicts[0]).toMatchObject({ foldedInto: null, domain: null, satisfied: false });
+    expect(decide(anInput([big, rackless], [owner])).verdicts[0]!.foldedInto).toEqual(foldKeyOf(owner));
   });
 
   it('needs the topology key for the test only, not for hosting', () => {

@@ -35,7 +35,8 @@ function preemptForSum(world: World, row: Row): void {
     const account = row.spread === undefined ? null : new SpreadAccount(world, row, had);
     while (!short.covered) {
       const victim = victims.find(
-        (slot) => slot.pickedBy === null && short.adds(slot) && (account === null || account.passes(slot)),
+        (slot) =>
+          slot.pickedBy === null && short.adds(slot) && (account === null || account.passes(slot, short)),
       );
       if (victim === undefined) break;
       pick(row, victim);

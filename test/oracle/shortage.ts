@@ -82,7 +82,7 @@ export class Shortage {
 }
 
 /** "A machine counts ⌊allocatable ÷ min_unit⌋ gangs": the minimum over the dimensions min_unit wants. */
-export function gangsHosted(offer: ResourceVector, minUnit: ResourceVector): number {
+function gangsHosted(offer: ResourceVector, minUnit: ResourceVector): number {
   let gangs = Number.POSITIVE_INFINITY;
   for (const [name, units] of minUnit) {
     if (units === 0) continue;

@@ -24,7 +24,10 @@ import type { Shortage } from './shortage.ts';
 
 /** Step 2's test and the counts behind it. */
 export class SpreadAccount {
+  /** Machines the row has, by domain; never zero. */
   private readonly counts = new Map<string, number>();
+  /** Free fitting machines with the key. */
+  private readonly free: readonly Slot[];
   private readonly topologyKey: string;
   private readonly maxSkew: number;
 
@@ -32,32 +35,37 @@ export class SpreadAccount {
   constructor(world: World, row: Row, counted: readonly Slot[]) {
     this.topologyKey = row.spread!.topologyKey;
     this.maxSkew = Math.max(1, row.spread!.maxSkew);
-    // "The minimum runs over domains where it has a claim or a free fitting machine (Idle, Speculative, in
-    // flight)." A machine the row takes later leaves its domain in the set as a claim, so once is enough.
-    for (const slot of world.slots) {
-      const domain = domainValue(slot, this.topologyKey);
-      if (domain === undefined || this.counts.has(domain)) continue;
-      if (couldCome(row, slot) && isFree(row, slot) && fits(row, slot)) this.counts.set(domain, 0);
-    }
+    this.free = world.slots.filter(
+      (slot) =>
+        domainValue(slot, this.topologyKey) !== undefined &&
+        couldCome(row, slot) &&
+        isFree(row, slot) &&
+        fits(row, slot),
+    );
     for (const slot of counted) this.add(slot);
-  }
-
-  countOf(domain: string): number {
-    return this.counts.get(domain) ?? 0;
   }
 
   /** Machines without the key are counted in no domain. */
   add(slot: Slot): void {
     const domain = domainValue(slot, this.topologyKey);
-    if (domain !== undefined) this.counts.set(domain, this.countOf(domain) + 1);
+    if (domain !== undefined) this.counts.set(domain, (this.counts.get(domain) ?? 0) + 1);
   }
 
   /** "In a domain whose count is at most the minimum + maxSkew − 1." */
-  passes(slot: Slot): boolean {
+  passes(slot: Slot, short: Shortage): boolean {
     const domain = domainValue(slot, this.topologyKey);
-    if (domain === undefined) return false;
-    const minimum = this.counts.size === 0 ? 0 : Math.min(...this.counts.values());
-    return this.countOf(domain) <= minimum + this.maxSkew - 1;
+    return domain !== undefined && (this.counts.get(domain) ?? 0) <= this.minimum(short) + this.maxSkew - 1;
+  }
+
+  /**
+   * "The minimum runs over domains where it has a claim or a free fitting machine (Idle, Speculative, in
+   * flight)": one that it could take, so one that adds (R54). Without any such domain it is 0.
+   */
+  private minimum(short: Shortage): number {
+    const open = this.free.some(
+      (slot) => !this.counts.has(domainValue(slot, this.topologyKey)!) && short.adds(slot),
+    );
+    return open || this.counts.size === 0 ? 0 : Math.min(...this.counts.values());
   }
 }
 
@@ -165,7 +173,7 @@ function takeWhileOpen(
   const account = new SpreadAccount(world, row, row.claims);
   while (!short.covered) {
     const next = inOrder.find(
-      (slot) => slot.claimedBy === null && mayTake(row, slot, short, draining) && account.passes(slot),
+      (slot) => slot.claimedBy === null && mayTake(row, slot, short, draining) && account.passes(slot, short),
     );
     if (next === undefined) return;
     claim(next);

@@ -6,12 +6,14 @@ import {
   compareText,
   type DomainCandidate,
   isBound,
+  isZero,
   keyOf,
   keyText,
   MachineState,
   type Need,
   type NeedKey,
   type ResourceVector,
+  subtract,
   type UnmetDetail,
   type UnmetReason,
   type Verdict,
@@ -62,7 +64,7 @@ function verdictOf(world: World, need: Need, row: Row): Verdict {
     preempts: ids(row.picks),
     domain: row.domains[0]?.name ?? null,
     satisfiable: row.kind === 'gang' ? new Shortage(row, row.domains[0]?.counted ?? []).sumCovered : null,
-    candidates: bestDomains(row),
+    candidates: deficit.size === 0 ? [] : bestDomains(row),
     unmet: deficit.size === 0 ? null : unmetDetail(world, row, deficit),
   };
 }
@@ -135,6 +137,7 @@ function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
 /** "Free fitting machines exist, all in domains that the skew forbids" (R80). */
 function skewForbidsAll(world: World, row: Row): boolean {
   const account = new SpreadAccount(world, row, row.claims);
+  const short = new Shortage(row, row.claims);
   const free = world.slots.filter(
     (slot) =>
       (slot.machine.state === MachineState.Idle || slot.machine.state === MachineState.Speculative) &&
@@ -143,7 +146,7 @@ function skewForbidsAll(world: World, row: Row): boolean {
       fits(row, slot) &&
       domainValue(slot, row.spread!.topologyKey) !== undefined,
   );
-  return free.length > 0 && !free.some((slot) => account.passes(slot));
+  return free.length > 0 && !free.some((slot) => account.passes(slot, short));
 }
 
 /**
@@ -171,10 +174,11 @@ function extraSupply(
   deficit: ResourceVector,
 ): UnmetDetail['extraSupply'] {
   const domain = row.domains[0]?.name;
+  const rest = restIn(row, deficit);
   const choices = matching
     .filter((slot) => coversMinUnit(row, slot))
     .filter((slot) => domain === undefined || domainValue(slot, row.sameKey!) === domain)
-    .map((slot) => ({ slot, count: machinesToCover(deficit, slot.offer) }))
+    .map((slot) => ({ slot, count: machinesToCover(rest, slot.offer) }))
     .filter(({ count }) => count < Number.POSITIVE_INFINITY)
     .sort(
       (a, b) =>
@@ -186,10 +190,19 @@ function extraSupply(
   return best === undefined ? null : { count: best.count, like: best.slot.id };
 }
 
+/** What is missing: of a gang, beyond everything its domain could give it (R77). */
+function restIn(row: Row, deficit: ResourceVector): ResourceVector {
+  const domain = row.domains[0];
+  if (domain === undefined) return deficit;
+  const rest = domain.counted.reduce((left, slot) => subtract(left, slot.offer), row.aggregate);
+  return isZero(rest) ? deficit : rest;
+}
+
 /** ⌈deficit ÷ offer⌉ in the dimension that needs most; infinite where one is not offered at all. */
 function machinesToCover(deficit: ResourceVector, offer: ResourceVector): number {
   let count = 0;
   for (const [name, units] of deficit) {
+    if (units === 0) continue;
     const each = offer.get(name) ?? 0;
     if (each === 0) return Number.POSITIVE_INFINITY;
     const whole = (units - (units % each)) / each;

@@ -56,6 +56,20 @@ describe('strict spread', () => {
     expect(decide(anInput(machines, [row(20)])).verdicts[0]!.claimed).toEqual(['a1', 'b1', 'a2', 'a3', 'n1']);
   });
 
+  it('does not hold a domain open for a machine that adds nothing', () => {
+    const gpus = aNeed({
+      aggregate: resources({ cpu: 4, gpu: 1 }),
+      minUnit: new Map(),
+      spread: [strictSpread(ZONE_KEY)],
+    });
+    const machines = [
+      ...inZone(Configured, 'a', ['a1']),
+      ...inZone(Idle, 'a', ['a2'], { resources: resources({ gpu: 1 }) }),
+      ...inZone(Idle, 'b', ['b1']),
+    ];
+    expect(did(decide(anInput(machines, [gpus])))).toEqual(['Bootstrap a2']);
+  });
+
   it('counts in-flight machines only where the skew allows', () => {
     const need = row(16);
     const machines = [

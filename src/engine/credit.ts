@@ -1,0 +1,235 @@
+// Credit: what a row already has. Machines of its own and of nobody come first, then what is on its way to it, then
+// machines of other live rows. This file holds plain rows and folds, and gangs that their own machines complete.
+//
+// Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
+// on the shared pools (a gang that must choose, a row with an Idle machine in flight that others may take) waits for
+// the pass over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
+// contested machine waits as well. The result is that of serving all rows one by one.
+
+import type { Pattern, Run } from '../fleet/index.ts';
+import { isBound } from '../model/index.ts';
+import type { Cycle } from './cycle.ts';
+import { creditSpread } from './spread.ts';
+import { NONE, TurnKind } from './turns.ts';
+
+/** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
+export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
+export type Credit = (typeof Credit)[keyof typeof Credit];
+
+/** Serves every turn of a cluster as far as no pool is needed. Short and waiting turns are handed to `pending`. */
+export function creditCluster(
+  cycle: Cycle,
+  cluster: number,
+  pending: (turn: number, credit: Credit) => void,
+): void {
+  const { turns } = cycle;
+  const end = turns.end[cluster]!;
+  for (let turn = turns.start[cluster]!; turn < end; turn++) {
+    const credit = creditTurn(cycle, turn);
+    if (credit !== Credit.Covered) pending(turn, credit);
+  }
+}
+
+function creditTurn(cycle: Cycle, turn: number): Credit {
+  const kind = cycle.turns.kind[turn];
+  cycle.openCredits(turn);
+  const credit = kind === TurnKind.Gang ? creditGang(cycle, turn) : creditRow(cycle, turn, true);
+  if (credit === Credit.Waits) {
+    cycle.undo(turn);
+    contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+  }
+  if (credit !== Credit.Covered && kind === TurnKind.Fold) {
+    // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
+    for (const pattern of memberPatterns(cycle, turn)) contest(cycle, turn, pattern, false);
+  }
+  return credit;
+}
+
+/** A row that is no gang. With `early`, the pools have not been served: stops at anything that depends on them. */
+export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
+  cycle.beginWant(turn);
+  if (cycle.want.covered) return Credit.Covered;
+  if (cycle.turns.kind[turn] === TurnKind.Spread) return creditSpread(cycle, turn, early);
+  const pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
+  if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
+  if (cycle.want.covered) return Credit.Covered;
+  if (cycle.fleet.machines.targetedAt(cycle.turns.key[turn]!) !== undefined) {
+    if (!creditComing(cycle, turn, early)) return Credit.Waits;
+    if (cycle.want.covered) return Credit.Covered;
+  }
+  if (!creditOthers(cycle, turn, pattern, early)) return Credit.Waits;
+  return cycle.want.covered ? Credit.Covered : Credit.Short;
+}
+
+/** The row's own machines and orphans. Says false if it came upon a contested machine. */
+function creditMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
+  const { want } = cycle;
+  if (want.unitMissing && !walkMine(cycle, turn, pattern, early, true)) return false;
+  return want.sumCovered || walkMine(cycle, turn, pattern, early, false);
+}
+
+/**
+ * Merges own machines and orphans: Configured before Configuring, cheaper first, own before orphans at equal price.
+ * With `firstUnit` it takes only the first machine that holds the largest pod.
+ */
+function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, firstUnit: boolean): boolean {
+  const { bound, want } = cycle;
+  const { classes, machines } = cycle.fleet;
+  const cluster = cycle.turns.cluster[turn]!;
+  const fold = cycle.turns.kind[turn] === TurnKind.Fold;
+  let own = bound.ownStart[turn]!;
+  const ownEnd = bound.ownEnd[turn]!;
+  let orphan = bound.orphanStart[cluster]!;
+  const orphanEnd = bound.orphanEnd[cluster]!;
+  while ((own < ownEnd || orphan < orphanEnd) && (firstUnit || !want.sumCovered)) {
+    let slot: number;
+    if (orphan === orphanEnd) slot = bound.ownSlots[own++]!;
+    else if (own === ownEnd) slot = bound.orphanSlots[orphan++]!;
+    else {
+      const mine = bound.ownSlots[own]!;
+      const nobodys = bound.orphanSlots[orphan]!;
+      const order =
+        machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
+        classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
+      if (order <= 0) {
+        slot = mine;
+        own++;
+      } else {
+        slot = nobodys;
+        orphan++;
+      }
+    }
+    if (cycle.claimedBy[slot] !== 0) continue;
+    const classNumber = machines.classOf[slot]!;
+    if (!pattern.matches(classNumber)) continue;
+    const fits = pattern.fits(classNumber);
+    if (!fits && (firstUnit || fold)) continue;
+    if (!want.adds(classNumber, fits)) continue;
+    if (early && cycle.contested[slot] === 1) return false;
+    cycle.credit(turn, slot, fits);
+    if (firstUnit) return true;
+  }
+  return true;
+}
+
+/** Idle machines in flight, then Creating ones. Early on an Idle one makes the row wait: a better row may take it. */
+function creditComing(cycle: Cycle, turn: number, early: boolean): boolean {
+  const { want } = cycle;
+  const { machines } = cycle.fleet;
+  const idle = cycle.comingIdle(turn);
+  if (early && idle.length > 0) return false;
+  for (const slot of [...idle, ...cycle.comingCreating(turn, true)]) {
+    if (want.covered) return true;
+    if (want.adds(machines.classOf[slot]!, true)) {
+      cycle.credit(turn, slot, true);
+      cycle.pools.take(slot);
+    }
+  }
+  return true;
+}
+
+/** Bound machines of other live rows, for what machines draining for this row will not cover. */
+function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
+  const drains = cycle.drainingFor(turn, true);
+  const runs = cycle.fleet.machines.boundOf(cycle.turns.cluster[turn]!);
+  if (runs === undefined) return true;
+  const { configured, configuring } = runs;
+  for (const firstUnit of [true, false]) {
+    for (const run of [configured, configuring]) {
+      if (firstUnit && !cycle.beyond(turn, drains).unitMissing) continue;
+      if (!walkOthers(cycle, turn, pattern, run, drains, early, firstUnit)) return false;
+    }
+  }
+  return true;
+}
+
+function walkOthers(
+  cycle: Cycle,
+  turn: number,
+  pattern: Pattern,
+  run: Run,
+  drains: readonly number[],
+  early: boolean,
+  firstUnit: boolean,
+): boolean {
+  let rest = cycle.beyond(turn, drains);
+  const { machines } = cycle.fleet;
+  const key = cycle.turns.key[turn]!;
+  const fold = cycle.turns.kind[turn] === TurnKind.Fold;
+  for (let i = run.offset; i < run.offset + run.length && (firstUnit || !rest.sumCovered); i++) {
+    const slot = machines.arena.data[i]!;
+    if (cycle.claimedBy[slot] !== 0) continue;
+    const classNumber = machines.classOf[slot]!;
+    if (!pattern.matches(classNumber) || !cycle.isAnothers(slot, key)) continue;
+    const fits = pattern.fits(classNumber);
+    if (!fits && (firstUnit || fold)) continue;
+    if (!rest.adds(classNumber, fits)) continue;
+    if (early && cycle.contested[slot] === 1) return false;
+    cycle.credit(turn, slot, fits);
+    if (firstUnit) return true;
+    rest = cycle.beyond(turn, drains);
+  }
+  return true;
+}
+
+/**
+ * A gang whose own machines complete it in one domain stays there whatever the pools hold: no other domain can have
+ * more of what it may credit, nor as much of its own. Any other gang waits.
+ */
+function creditGang(cycle: Cycle, turn: number): Credit {
+  const { bound, want } = cycle;
+  const { demand, domains, machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const byKey = domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
+  cycle.beginWant(turn);
+  if (want.covered || isComing(cycle, turn)) return Credit.Waits;
+  let domain = -1;
+  for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
+    const slot = bound.ownSlots[i]!;
+    const classNumber = machines.classOf[slot]!;
+    if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
+    if (cycle.contested[slot] === 1) return Credit.Waits;
+    // Machines in two domains: which of them serves is a choice.
+    if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
+    domain = byKey.of(classNumber);
+    if (!want.covered && want.adds(classNumber, true)) cycle.credit(turn, slot, true);
+  }
+  if (!want.covered) return Credit.Waits;
+  cycle.domainOf[turn] = domain;
+  return Credit.Covered;
+}
+
+/** Whether machines that are not bound yet are on their way to a turn: they may stand in another domain. */
+function isComing(cycle: Cycle, turn: number): boolean {
+  const { machines } = cycle.fleet;
+  const run = machines.targetedAt(cycle.turns.key[turn]!);
+  if (run === undefined) return false;
+  for (let i = run.offset; i < run.offset + run.length; i++) {
+    if (!isBound(machines.stateOf(machines.arena.data[i]!))) return true;
+  }
+  return false;
+}
+
+function memberPatterns(cycle: Cycle, fold: number): Set<number> {
+  const { firstMember, nextMember } = cycle.turns;
+  const patterns = new Set<number>();
+  for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
+    patterns.add(cycle.fleet.demand.pattern[row]!);
+  }
+  return patterns;
+}
+
+/** Marks every unclaimed bound machine that a waiting row might claim. */
+function contest(cycle: Cycle, turn: number, patternNumber: number, small: boolean): void {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(patternNumber);
+  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      const slot = machines.arena.data[i]!;
+      if (cycle.claimedBy[slot] !== 0) continue;
+      const classNumber = machines.classOf[slot]!;
+      if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// Phase 1: every row served, with the result of serving them one by one in rank order. First each cluster is credited
+// by itself; then the rows that need the shared pools are served in rank order over all clusters.
+
+import type { Fleet } from '../fleet/index.ts';
+import type { DecisionOptions } from '../model/index.ts';
+import { acquire } from './acquire.ts';
+import { Credit, creditCluster, creditRow } from './credit.ts';
+import { Cycle } from './cycle.ts';
+import { serveGang } from './gang.ts';
+import { acquireEvenly } from './spread.ts';
+import { TurnKind, turnsOf } from './turns.ts';
+import type { Shortage } from './want.ts';
+
+/** Rows that need the pools: what they still want, or null if they have not been credited. */
+interface Pending {
+  readonly turn: number;
+  readonly shortage: Shortage | null;
+  readonly gangs: number;
+}
+
+export function solve(fleet: Fleet, nowMs: number, options: DecisionOptions): Cycle {
+  const turns = turnsOf(fleet);
+  const cycle = new Cycle(fleet, options, nowMs, turns);
+  const pending: Pending[] = [];
+  for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
+    creditCluster(cycle, cluster, (turn, credit) => {
+      const shortage = credit === Credit.Short ? cycle.want.save() : null;
+      pending.push({ turn, shortage, gangs: cycle.want.gangsLeft });
+    });
+  }
+  pending.sort((a, b) => turns.compare(fleet, a.turn, b.turn));
+  for (const { turn, shortage, gangs } of pending) {
+    serve(cycle, turn, shortage, gangs);
+    if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+  }
+  return cycle;
+}
+
+function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
+  const { turns, want } = cycle;
+  cycle.pass.push(turn);
+  if (turns.kind[turn] === TurnKind.Gang) {
+    serveGang(cycle, turn);
+    cycle.noteTaken(turn);
+    return;
+  }
+  if (shortage === null) {
+    cycle.openCredits(turn);
+    creditRow(cycle, turn, false);
+  } else if (turns.kind[turn] === TurnKind.Fold) {
+    want.beginFold(turns.row[turn]!, gangs);
+  } else {
+    want.restore(turns.row[turn]!, shortage);
+  }
+  cycle.openLater(turn);
+  if (!want.covered) {
+    if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
+    else {
+      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn, null, cycle.drainingFor(turn, true));
+      if (!want.covered && turns.kind[turn] === TurnKind.Plain) cycle.addUnmet(turn, null);
+    }
+  }
+  cycle.noteTaken(turn);
+}
+
+/** Members that no machine of the fold hosts are served as the gangs they are, right behind it. */
+function serveUnhosted(cycle: Cycle, fold: number): void {
+  const { fleet, turns } = cycle;
+  const members = turns.membersOf(fleet, fold);
+  const hosted = members.length - cycle.want.gangsLeft;
+  cycle.hosted.set(fold, hosted);
+  for (const [i, row] of members.slice(hosted).entries()) {
+    const turn = turns.addRow(fleet, row, TurnKind.Gang);
+    turns.firstSeenMs[turn] = turns.firstSeenMs[fold]!;
+    turns.place[turn] = turns.place[fold]! + (i + 1) / (members.length + 1);
+    turns.ofKey[turns.key[turn]!] = turn;
+    serve(cycle, turn, null, 0);
+  }
+}

@@ -1,0 +1,117 @@
+// Scale profiles: how large a fleet a benchmark runs, of what, and which figure it must keep. Declared in
+// bench/profiles/*.yaml; workload.ts makes a fleet from a profile and a seed.
+
+import { ok, type Problem, type Result, refused } from '../model/index.ts';
+import type { Catalogue } from './catalogues/catalogue.ts';
+import { CATALOGUE_NAMES, catalogueOf } from './catalogues/index.ts';
+import { parseDocumentText } from './document.ts';
+import { describe, Fields, type NumberRule } from './fields.ts';
+
+/** What happens between two cycles: parts of the whole, from 0 to 1. */
+export interface Change {
+  /** Clusters that send a new roll-up. */
+  readonly clusters: number;
+  /** Rows of such a roll-up that differ from the last one. */
+  readonly rows: number;
+  /** Machines whose record changes. */
+  readonly machines: number;
+}
+
+/** The most a cycle may take in one regime, and why that much. */
+export interface Threshold {
+  readonly regime: string;
+  readonly p99Ms: number;
+  readonly why: string;
+}
+
+export interface ScaleProfile {
+  readonly name: string;
+  readonly about: string;
+  readonly catalogue: Catalogue;
+  readonly clusters: number;
+  /** Rows of all clusters together. */
+  readonly needs: number;
+  /** Machine records by state at rest. */
+  readonly configured: number;
+  readonly idle: number;
+  readonly speculative: number;
+  /** Pods on a machine where the archetype does not say. */
+  readonly density: number;
+  /** Whether gangs stay rows of their own; if not, their pods are plain demand (the aggregated regime). */
+  readonly groups: boolean;
+  /** Racks per zone; 0: as many as it takes for `machinesPerRack`. */
+  readonly racksPerZone: number;
+  readonly machinesPerRack: number;
+  /** How much larger than nominal a machine may be, as a part of it; above 0 every machine also has a label of its own. */
+  readonly jitter: number;
+  readonly churn: Change;
+  readonly burst: Change;
+  readonly thresholds: readonly Threshold[];
+}
+
+const COUNT: NumberRule = { min: 0, max: 10_000_000, integer: true };
+const PART: NumberRule = { min: 0, max: 1 };
+const NO_CHANGE: Change = { clusters: 0, rows: 0, machines: 0 };
+
+/** Reads the text of a profile; every problem is named by its path. */
+export function parseScaleProfile(text: string): Result<ScaleProfile> {
+  const document = parseDocumentText(text);
+  if (!document.ok) return document;
+  const problems: Problem[] = [];
+  const fields = new Fields(document.value, '', problems);
+  if (problems.length > 0) return refused(problems);
+  const name = fields.text('catalogue');
+  const catalogue = catalogueOf(name);
+  if (catalogue === undefined) {
+    fields.say(
+      'catalogue',
+      `No catalogue is named ${describe(name)}; there are ${CATALOGUE_NAMES.join(', ')}.`,
+    );
+  }
+  const machines = fields.map('machines');
+  const racks = fields.map('racks');
+  const profile = {
+    name: fields.text('name'),
+    about: fields.text('about'),
+    clusters: fields.number('clusters', 0, { ...COUNT, min: 1 }),
+    needs: fields.number('needs', 0, COUNT),
+    configured: machines?.number('configured', 0, COUNT) ?? 0,
+    idle: machines?.number('idle', 0, COUNT) ?? 0,
+    speculative: machines?.number('speculative', 0, COUNT) ?? 0,
+    density: fields.number('density', 100, { ...COUNT, min: 1 }),
+    groups: fields.flag('groups', true),
+    racksPerZone: racks?.number('perZone', 0, COUNT) ?? 10,
+    machinesPerRack: racks?.number('machines', 0, COUNT) ?? 0,
+    jitter: fields.number('jitter', 0, { min: 0, max: 0.01 }),
+    churn: readChange(fields.map('churn')),
+    burst: readChange(fields.map('burst')),
+    thresholds: fields.objects('thresholds').map(readThreshold),
+  };
+  machines?.done();
+  racks?.done();
+  fields.done();
+  if (problems.length > 0 || catalogue === undefined) return refused(problems);
+  return ok({ ...profile, catalogue });
+}
+
+function readChange(fields: Fields | undefined): Change {
+  if (fields === undefined) return NO_CHANGE;
+  const change = {
+    clusters: fields.number('clusters', 0, PART),
+    rows: fields.number('rows', 0, PART),
+    machines: fields.number('machines', 0, PART),
+  };
+  fields.done();
+  return change;
+}
+
+function readThreshold(fields: Fields): Threshold {
+  const threshold = {
+    regime: fields.text('regime'),
+    p99Ms: fields.number('p99Ms', 0, { min: 0 }),
+    why: fields.text('why'),
+  };
+  if (threshold.why === '') fields.say('why', 'A threshold without a reason says nothing when it fails.');
+  fields.done();
+  return threshold;
+}

@@ -1,0 +1,178 @@
+// Where machines stand and what they are: those bound for the rows of a cluster, and the shared pools of Idle machines
+// and quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve anybody.
+
+import {
+  CapacityType,
+  DEFAULT_DRAIN_SECONDS,
+  type LedgerMachine,
+  MachineState,
+  type ResourceVector,
+  type Stamp,
+} from '../model/index.ts';
+import type { Tier } from './catalogues/catalogue.ts';
+import { Random, scramble32 } from './random.ts';
+import type { ScaleProfile } from './scale-profile.ts';
+import { splitExactly } from './sizing.ts';
+import { type Holding, type RowMaker, STREAM } from './workload-rows.ts';
+import { BOARD_KEY, chosen, type Words } from './workload-words.ts';
+
+/** A machine's place and make, without its id and state. */
+export interface Site {
+  readonly archetype: number;
+  readonly size: number;
+  readonly type: string;
+  readonly zone: string;
+  readonly rack: number;
+  readonly tier: Tier;
+  readonly setApart: boolean;
+}
+
+const CAPACITY_TYPES = {
+  'bare-metal': CapacityType.BareMetal,
+  'on-demand': CapacityType.OnDemand,
+  spot: CapacityType.Spot,
+} as const;
+
+/** Coprime to any sensible number of racks: machine i stands in rack i × STRIDE, so that racks fill evenly and mixed. */
+const RACK_STRIDE = 7919;
+
+/** What a record says beyond its site. */
+export interface Standing {
+  readonly state: MachineState;
+  readonly cluster: string;
+  readonly stamp: Stamp | null;
+  readonly lastError: string;
+}
+
+const IDLE: Standing = { state: MachineState.Idle, cluster: '', stamp: null, lastError: '' };
+const SPECULATIVE: Standing = { ...IDLE, state: MachineState.Speculative };
+const FAILED: Standing = { ...IDLE, state: MachineState.Failed, lastError: 'the host stopped answering' };
+export const STANDING = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
+
+export class MachineMaker {
+  readonly #maker: RowMaker;
+  readonly #words: Words;
+  readonly #profile: ScaleProfile;
+  readonly #racksPerZone: number;
+  readonly #idSalt: number;
+
+  constructor(maker: RowMaker, words: Words) {
+    this.#maker = maker;
+    this.#words = words;
+    this.#profile = maker.profile;
+    const { racksPerZone, machinesPerRack, configured, idle, speculative } = maker.profile;
+    const zones = new Set(maker.profile.catalogue.archetypes.flatMap((a) => a.zones)).size;
+    this.#racksPerZone =
+      racksPerZone > 0
+        ? racksPerZone
+        : Math.max(1, Math.round((configured + idle + speculative) / machinesPerRack / zones));
+    this.#idSalt = scramble32(maker.seed ^ STREAM.ids);
+  }
+
+  /** Ids are spread like those of a cloud: neighbours in the stream are not neighbours in id order. */
+  idOf(ordinal: number): string {
+    const bits = scramble32(ordinal ^ this.#idSalt) >>> 0;
+    return `i-${bits.toString(16).padStart(8, '0')}`;
+  }
+
+  /** The sites of a holding's machines: even over its zones, and for a gang all in one domain. */
+  *boundSites(cluster: number, holding: Holding, random: Random): Generator<Site> {
+    const { row } = holding;
+    const of = this.#maker.archetypeOf(row);
+    const types = chosen(of.instanceTypes, row.types);
+    const zones = chosen(of.zones, row.zones);
+    const gang = holding.kind === 'gang' ? of.gang!.domain : null;
+    const typeOffset = random.below(types.length);
+    const zoneOffset = random.below(zones.length);
+    const rackOffset = random.below(2 ** 16);
+    for (let i = 0; i < holding.machines; i++) {
+      const zone = zones[(zoneOffset + (gang === null ? i : 0)) % zones.length]!;
+      yield {
+        archetype: row.archetype,
+        size: row.size,
+        type: types[(typeOffset + i) % types.length]!,
+        zone,
+        rack: this.#rackOf(cluster, rackOffset + (gang === 'rack' ? 0 : i)),
+        tier: this.#profile.catalogue.owned,
+        setApart: i < holding.setApart,
+      };
+    }
+  }
+
+  // With racks of a fixed size a cluster has racks of its own, as many as its part of the fleet fills.
+  #rackOf(cluster: number, offset: number): number {
+    const racks = this.#racksPerZone;
+    if (this.#profile.racksPerZone > 0) return offset % racks;
+    const { clusters } = this.#profile;
+    const first = Math.floor((cluster * racks) / clusters);
+    const width = Math.max(1, Math.floor(((cluster + 1) * racks) / clusters) - first);
+    return (first + (offset % width)) % racks;
+  }
+
+  /** The sites of a pool. Machines for rack gangs stand in blocks of one largest gang, all others one by one. */
+  *poolSites(pool: 'idle' | 'speculative'): Generator<Site> {
+    const { catalogue, density } = this.#profile;
+    const counts = splitExactly(catalogue.archetypes, density, this.#profile[pool]);
+    const tiers = pool === 'idle' ? [catalogue.owned] : catalogue.slots;
+    for (const [archetype, of] of catalogue.archetypes.entries()) {
+      const random = new Random(this.#maker.seed, STREAM.pools, pool === 'idle' ? 0 : 1, archetype);
+      const weights = of.sizes.map(({ weight }) => weight);
+      const block = of.gang?.domain === 'rack' && this.#profile.racksPerZone > 0 ? of.gang.pods[1] : 1;
+      for (let i = 0; i < counts[archetype]!; i++) {
+        const place = Math.floor(i / block);
+        yield {
+          archetype,
+          size: random.weighted(weights),
+          type: random.pick(of.instanceTypes),
+          zone: of.zones[place % of.zones.length]!,
+          rack:
+            this.#profile.racksPerZone > 0
+              ? place % this.#racksPerZone
+              : (i * RACK_STRIDE) % this.#racksPerZone,
+          tier: tiers[i % tiers.length]!,
+          setApart: false,
+        };
+      }
+    }
+  }
+
+  machine(ordinal: number, site: Site, standing: Standing): LedgerMachine {
+    const id = this.idOf(ordinal);
+    const shape = this.#words.shapeOf(site);
+    const labels = this.#words.labelsOf(site.zone, site.rack, site.setApart);
+    const jittered = this.#profile.jitter > 0;
+    const offered = jittered ? this.#jittered(shape, ordinal) : shape;
+    const { state, cluster, stamp, lastError } = standing;
+    return {
+      id,
+      state,
+      host: state === MachineState.Speculative ? null : { provider: 'bench', ref: id },
+      cluster,
+      instanceType: site.type,
+      zone: site.zone,
+      capacityType: CAPACITY_TYPES[site.tier.capacityType],
+      pricePerHour: site.tier.pricePerHour,
+      interruptionProbability: site.tier.interruptionProbability,
+      resources: offered,
+      allocatable: offered,
+      labels: jittered ? new Map([...labels, [BOARD_KEY, id]]) : labels,
+      lastError,
+      stamp,
+      target: null,
+      held: false,
+      idleSinceMs: null,
+      drainSeconds: DEFAULT_DRAIN_SECONDS,
+    };
+  }
+
+  /** Never below nominal, or a pod that fills its machine would no longer fit. Devices are whole. */
+  #jittered(shape: ResourceVector, ordinal: number): ResourceVector {
+    const part = (scramble32(ordinal ^ ~this.#idSalt) >>> 0) / 2 ** 32;
+    const jittered = new Map(shape);
+    for (const name of ['cpu', 'memory']) {
+      const units = shape.get(name);
+      if (units !== undefined) jittered.set(name, units + Math.floor(units * this.#profile.jitter * part));
+    }
+    return jittered;
+  }
+}

@@ -1,0 +1,180 @@
+// From rows to the words of the model: profiles, Needs, stamps, resource vectors and labels. Equal ones are made once
+// and shared, so that millions of machines cost little more than their ids.
+
+import {
+  bucketOfDollars,
+  canonicalResources,
+  INSTANCE_TYPE_KEY,
+  makeProfile,
+  type Need,
+  Operator,
+  type Profile,
+  type Requirement,
+  type ResourceVector,
+  type Stamp,
+  scale,
+  WhenUnsatisfiable,
+  withoutSame,
+  ZONE_KEY,
+} from '../model/index.ts';
+import type { PodSize } from './catalogues/catalogue.ts';
+import type { Holding, Row, RowMaker } from './workload-rows.ts';
+
+export const RACK_KEY = 'topology.bigfleet/rack';
+/** Every machine of a jittered fleet has a value of its own. */
+export const BOARD_KEY = 'hardware.bigfleet/board';
+/** Set on machines that planted rows alone may use. */
+export const SET_APART_KEY = 'bench.bigfleet/set-apart';
+
+const GPU = 'nvidia.com/gpu';
+const BYTES_PER_MI = 2 ** 20;
+
+/** Boards nobody wants to run on. None of them exists; what counts is that the label is looked at. */
+const RECALLED_BOARDS = ['recalled-1', 'recalled-2', 'recalled-3'];
+
+export class Words {
+  readonly #maker: RowMaker;
+  readonly #profiles = new Map<string, Profile>();
+  readonly #shapes = new Map<string, ResourceVector>();
+  readonly #amounts = new Map<string, ResourceVector>();
+  readonly #stripped = new Map<Profile, Profile>();
+  readonly #labels = new Map<string, ReadonlyMap<string, string>>();
+
+  constructor(maker: RowMaker) {
+    this.#maker = maker;
+  }
+
+  profileOf(row: Row): Profile {
+    const key = `${row.archetype}/${row.types}/${row.zones}/${row.priority}/${row.spread}/${row.setApart}`;
+    let profile = this.#profiles.get(key);
+    if (profile === undefined) {
+      profile = this.#newProfile(row);
+      this.#profiles.set(key, profile);
+    }
+    return profile;
+  }
+
+  #newProfile(row: Row): Profile {
+    const of = this.#maker.archetypeOf(row);
+    const requirements: Requirement[] = [
+      { key: INSTANCE_TYPE_KEY, operator: Operator.In, values: chosen(of.instanceTypes, row.types) },
+      { key: ZONE_KEY, operator: Operator.In, values: chosen(of.zones, row.zones) },
+    ];
+    if (of.gang !== null) {
+      const key = of.gang.domain === 'rack' ? RACK_KEY : ZONE_KEY;
+      requirements.push({ key, operator: Operator.Same, values: [] });
+    }
+    if (this.#maker.profile.jitter > 0) {
+      requirements.push({ key: BOARD_KEY, operator: Operator.NotIn, values: RECALLED_BOARDS });
+    }
+    if (row.setApart) requirements.push({ key: SET_APART_KEY, operator: Operator.Exists, values: [] });
+    const { DoNotSchedule, ScheduleAnyway } = WhenUnsatisfiable;
+    return makeProfile({
+      requirements,
+      spread:
+        of.spread === null || !row.spread
+          ? []
+          : [
+              {
+                topologyKey: ZONE_KEY,
+                maxSkew: of.spread.maxSkew,
+                whenUnsatisfiable: of.spread.strict ? DoNotSchedule : ScheduleAnyway,
+              },
+            ],
+      priority: row.priority,
+      interruptionBucket: bucketOfDollars(of.interruptionDollars),
+      reclamationBucket: bucketOfDollars(of.reclamationDollars),
+    });
+  }
+
+  needOf(row: Row, cluster: string): Need {
+    return {
+      cluster,
+      profile: this.profileOf(row),
+      group: row.group,
+      aggregate: this.amount(row, row.pods),
+      minUnit: this.#largestPod(row),
+      firstSeenMs: row.firstSeenMs,
+    };
+  }
+
+  #largestPod(row: Row): ResourceVector {
+    const pod = this.amount(row, 1);
+    return row.largestPodMilli === 0 ? pod : new Map(pod).set('cpu', row.largestPodMilli);
+  }
+
+  /** So many pods of the row's size. Small amounts recur and are kept. */
+  amount(row: Row, pods: number): ResourceVector {
+    const size = this.#maker.archetypeOf(row).sizes[row.size]!;
+    if (pods > 64) return scale(podVector(size), pods);
+    const key = `${row.archetype}/${row.size}/${pods}`;
+    let amount = this.#amounts.get(key);
+    if (amount === undefined) {
+      amount = scale(podVector(size), pods);
+      this.#amounts.set(key, amount);
+    }
+    return amount;
+  }
+
+  /** What a machine for pods of an archetype and size offers. */
+  shapeOf(row: Pick<Row, 'archetype' | 'size'>): ResourceVector {
+    const key = `${row.archetype}/${row.size}`;
+    let shape = this.#shapes.get(key);
+    if (shape === undefined) {
+      const probe = row as Row;
+      const size = this.#maker.archetypeOf(probe).sizes[row.size]!;
+      shape = scale(podVector(size), this.#maker.podsPerMachine(probe));
+      this.#shapes.set(key, shape);
+    }
+    return shape;
+  }
+
+  /** What is written on a machine bound for a holding. A fold has a key of its own, without `Same`. */
+  stampOf(holding: Holding): Stamp {
+    const { row } = holding;
+    const of = this.#maker.archetypeOf(row);
+    const profile = this.profileOf(row);
+    const folded = holding.kind === 'fold';
+    return {
+      priority: row.priority,
+      interruptionPenaltyDollars: of.interruptionDollars,
+      reclamationPenaltyDollars: of.reclamationDollars,
+      fingerprint: folded ? this.#strippedOf(profile).fingerprint : profile.fingerprint,
+      group: folded ? `fold:${canonicalResources(this.amount(row, row.pods))}` : row.group,
+    };
+  }
+
+  #strippedOf(profile: Profile): Profile {
+    let stripped = this.#stripped.get(profile);
+    if (stripped === undefined) {
+      stripped = withoutSame(profile);
+      this.#stripped.set(profile, stripped);
+    }
+    return stripped;
+  }
+
+  labelsOf(zone: string, rack: number, setApart: boolean): ReadonlyMap<string, string> {
+    const key = `${zone}/${rack}/${setApart}`;
+    let labels = this.#labels.get(key);
+    if (labels === undefined) {
+      const made = new Map([[RACK_KEY, `${zone}-rack-${rack}`]]);
+      if (setApart) made.set(SET_APART_KEY, 'yes');
+      labels = made;
+      this.#labels.set(key, labels);
+    }
+    return labels;
+  }
+}
+
+/** The entries of a list whose bit is set. */
+export function chosen(list: readonly string[], mask: number): string[] {
+  return list.filter((_, i) => (mask & (1 << i)) !== 0);
+}
+
+function podVector(size: PodSize): ResourceVector {
+  const vector = new Map<string, number>();
+  if (size.cpuMilli > 0) vector.set('cpu', size.cpuMilli);
+  if (size.memoryMi > 0) vector.set('memory', size.memoryMi * BYTES_PER_MI);
+  if (size.gpus > 0) vector.set(GPU, size.gpus);
+  return vector;
+}

@@ -1,0 +1,140 @@
+// A fleet from a profile and a seed: the same bytes on every machine. Nothing is kept that can be made again, so the
+// largest profile streams by: a cluster's rows are made when asked for, machines one after the other.
+
+import type { Fleet } from '../fleet/index.ts';
+import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
+import { Random } from './random.ts';
+import type { ScaleProfile } from './scale-profile.ts';
+import { MachineMaker, STANDING, type Standing } from './workload-machines.ts';
+import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
+import { type Holding, holdingsOf, type Row, RowMaker, STREAM } from './workload-rows.ts';
+import { Words } from './workload-words.ts';
+
+/**
+ * How the fleet starts out:
+ *  quiet   every row has exactly the machines it needs, stamped for it: nothing to do
+ *  full    quiet, with losses, surpluses, shortfalls and inversions planted in it
+ *  cold    the same machines, none of them bound: everything is unmet
+ */
+export type Beginning = 'quiet' | 'full' | 'cold';
+
+/** Records handed over at once: few enough to stay small, enough to sort rarely. */
+const LOAD_CHUNK = 250_000;
+
+/** The rows of a cluster and what is bound for them. */
+export interface ClusterPlan {
+  readonly rows: readonly Row[];
+  readonly holdings: readonly Holding[];
+}
+
+export class Workload {
+  readonly profile: ScaleProfile;
+  readonly seed: number;
+  readonly beginning: Beginning;
+  readonly maker: RowMaker;
+  readonly words: Words;
+  readonly #machines: MachineMaker;
+  readonly #planting: Planting | null;
+
+  constructor(profile: ScaleProfile, seed: number, beginning: Beginning) {
+    this.profile = profile;
+    this.seed = seed;
+    this.beginning = beginning;
+    this.maker = new RowMaker(profile, seed);
+    this.words = new Words(this.maker);
+    this.#machines = new MachineMaker(this.maker, this.words);
+    this.#planting =
+      beginning === 'full'
+        ? new Planting(this.maker, this.words, this.#machines, (cluster) => this.#unplanted(cluster))
+        : null;
+  }
+
+  /** What one cycle must do to this fleet; unknown for a cold one. */
+  get expected(): ExpectedActions {
+    return this.#planting?.expected ?? NOTHING_EXPECTED;
+  }
+
+  get machineCount(): number {
+    const { configured, idle, speculative } = this.profile;
+    return configured + idle + speculative;
+  }
+
+  clusterName(cluster: number): string {
+    return `cluster-${String(cluster).padStart(4, '0')}`;
+  }
+
+  planOf(cluster: number): ClusterPlan {
+    const plan = this.#unplanted(cluster);
+    this.#planting?.apply(cluster, plan);
+    return plan;
+  }
+
+  #unplanted(cluster: number): ClusterPlan {
+    const { needs, configured } = this.profile;
+    const rows = this.maker.rowsOf(cluster, this.#part(needs, cluster), this.#part(configured, cluster));
+    return { rows, holdings: holdingsOf(this.maker, rows) };
+  }
+
+  /** A cluster's part of a total, as even as whole numbers allow; the first ones get the rest. */
+  #part(total: number, cluster: number): number {
+    const { clusters } = this.profile;
+    return Math.floor(total / clusters) + (cluster < total % clusters ? 1 : 0);
+  }
+
+  needsOf(cluster: number): Need[] {
+    const name = this.clusterName(cluster);
+    return this.planOf(cluster).rows.map((row) => this.words.needOf(row, name));
+  }
+
+  /** Every record once: bound ones cluster by cluster, then Idle ones, then quota slots. */
+  *machines(): Generator<LedgerMachine> {
+    let ordinal = 0;
+    for (let cluster = 0; cluster < this.profile.clusters; cluster++) {
+      for (const machine of this.boundOf(cluster, ordinal)) {
+        ordinal++;
+        yield machine;
+      }
+    }
+    for (const pool of ['idle', 'speculative'] as const) {
+      for (const site of this.#machines.poolSites(pool)) {
+        yield this.#machines.machine(ordinal++, site, STANDING[pool]);
+      }
+    }
+  }
+
+  /** Machines bound to a cluster, numbered from `ordinal` on. */
+  *boundOf(cluster: number, ordinal: number): Generator<LedgerMachine> {
+    const name = this.clusterName(cluster);
+    const random = new Random(this.seed, STREAM.placement, cluster);
+    for (const holding of this.planOf(cluster).holdings) {
+      const bound: Standing =
+        this.beginning === 'cold'
+          ? STANDING.idle
+          : {
+              state: MachineState.Configured,
+              cluster: name,
+              stamp: this.words.stampOf(holding),
+              lastError: '',
+            };
+      let i = 0;
+      for (const site of this.#machines.boundSites(cluster, holding, random)) {
+        yield this.#machines.machine(ordinal++, site, i++ < holding.lost ? STANDING.failed : bound);
+      }
+    }
+  }
+
+  /** Fills an empty fleet. */
+  load(fleet: Fleet): void {
+    let chunk: LedgerMachine[] = [];
+    for (const machine of this.machines()) {
+      chunk.push(machine);
+      if (chunk.length < LOAD_CHUNK) continue;
+      fleet.machines.load(chunk);
+      chunk = [];
+    }
+    fleet.machines.load(chunk);
+    for (let cluster = 0; cluster < this.profile.clusters; cluster++) {
+      fleet.demand.replace(this.clusterName(cluster), this.needsOf(cluster));
+    }
+  }
+}
