@@ -196,6 +196,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   }
   if (!want.covered) return Credit.Waits;
   cycle.domainOf[turn] = domain;
+  cycle.noteRestamps(turn);
   return Credit.Covered;
 }
 

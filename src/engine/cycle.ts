@@ -67,6 +67,8 @@ export class Cycle {
   /** Gangs that had to choose. */
   readonly gangs = new Map<number, GangView>();
   readonly unmet: Unmet[] = [];
+  /** Bound machines whose stamp is to name the gang that claims them now. */
+  readonly restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
   readonly hosted = new Map<number, number>();
   /** By class: the last turn that took an Idle or Speculative machine of it. */
@@ -295,6 +297,16 @@ export class Cycle {
       }
     }
     return blocker;
+  }
+
+  /** Notes which bound machines a gang claims without their stamp naming it. */
+  noteRestamps(turn: number): void {
+    const { machines } = this.fleet;
+    const key = this.turns.key[turn];
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
+      const slot = this.claims[i]!;
+      if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) this.restamped.push(slot);
+    }
   }
 
   /** After a turn took from the pools: it is the last one that did, for every class it touched. */

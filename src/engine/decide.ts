@@ -9,86 +9,146 @@ import {
   type NeedKey,
   type Plan,
   RECLAIM_GRACE_SECONDS,
+  type Verdict,
 } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { solve } from './solve.ts';
-import { TurnKind } from './turns.ts';
-import { verdictsOf } from './verdict.ts';
+import { NONE } from './turns.ts';
+import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
-export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
-  const cycle = solve(fleet, nowMs, options);
-  return planOf(cycle, preempt(cycle));
-}
+/** What a cycle decided. Actions and unmet rows are worked out; the rest is described when somebody asks. */
+export class Decision {
+  readonly #cycle: Cycle;
+  readonly #preemptions: ReadonlyMap<number, Preemption>;
+  // Actions in columns: a cold fleet has as many as machines.
+  readonly #slots: number[] = [];
+  readonly #turns: number[] = [];
+  readonly #graces: number[] = [];
+  readonly #kinds: Action['kind'][] = [];
+  readonly #reasons: Action['reason'][] = [];
+  /** Verdicts on the Needs that are not met, in the order they were served. */
+  readonly unmet: readonly Verdict[];
 
-function planOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Plan {
-  const { clusters, demand, keys, machines } = cycle.fleet;
-  const actions: Action[] = [];
-  const claims = new Map<string, NeedKey>();
-  const restamps = new Map<string, NeedKey>();
-  for (let turn = 0; turn < cycle.turns.count; turn++) {
-    const need = keys.keyOf(cycle.turns.key[turn]!);
-    const gang = cycle.turns.kind[turn] === TurnKind.Gang;
-    for (const slot of cycle.claimsOf(turn)) {
-      claims.set(machines.idOf(slot), need);
-      if (gang && machines.cluster[slot] !== 0 && machines.stampKey[slot] !== cycle.turns.key[turn]) {
-        restamps.set(machines.idOf(slot), need);
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+    this.#preemptions = preempt(cycle);
+    this.#collect();
+    this.unmet = unmetVerdictsOf(cycle, this.#preemptions);
+  }
+
+  get actionCount(): number {
+    return this.#slots.length;
+  }
+
+  /** Rows after the fold. */
+  get rows(): number {
+    return this.#cycle.turns.count;
+  }
+
+  /** Actions by kind. */
+  get counts(): Readonly<Record<Action['kind'], number>> {
+    const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+    for (const kind of this.#kinds) counts[kind]++;
+    return counts;
+  }
+
+  /** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
+  actions(): Action[] {
+    return this.#slots.map((_, i) => this.#actionAt(i));
+  }
+
+  /** Which row (or fold) counts on which machine. */
+  claims(): Map<string, NeedKey> {
+    const { keys, machines } = this.#cycle.fleet;
+    const claims = new Map<string, NeedKey>();
+    for (let turn = 0; turn < this.#cycle.turns.count; turn++) {
+      const need = keys.keyOf(this.#cycle.turns.key[turn]!);
+      for (const slot of this.#cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
+    }
+    return claims;
+  }
+
+  /** Bound machines a gang took over. */
+  restamps(): Map<string, NeedKey> {
+    const { claimedBy, restamped, turns } = this.#cycle;
+    const { keys, machines } = this.#cycle.fleet;
+    const restamps = new Map<string, NeedKey>();
+    for (const slot of restamped) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[claimedBy[slot]! - 1]!));
+    return restamps;
+  }
+
+  /** One verdict per Need, by rank. */
+  verdicts(): Verdict[] {
+    return verdictsOf(this.#cycle, this.#preemptions);
+  }
+
+  plan(): Plan {
+    return {
+      actions: this.actions(),
+      verdicts: this.verdicts(),
+      claims: this.claims(),
+      restamps: this.restamps(),
+    };
+  }
+
+  #collect(): void {
+    const cycle = this.#cycle;
+    const { machines } = cycle.fleet;
+    for (const turn of cycle.pass) {
+      for (const slot of cycle.acquiredOf(turn)) {
+        if (machines.state[slot] === MachineState.Idle) this.#add('Bootstrap', 'phase1.idle', slot, turn, 0);
+        else this.#add('Provision', 'phase1.speculative', slot, turn, 0);
       }
     }
-  }
-  for (const turn of cycle.pass) {
-    const need = keys.keyOf(cycle.turns.key[turn]!);
-    for (const slot of cycle.acquiredOf(turn)) {
-      const idle = machines.state[slot] === MachineState.Idle;
-      actions.push({
-        kind: idle ? 'Bootstrap' : 'Provision',
-        machine: machines.idOf(slot),
-        cluster: need.cluster,
-        reason: idle ? 'phase1.idle' : 'phase1.speculative',
-        graceSeconds: 0,
-        preemptorPriority: 0,
-        need,
-      });
+    const picked = new Set<number>();
+    for (const [turn, { picks }] of this.#preemptions) {
+      for (const { slot, graceSeconds, excess } of picks) {
+        picked.add(slot);
+        this.#add('Preempt', excess ? 'phase2.excess' : 'phase2.inversion', slot, turn, graceSeconds);
+      }
     }
-  }
-  const picked = new Set<number>();
-  for (const [turn, { picks }] of preemptions) {
-    const { priority } = demand.profiles.entryOf(cycle.turns.profile[turn]!).profile;
-    for (const { slot, graceSeconds, excess } of picks) {
-      picked.add(slot);
-      actions.push({
-        kind: 'Preempt',
-        machine: machines.idOf(slot),
-        cluster: clusters.nameOf(machines.cluster[slot]!),
-        reason: excess ? 'phase2.excess' : 'phase2.inversion',
-        graceSeconds,
-        preemptorPriority: priority,
-        need: keys.keyOf(cycle.turns.key[turn]!),
-      });
+    for (const slot of reclaims(cycle, picked)) {
+      this.#add('Reclaim', 'phase3.excess', slot, NONE, RECLAIM_GRACE_SECONDS);
     }
+    for (const slot of releases(cycle)) this.#add('Delete', 'phase3.release', slot, NONE, 0);
   }
-  for (const slot of reclaims(cycle, picked)) {
-    actions.push({
-      kind: 'Reclaim',
+
+  #add(kind: Action['kind'], reason: Action['reason'], slot: number, turn: number, grace: number): void {
+    this.#kinds.push(kind);
+    this.#reasons.push(reason);
+    this.#slots.push(slot);
+    this.#turns.push(turn);
+    this.#graces.push(grace);
+  }
+
+  #actionAt(i: number): Action {
+    const { turns } = this.#cycle;
+    const { clusters, demand, keys, machines } = this.#cycle.fleet;
+    const kind = this.#kinds[i]!;
+    const turn = this.#turns[i]!;
+    const slot = this.#slots[i]!;
+    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
+    const leaves = kind === 'Preempt' || kind === 'Reclaim';
+    return {
+      kind,
       machine: machines.idOf(slot),
-      cluster: clusters.nameOf(machines.cluster[slot]!),
-      reason: 'phase3.excess',
-      graceSeconds: RECLAIM_GRACE_SECONDS,
-      preemptorPriority: 0,
-      need: null,
-    });
+      cluster: leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''),
+      reason: this.#reasons[i]!,
+      graceSeconds: this.#graces[i]!,
+      preemptorPriority: kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
+      need,
+    };
   }
-  for (const slot of releases(cycle)) {
-    actions.push({
-      kind: 'Delete',
-      machine: machines.idOf(slot),
-      cluster: '',
-      reason: 'phase3.release',
-      graceSeconds: 0,
-      preemptorPriority: 0,
-      need: null,
-    });
-  }
-  return { actions, verdicts: verdictsOf(cycle, preemptions), claims, restamps };
+}
+
+/** One cycle: Phase 1, 2 and 3 over a frozen fleet. */
+export function runCycle(fleet: Fleet, nowMs: number, options: DecisionOptions): Decision {
+  return new Decision(solve(fleet, nowMs, options));
+}
+
+/** One cycle, described in full. */
+export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
+  return runCycle(fleet, nowMs, options).plan();
 }

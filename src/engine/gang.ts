@@ -108,6 +108,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
   if (best !== undefined && satisfiable && cycle.canBind(cycle.turns.cluster[turn]!) && !cycle.want.covered) {
     acquire(cycle, turn, (c) => domains.of(c) === best, drainsIn(cycle, turn, best));
   }
+  cycle.noteRestamps(turn);
   cycle.gangs.set(turn, {
     order: order.map((domain) => sums.names[domain]!),
     domain: best === undefined ? null : sums.names[best]!,

@@ -1,3 +1,4 @@
 // The decision engine: pure decisions over a frozen fleet.
 
-export { decide } from './decide.ts';
+export type { Decision } from './decide.ts';
+export { decide, runCycle } from './decide.ts';

@@ -15,6 +15,14 @@ import type { Preemption } from './preempt.ts';
 import { SpreadTest } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
+/** Verdicts on the rows that are not met, in the order they were served. */
+export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
+  return cycle.unmet.map((unmet) => {
+    const { turn } = unmet;
+    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn));
+  });
+}
+
 /** One verdict per row of demand, by the rank of the row. */
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { demand } = cycle.fleet;

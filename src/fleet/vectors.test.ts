@@ -14,10 +14,11 @@ function machine(id: string, offered: ResourceVector) {
   return aMachine(id, Idle, { resources: offered });
 }
 
-/** Fourteen resources in use: room for two more. */
+/** Fourteen resources in use: room for two more. One class number is free to be given out again. */
 function fleetOfFourteen(): Fleet {
   const fleet = new Fleet();
-  fleet.machines.put(machine('m', vector(0, 14)));
+  fleet.machines.load([machine('gone', vector(0, 2)), machine('m', vector(0, 14))]);
+  fleet.machines.remove('gone');
   fleet.demand.replace('c1', [aNeed({ aggregate: vector(0, 3), minUnit: vector(0, 1) })]);
   return fleet;
 }
@@ -63,7 +64,10 @@ describe('dimensions', () => {
   it.each([
     ['a new machine', (f: Fleet) => f.machines.put(machine('n', vector(14, 17)))],
     ['a known machine', (f: Fleet) => f.machines.put(machine('m', vector(14, 17)))],
-    ['facts of a machine', (f: Fleet) => f.machines.update(0, { held: true }, machine('m', vector(14, 17)))],
+    [
+      'facts of a machine',
+      (f: Fleet) => f.machines.update(f.machines.slotOf('m')!, { held: true }, machine('m', vector(14, 17))),
+    ],
     [
       'a list of machines, the last one too much',
       (f: Fleet) => f.machines.load([machine('a', vector(0, 1)), machine('b', vector(14, 17))]),
@@ -84,6 +88,6 @@ describe('dimensions', () => {
     fleet.machines.put(machine('m', vector(0, 16)));
     fleet.machines.put(machine('z', vector(0, 16)));
     expect(fleet.machines.count).toBe(2);
-    expect(fleet.classes.count).toBe(1);
+    expect([fleet.classes.count, fleet.classes.size]).toEqual([1, 2]);
   });
 });

@@ -1,7 +1,10 @@
-// The public words of the simulation room: scenario files in and out, and a plan as JSON.
+// The public words of the simulation room: scenario files in and out, a plan as JSON, and generated fleets.
 
+export { catalogueOf } from './catalogues/index.ts';
 export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, planJson } from './plan-json.ts';
+export type { ScaleProfile } from './scale-profile.ts';
+export { parseScaleProfile } from './scale-profile.ts';
 export type { EngineOptions, Scenario } from './scenario.ts';
 export {
   DEFAULT_ENGINE_OPTIONS,
@@ -10,3 +13,6 @@ export {
   readScenario,
 } from './scenario.ts';
 export { writeScenario } from './scenario-write.ts';
+export type { Beginning } from './workload.ts';
+export { Workload } from './workload.ts';
+export type { ExpectedActions } from './workload-planted.ts';

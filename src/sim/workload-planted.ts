@@ -217,33 +217,37 @@ export class Planting {
     );
   }
 
-  /** Pairs a preemptor with a victim, cluster by cluster. */
+  /** Pairs a preemptor with a victim, at most one in a cluster. Any victim must do for any preemptor. */
   #inversions(planOf: (cluster: number) => ClusterPlan): number {
     const { clusters, catalogue } = this.#maker.profile;
-    const highest = Math.max(...catalogue.archetypes.flatMap((a) => (a.burstOnly ? [] : a.priorities)));
-    let pairs = 0;
-    for (let cluster = 2; cluster + 1 < clusters; cluster += 4) {
-      const [preemptor] = this.#pick(planOf(cluster).holdings, 1, 'preemptor', ({ kind, row, machines }) => {
-        return kind === 'plain' && machines === 1 && row.priority === highest;
+    const steady = catalogue.archetypes
+      .map((of, archetype) => ({ of, archetype }))
+      .filter(({ of }) => !of.burstOnly);
+    const highest = Math.max(...steady.flatMap(({ of }) => of.priorities));
+    const top = steady.find(({ of }) => of.gang === null && of.priorities.includes(highest));
+    if (top === undefined) return 0;
+    const shapes = top.of.sizes.map((_, size) => this.#words.shapeOf({ archetype: top.archetype, size }));
+    const preemptors: [number, Change][] = [];
+    const victims: [number, Change][] = [];
+    for (let cluster = 2; cluster < clusters; cluster += 4) {
+      // With more than one machine a strict spread might forbid the victim's zone.
+      const [change] = this.#pick(planOf(cluster).holdings, 1, 'preemptor', ({ row, machines }) => {
+        return row.archetype === top.archetype && (machines === 1 || !this.#strict(row));
       });
-      if (preemptor === undefined) continue;
-      const { row } = planOf(cluster).holdings[preemptor.holding]!;
-      // Preemptors share the victims, so any victim must do for any preemptor.
-      const { instanceTypes: types, sizes } = this.#maker.archetypeOf(row);
-      const shapes = sizes.map((_, size) => this.#words.shapeOf({ archetype: row.archetype, size }));
-      const [victim] = this.#pick(planOf(cluster + 1).holdings, 1, 'victim', ({ kind, row: other }) => {
-        const theirs = chosen(this.#maker.archetypeOf(other).instanceTypes, other.types);
-        return (
-          kind === 'plain' &&
-          other.priority < highest &&
-          theirs.every((type) => types.includes(type)) &&
-          shapes.every((shape) => covers(this.#words.shapeOf(other), shape))
-        );
+      if (change !== undefined) preemptors.push([cluster, change]);
+    }
+    for (let cluster = 3; cluster < clusters; cluster += 4) {
+      const [change] = this.#pick(planOf(cluster).holdings, 1, 'victim', ({ kind, row }) => {
+        if (kind !== 'plain' || row.priority >= highest) return false;
+        const types = chosen(this.#maker.archetypeOf(row).instanceTypes, row.types);
+        const suits = types.every((type) => top.of.instanceTypes.includes(type));
+        return suits && shapes.every((shape) => covers(this.#words.shapeOf(row), shape));
       });
-      if (victim === undefined) continue;
-      this.#changes[cluster]!.push(preemptor);
-      this.#changes[cluster + 1]!.push(victim);
-      pairs++;
+      if (change !== undefined) victims.push([cluster, change]);
+    }
+    const pairs = Math.min(preemptors.length, victims.length);
+    for (const [cluster, change] of [...preemptors.slice(0, pairs), ...victims.slice(0, pairs)]) {
+      this.#changes[cluster]!.push(change);
     }
     return pairs;
   }

@@ -1,7 +1,7 @@
 // A fleet from a profile and a seed: the same bytes on every machine. Nothing is kept that can be made again, so the
 // largest profile streams by: a cluster's rows are made when asked for, machines one after the other.
 
-import type { Fleet } from '../fleet/index.ts';
+import { Fleet } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
 import { Random } from './random.ts';
 import type { ScaleProfile } from './scale-profile.ts';
@@ -121,6 +121,12 @@ export class Workload {
         yield this.#machines.machine(ordinal++, site, i++ < holding.lost ? STANDING.failed : bound);
       }
     }
+  }
+
+  newFleet(): Fleet {
+    const fleet = new Fleet();
+    this.load(fleet);
+    return fleet;
   }
 
   /** Fills an empty fleet. */

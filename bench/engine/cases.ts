@@ -1,0 +1,241 @@
+// The inputs of the engine benchmark: the tables of the reference's own micro-benchmarks rebuilt (what they feed to one
+// phase we feed to a whole cycle), and the first rung of the realistic ladder. Every input states its counts, which are
+// checked before anything is timed.
+
+import type { Fleet } from '../../src/fleet/index.ts';
+import { CapacityType, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
+import { type Beginning, type ExpectedActions, Workload } from '../../src/sim/index.ts';
+import { loadProfile } from '../profiles/load.ts';
+import * as sixArchetypes from './cases-six-archetypes.ts';
+import { clusterName, fleetFrom, machine, need, ROTATION, resources, stamped, times } from './fixture.ts';
+
+export interface Counts {
+  readonly machines: number;
+  readonly needs: number;
+  readonly clusters: number;
+}
+
+export interface Input {
+  readonly fleet: Fleet;
+  /** What one cycle must do, where it is known. */
+  readonly expected: ExpectedActions | null;
+}
+
+export interface Case {
+  readonly name: string;
+  /** The benchmark it rebuilds, and what was published for it. */
+  readonly about: string;
+  readonly counts: Counts;
+  readonly build: (seed: number) => Input;
+}
+
+const ZONES = ['a', 'b', 'c'];
+
+/** ShardCycle_Steady: Idle bare metal of five types in three zones, 50 clusters with 1,000 rows of one machine each. */
+function shardCycle(idle: number, published: string): Case {
+  return plain(
+    `shard-cycle-${idle / 1000}k`,
+    `ShardCycle_Steady; ${published}`,
+    { machines: idle, needs: 50_000, clusters: 50 },
+    () => ({
+      machines: times(idle, (i) => machine(i, { ...ROTATION[i % 5]!, zone: ZONES[i % 3]! })),
+      needs: times(50_000, (n) => {
+        const cluster = Math.floor(n / 1000);
+        const i = n % 1000;
+        const { type, offers } = ROTATION[(cluster + i) % 5]!;
+        return need(clusterName(cluster), {
+          types: [type],
+          priority: 1000 + (i % 10) * 1000,
+          pod: offers,
+          pods: 1,
+          group: `n${i}`,
+        });
+      }),
+    }),
+  );
+}
+
+/** Machines of one type, gangs of one machine: how fast a domain is chosen when all rows want the same. */
+function coLocated(name: string, about: string, idle: number, clusters: number, cpu: number): Case {
+  const offers = cpu === 4 && name.startsWith('uber') ? resources(4, 32) : resources(cpu);
+  const type = name.startsWith('uber') ? 'r6i.2xlarge' : 'c6i.4xlarge';
+  return plain(name, about, { machines: idle, needs: clusters, clusters }, () => ({
+    machines: times(idle, (i) => machine(i, { type, offers, rack: `rack-${i % 8}` })),
+    needs: times(clusters, (i) =>
+      need(clusterName(i), {
+        types: [type],
+        priority: 1000,
+        pod: offers,
+        pods: 1,
+        sameRack: true,
+        group: `g${i}`,
+      }),
+    ),
+  }));
+}
+
+const inversions = plain(
+  'phase2-inversions',
+  'Phase2_ScaleInversions: 100 rows of top priority, five machines short each; nothing published',
+  { machines: 100_000, needs: 100, clusters: 10 },
+  () => ({
+    machines: times(100_000, (i) =>
+      machine(i, {
+        ...ROTATION[i % 5]!,
+        zone: ZONES[i % 3]!,
+        state: MachineState.Configured,
+        cluster: clusterName(i % 10),
+        stamp: stamped(100, 1),
+      }),
+    ),
+    // The reference hands the deficits to its second phase; here they come from clusters that have no machines, so
+    // that a whole cycle ends in the same place. The ten clusters with machines report nothing.
+    needs: times(100, (i) => {
+      const { type, offers } = ROTATION[i % 5]!;
+      const penalties = [1, Number.POSITIVE_INFINITY] as const;
+      return need(clusterName(10 + (i % 10)), {
+        types: [type],
+        priority: 1_000_000,
+        pod: offers,
+        pods: 5,
+        group: `n${i}`,
+        penalties,
+      });
+    }),
+  }),
+);
+
+const highDemand = plain(
+  'phase3-high-demand',
+  'Phase3_HighDemand: everything bound is wanted; 416 ms in the cloud',
+  { machines: 500_000, needs: 150, clusters: 50 },
+  () => ({
+    machines: times(500_000, (i) =>
+      machine(i, {
+        ...ROTATION[i % 5]!,
+        zone: ZONES[i % 3]!,
+        state: MachineState.Configured,
+        cluster: clusterName(Math.floor(i / 10_000)),
+        capacityType: CapacityType.OnDemand,
+        price: 1,
+        stamp: stamped(100, 1),
+      }),
+    ),
+    // Three rows per cluster, each a third of its machines by cpu, open to the four types that have any.
+    needs: times(150, (n) =>
+      need(clusterName(Math.floor(n / 3)), {
+        types: ROTATION.slice(1).map(({ type }) => type),
+        priority: 1_000_000,
+        pod: resources(1),
+        pods: Math.floor((2000 * (2 + 16 + 32 + 4)) / 3),
+        group: `n${n % 3}`,
+      }),
+    ),
+  }),
+);
+
+const m29 = plain(
+  'phase3-m29',
+  'Phase3_M29Shape: 9,000 bound of 10,000 wanted; 255 ms in the cloud',
+  { machines: 450_000, needs: 50, clusters: 50 },
+  () => ({
+    machines: times(450_000, (i) =>
+      machine(i, {
+        ...ROTATION[0]!,
+        zone: ZONES[i % 3]!,
+        state: MachineState.Configured,
+        cluster: clusterName(Math.floor(i / 9000)),
+      }),
+    ),
+    needs: times(50, (cluster) =>
+      need(clusterName(cluster), {
+        types: ['a3-highgpu-8g'],
+        priority: 1000,
+        pod: resources(0, 0, 8),
+        pods: 10_000,
+      }),
+    ),
+  }),
+);
+
+const acquirable = plain(
+  'acquirable-totals',
+  'AcquirableTotals_Uber5KShape: one gang looks at 30 racks of quota slots; nothing published',
+  { machines: 12_000, needs: 1, clusters: 1 },
+  () => ({
+    machines: times(12_000, (i) =>
+      machine(i, {
+        type: 'r6i.2xlarge',
+        offers: resources(8, 64),
+        rack: `rack-${i % 30}`,
+        state: MachineState.Speculative,
+        price: 1,
+      }),
+    ),
+    needs: [
+      need(clusterName(0), {
+        types: ['r6i.2xlarge'],
+        priority: 1000,
+        pod: resources(8, 64),
+        pods: 4,
+        sameRack: true,
+        group: 'g',
+      }),
+    ],
+  }),
+);
+
+/** The realistic ladder's first rung, as workload.ts makes it. */
+function uber5k(beginning: Beginning): Case {
+  return {
+    name: `uber-5k-${beginning}`,
+    about: 'realistic catalogue; the reference took 128 to 256 ms with everything bound',
+    counts: { machines: 22_500, needs: 7759, clusters: 20 },
+    build: (seed) => {
+      const workload = new Workload(loadProfile('uber-5k'), seed, beginning);
+      const fleet = workload.newFleet();
+      return { fleet, expected: beginning === 'cold' ? null : workload.expected };
+    },
+  };
+}
+
+export const CASES: readonly Case[] = [
+  uber5k('full'),
+  uber5k('quiet'),
+  uber5k('cold'),
+  shardCycle(1000, 'nothing published'),
+  shardCycle(10_000, 'nothing published'),
+  shardCycle(50_000, '245 ms on 18 cores, early engine'),
+  shardCycle(100_000, '412 ms on 18 cores, early engine'),
+  shardCycle(500_000, '2.15 s on 18 cores, early engine'),
+  sixArchetypes.realistic50k(false),
+  sixArchetypes.realistic50k(true),
+  coLocated('take-co-located-50k', 'TakeCoLocated_Repeated_50K; about 50 s, then 50 ms', 10_000, 50_000, 4),
+  sixArchetypes.lateRun(),
+  sixArchetypes.unaggregated(),
+  sixArchetypes.coLocated(),
+  coLocated(
+    'uber50k-bucket-sized',
+    'Phase1_Uber50K_BucketSizedBuckets; 9.41 ms per call',
+    100_000,
+    20_000,
+    4,
+  ),
+  inversions,
+  highDemand,
+  m29,
+  acquirable,
+];
+
+function plain(
+  name: string,
+  about: string,
+  counts: Counts,
+  make: () => { readonly machines: readonly LedgerMachine[]; readonly needs: readonly Need[] },
+): Case {
+  const build = (): Input => {
+    const { machines, needs } = make();
+    return { fleet: fleetFrom(machines, needs), expected: null };
+  };
+  return { name, about, counts, build };
+}

@@ -1,0 +1,216 @@
+// The engine benchmark: whole decisions on rebuilt inputs, one after the other on one thread. Each case runs in a
+// process of its own, because what one case teaches the compiler would make the next one slower or faster.
+
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { decide } from '../../src/engine/index.ts';
+import type { Fleet } from '../../src/fleet/index.ts';
+import type { ActionKind, DecisionOptions, Plan } from '../../src/model/index.ts';
+import { DEFAULT_SCORE_WEIGHTS, keyText } from '../../src/model/index.ts';
+import { DEFAULT_RELEASE_HOLD_SECONDS, type ExpectedActions } from '../../src/sim/index.ts';
+import { floorOf } from '../floor.ts';
+import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
+import { CASES, type Case } from './cases.ts';
+import { NOW_MS } from './fixture.ts';
+
+const HELP = `bench engine: whole decisions on rebuilt inputs, on one thread
+
+  --case NAME      only this case; may be given more than once (default: all)
+  --cycles N       timed cycles per case (default 30)
+  --seconds N      stop a case after so many seconds, but not before 3 cycles (default 20)
+  --seed N         seed of generated fleets (default 1)
+  --json           one JSON document on standard output
+  --list           names of the cases, what they rebuild and their counts
+
+examples:
+  npm run --silent bench -- engine
+  npm run --silent bench -- engine --case uber-5k-full --cycles 100 --json
+`;
+
+const OPTIONS: DecisionOptions = {
+  readyClusters: null,
+  cannotBind: new Set(),
+  releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
+  weights: DEFAULT_SCORE_WEIGHTS,
+};
+const WARM_UP_CYCLES = 5;
+const LEAST_CYCLES = 3;
+
+interface Settings {
+  readonly cycles: number;
+  readonly seconds: number;
+  readonly seed: number;
+}
+
+interface CaseResult {
+  readonly name: string;
+  readonly about: string;
+  readonly machines: number;
+  readonly needs: number;
+  readonly clusters: number;
+  readonly classes: number;
+  readonly rowsAfterFold: number;
+  readonly cycles: number;
+  readonly cycleMs: Quantiles;
+  /** Whole cycle ÷ Needs, at the median. */
+  readonly perNeedUs: number;
+  readonly floorMs: Quantiles;
+  readonly ratioToFloor: number;
+  readonly bytesPerMachine: number;
+  readonly rssMiB: number;
+  readonly actions: Readonly<Record<ActionKind, number>>;
+  readonly unmet: number;
+}
+
+function runCase(benchCase: Case, settings: Settings): CaseResult {
+  const { fleet, expected } = benchCase.build(settings.seed);
+  checkCounts(benchCase, fleet);
+  const first = decide(fleet, NOW_MS, OPTIONS);
+  const actions = countActions(first);
+  const unmet = first.verdicts.filter(({ satisfied }) => !satisfied).length;
+  if (expected !== null) checkActions(benchCase.name, expected, actions, unmet);
+
+  const started = performance.now();
+  const outOfTime = (): boolean => performance.now() - started > settings.seconds * 1000;
+  for (let i = 0; i < WARM_UP_CYCLES && !outOfTime(); i++) decide(fleet, NOW_MS, OPTIONS);
+  const durations: number[] = [];
+  while (durations.length < settings.cycles && (durations.length < LEAST_CYCLES || !outOfTime())) {
+    const start = performance.now();
+    decide(fleet, NOW_MS, OPTIONS);
+    durations.push(performance.now() - start);
+  }
+  const cycleMs = quantilesOf(durations);
+  const floorMs = floorOf(fleet, 30);
+  return {
+    name: benchCase.name,
+    about: benchCase.about,
+    ...benchCase.counts,
+    classes: fleet.classes.count,
+    rowsAfterFold: rowsAfterFold(first),
+    cycles: durations.length,
+    cycleMs,
+    perNeedUs: rounded((cycleMs.p50 * 1000) / Math.max(1, benchCase.counts.needs)),
+    floorMs,
+    ratioToFloor: rounded(cycleMs.p50 / floorMs.p50),
+    bytesPerMachine: rounded(fleet.machines.columnBytes / fleet.machines.count),
+    rssMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
+    actions,
+    unmet,
+  };
+}
+
+function checkCounts({ name, counts }: Case, fleet: Fleet): void {
+  assertEqual(name, 'machines', fleet.machines.count, counts.machines);
+  assertEqual(name, 'needs', fleet.demand.count, counts.needs);
+}
+
+function checkActions(
+  name: string,
+  expected: ExpectedActions,
+  actions: Readonly<Record<ActionKind, number>>,
+  unmet: number,
+): void {
+  assertEqual(name, 'bootstraps', actions.Bootstrap, expected.bootstraps);
+  assertEqual(name, 'provisions', actions.Provision, expected.provisions);
+  assertEqual(name, 'preempts', actions.Preempt, expected.preempts);
+  assertEqual(name, 'reclaims', actions.Reclaim, expected.reclaims);
+  assertEqual(name, 'deletes', actions.Delete, expected.deletes);
+  assertEqual(name, 'unmet Needs', unmet, expected.unmet);
+}
+
+function assertEqual(name: string, what: string, actual: number, expected: number): void {
+  if (actual !== expected) throw new Error(`${name}: expected ${expected} ${what}, found ${actual}`);
+}
+
+function countActions({ actions }: Plan): Record<ActionKind, number> {
+  const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+  for (const { kind } of actions) counts[kind]++;
+  return counts;
+}
+
+function rowsAfterFold({ verdicts }: Plan): number {
+  const folds = new Set<string>();
+  let rows = 0;
+  for (const { foldedInto } of verdicts) {
+    if (foldedInto === null) rows++;
+    else folds.add(keyText(foldedInto));
+  }
+  return rows + folds.size;
+}
+
+/** The case in a process of its own. */
+function runApart(name: string, settings: Settings): CaseResult {
+  const { cycles, seconds, seed } = settings;
+  const args = ['--case', name, '--cycles', `${cycles}`, '--seconds', `${seconds}`, '--seed', `${seed}`];
+  const child = spawnSync(process.execPath, [import.meta.filename, ...args, '--inline', '--json'], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (child.status !== 0) throw new Error(`case ${name} failed`);
+  return (JSON.parse(child.stdout) as { readonly cases: readonly CaseResult[] }).cases[0]!;
+}
+
+function printTable(results: readonly CaseResult[]): void {
+  const rows = results.map((result) => [
+    result.name,
+    {
+      machines: result.machines,
+      needs: result.needs,
+      rows: result.rowsAfterFold,
+      classes: result.classes,
+      cycles: result.cycles,
+      'p50 ms': result.cycleMs.p50,
+      'p99 ms': result.cycleMs.p99,
+      'max ms': result.cycleMs.max,
+      'µs/need': result.perNeedUs,
+      'floor ms': result.floorMs.p50,
+      '× floor': Math.round(result.ratioToFloor),
+      'B/machine': Math.round(result.bytesPerMachine),
+      actions: Object.values(result.actions).reduce((sum, count) => sum + count, 0),
+      unmet: result.unmet,
+    },
+  ]);
+  console.table(Object.fromEntries(rows));
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      case: { type: 'string', multiple: true },
+      cycles: { type: 'string', default: '30' },
+      seconds: { type: 'string', default: '20' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      inline: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const settings = {
+    cycles: Number(values.cycles),
+    seconds: Number(values.seconds),
+    seed: Number(values.seed),
+  };
+  const wanted = values.case ?? CASES.map(({ name }) => name);
+  const unknown = wanted.filter((name) => !CASES.some((benchCase) => benchCase.name === name));
+  if (values.help) console.log(HELP);
+  else if (values.list) {
+    for (const { name, about, counts } of CASES) {
+      console.log(`${name.padEnd(24)} ${counts.machines} machines, ${counts.needs} Needs: ${about}`);
+    }
+  } else if (unknown.length > 0) {
+    console.error(`No case named ${unknown.join(', ')}; --list names them.`);
+    process.exitCode = 2;
+  } else {
+    const results = CASES.filter(({ name }) => wanted.includes(name)).map((benchCase) => {
+      if (!values.json) console.error(`${benchCase.name} …`);
+      return values.inline ? runCase(benchCase, settings) : runApart(benchCase.name, settings);
+    });
+    if (values.json) {
+      console.log(
+        JSON.stringify({ benchmark: 'engine', node: process.version, ...settings, cases: results }, null, 2),
+      );
+    } else printTable(results);
+  }
+}

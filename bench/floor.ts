@@ -1,0 +1,94 @@
+// The floor: what it costs to look at every hot machine and Need column once, in the same process and on the same
+// memory. No cycle that reads everything can be faster, so a cycle is reported as a multiple of it.
+
+import type { Fleet } from '../src/fleet/index.ts';
+import { type Quantiles, quantilesOf } from './quantiles.ts';
+
+type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
+
+/** Columns of the two ledgers, whatever they are called, each with the number of entries in use. */
+function columnsOf(fleet: Fleet): readonly { readonly column: Column; readonly used: number }[] {
+  const columns: { column: Column; used: number }[] = [];
+  for (const ledger of [fleet.machines, fleet.demand]) {
+    for (const value of Object.values(ledger) as unknown[]) {
+      if (isColumn(value)) columns.push({ column: value, used: Math.min(value.length, ledger.size) });
+      else if (isVectorColumn(value)) {
+        columns.push({
+          column: value.data,
+          used: Math.min(value.data.length, ledger.size * fleet.dimensions.stride),
+        });
+      }
+    }
+  }
+  return columns;
+}
+
+function isColumn(value: unknown): value is Column {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
+
+function isVectorColumn(value: unknown): value is { readonly data: Column } {
+  return typeof value === 'object' && value !== null && 'data' in value && isColumn(value.data);
+}
+
+/** Time for the compiler to be done with the loops before anything counts. */
+const WARM_UP_MS = 100;
+
+export function floorOf(fleet: Fleet, rounds: number): Quantiles {
+  const columns = columnsOf(fleet);
+  let seen = 0;
+  const look = (): void => {
+    for (const { column, used } of columns) seen ^= pass(column, used);
+  };
+  const started = performance.now();
+  do look();
+  while (performance.now() - started < WARM_UP_MS);
+  const durations: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now();
+    look();
+    durations.push(performance.now() - start);
+  }
+  // The result is looked at, so that no pass is optimised away.
+  if (Number.isNaN(seen)) throw new Error('unreachable');
+  return quantilesOf(durations);
+}
+
+// One loop per element type: a loop that sees several of them is many times slower.
+function pass(column: Column, used: number): number {
+  if (column instanceof Uint8Array) return passUint8(column, used);
+  if (column instanceof Uint16Array) return passUint16(column, used);
+  if (column instanceof Uint32Array) return passUint32(column, used);
+  if (column instanceof Int32Array) return passInt32(column, used);
+  return passFloat64(column, used);
+}
+
+function passUint8(column: Uint8Array, used: number): number {
+  let seen = 0;
+  for (let i = 0; i < used; i++) seen ^= column[i]!;
+  return seen;
+}
+
+function passUint16(column: Uint16Array, used: number): number {
+  let seen = 0;
+  for (let i = 0; i < used; i++) seen ^= column[i]!;
+  return seen;
+}
+
+function passUint32(column: Uint32Array, used: number): number {
+  let seen = 0;
+  for (let i = 0; i < used; i++) seen ^= column[i]!;
+  return seen;
+}
+
+function passInt32(column: Int32Array, used: number): number {
+  let seen = 0;
+  for (let i = 0; i < used; i++) seen ^= column[i]!;
+  return seen;
+}
+
+function passFloat64(column: Float64Array, used: number): number {
+  let sum = 0;
+  for (let i = 0; i < used; i++) sum += column[i]!;
+  return sum > 0 ? 1 : 0;
+}

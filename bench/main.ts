@@ -1,0 +1,37 @@
+// `npm run --silent bench -- NAME [options]`: runs one benchmark with the rest of the command line.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const BENCHMARKS: Readonly<Record<string, { readonly file: string; readonly about: string }>> = {
+  rollup: { file: 'wire/rollup.ts', about: 'what it costs to read a roll-up' },
+  engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
+  ladder: { file: 'ladder/main.ts', about: 'the scale ladder, from dev-50 to uber-500k' },
+};
+
+const HELP = `usage: npm run --silent bench -- NAME [options]
+
+${Object.entries(BENCHMARKS)
+  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .join('\n')}
+
+examples:
+  npm run --silent bench -- rollup --needs 400
+  npm run --silent bench -- engine --case uber-5k-full --cycles 100
+  npm run --silent bench -- engine --json > engine.json
+  npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json
+
+NAME --help tells the options of one benchmark.
+`;
+
+const [name = '--help', ...rest] = process.argv.slice(2);
+const benchmark = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
+if (name === '--help' || name === '-h') console.log(HELP);
+else if (benchmark === undefined || !existsSync(`${import.meta.dirname}/${benchmark.file}`)) {
+  console.error(`There is no benchmark ${name}.\n\n${HELP}`);
+  process.exitCode = 2;
+} else {
+  const file = `${import.meta.dirname}/${benchmark.file}`;
+  const { status } = spawnSync(process.execPath, [file, ...rest], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}

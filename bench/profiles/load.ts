@@ -1,0 +1,22 @@
+// Reads the profiles beside this file.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseScaleProfile, type ScaleProfile } from '../../src/sim/index.ts';
+
+const SUFFIX = '.yaml';
+
+/** Names of all profiles, in order. */
+export function profileNames(): string[] {
+  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(SUFFIX));
+  return files.map((file) => file.slice(0, -SUFFIX.length)).sort();
+}
+
+export function loadProfile(name: string): ScaleProfile {
+  if (!profileNames().includes(name)) {
+    throw new Error(`There is no profile ${name}; there are ${profileNames().join(', ')}.`);
+  }
+  const parsed = parseScaleProfile(readFileSync(`${import.meta.dirname}/${name}${SUFFIX}`, 'utf8'));
+  if (parsed.ok) return parsed.value;
+  const problems = parsed.problems.map(({ path, message }) => `  ${path}: ${message}`);
+  throw new Error([`Profile ${name} cannot be read:`, ...problems].join('\n'));
+}
