@@ -64,6 +64,7 @@ export function realistic50k(sameRack: boolean): Case {
       ? 'Phase1_Realistic_50K_AllSame; nothing published'
       : 'Phase1_Realistic_50K; 22 ms on 18 cores, 8.19 s in the cloud',
     counts: { machines: 60_000, needs: 50_000, clusters: 50 },
+    readyClusters: null,
     build: () => {
       const needs = times(50_000, (n) => demand(Math.floor(n / 1000), n % 1000, 1000, 1, sameRack));
       return { fleet: fleetFrom(supply(0, 60_000, Idle), needs), expected: null };
@@ -83,6 +84,7 @@ export function lateRun(): Case {
     name: 'uber5k-late-run',
     about: 'Phase1_Uber5K_LateRun; 0.121 ms on 18 cores',
     counts: { machines: 18_000, needs: 160, clusters: 20 },
+    readyClusters: null,
     build: () => {
       const needs = times(160, (n) => demand(Math.floor(n / 8), n % 8, 8, 3125, false));
       return { fleet: fleetFrom(uber5kSupply(), needs), expected: null };
@@ -96,6 +98,7 @@ export function unaggregated(): Case {
     name: 'uber5k-unaggregated',
     about: 'Phase1_Uber5K_Unaggregated; nothing published',
     counts: { machines: 18_000, needs: 250_000, clusters: 20 },
+    readyClusters: null,
     build: () => {
       const needs = times(250_000, (n) => demand(Math.floor(n / 12_500), n % 12_500, 12_500, 1, false));
       return { fleet: fleetFrom(uber5kSupply(), needs), expected: null };
@@ -119,6 +122,7 @@ export function coLocated(): Case {
     name: 'uber5k-co-located',
     about: 'Phase1_ and Phase3_Uber5K_CoLocated; nothing published',
     counts: { machines: 18_000, needs: 2580, clusters: 20 },
+    readyClusters: null,
     build: () => {
       // Machines for gangs stand in blocks of eight over twelve racks per kind.
       const placed = new Map<Kind, number>();

@@ -3,7 +3,14 @@
 // checked before anything is timed.
 
 import type { Fleet } from '../../src/fleet/index.ts';
-import { CapacityType, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
+import {
+  CapacityType,
+  type LedgerMachine,
+  MachineState,
+  type Need,
+  NO_RESOURCES,
+  type ResourceVector,
+} from '../../src/model/index.ts';
 import { type Beginning, type ExpectedActions, Workload } from '../../src/sim/index.ts';
 import { loadProfile } from '../profiles/load.ts';
 import * as sixArchetypes from './cases-six-archetypes.ts';
@@ -26,6 +33,8 @@ export interface Case {
   /** The benchmark it rebuilds, and what was published for it. */
   readonly about: string;
   readonly counts: Counts;
+  /** Clusters that have reported; null: all. */
+  readonly readyClusters: ReadonlySet<string> | null;
   readonly build: (seed: number) => Input;
 }
 
@@ -56,9 +65,14 @@ function shardCycle(idle: number, published: string): Case {
 }
 
 /** Machines of one type, gangs of one machine: how fast a domain is chosen when all rows want the same. */
-function coLocated(name: string, about: string, idle: number, clusters: number, cpu: number): Case {
-  const offers = cpu === 4 && name.startsWith('uber') ? resources(4, 32) : resources(cpu);
-  const type = name.startsWith('uber') ? 'r6i.2xlarge' : 'c6i.4xlarge';
+function sameRack(
+  name: string,
+  about: string,
+  idle: number,
+  clusters: number,
+  type: string,
+  offers: ResourceVector,
+): Case {
   return plain(name, about, { machines: idle, needs: clusters, clusters }, () => ({
     machines: times(idle, (i) => machine(i, { type, offers, rack: `rack-${i % 8}` })),
     needs: times(clusters, (i) =>
@@ -74,40 +88,46 @@ function coLocated(name: string, about: string, idle: number, clusters: number, 
   }));
 }
 
-const inversions = plain(
-  'phase2-inversions',
-  'Phase2_ScaleInversions: 100 rows of top priority, five machines short each; nothing published',
-  { machines: 100_000, needs: 100, clusters: 10 },
-  () => ({
-    machines: times(100_000, (i) =>
-      machine(i, {
-        ...ROTATION[i % 5]!,
-        zone: ZONES[i % 3]!,
-        state: MachineState.Configured,
-        cluster: clusterName(i % 10),
-        stamp: stamped(100, 1),
+/**
+ * The reference hands the deficits to its second phase. Here they come from clusters without machines, and those that
+ * have the machines have not reported, so that nothing is theirs but by stamp: a whole cycle ends in the same place.
+ */
+const inversions: Case = {
+  ...plain(
+    'phase2-inversions',
+    'Phase2_ScaleInversions: 100 rows of top priority, five machines short each; nothing published',
+    { machines: 100_000, needs: 100, clusters: 20 },
+    () => ({
+      machines: times(100_000, (i) =>
+        machine(i, {
+          ...ROTATION[i % 5]!,
+          zone: ZONES[i % 3]!,
+          state: MachineState.Configured,
+          cluster: clusterName(i % 10),
+          stamp: stamped(100, 1),
+        }),
+      ),
+      needs: times(100, (i) => {
+        const { type, offers } = ROTATION[i % 5]!;
+        return need(clusterName(10 + (i % 10)), {
+          types: [type],
+          priority: 1_000_000,
+          pod: offers,
+          pods: 5,
+          group: `n${i}`,
+          penalties: [1, Number.POSITIVE_INFINITY],
+        });
       }),
-    ),
-    // The reference hands the deficits to its second phase; here they come from clusters that have no machines, so
-    // that a whole cycle ends in the same place. The ten clusters with machines report nothing.
-    needs: times(100, (i) => {
-      const { type, offers } = ROTATION[i % 5]!;
-      const penalties = [1, Number.POSITIVE_INFINITY] as const;
-      return need(clusterName(10 + (i % 10)), {
-        types: [type],
-        priority: 1_000_000,
-        pod: offers,
-        pods: 5,
-        group: `n${i}`,
-        penalties,
-      });
     }),
-  }),
-);
+  ),
+  readyClusters: new Set(times(10, (i) => clusterName(10 + i))),
+};
 
+/** Per cluster 2,000 machines of each of the five types; a row wants a third of it all, less what rounding takes. */
+const THIRD = 0.333;
 const highDemand = plain(
   'phase3-high-demand',
-  'Phase3_HighDemand: everything bound is wanted; 416 ms in the cloud',
+  'Phase3_HighDemand: nearly everything bound is wanted; 416 ms in the cloud',
   { machines: 500_000, needs: 150, clusters: 50 },
   () => ({
     machines: times(500_000, (i) =>
@@ -121,13 +141,13 @@ const highDemand = plain(
         stamp: stamped(100, 1),
       }),
     ),
-    // Three rows per cluster, each a third of its machines by cpu, open to the four types that have any.
     needs: times(150, (n) =>
       need(clusterName(Math.floor(n / 3)), {
-        types: ROTATION.slice(1).map(({ type }) => type),
+        types: ROTATION.map(({ type }) => type),
         priority: 1_000_000,
-        pod: resources(1),
-        pods: Math.floor((2000 * (2 + 16 + 32 + 4)) / 3),
+        pod: resources((2 + 16 + 32 + 4) * THIRD, (8 + 32 + 128 + 32) * THIRD, 8 * THIRD),
+        pods: 2000,
+        largestPod: NO_RESOURCES,
         group: `n${n % 3}`,
       }),
     ),
@@ -191,6 +211,7 @@ function uber5k(beginning: Beginning): Case {
     name: `uber-5k-${beginning}`,
     about: 'realistic catalogue; the reference took 128 to 256 ms with everything bound',
     counts: { machines: 22_500, needs: 7759, clusters: 20 },
+    readyClusters: null,
     build: (seed) => {
       const workload = new Workload(loadProfile('uber-5k'), seed, beginning);
       const fleet = workload.newFleet();
@@ -210,16 +231,24 @@ export const CASES: readonly Case[] = [
   shardCycle(500_000, '2.15 s on 18 cores, early engine'),
   sixArchetypes.realistic50k(false),
   sixArchetypes.realistic50k(true),
-  coLocated('take-co-located-50k', 'TakeCoLocated_Repeated_50K; about 50 s, then 50 ms', 10_000, 50_000, 4),
+  sameRack(
+    'take-co-located-50k',
+    'TakeCoLocated_Repeated_50K; about 50 s, then 50 ms',
+    10_000,
+    50_000,
+    'c6i.4xlarge',
+    resources(4),
+  ),
   sixArchetypes.lateRun(),
   sixArchetypes.unaggregated(),
   sixArchetypes.coLocated(),
-  coLocated(
+  sameRack(
     'uber50k-bucket-sized',
     'Phase1_Uber50K_BucketSizedBuckets; 9.41 ms per call',
     100_000,
     20_000,
-    4,
+    'r6i.2xlarge',
+    resources(4, 32),
   ),
   inversions,
   highDemand,
@@ -237,5 +266,5 @@ function plain(
     const { machines, needs } = make();
     return { fleet: fleetFrom(machines, needs), expected: null };
   };
-  return { name, about, counts, build };
+  return { name, about, counts, readyClusters: null, build };
 }

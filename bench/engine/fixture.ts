@@ -27,7 +27,7 @@ export function resources(cpu: number, memoryGi = 0, gpus = 0): ResourceVector {
   const vector = new Map<string, number>();
   if (cpu > 0) vector.set('cpu', Math.round(cpu * 1000));
   if (memoryGi > 0) vector.set('memory', Math.round(memoryGi * 2 ** 30));
-  if (gpus > 0) vector.set(GPU, gpus);
+  if (gpus > 0) vector.set(GPU, Math.round(gpus));
   return vector;
 }
 
@@ -95,6 +95,8 @@ export interface NeedParts {
   /** One pod, and how many of them. */
   readonly pod: ResourceVector;
   readonly pods: number;
+  /** Where it is not the pod. */
+  readonly largestPod?: ResourceVector;
   readonly sameRack?: boolean;
   readonly group?: string;
   /** Dollars: what an interruption and the loss of a machine cost. */
@@ -127,7 +129,7 @@ export function need(cluster: string, parts: NeedParts): Need {
     profile: profileOf(parts),
     group: parts.group ?? '',
     aggregate: scale(parts.pod, parts.pods),
-    minUnit: parts.pod,
+    minUnit: parts.largestPod ?? parts.pod,
     firstSeenMs: NOW_MS - 60_000,
   };
 }

@@ -2,34 +2,25 @@
 // cluster. Worked out once per cycle, so that a row that has what it wants looks at its own machines only.
 
 import type { Fleet } from '../fleet/index.ts';
-import { NONE, type Turns } from './turns.ts';
+import { NONE, roomFor, type Turns } from './turns.ts';
 
 export class BoundIndex {
-  readonly #fleet: Fleet;
   /** Own bound machines of a turn: `ownSlots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
-  readonly ownStart: Uint32Array;
-  readonly ownEnd: Uint32Array;
-  readonly ownSlots: Uint32Array;
+  ownStart = new Uint32Array(0);
+  ownEnd = new Uint32Array(0);
+  ownSlots = new Uint32Array(0);
   /** Orphans of a cluster, likewise. */
-  readonly orphanStart: Uint32Array;
-  readonly orphanEnd: Uint32Array;
-  readonly orphanSlots: Uint32Array;
+  orphanStart = new Uint32Array(0);
+  orphanEnd = new Uint32Array(0);
+  orphanSlots = new Uint32Array(0);
+  /** By place in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
+  #byStamp = new Int32Array(0);
+  #byTarget = new Int32Array(0);
 
-  constructor(fleet: Fleet, turns: Turns) {
-    this.#fleet = fleet;
+  /** Indexes a fleet anew. */
+  fill(fleet: Fleet, turns: Turns): void {
+    this.#reserve(fleet, turns);
     const { machines } = fleet;
-    let bound = 0;
-    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) bound += this.boundCount(cluster);
-    this.ownStart = new Uint32Array(turns.kind.length);
-    this.ownEnd = new Uint32Array(turns.kind.length);
-    // A machine whose stamp and target name two live rows is both rows' own.
-    this.ownSlots = new Uint32Array(bound * 2);
-    this.orphanStart = new Uint32Array(fleet.clusters.size);
-    this.orphanEnd = new Uint32Array(fleet.clusters.size);
-    this.orphanSlots = new Uint32Array(bound);
-
-    const byStamp = new Int32Array(bound);
-    const byTarget = new Int32Array(bound);
     let ownAt = 0;
     let orphanAt = 0;
     for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
@@ -42,10 +33,10 @@ export class BoundIndex {
           const slot = machines.arena.data[i]!;
           const stamped = turns.ofKey[machines.stampKey[slot]!]!;
           const targeted = machines.target[slot] === 0 ? NONE : turns.ofKey[machines.target[slot]!]!;
-          byStamp[at] = stamped;
+          this.#byStamp[at] = stamped;
           // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
           const here = targeted !== NONE && targeted !== stamped && turns.cluster[targeted] === cluster;
-          byTarget[at] = here ? targeted : NONE;
+          this.#byTarget[at] = here ? targeted : NONE;
           if (stamped !== NONE) this.ownEnd[stamped]!++;
           if (here) this.ownEnd[targeted]!++;
           if (stamped === NONE && targeted === NONE) this.orphanSlots[orphanAt++] = slot;
@@ -63,15 +54,44 @@ export class BoundIndex {
       for (const run of [runs.configured, runs.configuring]) {
         for (let i = run.offset; i < run.offset + run.length; i++, at++) {
           const slot = machines.arena.data[i]!;
-          if (byStamp[at] !== NONE) this.ownSlots[this.ownEnd[byStamp[at]!]!++] = slot;
-          if (byTarget[at] !== NONE) this.ownSlots[this.ownEnd[byTarget[at]!]!++] = slot;
+          if (this.#byStamp[at] !== NONE) this.ownSlots[this.ownEnd[this.#byStamp[at]!]!++] = slot;
+          if (this.#byTarget[at] !== NONE) this.ownSlots[this.ownEnd[this.#byTarget[at]!]!++] = slot;
         }
       }
     }
   }
 
-  boundCount(cluster: number): number {
-    const runs = this.#fleet.machines.boundOf(cluster);
-    return runs === undefined ? 0 : runs.configured.length + runs.configuring.length;
+  #reserve(fleet: Fleet, turns: Turns): void {
+    let bound = 0;
+    let most = 0;
+    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
+      const runs = fleet.machines.boundOf(cluster);
+      const count = runs === undefined ? 0 : runs.configured.length + runs.configuring.length;
+      bound += count;
+      most = Math.max(most, count);
+    }
+    if (this.ownStart.length < turns.kind.length) {
+      this.ownStart = new Uint32Array(turns.kind.length);
+      this.ownEnd = new Uint32Array(turns.kind.length);
+    } else {
+      this.ownStart.fill(0);
+      this.ownEnd.fill(0);
+    }
+    if (this.orphanStart.length < fleet.clusters.size) {
+      this.orphanStart = new Uint32Array(roomFor(fleet.clusters.size));
+      this.orphanEnd = new Uint32Array(roomFor(fleet.clusters.size));
+    } else {
+      this.orphanStart.fill(0);
+      this.orphanEnd.fill(0);
+    }
+    if (this.orphanSlots.length < bound) {
+      this.orphanSlots = new Uint32Array(roomFor(bound));
+      // A machine whose stamp and target name two live rows is both rows' own.
+      this.ownSlots = new Uint32Array(roomFor(bound) * 2);
+    }
+    if (this.#byStamp.length < most) {
+      this.#byStamp = new Int32Array(roomFor(most));
+      this.#byTarget = new Int32Array(roomFor(most));
+    }
   }
 }

@@ -8,13 +8,9 @@
 
 import type { Pattern, Run } from '../fleet/index.ts';
 import { isBound } from '../model/index.ts';
-import type { Cycle } from './cycle.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
-
-/** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
-export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
-export type Credit = (typeof Credit)[keyof typeof Credit];
 
 /** Serves every turn of a cluster as far as no pool is needed. Short and waiting turns are handed to `pending`. */
 export function creditCluster(

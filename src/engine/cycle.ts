@@ -4,8 +4,12 @@ import type { Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex } from './bound.ts';
 import { Pools } from './pool.ts';
-import { NONE, TurnKind, type Turns } from './turns.ts';
+import { makeTurns, NONE, roomFor, TurnKind, Turns } from './turns.ts';
 import { type Shortage, Want } from './want.ts';
+
+/** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
+export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
+export type Credit = (typeof Credit)[keyof typeof Credit];
 
 /** What a gang saw and chose. */
 export interface GangView {
@@ -37,65 +41,95 @@ export interface Unmet {
   readonly blocker: number;
 }
 
+/** Serves one cycle after the other; what it holds of the last one is good until the next begins. */
 export class Cycle {
   readonly fleet: Fleet;
-  readonly options: DecisionOptions;
-  readonly nowMs: number;
-  readonly turns: Turns;
-  readonly bound: BoundIndex;
-  readonly pools: Pools;
+  options!: DecisionOptions;
+  nowMs = 0;
+  readonly turns = new Turns();
+  readonly bound = new BoundIndex();
+  pools!: Pools;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
   /** By slot: the claiming turn plus one; 0 for none. */
-  readonly claimedBy: Int32Array;
+  claimedBy = new Int32Array(0);
   /** By slot: 1 if a row that waits for the pools might claim it. */
-  readonly contested: Uint8Array;
+  contested = new Uint8Array(0);
 
   /** Claims in the order they were made; a turn has one part of credits and one of later claims. */
-  readonly claims: Uint32Array;
+  claims = new Uint32Array(0);
   #claimCount = 0;
-  readonly creditStart: Uint32Array;
-  readonly creditEnd: Uint32Array;
-  readonly laterStart: Uint32Array;
-  readonly laterEnd: Uint32Array;
+  creditStart = new Uint32Array(0);
+  creditEnd = new Uint32Array(0);
+  laterStart = new Uint32Array(0);
+  laterEnd = new Uint32Array(0);
 
   /** Turns that waited for the pools, in the order they were served. */
-  readonly pass: number[] = [];
+  pass: number[] = [];
   /** By turn: the domain of a gang that its own machines complete, by number. */
-  readonly domainOf: Int32Array;
+  domainOf = new Int32Array(0);
   /** Gangs that had to choose. */
-  readonly gangs = new Map<number, GangView>();
-  readonly unmet: Unmet[] = [];
+  gangs = new Map<number, GangView>();
+  unmet: Unmet[] = [];
   /** Bound machines whose stamp is to name the gang that claims them now. */
-  readonly restamped: number[] = [];
+  restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
-  readonly hosted = new Map<number, number>();
+  hosted = new Map<number, number>();
   /** By class: the last turn that took an Idle or Speculative machine of it. */
-  readonly lastTakenBy: Int32Array;
-  readonly #cannotBind: Uint8Array;
+  lastTakenBy = new Int32Array(0);
+  #cannotBind = new Uint8Array(0);
   #firstOfClass: Int32Array | null = null;
 
-  constructor(fleet: Fleet, options: DecisionOptions, nowMs: number, turns: Turns) {
+  constructor(fleet: Fleet) {
     this.fleet = fleet;
-    this.options = options;
-    this.nowMs = nowMs;
-    this.turns = turns;
-    this.bound = new BoundIndex(fleet, turns);
-    this.claimedBy = new Int32Array(fleet.machines.size);
-    this.contested = new Uint8Array(fleet.machines.size);
-    this.pools = new Pools(fleet, this.claimedBy);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
-    this.claims = new Uint32Array(fleet.machines.size);
-    this.creditStart = new Uint32Array(turns.kind.length);
-    this.creditEnd = new Uint32Array(turns.kind.length);
-    this.laterStart = new Uint32Array(turns.kind.length);
-    this.laterEnd = new Uint32Array(turns.kind.length);
-    this.domainOf = new Int32Array(turns.kind.length);
-    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
+  }
+
+  /** Starts over: nothing claimed, nobody served. */
+  begin(nowMs: number, options: DecisionOptions): void {
+    const { fleet, turns } = this;
+    this.nowMs = nowMs;
+    this.options = options;
+    makeTurns(fleet, turns);
+    this.bound.fill(fleet, turns);
+    this.#reset();
+    this.pools = new Pools(fleet, this.claimedBy);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
+  }
+
+  #reset(): void {
+    const { fleet, turns } = this;
+    if (this.claimedBy.length < fleet.machines.size) {
+      const room = roomFor(fleet.machines.size);
+      this.claimedBy = new Int32Array(room);
+      this.contested = new Uint8Array(room);
+      this.claims = new Uint32Array(room);
+    } else {
+      this.claimedBy.fill(0);
+      this.contested.fill(0);
+    }
+    if (this.creditStart.length < turns.kind.length) {
+      this.creditStart = new Uint32Array(turns.kind.length);
+      this.creditEnd = new Uint32Array(turns.kind.length);
+      this.laterStart = new Uint32Array(turns.kind.length);
+      this.laterEnd = new Uint32Array(turns.kind.length);
+      this.domainOf = new Int32Array(turns.kind.length);
+    } else {
+      // Most turns never reach the pools; an old part of theirs must not look like claims.
+      this.laterStart.fill(0);
+      this.laterEnd.fill(0);
+    }
+    this.#claimCount = 0;
+    this.pass = [];
+    this.gangs = new Map();
+    this.unmet = [];
+    this.restamped = [];
+    this.hosted = new Map();
+    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
+    this.#firstOfClass = null;
   }
 
   canBind(cluster: number): boolean {

@@ -11,7 +11,7 @@ import {
   RECLAIM_GRACE_SECONDS,
   type Verdict,
 } from '../model/index.ts';
-import type { Cycle } from './cycle.ts';
+import { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { solve } from './solve.ts';
@@ -143,12 +143,22 @@ export class Decision {
   }
 }
 
-/** One cycle: Phase 1, 2 and 3 over a frozen fleet. */
-export function runCycle(fleet: Fleet, nowMs: number, options: DecisionOptions): Decision {
-  return new Decision(solve(fleet, nowMs, options));
+/** Decides cycle after cycle over one fleet, in the same buffers: a decision is good until the next one is made. */
+export class Engine {
+  readonly #cycle: Cycle;
+
+  constructor(fleet: Fleet) {
+    this.#cycle = new Cycle(fleet);
+  }
+
+  /** One cycle: Phases 1, 2 and 3. */
+  decide(nowMs: number, options: DecisionOptions): Decision {
+    solve(this.#cycle, nowMs, options);
+    return new Decision(this.#cycle);
+  }
 }
 
-/** One cycle, described in full. */
+/** One cycle over a fleet, described in full. */
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
-  return runCycle(fleet, nowMs, options).plan();
+  return new Engine(fleet).decide(nowMs, options).plan();
 }

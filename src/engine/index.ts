@@ -1,4 +1,4 @@
 // The decision engine: pure decisions over a frozen fleet.
 
 export type { Decision } from './decide.ts';
-export { decide, runCycle } from './decide.ts';
+export { decide, Engine } from './decide.ts';

@@ -101,8 +101,10 @@ class PhaseTwo {
     const further = [...new Set(victims.map(({ slot }) => domains.names[domains.of(this.#classOf(slot))]!))]
       .filter((name) => !chosen.includes(name))
       .sort(compareText);
+    const hopeful = this.#hopeful(turn, victims);
     for (const name of [...chosen, ...further]) {
       const domain = byName.get(name)!;
+      if (hopeful[domain] === 0) continue;
       const counted = this.#countDomain(turn, domain);
       const eligible = victims.filter(({ slot }) => {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
@@ -113,6 +115,47 @@ class PhaseTwo {
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
     return { picks: [], covered: false };
+  }
+
+  /**
+   * By domain: 1 if it might complete a gang, counting generously everything that fits and is free, its cluster's or
+   * its own, and every victim. Saves trying each rack of a fleet one by one.
+   */
+  #hopeful(turn: number, victims: readonly Victim[]): Uint8Array {
+    const cycle = this.#cycle;
+    const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
+    const { count: dims, stride } = dimensions;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const domains = domainsOf(cycle, turn);
+    const want = demand.aggregate.data;
+    const from = cycle.turns.row[turn]! * stride;
+    const have = new Float64Array(domains.names.length * dims);
+    const add = (c: number, count: number): void => {
+      const at = domains.of(c) * dims;
+      for (let d = 0; d < dims; d++) {
+        const sum = have[at + d]! + classes.allocatable.data[c * stride + d]! * count;
+        have[at + d] = Math.min(sum, want[from + d]!);
+      }
+    };
+    for (const c of pattern.fittingClasses()) {
+      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
+    }
+    for (const slot of cycle.pools.freeSpecial()) if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
+    for (const slot of cycle.targeted(turn)) add(this.#classOf(slot), 1);
+    for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
+    const runs = machines.boundOf(cycle.turns.cluster[turn]!);
+    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++) {
+        const slot = machines.arena.data[i]!;
+        if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
+      }
+    }
+    for (const { slot } of victims) if (this.#picked[slot] === 0) add(this.#classOf(slot), 1);
+    const hopeful = new Uint8Array(domains.names.length).fill(1);
+    for (let domain = 0; domain < hopeful.length; domain++) {
+      for (let d = 0; d < dims; d++) if (have[domain * dims + d]! < want[from + d]!) hopeful[domain] = 0;
+    }
+    return hopeful;
   }
 
   /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */
@@ -148,7 +191,7 @@ class PhaseTwo {
     for (const c of pattern.fittingClasses()) {
       if (domains.of(c) !== domain) continue;
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
-      for (let i = 0; i < free && !cycle.want.covered; i++) cycle.want.take(c, true);
+      for (let i = 0; i < free && cycle.want.adds(c, true); i++) cycle.want.take(c, true);
     }
     return counted;
   }
@@ -170,11 +213,15 @@ class PhaseTwo {
     if (victims === undefined) {
       const pattern = patterns.patternOf(number);
       const found: Victim[] = [];
-      for (let slot = 0; slot < machines.size; slot++) {
-        if (machines.state[slot] !== MachineState.Configured || machines.held[slot] === 1) continue;
-        if (!pattern.fits(machines.classOf[slot]!)) continue;
-        const victim = this.#victim(slot, priority);
-        if (victim !== null) found.push(victim);
+      for (let cluster = 1; cluster < this.#cycle.fleet.clusters.size; cluster++) {
+        const run = machines.boundOf(cluster)?.configured;
+        if (run === undefined) continue;
+        for (let i = run.offset; i < run.offset + run.length; i++) {
+          const slot = machines.arena.data[i]!;
+          if (!pattern.fits(machines.classOf[slot]!) || machines.held[slot] === 1) continue;
+          const victim = this.#victim(slot, priority);
+          if (victim !== null) found.push(victim);
+        }
       }
       found.sort(
         (a, b) =>

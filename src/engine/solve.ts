@@ -1,14 +1,13 @@
 // Phase 1: every row served, with the result of serving them one by one in rank order. First each cluster is credited
 // by itself; then the rows that need the shared pools are served in rank order over all clusters.
 
-import type { Fleet } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { acquire } from './acquire.ts';
-import { Credit, creditCluster, creditRow } from './credit.ts';
-import { Cycle } from './cycle.ts';
+import { creditCluster, creditRow } from './credit.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
-import { TurnKind, turnsOf } from './turns.ts';
+import { TurnKind } from './turns.ts';
 import type { Shortage } from './want.ts';
 
 /** Rows that need the pools: what they still want, or null if they have not been credited. */
@@ -18,9 +17,10 @@ interface Pending {
   readonly gangs: number;
 }
 
-export function solve(fleet: Fleet, nowMs: number, options: DecisionOptions): Cycle {
-  const turns = turnsOf(fleet);
-  const cycle = new Cycle(fleet, options, nowMs, turns);
+/** Serves a whole cycle. */
+export function solve(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
+  cycle.begin(nowMs, options);
+  const { fleet, turns } = cycle;
   const pending: Pending[] = [];
   for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
     creditCluster(cycle, cluster, (turn, credit) => {
@@ -33,7 +33,6 @@ export function solve(fleet: Fleet, nowMs: number, options: DecisionOptions): Cy
     serve(cycle, turn, shortage, gangs);
     if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
   }
-  return cycle;
 }
 
 function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {

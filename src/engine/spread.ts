@@ -4,8 +4,7 @@
 import type { Domains } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { beyondDrains } from './acquire.ts';
-import { Credit } from './credit.ts';
-import type { Cycle, SpreadView } from './cycle.ts';
+import { Credit, type Cycle, type SpreadView } from './cycle.ts';
 import type { Want } from './want.ts';
 
 /** The spread test of one row: how many machines each domain has, and what the emptiest is. */

@@ -12,46 +12,54 @@ export const NONE = -1;
 export class Turns {
   /** Turns in use; those of members that their fold could not host are appended behind all others. */
   count = 0;
-  readonly kind: Uint8Array;
-  readonly cluster: Uint32Array;
+  kind = new Uint8Array(0);
+  cluster = new Uint32Array(0);
   /** Row of demand that says what it wants; of a fold, the row of one member (all are alike). */
-  readonly row: Uint32Array;
-  readonly key: Uint32Array;
-  readonly profile: Uint32Array;
-  readonly pattern: Uint32Array;
-  readonly firstSeenMs: Float64Array;
+  row = new Uint32Array(0);
+  key = new Uint32Array(0);
+  profile = new Uint32Array(0);
+  pattern = new Uint32Array(0);
+  firstSeenMs = new Float64Array(0);
   /** Precedence as one number: higher is served first. */
-  readonly precedence: Float64Array;
+  precedence = new Float64Array(0);
   /** Place among the turns of its cluster; an unhosted member stands between its fold and the next turn. */
-  readonly place: Float64Array;
-  /** Members of a fold: how many, the first and the last row; `nextMember` links the rows. */
-  readonly members: Int32Array;
-  readonly firstMember: Int32Array;
-  readonly nextMember: Int32Array;
+  place = new Float64Array(0);
+  /** Members of a fold: how many and the first row; `nextMember` links the rows. */
+  members = new Int32Array(0);
+  firstMember = new Int32Array(0);
+  nextMember = new Int32Array(0);
   /** Turns of a cluster: from `start` up to `end`. */
-  readonly start: Uint32Array;
-  readonly end: Uint32Array;
+  start = new Uint32Array(0);
+  end = new Uint32Array(0);
   /** Turn by key; NONE for keys that no turn has. */
-  readonly ofKey: Int32Array;
+  ofKey = new Int32Array(0);
 
-  constructor(fleet: Fleet) {
+  /** Makes room for a fleet's turns and forgets those of the cycle before. */
+  reset(fleet: Fleet): void {
+    this.count = 0;
     // A fold replaces at least one row, and each unhosted member was one: rows plus folds are never more than twice.
     const most = fleet.demand.count * 2;
-    this.kind = new Uint8Array(most);
-    this.cluster = new Uint32Array(most);
-    this.row = new Uint32Array(most);
-    this.key = new Uint32Array(most);
-    this.profile = new Uint32Array(most);
-    this.pattern = new Uint32Array(most);
-    this.firstSeenMs = new Float64Array(most);
-    this.precedence = new Float64Array(most);
-    this.place = new Float64Array(most);
-    this.members = new Int32Array(most);
-    this.firstMember = new Int32Array(most);
-    this.nextMember = new Int32Array(fleet.demand.size);
-    this.start = new Uint32Array(fleet.clusters.size);
-    this.end = new Uint32Array(fleet.clusters.size);
-    this.ofKey = new Int32Array(fleet.keys.size).fill(NONE);
+    if (this.kind.length < most) {
+      const room = roomFor(most);
+      this.kind = new Uint8Array(room);
+      this.cluster = new Uint32Array(room);
+      this.row = new Uint32Array(room);
+      this.key = new Uint32Array(room);
+      this.profile = new Uint32Array(room);
+      this.pattern = new Uint32Array(room);
+      this.firstSeenMs = new Float64Array(room);
+      this.precedence = new Float64Array(room);
+      this.place = new Float64Array(room);
+      this.members = new Int32Array(room);
+      this.firstMember = new Int32Array(room);
+    }
+    if (this.nextMember.length < fleet.demand.size) this.nextMember = new Int32Array(roomFor(fleet.demand.size));
+    if (this.start.length < fleet.clusters.size) {
+      this.start = new Uint32Array(roomFor(fleet.clusters.size));
+      this.end = new Uint32Array(roomFor(fleet.clusters.size));
+    }
+    if (this.ofKey.length < fleet.keys.size) this.ofKey = new Int32Array(roomFor(fleet.keys.size));
+    this.ofKey.fill(NONE);
   }
 
   /** A turn for a row of demand served as itself. */
@@ -65,7 +73,7 @@ export class Turns {
     this.profile[turn] = demand.profile[row]!;
     this.pattern[turn] = demand.pattern[row]!;
     this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
-    this.precedence[turn] = demand.profiles.entryOf(this.profile[turn]!).precedence;
+    this.precedence[turn] = demand.precedence[row]!;
     this.members[turn] = 0;
     return turn;
   }
@@ -108,9 +116,14 @@ export class Turns {
   }
 }
 
-/** All turns of a fleet. */
-export function turnsOf(fleet: Fleet): Turns {
-  const turns = new Turns(fleet);
+/** Room for so many entries and half as many again, so that a growing fleet rarely moves. */
+export function roomFor(entries: number): number {
+  return Math.ceil(entries * 1.5);
+}
+
+/** Fills in all turns of a fleet. */
+export function makeTurns(fleet: Fleet, turns: Turns): void {
+  turns.reset(fleet);
   const foldable = new Foldable(fleet);
   for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
     turns.start[cluster] = turns.count;
@@ -118,7 +131,6 @@ export function turnsOf(fleet: Fleet): Turns {
     turns.end[cluster] = turns.count;
     settle(fleet, turns, cluster);
   }
-  return turns;
 }
 
 /** Rows of a cluster stand in rank order; a fold takes the place of its first member. */
@@ -127,8 +139,7 @@ function collect(fleet: Fleet, turns: Turns, foldable: Foldable, cluster: number
   const { offset, length } = demand.rowsOf(cluster);
   for (let row = offset; row < offset + length; row++) {
     if (demand.same[row] === 0) {
-      const { spreadKey } = demand.profiles.entryOf(demand.profile[row]!);
-      turns.addRow(fleet, row, spreadKey === undefined ? TurnKind.Plain : TurnKind.Spread);
+      turns.addRow(fleet, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
     } else if (!foldable.test(row)) {
       turns.addRow(fleet, row, TurnKind.Gang);
     } else {

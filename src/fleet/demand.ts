@@ -44,6 +44,9 @@ export class DemandLedger {
   profile: Uint32Array = sharedUint32(0);
   /** Requirements and min_unit: what a machine must be to serve the row. */
   pattern: Uint32Array = sharedUint32(0);
+  /** Precedence of the profile as one number, and whether a strict spread binds the row. */
+  precedence: Float64Array = sharedFloat64(0);
+  spreads: Uint8Array = sharedUint8(0);
   /** Rows with `Same`: requirements and whole aggregate (may it fold?), and what it is when folded. */
   same: Uint8Array = sharedUint8(0);
   wholePattern: Uint32Array = sharedUint32(0);
@@ -150,6 +153,8 @@ export class DemandLedger {
     this.firstSeenMs[row] = need.firstSeenMs;
     this.empty[row] = isZero(aggregate) ? 1 : 0;
     const entry = this.profiles.entryOf(this.profile[row]!);
+    this.precedence[row] = entry.precedence;
+    this.spreads[row] = entry.spreadKey === undefined ? 0 : 1;
     this.same[row] = entry.sameKey === undefined ? 0 : 1;
     if (entry.sameKey === undefined) return;
     this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate);
@@ -196,6 +201,8 @@ export class DemandLedger {
     this.profile = extended(this.profile, sharedUint32(capacity));
     this.pattern = extended(this.pattern, sharedUint32(capacity));
     this.same = extended(this.same, sharedUint8(capacity));
+    this.precedence = extended(this.precedence, sharedFloat64(capacity));
+    this.spreads = extended(this.spreads, sharedUint8(capacity));
     this.wholePattern = extended(this.wholePattern, sharedUint32(capacity));
     this.foldPattern = extended(this.foldPattern, sharedUint32(capacity));
     this.foldProfile = extended(this.foldProfile, sharedUint32(capacity));

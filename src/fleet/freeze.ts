@@ -54,6 +54,8 @@ export interface AppliedChanges {
 
 /** A machine as it will stand once the freeze is written. */
 interface Draft {
+  /** Its place in the columns; undefined before the first write. */
+  readonly slot: number | undefined;
   /** null: not on record. */
   readonly standing: Standing | null;
   /** null: as its class has it. */
@@ -61,8 +63,6 @@ interface Draft {
 }
 
 type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K };
-
-const ABSENT: Draft = { standing: null, facts: null };
 
 /** Applies all entries in order and empties the journal. A refused entry costs its neighbours nothing. */
 export function applyJournal(fleet: Fleet, journal: Journal): AppliedChanges {
@@ -151,22 +151,23 @@ class Freeze {
       this.#refused.push({ entry, problems });
       return;
     }
-    const known = this.#draftOf(machine.id).standing;
-    const current = known === null ? null : this.#factsOf(machine.id);
+    const draft = this.#draftOf(machine.id);
+    const known = draft.standing;
+    const current = known === null ? null : this.#factsOf(draft);
     const standing = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
     const facts = this.#factsFrom(machine, current);
     // Most records of a List say nothing new and cost nothing more.
     if (known !== null && sameStanding(known, standing) && sameFacts(current!, facts)) return;
     this.#fleet.classes.admit([machine]);
     this.#report(machine.id, known?.state ?? null, machine.state);
-    this.#drafts.set(machine.id, { standing, facts });
+    this.#drafts.set(machine.id, { ...draft, standing, facts });
   }
 
   #lose(id: string): void {
-    const known = this.#draftOf(id).standing;
-    if (known === null) return;
-    this.#report(id, known.state, GONE);
-    this.#drafts.set(id, ABSENT);
+    const { slot, standing } = this.#draftOf(id);
+    if (standing === null) return;
+    this.#report(id, standing.state, GONE);
+    this.#drafts.set(id, { slot, standing: null, facts: null });
   }
 
   #report(id: string, known: MachineState | null, seen: Sighting): void {
@@ -217,18 +218,18 @@ class Freeze {
   }
 
   #setDrainSeconds(id: string, drainSeconds: number): void {
-    const standing = this.#known(id);
-    this.#drafts.set(id, { standing, facts: { ...this.#factsOf(id), drainSeconds } });
+    const draft = this.#known(id);
+    this.#drafts.set(id, { ...draft, facts: { ...this.#factsOf(draft), drainSeconds } });
   }
 
   #restand(id: string, change: (known: Standing) => Standing): void {
-    const standing = change(this.#known(id));
-    this.#drafts.set(id, { standing, facts: this.#drafts.get(id)?.facts ?? null });
+    const draft = this.#known(id);
+    this.#drafts.set(id, { ...draft, standing: change(draft.standing) });
   }
 
-  #known(id: string): Standing {
-    const { standing } = this.#draftOf(id);
-    if (standing !== null) return standing;
+  #known(id: string): Draft & { readonly standing: Standing } {
+    const { standing, ...draft } = this.#draftOf(id);
+    if (standing !== null) return { standing, ...draft };
     throw new BigFleetError('BF_MACHINE_UNKNOWN', `Machine "${printable(id)}" is not on record.`);
   }
 
@@ -236,13 +237,14 @@ class Freeze {
     const draft = this.#drafts.get(id);
     if (draft !== undefined) return draft;
     const slot = this.#fleet.machines.slotOf(id);
-    return slot === undefined ? ABSENT : { standing: this.#fleet.machines.standingOf(slot), facts: null };
+    const standing = slot === undefined ? null : this.#fleet.machines.standingOf(slot);
+    return { slot, standing, facts: null };
   }
 
   /** What a machine on record shares with its class. */
-  #factsOf(id: string): ClassFacts {
+  #factsOf({ slot, facts }: Draft): ClassFacts {
     const { machines, classes } = this.#fleet;
-    return this.#drafts.get(id)?.facts ?? classes.factsOf(machines.classOf[machines.slotOf(id)!]!);
+    return facts ?? classes.factsOf(machines.classOf[slot!]!);
   }
 
   // How long it drains is measured by us, so a record does not say; a machine of a new type starts as its like do.
@@ -266,9 +268,8 @@ class Freeze {
   }
 
   /** Writes what differs from the columns; false if nothing does. */
-  #writeOne(id: string, { standing, facts }: Draft): boolean {
+  #writeOne(id: string, { slot, standing, facts }: Draft): boolean {
     const { machines } = this.#fleet;
-    const slot = machines.slotOf(id);
     if (standing === null) machines.remove(id);
     else if (slot === undefined) machines.put({ id, ...standing, ...facts! });
     else return this.#rewrite(slot, standing, facts);

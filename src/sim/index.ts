@@ -3,7 +3,7 @@
 export { catalogueOf } from './catalogues/index.ts';
 export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, planJson } from './plan-json.ts';
-export type { ScaleProfile } from './scale-profile.ts';
+export type { Change, ScaleProfile, Threshold } from './scale-profile.ts';
 export { parseScaleProfile } from './scale-profile.ts';
 export type { EngineOptions, Scenario } from './scenario.ts';
 export {
@@ -15,4 +15,7 @@ export {
 export { writeScenario } from './scenario-write.ts';
 export type { Beginning } from './workload.ts';
 export { Workload } from './workload.ts';
+export type { ChurnStep, RollUp } from './workload-churn.ts';
+export { Churn } from './workload-churn.ts';
 export type { ExpectedActions } from './workload-planted.ts';
+export { WORKLOAD_NOW_MS } from './workload-rows.ts';

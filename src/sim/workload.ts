@@ -18,9 +18,6 @@ import { Words } from './workload-words.ts';
  */
 export type Beginning = 'quiet' | 'full' | 'cold';
 
-/** Records handed over at once: few enough to stay small, enough to sort rarely. */
-const LOAD_CHUNK = 250_000;
-
 /** The rows of a cluster and what is bound for them. */
 export interface ClusterPlan {
   readonly rows: readonly Row[];
@@ -82,8 +79,34 @@ export class Workload {
   }
 
   needsOf(cluster: number): Need[] {
+    return this.asNeeds(cluster, this.planOf(cluster).rows);
+  }
+
+  asNeeds(cluster: number, rows: readonly Row[]): Need[] {
     const name = this.clusterName(cluster);
-    return this.planOf(cluster).rows.map((row) => this.words.needOf(row, name));
+    return rows.map((row) => this.words.needOf(row, name));
+  }
+
+  /** Rows the engine serves: plain rows, gangs of several machines, and one for each set of equal small gangs. */
+  rowsAfterFold(cluster: number): number {
+    return this.planOf(cluster).holdings.length;
+  }
+
+  /** The bound machine with a number from 0 to `configured − 1`, as it stands at the beginning. */
+  boundMachine(ordinal: number): LedgerMachine {
+    const { clusters, configured } = this.profile;
+    // The first clusters have one machine more than the others if it does not come out even.
+    const each = Math.floor(configured / clusters);
+    const larger = configured % clusters;
+    const inLarger = ordinal < larger * (each + 1);
+    const cluster = inLarger
+      ? Math.floor(ordinal / (each + 1))
+      : larger + Math.floor((ordinal - larger * (each + 1)) / each);
+    const first = cluster * each + Math.min(cluster, larger);
+    for (const machine of this.boundOf(cluster, first)) {
+      if (machine.id === this.#machines.idOf(ordinal)) return machine;
+    }
+    throw new RangeError(`${this.profile.name} has no bound machine ${ordinal}`);
   }
 
   /** Every record once: bound ones cluster by cluster, then Idle ones, then quota slots. */
@@ -129,16 +152,11 @@ export class Workload {
     return fleet;
   }
 
-  /** Fills an empty fleet. */
+  /** Fills an empty fleet, one record at a time. */
   load(fleet: Fleet): void {
-    let chunk: LedgerMachine[] = [];
-    for (const machine of this.machines()) {
-      chunk.push(machine);
-      if (chunk.length < LOAD_CHUNK) continue;
-      fleet.machines.load(chunk);
-      chunk = [];
-    }
-    fleet.machines.load(chunk);
+    fleet.machines.batch(() => {
+      for (const machine of this.machines()) fleet.machines.put(machine);
+    });
     for (let cluster = 0; cluster < this.profile.clusters; cluster++) {
       fleet.demand.replace(this.clusterName(cluster), this.needsOf(cluster));
     }
