@@ -27,8 +27,8 @@ function isColumn(value: unknown): value is Column {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 
-function isVectorColumn(value: unknown): value is { readonly data: Column } {
-  return typeof value === 'object' && value !== null && 'data' in value && isColumn(value.data);
+function isVectorColumn(value: unknown): value is { readonly data: Float64Array } {
+  return typeof value === 'object' && value !== null && 'data' in value && value.data instanceof Float64Array;
 }
 
 /** Time for the compiler to be done with the loops before anything counts. */

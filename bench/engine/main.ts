@@ -3,10 +3,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { decide } from '../../src/engine/index.ts';
+import { type Decision, Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import type { ActionKind, DecisionOptions, Plan } from '../../src/model/index.ts';
-import { DEFAULT_SCORE_WEIGHTS, keyText } from '../../src/model/index.ts';
+import { type ActionKind, DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS, type ExpectedActions } from '../../src/sim/index.ts';
 import { floorOf } from '../floor.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
@@ -65,18 +64,26 @@ interface CaseResult {
 function runCase(benchCase: Case, settings: Settings): CaseResult {
   const { fleet, expected } = benchCase.build(settings.seed);
   checkCounts(benchCase, fleet);
-  const first = decide(fleet, NOW_MS, OPTIONS);
-  const actions = countActions(first);
-  const unmet = first.verdicts.filter(({ satisfied }) => !satisfied).length;
+  const options = { ...OPTIONS, readyClusters: benchCase.readyClusters };
+  const engine = new Engine(fleet);
+  // A whole cycle: everything is decided and the actions are spelled out.
+  const cycle = (): Decision => {
+    const decision = engine.decide(NOW_MS, options);
+    decision.actions();
+    return decision;
+  };
+  const first = cycle();
+  const { rows, counts: actions } = first;
+  const unmet = first.unmet.length;
   if (expected !== null) checkActions(benchCase.name, expected, actions, unmet);
 
   const started = performance.now();
   const outOfTime = (): boolean => performance.now() - started > settings.seconds * 1000;
-  for (let i = 0; i < WARM_UP_CYCLES && !outOfTime(); i++) decide(fleet, NOW_MS, OPTIONS);
+  for (let i = 0; i < WARM_UP_CYCLES && !outOfTime(); i++) cycle();
   const durations: number[] = [];
   while (durations.length < settings.cycles && (durations.length < LEAST_CYCLES || !outOfTime())) {
     const start = performance.now();
-    decide(fleet, NOW_MS, OPTIONS);
+    cycle();
     durations.push(performance.now() - start);
   }
   const cycleMs = quantilesOf(durations);
@@ -86,7 +93,7 @@ function runCase(benchCase: Case, settings: Settings): CaseResult {
     about: benchCase.about,
     ...benchCase.counts,
     classes: fleet.classes.count,
-    rowsAfterFold: rowsAfterFold(first),
+    rowsAfterFold: rows,
     cycles: durations.length,
     cycleMs,
     perNeedUs: rounded((cycleMs.p50 * 1000) / Math.max(1, benchCase.counts.needs)),
@@ -120,22 +127,6 @@ function checkActions(
 
 function assertEqual(name: string, what: string, actual: number, expected: number): void {
   if (actual !== expected) throw new Error(`${name}: expected ${expected} ${what}, found ${actual}`);
-}
-
-function countActions({ actions }: Plan): Record<ActionKind, number> {
-  const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
-  for (const { kind } of actions) counts[kind]++;
-  return counts;
-}
-
-function rowsAfterFold({ verdicts }: Plan): number {
-  const folds = new Set<string>();
-  let rows = 0;
-  for (const { foldedInto } of verdicts) {
-    if (foldedInto === null) rows++;
-    else folds.add(keyText(foldedInto));
-  }
-  return rows + folds.size;
 }
 
 /** The case in a process of its own. */

@@ -95,3 +95,46 @@ export class BoundIndex {
     }
   }
 }
+
+/**
+ * Walks a turn's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
+ * before orphans at equal price. One instance serves all turns, one after the other.
+ */
+export class MineWalk {
+  readonly #fleet: Fleet;
+  readonly #bound: BoundIndex;
+  readonly #turns: Turns;
+  #own = 0;
+  #ownEnd = 0;
+  #orphan = 0;
+  #orphanEnd = 0;
+
+  constructor(fleet: Fleet, bound: BoundIndex, turns: Turns) {
+    this.#fleet = fleet;
+    this.#bound = bound;
+    this.#turns = turns;
+  }
+
+  begin(turn: number): this {
+    const cluster = this.#turns.cluster[turn]!;
+    this.#own = this.#bound.ownStart[turn]!;
+    this.#ownEnd = this.#bound.ownEnd[turn]!;
+    this.#orphan = this.#bound.orphanStart[cluster]!;
+    this.#orphanEnd = this.#bound.orphanEnd[cluster]!;
+    return this;
+  }
+
+  /** The next slot, or NONE. */
+  next(): number {
+    const { ownSlots, orphanSlots } = this.#bound;
+    if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : ownSlots[this.#own++]!;
+    if (this.#own === this.#ownEnd) return orphanSlots[this.#orphan++]!;
+    const { classes, machines } = this.#fleet;
+    const mine = ownSlots[this.#own]!;
+    const nobodys = orphanSlots[this.#orphan]!;
+    const order =
+      machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
+      classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
+    return order <= 0 ? ownSlots[this.#own++]! : orphanSlots[this.#orphan++]!;
+  }
+}

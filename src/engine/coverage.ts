@@ -6,6 +6,7 @@ const MILLION = 1_000_000;
 /** `floor(1e6 × have ÷ want)` exactly, for whole have and want, want above zero. */
 export function partsPerMillion(have: number, want: number): number {
   if (have === want) return MILLION;
+  if (have === 0) return 0;
   const estimate = (have / want) * MILLION;
   const floor = Math.floor(estimate);
   // The estimate is off by less than one part in 10^15; only near a whole number can that change the floor.

@@ -64,37 +64,13 @@ function creditMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean
   return want.sumCovered || walkMine(cycle, turn, pattern, early, false);
 }
 
-/**
- * Merges own machines and orphans: Configured before Configuring, cheaper first, own before orphans at equal price.
- * With `firstUnit` it takes only the first machine that holds the largest pod.
- */
+/** Claims what adds until the sum is covered; with `firstUnit` only the first machine that holds the largest pod. */
 function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, firstUnit: boolean): boolean {
-  const { bound, want } = cycle;
-  const { classes, machines } = cycle.fleet;
-  const cluster = cycle.turns.cluster[turn]!;
+  const { want } = cycle;
+  const { machines } = cycle.fleet;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
-  let own = bound.ownStart[turn]!;
-  const ownEnd = bound.ownEnd[turn]!;
-  let orphan = bound.orphanStart[cluster]!;
-  const orphanEnd = bound.orphanEnd[cluster]!;
-  while ((own < ownEnd || orphan < orphanEnd) && (firstUnit || !want.sumCovered)) {
-    let slot: number;
-    if (orphan === orphanEnd) slot = bound.ownSlots[own++]!;
-    else if (own === ownEnd) slot = bound.orphanSlots[orphan++]!;
-    else {
-      const mine = bound.ownSlots[own]!;
-      const nobodys = bound.orphanSlots[orphan]!;
-      const order =
-        machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
-        classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
-      if (order <= 0) {
-        slot = mine;
-        own++;
-      } else {
-        slot = nobodys;
-        orphan++;
-      }
-    }
+  const walk = cycle.mine.begin(turn);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;
     if (!pattern.matches(classNumber)) continue;
@@ -103,7 +79,7 @@ function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, 
     if (!want.adds(classNumber, fits)) continue;
     if (early && cycle.contested[slot] === 1) return false;
     cycle.credit(turn, slot, fits);
-    if (firstUnit) return true;
+    if (firstUnit || want.sumCovered) return true;
   }
   return true;
 }

@@ -2,7 +2,7 @@
 
 import type { Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
-import { BoundIndex } from './bound.ts';
+import { BoundIndex, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
 import { makeTurns, NONE, roomFor, TurnKind, Turns } from './turns.ts';
 import { type Shortage, Want } from './want.ts';
@@ -48,6 +48,7 @@ export class Cycle {
   nowMs = 0;
   readonly turns = new Turns();
   readonly bound = new BoundIndex();
+  readonly mine: MineWalk;
   pools!: Pools;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -83,6 +84,7 @@ export class Cycle {
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
+    this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }

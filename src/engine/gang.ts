@@ -9,11 +9,17 @@ import type { Cycle } from './cycle.ts';
 
 const CANDIDATES_SHOWN = 6;
 
+/** What a machine counts towards, beside the joint sum of its domain. */
+const Towards = { Joint: 0, Idle: 1, Creditable: 2 } as const;
+
 /** Machines a gang finds, by domain. Amounts are capped at what it wants, except the uncapped total. */
 class DomainSums {
-  readonly #cycle: Cycle;
-  readonly #dims: readonly number[];
-  readonly #wants: readonly number[];
+  readonly #offered: Float64Array;
+  readonly #stride: number;
+  /** Dimensions the gang wants something of, and how much. */
+  readonly #dims: number[] = [];
+  readonly #wants: number[] = [];
+  readonly #dimensionCount: number;
   readonly names: readonly string[];
   readonly counts: Int32Array;
   readonly own: Float64Array;
@@ -24,11 +30,16 @@ class DomainSums {
 
   constructor(cycle: Cycle, turn: number, names: readonly string[]) {
     const { stride, count } = cycle.fleet.dimensions;
-    const row = cycle.turns.row[turn]!;
-    const wanted = cycle.fleet.demand.aggregate.data.subarray(row * stride, row * stride + count);
-    this.#cycle = cycle;
-    this.#dims = [...wanted.keys()].filter((d) => wanted[d]! > 0);
-    this.#wants = this.#dims.map((d) => wanted[d]!);
+    const from = cycle.turns.row[turn]! * stride;
+    for (let d = 0; d < count; d++) {
+      const wanted = cycle.fleet.demand.aggregate.data[from + d]!;
+      if (wanted === 0) continue;
+      this.#dims.push(d);
+      this.#wants.push(wanted);
+    }
+    this.#offered = cycle.fleet.classes.allocatable.data;
+    this.#stride = stride;
+    this.#dimensionCount = count;
     this.names = names;
     this.counts = new Int32Array(names.length);
     const cells = names.length * this.#dims.length;
@@ -39,84 +50,113 @@ class DomainSums {
     this.#total = new ExactSums(cells);
   }
 
-  /** Counts `count` machines of a class in a domain, towards the joint sum and those given. */
-  add(domain: number, classNumber: number, count: number, sums: readonly Float64Array[]): void {
+  /** Counts `count` machines of a class in a domain. */
+  add(domain: number, classNumber: number, count: number, towards: number): void {
     this.counts[domain]! += count;
-    for (const [i, at] of this.#cells(domain)) this.#total.add(at, this.#offered(classNumber, i), count);
-    for (const sum of [this.joint, ...sums]) this.credit(domain, classNumber, count, sum);
+    const { length } = this.#dims;
+    for (let i = 0; i < length; i++) {
+      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
+      if (amount === 0) continue;
+      const at = domain * length + i;
+      const want = this.#wants[i]!;
+      this.#total.add(at, amount, count);
+      this.joint[at] = Math.min(want, this.joint[at]! + amount * count);
+      if (towards === Towards.Joint) continue;
+      this.creditableAndIdle[at] = Math.min(want, this.creditableAndIdle[at]! + amount * count);
+      if (towards === Towards.Creditable) this.creditable[at] = Math.min(want, this.creditable[at]! + amount * count);
+    }
   }
 
-  /** Adds to one sum only. */
-  credit(domain: number, classNumber: number, count: number, sum: Float64Array): void {
-    for (const [i, at] of this.#cells(domain)) {
-      sum[at] = Math.min(this.#wants[i]!, sum[at]! + this.#offered(classNumber, i) * count);
+  /** Marks a counted machine as the gang's own. */
+  addOwn(domain: number, classNumber: number): void {
+    const { length } = this.#dims;
+    for (let i = 0; i < length; i++) {
+      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
+      const at = domain * length + i;
+      this.own[at] = Math.min(this.#wants[i]!, this.own[at]! + amount);
     }
   }
 
   satisfies(domain: number): boolean {
-    return this.#cells(domain).every(([i, at]) => this.joint[at]! >= this.#wants[i]!);
+    const { length } = this.#dims;
+    for (let i = 0; i < length; i++) if (this.joint[domain * length + i]! < this.#wants[i]!) return false;
+    return true;
   }
 
   /** Sum over the dimensions, in parts per million. */
   coverage(domain: number, sum: Float64Array): number {
-    return this.#cells(domain).reduce((ppm, [i, at]) => ppm + partsPerMillion(sum[at]!, this.#wants[i]!), 0);
+    const { length } = this.#dims;
+    let ppm = 0;
+    for (let i = 0; i < length; i++) ppm += partsPerMillion(sum[domain * length + i]!, this.#wants[i]!);
+    return ppm;
   }
 
   worstCoverage(domain: number): number {
-    const each = this.#cells(domain).map(([i, at]) => partsPerMillion(this.joint[at]!, this.#wants[i]!));
-    return Math.min(1_000_000, ...each);
+    const { length } = this.#dims;
+    let worst = 1_000_000;
+    for (let i = 0; i < length; i++) {
+      worst = Math.min(worst, partsPerMillion(this.joint[domain * length + i]!, this.#wants[i]!));
+    }
+    return worst;
   }
 
   /** What the joint sum lacks, by dimension of the fleet; null if nothing. */
   missing(domain: number): Float64Array | null {
     if (this.satisfies(domain)) return null;
-    const missing = new Float64Array(this.#cycle.fleet.dimensions.count);
-    for (const [i, at] of this.#cells(domain)) missing[this.#dims[i]!] = this.#wants[i]! - this.joint[at]!;
+    const missing = new Float64Array(this.#dimensionCount);
+    for (const [i, d] of this.#dims.entries()) {
+      missing[d] = this.#wants[i]! - this.joint[domain * this.#dims.length + i]!;
+    }
     return missing;
   }
 
   uncapped(domain: number): bigint {
-    return this.#cells(domain).reduce(
-      (ppm, [i, at]) => ppm + this.#total.partsPerMillion(at, this.#wants[i]!),
-      0n,
-    );
-  }
-
-  #offered(classNumber: number, i: number): number {
-    const { classes, dimensions } = this.#cycle.fleet;
-    return classes.allocatable.data[classNumber * dimensions.stride + this.#dims[i]!]!;
-  }
-
-  /** (dimension, cell) pairs of a domain. */
-  #cells(domain: number): [number, number][] {
-    return this.#dims.map((_, i) => [i, domain * this.#dims.length + i]);
+    let ppm = 0n;
+    for (const [i, want] of this.#wants.entries()) {
+      ppm += this.#total.partsPerMillion(domain * this.#dims.length + i, want);
+    }
+    return ppm;
   }
 }
 
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
 export function serveGang(cycle: Cycle, turn: number): void {
   const { demand } = cycle.fleet;
-  const domains = domainsOf(cycle, turn);
   const sums = sumDomains(cycle, turn);
-  const order = rankDomains(cycle, turn, sums);
-  const best = order[0];
-  const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : sums.satisfies(best);
+  const keys = keysOf(cycle, turn, sums);
+  let best: DomainKeys | undefined;
+  for (const candidate of keys) if (best === undefined || candidate.compare(best) < 0) best = candidate;
+  const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : best.satisfiable;
+  // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
+  cycle.pools.onTrial(() => claimIn(cycle, turn, best));
+  const domain = best === undefined ? null : sums.names[best.domain]!;
+  if (cycle.want.covered) {
+    cycle.noteRestamps(turn);
+    cycle.gangs.set(turn, { order: [], domain, satisfiable, candidates: [], missing: null });
+    return;
+  }
+  cycle.undo(turn);
+  const order = keys.toSorted((a, b) => a.compare(b)).map((key) => key.domain);
+  claimIn(cycle, turn, best);
+  cycle.noteRestamps(turn);
+  const missing = best === undefined ? null : sums.missing(best.domain);
+  const candidates = candidatesOf(order, sums);
+  cycle.gangs.set(turn, { order: order.map((d) => sums.names[d]!), domain, satisfiable, candidates, missing });
+  cycle.addUnmet(turn, null);
+}
+
+/** Credits what a gang has in its domain, and acquires the rest if that completes it. */
+function claimIn(cycle: Cycle, turn: number, best: DomainKeys | undefined): void {
   cycle.beginWant(turn);
   cycle.openCredits(turn);
-  if (best !== undefined && !cycle.want.covered) creditDomain(cycle, turn, best, satisfiable);
   cycle.openLater(turn);
-  if (best !== undefined && satisfiable && cycle.canBind(cycle.turns.cluster[turn]!) && !cycle.want.covered) {
-    acquire(cycle, turn, (c) => domains.of(c) === best, drainsIn(cycle, turn, best));
-  }
-  cycle.noteRestamps(turn);
-  cycle.gangs.set(turn, {
-    order: order.map((domain) => sums.names[domain]!),
-    domain: best === undefined ? null : sums.names[best]!,
-    satisfiable,
-    candidates: candidatesOf(order, sums),
-    missing: best === undefined ? null : sums.missing(best),
-  });
-  if (!cycle.want.covered) cycle.addUnmet(turn, null);
+  if (best === undefined || cycle.want.covered) return;
+  const { domain, satisfiable } = best;
+  creditDomain(cycle, turn, domain, satisfiable);
+  cycle.openLater(turn);
+  if (!satisfiable || cycle.want.covered || !cycle.canBind(cycle.turns.cluster[turn]!)) return;
+  const domains = domainsOf(cycle, turn);
+  acquire(cycle, turn, (c) => domains.of(c) === domain, drainsIn(cycle, turn, domain));
 }
 
 export function domainsOf(cycle: Cycle, turn: number): Domains {
@@ -138,7 +178,6 @@ function sumDomains(cycle: Cycle, turn: number): DomainSums {
   // Looking classes up first gives every domain its number.
   for (const c of fitting) domains.of(c);
   const sums = new DomainSums(cycle, turn, domains.names);
-  const { own, creditable, creditableAndIdle } = sums;
   const key = cycle.turns.key[turn]!;
 
   const runs = machines.boundOf(cycle.turns.cluster[turn]!);
@@ -147,45 +186,49 @@ function sumDomains(cycle: Cycle, turn: number): DomainSums {
       const slot = machines.arena.data[i]!;
       const c = machines.classOf[slot]!;
       if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
-      sums.add(domains.of(c), c, 1, [creditable, creditableAndIdle]);
-      if (cycle.isOwn(slot, key)) sums.credit(domains.of(c), c, 1, own);
+      sums.add(domains.of(c), c, 1, Towards.Creditable);
+      if (cycle.isOwn(slot, key)) sums.addOwn(domains.of(c), c);
     }
   }
   for (const slot of [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, false)]) {
     const c = machines.classOf[slot]!;
-    sums.add(domains.of(c), c, 1, [creditable, creditableAndIdle, own]);
+    sums.add(domains.of(c), c, 1, Towards.Creditable);
+    sums.addOwn(domains.of(c), c);
   }
   for (const slot of cycle.drainingFor(turn, false)) {
     const c = machines.classOf[slot]!;
-    sums.add(domains.of(c), c, 1, [own]);
+    sums.add(domains.of(c), c, 1, Towards.Joint);
+    sums.addOwn(domains.of(c), c);
   }
   if (!cycle.canBind(cycle.turns.cluster[turn]!)) return sums;
 
   for (const c of fitting) {
     const freeIdle = cycle.pools.freeIdle(c);
     const freeSpeculative = cycle.pools.freeSpeculative(c);
-    if (freeIdle > 0) sums.add(domains.of(c), c, freeIdle, [creditableAndIdle]);
-    if (freeSpeculative > 0) sums.add(domains.of(c), c, freeSpeculative, []);
+    if (freeIdle > 0) sums.add(domains.of(c), c, freeIdle, Towards.Idle);
+    if (freeSpeculative > 0) sums.add(domains.of(c), c, freeSpeculative, Towards.Joint);
   }
   for (const slot of cycle.pools.freeSpecial()) {
     const c = machines.classOf[slot]!;
-    if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, [creditableAndIdle]);
+    if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, Towards.Idle);
   }
   for (const slot of cycle.targeted(turn)) {
     const speculative = machines.state[slot] === MachineState.Speculative;
     if (speculative && machines.held[slot] === 0 && cycle.isFree(slot)) {
       const c = machines.classOf[slot]!;
-      sums.credit(domains.of(c), c, 1, own);
+      sums.addOwn(domains.of(c), c);
     }
   }
   return sums;
 }
 
-/** Domains that have anything for the gang, best first. */
-function rankDomains(cycle: Cycle, turn: number, sums: DomainSums): number[] {
-  const found = [...sums.names.keys()].filter((domain) => sums.counts[domain]! > 0);
-  const keys = new Map(found.map((domain) => [domain, new DomainKeys(cycle, turn, sums, domain)]));
-  return found.sort((a, b) => keys.get(a)!.compare(keys.get(b)!));
+/** The keys of every domain that has anything for the gang. */
+function keysOf(cycle: Cycle, turn: number, sums: DomainSums): DomainKeys[] {
+  const keys: DomainKeys[] = [];
+  for (let domain = 0; domain < sums.names.length; domain++) {
+    if (sums.counts[domain]! > 0) keys.push(new DomainKeys(cycle, turn, sums, domain));
+  }
+  return keys;
 }
 
 /** The keys by which a domain is better than another; dear ones are worked out only where the cheap ones tie. */
@@ -193,8 +236,8 @@ class DomainKeys {
   readonly #cycle: Cycle;
   readonly #turn: number;
   readonly #sums: DomainSums;
-  readonly #domain: number;
-  readonly #satisfiable: boolean;
+  readonly domain: number;
+  readonly satisfiable: boolean;
   readonly #creditable: number;
   readonly #own: number;
   readonly #creditableAndIdle: number;
@@ -206,8 +249,8 @@ class DomainKeys {
     this.#cycle = cycle;
     this.#turn = turn;
     this.#sums = sums;
-    this.#domain = domain;
-    this.#satisfiable = sums.satisfies(domain);
+    this.domain = domain;
+    this.satisfiable = sums.satisfies(domain);
     this.#creditable = sums.coverage(domain, sums.creditable);
     this.#own = sums.coverage(domain, sums.own);
     this.#creditableAndIdle = sums.coverage(domain, sums.creditableAndIdle);
@@ -215,12 +258,12 @@ class DomainKeys {
   }
 
   compare(other: DomainKeys): number {
-    if (this.#satisfiable !== other.#satisfiable) return this.#satisfiable ? -1 : 1;
-    const order = this.#satisfiable ? this.#compareSatisfiable(other) : this.#compareUnsatisfiable(other);
+    if (this.satisfiable !== other.satisfiable) return this.satisfiable ? -1 : 1;
+    const order = this.satisfiable ? this.#compareSatisfiable(other) : this.#compareUnsatisfiable(other);
     return (
       order ||
-      this.#sums.counts[other.#domain]! - this.#sums.counts[this.#domain]! ||
-      compareText(this.#sums.names[this.#domain]!, this.#sums.names[other.#domain]!)
+      this.#sums.counts[other.domain]! - this.#sums.counts[this.domain]! ||
+      compareText(this.#sums.names[this.domain]!, this.#sums.names[other.domain]!)
     );
   }
 
@@ -248,30 +291,23 @@ class DomainKeys {
   }
 
   #uncappedTotal(): bigint {
-    this.#uncapped ??= this.#sums.uncapped(this.#domain);
+    this.#uncapped ??= this.#sums.uncapped(this.domain);
     return this.#uncapped;
   }
 
   #costToTake(): number {
-    this.#cost ??= costToTake(this.#cycle, this.#turn, this.#domain);
+    this.#cost ??= costToTake(this.#cycle, this.#turn, this);
     return this.#cost;
   }
 }
 
 /** Dollars per hour of what the gang would acquire in a domain, in the order it would: a trial that is undone. */
-function costToTake(cycle: Cycle, turn: number, domain: number): number {
+function costToTake(cycle: Cycle, turn: number, key: DomainKeys): number {
   const { classes, demand, machines } = cycle.fleet;
   const dollars = demand.profiles.entryOf(cycle.turns.profile[turn]!).interruptionDollars;
-  const domains = domainsOf(cycle, turn);
   let cost = 0;
   cycle.pools.onTrial(() => {
-    cycle.beginWant(turn);
-    cycle.openCredits(turn);
-    creditDomain(cycle, turn, domain, true);
-    cycle.openLater(turn);
-    if (cycle.canBind(cycle.turns.cluster[turn]!)) {
-      acquire(cycle, turn, (c) => domains.of(c) === domain, drainsIn(cycle, turn, domain));
-    }
+    claimIn(cycle, turn, key);
     for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
       const c = machines.classOf[cycle.claims[i]!]!;
       cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);

@@ -1,10 +1,11 @@
 // Strict spread: a plain row whose machines must stay even over the domains of a key. Bound machines count, whatever
 // their skew; every machine that is added goes to a domain that is at most maxSkew − 1 above the emptiest.
 
-import type { Domains } from '../fleet/index.ts';
+import type { Domains, Pattern } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { beyondDrains } from './acquire.ts';
 import { Credit, type Cycle, type SpreadView } from './cycle.ts';
+import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
 /** The spread test of one row: how many machines each domain has, and what the emptiest is. */
@@ -99,14 +100,18 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
   const coming = cycle.targeted(turn).length > 0;
   if (early && coming) return Credit.Waits;
   // What could be taken matters only to the test of machines in flight.
-  const offers = coming ? offersTo(cycle, turn, spreadDomains(cycle, turn)) : NO_OFFERS;
-  const test = new SpreadTest(cycle, turn, NO_COUNTS, offers);
-  if (!creditEvenly(cycle, turn, test, mine(cycle, turn, test), [], early)) return Credit.Waits;
+  const domains = spreadDomains(cycle, turn);
+  const offers = coming ? offersTo(cycle, turn, domains) : NO_OFFERS;
+  const list = new EvenList(cycle, turn, domains);
+  list.collectMine();
+  if (!list.credit([], early)) return Credit.Waits;
   if (want.covered) return Credit.Covered;
-  if (coming) creditComing(cycle, turn, test);
-  if (want.covered) return Credit.Covered;
-  const drains = coming ? cycle.drainingFor(turn, true) : [];
-  if (!creditEvenly(cycle, turn, test, others(cycle, turn, test), drains, early)) return Credit.Waits;
+  if (coming) {
+    creditComing(cycle, turn, offers);
+    if (want.covered) return Credit.Covered;
+  }
+  list.collectOthers();
+  if (!list.credit(coming ? cycle.drainingFor(turn, true) : [], early)) return Credit.Waits;
   return want.covered ? Credit.Covered : Credit.Short;
 }
 
@@ -134,112 +139,105 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
   if (!want.covered) cycle.addUnmet(turn, test.view(freeClasses(cycle, turn, domains)));
 }
 
-/** Own machines and orphans that match; those with the key first, Configured first, then keep order. */
-function mine(cycle: Cycle, turn: number, test: SpreadTest): number[] {
-  const { bound } = cycle;
-  const cluster = cycle.turns.cluster[turn]!;
-  const slots = [
-    ...bound.ownSlots.subarray(bound.ownStart[turn], bound.ownEnd[turn]),
-    ...bound.orphanSlots.subarray(bound.orphanStart[cluster], bound.orphanEnd[cluster]),
-  ];
-  return inWalkOrder(cycle, turn, test, slots);
-}
+/** Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. */
+class EvenList {
+  readonly #cycle: Cycle;
+  readonly #turn: number;
+  readonly #domains: Domains;
+  readonly #pattern: Pattern;
+  #slots: number[] = [];
 
-/** Bound machines of other live rows that match, in the same order. */
-function others(cycle: Cycle, turn: number, test: SpreadTest): number[] {
-  const { machines } = cycle.fleet;
-  const key = cycle.turns.key[turn]!;
-  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-  const slots: number[] = [];
-  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      if (cycle.isAnothers(slot, key)) slots.push(slot);
+  constructor(cycle: Cycle, turn: number, domains: Domains) {
+    this.#cycle = cycle;
+    this.#turn = turn;
+    this.#domains = domains;
+    this.#pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
+  }
+
+  /** The row's own machines and orphans that match. */
+  collectMine(): void {
+    const { claimedBy, fleet } = this.#cycle;
+    const walk = this.#cycle.mine.begin(this.#turn);
+    this.#slots = [];
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (claimedBy[slot] === 0 && this.#pattern.matches(fleet.machines.classOf[slot]!)) this.#slots.push(slot);
     }
   }
-  return inWalkOrder(cycle, turn, test, slots);
-}
 
-function inWalkOrder(cycle: Cycle, turn: number, test: SpreadTest, slots: readonly number[]): number[] {
-  const { classes, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const key = cycle.turns.key[turn]!;
-  const keyless = (slot: number): number => (test.domains.of(machines.classOf[slot]!) < 0 ? 1 : 0);
-  const foreign = (slot: number): number => (cycle.isOwn(slot, key) ? 0 : 1);
-  return slots
-    .filter((slot) => cycle.isFree(slot) && pattern.matches(machines.classOf[slot]!))
-    .sort(
-      (a, b) =>
-        keyless(a) - keyless(b) ||
-        machines.state[b]! - machines.state[a]! || // Configured has the larger number
-        classes.price[machines.classOf[a]!]! - classes.price[machines.classOf[b]!]! ||
-        foreign(a) - foreign(b) ||
-        machines.keepOrder(a, b),
-    );
-}
+  /** Machines of other live rows that match. */
+  collectOthers(): void {
+    const { claimedBy, fleet, turns } = this.#cycle;
+    const { machines } = fleet;
+    const key = turns.key[this.#turn]!;
+    const runs = machines.boundOf(turns.cluster[this.#turn]!);
+    this.#slots = [];
+    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++) {
+        const slot = machines.arena.data[i]!;
+        if (claimedBy[slot] !== 0 || !this.#pattern.matches(machines.classOf[slot]!)) continue;
+        if (this.#cycle.isAnothers(slot, key)) this.#slots.push(slot);
+      }
+    }
+  }
 
-/** Credits a list until the sum is covered; a machine for the largest pod before all others. False: contested. */
-function creditEvenly(
-  cycle: Cycle,
-  turn: number,
-  test: SpreadTest,
-  slots: readonly number[],
-  drains: readonly number[],
-  early: boolean,
-): boolean {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const claim = (slot: number): boolean => {
-    if (early && cycle.contested[slot] === 1) return false;
-    const classNumber = machines.classOf[slot]!;
-    cycle.credit(turn, slot, pattern.fits(classNumber));
-    test.count(classNumber);
+  /** Credits until the sum is covered; a machine for the largest pod before all others. False: one is contested. */
+  credit(drains: readonly number[], early: boolean): boolean {
+    if (this.#slots.length === 0) return true;
+    let want = this.#cycle.beyond(this.#turn, drains);
+    if (want.unitMissing && !this.#claim(this.#next(want, true), early)) return false;
+    for (;;) {
+      want = this.#cycle.beyond(this.#turn, drains);
+      if (want.sumCovered) return true;
+      const slot = this.#next(want, false);
+      if (slot === NONE) return true;
+      if (!this.#claim(slot, early)) return false;
+    }
+  }
+
+  #claim(slot: number, early: boolean): boolean {
+    if (slot === NONE) return true;
+    if (early && this.#cycle.contested[slot] === 1) return false;
+    this.#cycle.credit(this.#turn, slot, this.#pattern.fits(this.#cycle.fleet.machines.classOf[slot]!));
     return true;
-  };
-  let rest = cycle.beyond(turn, drains);
-  if (rest.unitMissing) {
-    const first = nextEven(cycle, turn, test, slots, rest, true);
-    if (first !== -1 && !claim(first)) return false;
   }
-  for (;;) {
-    rest = cycle.beyond(turn, drains);
-    if (rest.sumCovered) return true;
-    const next = nextEven(cycle, turn, test, slots, rest, false);
-    if (next === -1) return true;
-    if (!claim(next)) return false;
-  }
-}
 
-/** The first machine of the domain with the fewest claims; one without the key when no domain has more. -1: none. */
-function nextEven(
-  cycle: Cycle,
-  turn: number,
-  test: SpreadTest,
-  slots: readonly number[],
-  want: Want,
-  unitOnly: boolean,
-): number {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  let best = -1;
-  let fewest = Number.POSITIVE_INFINITY;
-  for (const slot of slots) {
-    if (!cycle.isFree(slot)) continue;
-    const classNumber = machines.classOf[slot]!;
-    const fits = pattern.fits(classNumber);
-    const domain = test.domains.of(classNumber);
-    const count = domain < 0 ? Number.MAX_SAFE_INTEGER : test.countIn(domain);
-    if (count < fewest && (fits || !unitOnly) && want.adds(classNumber, fits)) {
+  /** The first machine of the domain with the fewest claims; one without the key when no domain has more. */
+  #next(want: Want, unitOnly: boolean): number {
+    const { claimedBy, fleet } = this.#cycle;
+    let best = NONE;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots) {
+      if (claimedBy[slot] !== 0) continue;
+      const c = fleet.machines.classOf[slot]!;
+      const count = this.#claimsLike(c);
+      if (count >= fewest) continue;
+      const fits = this.#pattern.fits(c);
+      if ((!fits && unitOnly) || !want.adds(c, fits)) continue;
       best = slot;
       fewest = count;
+      if (count === 0) break;
     }
+    return best;
   }
-  return best;
+
+  /** Machines the row has in the domain of a class; more than any number for a class without the key. */
+  #claimsLike(classNumber: number): number {
+    const domain = this.#domains.of(classNumber);
+    if (domain < 0) return Number.MAX_SAFE_INTEGER;
+    const { claims, creditEnd, creditStart, fleet } = this.#cycle;
+    let count = 0;
+    for (let i = creditStart[this.#turn]!; i < creditEnd[this.#turn]!; i++) {
+      if (this.#domains.of(fleet.machines.classOf[claims[i]!]!) === domain) count++;
+    }
+    return count;
+  }
 }
 
-function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
+function creditComing(cycle: Cycle, turn: number, offers: ReadonlySet<number>): void {
   const { want } = cycle;
   const { machines } = cycle.fleet;
+  const test = new SpreadTest(cycle, turn, NO_COUNTS, offers);
+  for (const slot of cycle.claimsOf(turn)) test.count(machines.classOf[slot]!);
   const slots = [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, true)];
   while (!want.covered) {
     test.settle(want);

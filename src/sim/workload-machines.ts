@@ -33,7 +33,7 @@ const CAPACITY_TYPES = {
   spot: CapacityType.Spot,
 } as const;
 
-/** Coprime to any sensible number of racks: machine i stands in rack i × STRIDE, so that racks fill evenly and mixed. */
+/** A prime larger than most numbers of racks: machine i stands in rack i × STRIDE, so that racks fill evenly and mixed. */
 const RACK_STRIDE = 7919;
 
 /** What a record says beyond its site. */
@@ -48,6 +48,39 @@ const IDLE: Standing = { state: MachineState.Idle, cluster: '', stamp: null, las
 const SPECULATIVE: Standing = { ...IDLE, state: MachineState.Speculative };
 const FAILED: Standing = { ...IDLE, state: MachineState.Failed, lastError: 'the host stopped answering' };
 export const STANDING = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
+
+/** The racks of one cluster in every zone, and how full they are. */
+export class Placement {
+  readonly random: Random;
+  readonly #first: number;
+  readonly #width: number;
+  readonly #filled = new Map<string, Int32Array>();
+  /** Where looking starts, so that clusters which share racks do not all begin with the same one. */
+  readonly #start: number;
+
+  constructor(random: Random, first: number, width: number) {
+    this.random = random;
+    this.#first = first;
+    this.#width = width;
+    this.#start = random.below(width);
+  }
+
+  /** The emptiest rack of a zone, with so many machines more in it from now on. */
+  rackFor(zone: string, machines: number): number {
+    let filled = this.#filled.get(zone);
+    if (filled === undefined) {
+      filled = new Int32Array(this.#width);
+      this.#filled.set(zone, filled);
+    }
+    let best = this.#start;
+    for (let i = 1; i < this.#width; i++) {
+      const rack = (this.#start + i) % this.#width;
+      if (filled[rack]! < filled[best]!) best = rack;
+    }
+    filled[best]! += machines;
+    return this.#first + best;
+  }
+}
 
 export class MachineMaker {
   readonly #maker: RowMaker;
@@ -75,38 +108,41 @@ export class MachineMaker {
     return `i-${bits.toString(16).padStart(8, '0')}`;
   }
 
+  /** Where the next machines of a cluster go; holdings have to be placed in order. */
+  placement(cluster: number): Placement {
+    const random = new Random(this.#maker.seed, STREAM.placement, cluster);
+    const { clusters, racksPerZone } = this.#profile;
+    const racks = this.#racksPerZone;
+    if (racksPerZone > 0) return new Placement(random, 0, racks);
+    // With racks of a fixed size a cluster has racks of its own, as many as its part of the fleet fills.
+    const first = Math.floor((cluster * racks) / clusters);
+    const width = Math.floor(((cluster + 1) * racks) / clusters) - first;
+    return new Placement(random, Math.min(first, racks - 1), Math.max(1, width));
+  }
+
   /** The sites of a holding's machines: even over its zones, and for a gang all in one domain. */
-  *boundSites(cluster: number, holding: Holding, random: Random): Generator<Site> {
-    const { row } = holding;
+  *boundSites(holding: Holding, placement: Placement): Generator<Site> {
+    const { row, machines } = holding;
     const of = this.#maker.archetypeOf(row);
     const types = chosen(of.instanceTypes, row.types);
     const zones = chosen(of.zones, row.zones);
     const gang = holding.kind === 'gang' ? of.gang!.domain : null;
-    const typeOffset = random.below(types.length);
-    const zoneOffset = random.below(zones.length);
-    const rackOffset = random.below(2 ** 16);
-    for (let i = 0; i < holding.machines; i++) {
-      const zone = zones[(zoneOffset + (gang === null ? i : 0)) % zones.length]!;
+    const typeOffset = placement.random.below(types.length);
+    const zoneOffset = placement.random.below(zones.length);
+    const home = zones[zoneOffset]!;
+    const homeRack = gang === 'rack' ? placement.rackFor(home, machines) : 0;
+    for (let i = 0; i < machines; i++) {
+      const zone = gang === null ? zones[(zoneOffset + i) % zones.length]! : home;
       yield {
         archetype: row.archetype,
         size: row.size,
         type: types[(typeOffset + i) % types.length]!,
         zone,
-        rack: this.#rackOf(cluster, rackOffset + (gang === 'rack' ? 0 : i)),
+        rack: gang === 'rack' ? homeRack : placement.rackFor(zone, 1),
         tier: this.#profile.catalogue.owned,
         setApart: i < holding.setApart,
       };
     }
-  }
-
-  // With racks of a fixed size a cluster has racks of its own, as many as its part of the fleet fills.
-  #rackOf(cluster: number, offset: number): number {
-    const racks = this.#racksPerZone;
-    if (this.#profile.racksPerZone > 0) return offset % racks;
-    const { clusters } = this.#profile;
-    const first = Math.floor((cluster * racks) / clusters);
-    const width = Math.max(1, Math.floor(((cluster + 1) * racks) / clusters) - first);
-    return (first + (offset % width)) % racks;
   }
 
   /** The sites of a pool. Machines for rack gangs stand in blocks of one largest gang, all others one by one. */
@@ -125,15 +161,18 @@ export class MachineMaker {
           size: random.weighted(weights),
           type: random.pick(of.instanceTypes),
           zone: of.zones[place % of.zones.length]!,
-          rack:
-            this.#profile.racksPerZone > 0
-              ? place % this.#racksPerZone
-              : (i * RACK_STRIDE) % this.#racksPerZone,
+          rack: this.#poolRack(place, of.zones.length),
           tier: tiers[i % tiers.length]!,
           setApart: false,
         };
       }
     }
+  }
+
+  // Ten racks and three zones have no common divisor, so that counting both on together reaches every rack.
+  #poolRack(place: number, zones: number): number {
+    if (this.#profile.racksPerZone > 0) return place % this.#racksPerZone;
+    return (Math.floor(place / zones) * RACK_STRIDE) % this.#racksPerZone;
   }
 
   machine(ordinal: number, site: Site, standing: Standing): LedgerMachine {

@@ -9,10 +9,9 @@
 //      gang losses  one machine of a gang has failed                     → one Bootstrap or Provision in its rack
 
 import { compareRank, covers, type ResourceVector } from '../model/index.ts';
-import { Random } from './random.ts';
 import type { ClusterPlan } from './workload.ts';
 import type { MachineMaker, Site } from './workload-machines.ts';
-import { type Holding, type Row, type RowMaker, STREAM } from './workload-rows.ts';
+import type { Holding, Row, RowMaker } from './workload-rows.ts';
 import { chosen, type Words } from './workload-words.ts';
 
 export interface ExpectedActions {
@@ -36,6 +35,7 @@ export const NOTHING_EXPECTED: ExpectedActions = {
 
 /** How many changes of a kind a cluster gets at most. */
 const PER_CLUSTER = 4;
+const GANGS_PER_CLUSTER = 2;
 /** More pods than any rack has machines for, yet few enough that their memory is counted exactly. */
 const GANG_BEYOND_ANY_RACK = 20_000;
 
@@ -184,7 +184,7 @@ export class Planting {
     count: { bootstraps: number; provisions: number },
   ): Change[] {
     const sites = this.#sitesOf(cluster, holdings);
-    return this.#pick(holdings, 1, 'gangLoss', (holding) => {
+    return this.#pick(holdings, GANGS_PER_CLUSTER, 'gangLoss', (holding) => {
       const { kind, row, machines } = holding;
       if (kind !== 'gang' || this.#maker.archetypeOf(row).gang?.domain !== 'rack') return false;
       const types = new Set(chosen(this.#maker.archetypeOf(row).instanceTypes, row.types));
@@ -211,10 +211,8 @@ export class Planting {
   }
 
   #sitesOf(cluster: number, holdings: readonly Holding[]): Map<Holding, Site[]> {
-    const random = new Random(this.#maker.seed, STREAM.placement, cluster);
-    return new Map(
-      holdings.map((holding) => [holding, [...this.#machines.boundSites(cluster, holding, random)]]),
-    );
+    const placement = this.#machines.placement(cluster);
+    return new Map(holdings.map((holding) => [holding, [...this.#machines.boundSites(holding, placement)]]));
   }
 
   /** Pairs a preemptor with a victim, at most one in a cluster. Any victim must do for any preemptor. */

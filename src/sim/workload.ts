@@ -3,11 +3,10 @@
 
 import { Fleet } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
-import { Random } from './random.ts';
 import type { ScaleProfile } from './scale-profile.ts';
 import { MachineMaker, STANDING, type Standing } from './workload-machines.ts';
 import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
-import { type Holding, holdingsOf, type Row, RowMaker, STREAM } from './workload-rows.ts';
+import { type Holding, holdingsOf, type Row, RowMaker } from './workload-rows.ts';
 import { Words } from './workload-words.ts';
 
 /**
@@ -128,7 +127,7 @@ export class Workload {
   /** Machines bound to a cluster, numbered from `ordinal` on. */
   *boundOf(cluster: number, ordinal: number): Generator<LedgerMachine> {
     const name = this.clusterName(cluster);
-    const random = new Random(this.seed, STREAM.placement, cluster);
+    const placement = this.#machines.placement(cluster);
     for (const holding of this.planOf(cluster).holdings) {
       const bound: Standing =
         this.beginning === 'cold'
@@ -140,7 +139,7 @@ export class Workload {
               lastError: '',
             };
       let i = 0;
-      for (const site of this.#machines.boundSites(cluster, holding, random)) {
+      for (const site of this.#machines.boundSites(holding, placement)) {
         yield this.#machines.machine(ordinal++, site, i++ < holding.lost ? STANDING.failed : bound);
       }
     }
