@@ -63,7 +63,7 @@ export class Decision {
   claims(): Map<string, NeedKey> {
     const { keys, machines } = this.#cycle.fleet;
     const claims = new Map<string, NeedKey>();
-    for (let turn = 0; turn < this.#cycle.turns.count; turn++) {
+    for (const turn of this.#cycle.turns.inOrder(this.#cycle.fleet)) {
       const need = keys.keyOf(this.#cycle.turns.key[turn]!);
       for (const slot of this.#cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
     }
@@ -75,7 +75,10 @@ export class Decision {
     const { claimedBy, restamped, turns } = this.#cycle;
     const { keys, machines } = this.#cycle.fleet;
     const restamps = new Map<string, NeedKey>();
-    for (const slot of restamped) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[claimedBy[slot]! - 1]!));
+    const turnOf = (slot: number): number => claimedBy[slot]! - 1;
+    // A turn's machines were noted in claim order; the sort keeps that.
+    const inOrder = restamped.toSorted((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
+    for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
     return restamps;
   }
 

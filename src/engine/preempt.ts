@@ -1,11 +1,12 @@
 // Phase 2: rows that Phase 1 left short take machines from rows of strictly lower priority. Nothing moves now: a
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
-import { compareText, drainGraceSeconds, MachineState, victimScore } from '../model/index.ts';
+import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
 import type { Cycle, Unmet } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import { SpreadTest } from './spread.ts';
 import { TurnKind } from './turns.ts';
+import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
 
 /** A machine picked for a row. */
 export interface Pick {
@@ -22,13 +23,6 @@ export interface Preemption {
   readonly covered: boolean;
 }
 
-interface Victim {
-  readonly slot: number;
-  readonly excess: boolean;
-  readonly priority: number;
-  readonly score: number;
-}
-
 /** Picks for every unmet row, by turn. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
   const phase = new PhaseTwo(cycle);
@@ -40,12 +34,14 @@ export function preempt(cycle: Cycle): Map<number, Preemption> {
 class PhaseTwo {
   readonly #cycle: Cycle;
   readonly #picked: Uint8Array;
-  /** Victims by (pattern, priority), best first: rows that share both share the list. */
-  readonly #victims = new Map<string, readonly Victim[]>();
+  /** Victims by (pattern, priority): rows that share both share the list. */
+  readonly #victims = new Map<string, VictimList>();
+  readonly #stock: VictimStock;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
     this.#picked = new Uint8Array(cycle.fleet.machines.size);
+    this.#stock = new VictimStock(cycle);
   }
 
   serve(unmet: Unmet): Preemption {
@@ -60,28 +56,35 @@ class PhaseTwo {
       test?.count(c);
     }
     const picks: Pick[] = [];
-    if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), test, picks);
+    if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
     return { picks, covered: want.covered };
   }
 
-  /** Picks in order until the row is covered. */
-  #pick(turn: number, victims: readonly Victim[], test: SpreadTest | null, picks: Pick[]): void {
+  /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
+  #pick(
+    turn: number,
+    victims: VictimList,
+    eligible: ((slot: number) => boolean) | null,
+    test: SpreadTest | null,
+    picks: Pick[],
+  ): void {
     const { want } = this.#cycle;
+    const priority = this.#priorityOf(turn);
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
     while (again && !want.covered) {
       again = false;
       test?.settle(want);
-      for (const victim of victims) {
-        if (want.covered) break;
-        if (this.#picked[victim.slot] === 1) continue;
-        const c = this.#classOf(victim.slot);
+      for (let i = 0; victims.has(i) && !want.covered; i++) {
+        const slot = victims.slotAt(i);
+        if (this.#picked[slot] === 1) continue;
+        const c = this.#classOf(slot);
         if (!want.adds(c, true) || (test !== null && !test.passes(c))) continue;
-        this.#picked[victim.slot] = 1;
+        if (eligible !== null && !eligible(slot)) continue;
+        this.#picked[slot] = 1;
         want.take(c, true);
-        const priority = this.#priorityOf(turn);
-        const graceSeconds = drainGraceSeconds(priority, victim.priority);
-        picks.push({ slot: victim.slot, graceSeconds, excess: victim.excess });
+        const graceSeconds = drainGraceSeconds(priority, victims.priorityAt(i));
+        picks.push({ slot, graceSeconds, excess: victims.isExcess(i) });
         if (test !== null) {
           test.count(c);
           again = true;
@@ -95,10 +98,10 @@ class PhaseTwo {
   #serveGang(turn: number): Preemption {
     const cycle = this.#cycle;
     const domains = domainsOf(cycle, turn);
-    const victims = cycle.canBind(cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : [];
+    const victims = cycle.canBind(cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
     const byName = new Map(domains.names.map((name, domain) => [name, domain]));
     const chosen = cycle.gangs.get(turn)!.order;
-    const further = [...new Set(victims.map(({ slot }) => domains.names[domains.of(this.#classOf(slot))]!))]
+    const further = [...new Set(victims.classes.map((c) => domains.names[domains.of(c)]!))]
       .filter((name) => !chosen.includes(name))
       .sort(compareText);
     const hopeful = this.#hopeful(turn, victims);
@@ -106,11 +109,11 @@ class PhaseTwo {
       const domain = byName.get(name)!;
       if (hopeful[domain] === 0) continue;
       const counted = this.#countDomain(turn, domain);
-      const eligible = victims.filter(({ slot }) => {
-        return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
-      });
       const picks: Pick[] = [];
-      this.#pick(turn, eligible, null, picks);
+      const eligible = (slot: number): boolean => {
+        return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
+      };
+      this.#pick(turn, victims, eligible, null, picks);
       if (cycle.want.covered) return { picks, covered: true };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
@@ -121,7 +124,7 @@ class PhaseTwo {
    * By domain: 1 if it might complete a gang, counting generously everything that fits and is free, its cluster's or
    * its own, and every victim. Saves trying each rack of a fleet one by one.
    */
-  #hopeful(turn: number, victims: readonly Victim[]): Uint8Array {
+  #hopeful(turn: number, victims: VictimList): Uint8Array {
     const cycle = this.#cycle;
     const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
@@ -150,7 +153,7 @@ class PhaseTwo {
         if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
       }
     }
-    for (const { slot } of victims) if (this.#picked[slot] === 0) add(this.#classOf(slot), 1);
+    for (const c of victims.classes) add(c, victims.countOf(c));
     const hopeful = new Uint8Array(domains.names.length).fill(1);
     for (let domain = 0; domain < hopeful.length; domain++) {
       for (let d = 0; d < dims; d++) if (have[domain * dims + d]! < want[from + d]!) hopeful[domain] = 0;
@@ -204,64 +207,16 @@ class PhaseTwo {
     return this.#cycle.fleet.demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).profile.priority;
   }
 
-  #victimsOf(turn: number): readonly Victim[] {
-    const { machines, patterns } = this.#cycle.fleet;
+  #victimsOf(turn: number): VictimList {
+    const pattern = this.#cycle.turns.pattern[turn]!;
     const priority = this.#priorityOf(turn);
-    const number = this.#cycle.turns.pattern[turn]!;
-    const memo = `${number}/${priority}`;
+    const memo = `${pattern}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {
-      const pattern = patterns.patternOf(number);
-      const found: Victim[] = [];
-      for (let cluster = 1; cluster < this.#cycle.fleet.clusters.size; cluster++) {
-        const run = machines.boundOf(cluster)?.configured;
-        if (run === undefined) continue;
-        for (let i = run.offset; i < run.offset + run.length; i++) {
-          const slot = machines.arena.data[i]!;
-          if (!pattern.fits(machines.classOf[slot]!) || machines.held[slot] === 1) continue;
-          const victim = this.#victim(slot, priority);
-          if (victim !== null) found.push(victim);
-        }
-      }
-      found.sort(
-        (a, b) =>
-          Number(b.excess) - Number(a.excess) ||
-          b.score - a.score ||
-          machines.ordinal[a.slot]! - machines.ordinal[b.slot]!,
-      );
-      victims = found;
+      victims = this.#stock.victims(pattern, priority);
       this.#victims.set(memo, victims);
     }
     return victims;
-  }
-
-  /** The machine as a victim of a row with this priority, or null if it is none. */
-  #victim(slot: number, preemptor: number): Victim | null {
-    const cycle = this.#cycle;
-    const { demand, machines } = cycle.fleet;
-    const { stamps } = machines;
-    const stamp = machines.stamp[slot]!;
-    const stamped = stamps.hasPriority[stamp] === 1;
-    const ready = cycle.isReady(machines.cluster[slot]!);
-    const claimant = cycle.claimedBy[slot]!;
-    const drainSeconds = cycle.fleet.classes.drainSeconds[machines.classOf[slot]!]!;
-    // A cluster that has not reported cannot vouch for who uses a machine: only the stamp can.
-    if ((claimant === 0 || !ready) && !(stamped && stamps.priority[stamp]! < preemptor)) return null;
-    let priority = stamps.priority[stamp]!;
-    let interruptionDollars = stamps.interruptionDollars[stamp]!;
-    let reclamationDollars = stamps.reclamationDollars[stamp]!;
-    if (claimant !== 0) {
-      const entry = demand.profiles.entryOf(cycle.turns.profile[claimant - 1]!);
-      ({ interruptionDollars, reclamationDollars } = entry);
-      priority = entry.profile.priority;
-      if (priority >= preemptor) return null;
-    }
-    const score = victimScore(
-      preemptor,
-      { priority, drainSeconds, interruptionDollars, reclamationDollars },
-      cycle.options.weights,
-    );
-    return { slot, excess: claimant === 0 && ready, priority, score };
   }
 
   #classOf(slot: number): number {

@@ -99,6 +99,11 @@ export class Turns {
     return fleet.clusters.placeOf(this.cluster[a]!) - fleet.clusters.placeOf(this.cluster[b]!);
   }
 
+  /** All turns as they were served. */
+  inOrder(fleet: Fleet): number[] {
+    return [...this.kind.subarray(0, this.count).keys()].sort((a, b) => this.compare(fleet, a, b));
+  }
+
   /** Rows of a fold, earliest first. */
   membersOf(fleet: Fleet, fold: number): number[] {
     const { demand } = fleet;

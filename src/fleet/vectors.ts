@@ -1,7 +1,7 @@
 // Resource vectors in columns. Resource names become dimensions on first sight; a vector is a run of doubles, one
 // per dimension, and a double holds whole units exactly up to 2^53 - 1.
 
-import { BigFleetError, printable, type ResourceVector } from '../model/index.ts';
+import { BigFleetError, compareText, printable, type ResourceVector } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64 } from './columns.ts';
 
 /** Kubernetes knows three everyday resources; sixteen leave room for every kind of accelerator a fleet mixes. */
@@ -62,14 +62,10 @@ export class Dimensions {
     );
   }
 
-  /** Dimensions back to names; zeros are left out. */
+  /** Dimensions back to names, in name order; zeros are left out. */
   vectorOf(amounts: Float64Array, offset: number): ResourceVector {
-    const vector = new Map<string, number>();
-    for (let d = 0; d < this.count; d++) {
-      const units = amounts[offset + d]!;
-      if (units > 0) vector.set(this.nameOf(d), units);
-    }
-    return vector;
+    const entries = this.#names.map((name, d) => [name, amounts[offset + d]!] as const);
+    return new Map(entries.filter(([, units]) => units > 0).sort(([a], [b]) => compareText(a, b)));
   }
 }
 

@@ -1,6 +1,19 @@
-// The public words of the simulation room: scenario files in and out, a plan as JSON, and generated fleets.
+// The public words of the simulation room: scenario files in and out, a plan as JSON, generated fleets,
+// and the closed loop.
 
 export { catalogueOf } from './catalogues/index.ts';
+export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';
+export {
+  acquiredIn,
+  countIn,
+  isQuiet,
+  isSettled,
+  runLoop,
+  runUntilQuiet,
+  startLoop,
+  stepLoop,
+  withEvent,
+} from './loop.ts';
 export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, planJson } from './plan-json.ts';
 export type { Change, ScaleProfile, Threshold } from './scale-profile.ts';

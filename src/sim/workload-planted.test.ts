@@ -56,7 +56,7 @@ describe('planted changes', () => {
   });
 
   it('are of every kind on the realistic ladder', () => {
-    const { expected } = new Workload(loadProfile('uber-5k'), 3, 'full');
+    const { expected } = new Workload(loadProfile('uber-5k'), 1, 'full');
     expect(expected.bootstraps).toBeGreaterThanOrEqual(15);
     expect(expected.provisions).toBeGreaterThanOrEqual(1);
     expect(expected.preempts).toBe(5);

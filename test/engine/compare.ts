@@ -7,29 +7,36 @@ import { isDeepStrictEqual } from 'node:util';
 import { decide } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Plan } from '../../src/model/index.ts';
-import { planJson, writeScenario } from '../../src/sim/index.ts';
-import { planText } from '../oracle/invariants.ts';
+import { canonicalJson, planJson, writeScenario } from '../../src/sim/index.ts';
 import { decide as onOracle } from '../oracle/oracle.ts';
 
 export function onEngine(input: DecisionInput): Plan {
   return decide(fleetOf(input), input.nowMs, input.options);
 }
 
-/** Whether engine and oracle give one plan, order of maps included. */
-export function plansAgree(input: DecisionInput): boolean {
-  const ours = onEngine(input);
-  const theirs = onOracle(input);
-  return isDeepStrictEqual(ours, theirs) && planText(ours) === planText(theirs);
+/** How the plans of engine and oracle differ, order of maps included; null: they are one. */
+export function difference(input: DecisionInput): string | null {
+  const engine = outcomeOf(onEngine, input);
+  const oracle = outcomeOf(onOracle, input);
+  if (isDeepStrictEqual(engine, oracle)) return null;
+  return `engine: ${canonicalJson(engine)}\noracle: ${canonicalJson(oracle)}`;
+}
+
+function outcomeOf(decider: (input: DecisionInput) => Plan, input: DecisionInput): unknown {
+  try {
+    const { claims, restamps, verdicts, ...plan } = decider(input);
+    const listed = verdicts.map((verdict) => ({ ...verdict, deficit: [...verdict.deficit] }));
+    return { ...plan, verdicts: listed, claims: [...claims], restamps: [...restamps] };
+  } catch (error) {
+    return String(error);
+  }
 }
 
 /** The plan of both; throws where they differ. A closed loop that decides with this compares every step. */
 export function onBoth(input: DecisionInput): Plan {
-  const plan = onEngine(input);
-  const theirs = onOracle(input);
-  if (planText(plan) !== planText(theirs)) {
-    throw new Error(`Engine and oracle differ.\nengine: ${planText(plan)}\noracle: ${planText(theirs)}`);
-  }
-  return plan;
+  const differs = difference(input);
+  if (differs !== null) throw new Error(`The plans differ.\n${differs}`);
+  return onEngine(input);
 }
 
 /** The input with every machine and row taken out, and every oddity of a machine, that the fault does not need. */
