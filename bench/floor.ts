@@ -87,8 +87,19 @@ function passInt32(column: Int32Array, used: number): number {
   return seen;
 }
 
+// Four sums side by side: one alone would wait for every addition instead of for the memory.
 function passFloat64(column: Float64Array, used: number): number {
-  let sum = 0;
-  for (let i = 0; i < used; i++) sum += column[i]!;
-  return sum > 0 ? 1 : 0;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  const whole = used - (used % 4);
+  for (let i = 0; i < whole; i += 4) {
+    a += column[i]!;
+    b += column[i + 1]!;
+    c += column[i + 2]!;
+    d += column[i + 3]!;
+  }
+  for (let i = whole; i < used; i++) a += column[i]!;
+  return a + b + c + d > 0 ? 1 : 0;
 }

@@ -214,8 +214,7 @@ function uber5k(beginning: Beginning): Case {
     readyClusters: null,
     build: (seed) => {
       const workload = new Workload(loadProfile('uber-5k'), seed, beginning);
-      const fleet = workload.newFleet();
-      return { fleet, expected: beginning === 'cold' ? null : workload.expected };
+      return { fleet: workload.newFleet(), expected: workload.expected };
     },
   };
 }

@@ -1,100 +1,117 @@
 // Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a
-// cluster. Worked out once per cycle, so that a row that has what it wants looks at its own machines only.
+// cluster. Kept for clusters that do not change, so that a row that has what it wants looks at its own machines only.
 
-import type { Fleet } from '../fleet/index.ts';
-import { NONE, roomFor, type Turns } from './turns.ts';
+import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
+import { NONE, type Turns, withRoom } from './turns.ts';
 
 export class BoundIndex {
-  /** Own bound machines of a turn: `ownSlots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
+  readonly #fleet: Fleet;
+  readonly #turns: Turns;
+  slots = new Uint32Array(0);
+  /** Own bound machines of a turn: `slots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
   ownStart = new Uint32Array(0);
   ownEnd = new Uint32Array(0);
-  ownSlots = new Uint32Array(0);
   /** Orphans of a cluster, likewise. */
   orphanStart = new Uint32Array(0);
   orphanEnd = new Uint32Array(0);
-  orphanSlots = new Uint32Array(0);
+  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
+  readonly entangled = new Set<number>();
+
+  readonly #blocks = new Blocks();
+  readonly #places: (Block | undefined)[] = [];
   /** By place in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
-  /** Indexes a fleet anew. */
-  fill(fleet: Fleet, turns: Turns): void {
-    this.#reserve(fleet, turns);
-    const { machines } = fleet;
-    let ownAt = 0;
-    let orphanAt = 0;
-    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
-      const runs = machines.boundOf(cluster);
-      if (runs === undefined) continue;
-      this.orphanStart[cluster] = orphanAt;
-      let at = 0;
-      for (const run of [runs.configured, runs.configuring]) {
-        for (let i = run.offset; i < run.offset + run.length; i++, at++) {
-          const slot = machines.arena.data[i]!;
-          const stamped = turns.ofKey[machines.stampKey[slot]!]!;
-          const targeted = machines.target[slot] === 0 ? NONE : turns.ofKey[machines.target[slot]!]!;
-          this.#byStamp[at] = stamped;
-          // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
-          const here = targeted !== NONE && targeted !== stamped && turns.cluster[targeted] === cluster;
-          this.#byTarget[at] = here ? targeted : NONE;
-          if (stamped !== NONE) this.ownEnd[stamped]!++;
-          if (here) this.ownEnd[targeted]!++;
-          if (stamped === NONE && targeted === NONE) this.orphanSlots[orphanAt++] = slot;
+  constructor(fleet: Fleet, turns: Turns) {
+    this.#fleet = fleet;
+    this.#turns = turns;
+  }
+
+  /** Indexes the bound machines of a cluster anew; the turns of all clusters are made. */
+  index(cluster: number): void {
+    const turns = this.#turns;
+    const { machines } = this.#fleet;
+    this.ownStart = withRoom(this.ownStart, turns.limit);
+    this.ownEnd = withRoom(this.ownEnd, turns.limit);
+    this.orphanStart = withRoom(this.orphanStart, this.#fleet.clusters.size);
+    this.orphanEnd = withRoom(this.orphanEnd, this.#fleet.clusters.size);
+    const old = this.#places[cluster];
+    if (old !== undefined) this.#blocks.giveBack(old);
+    this.#places[cluster] = undefined;
+    this.entangled.delete(cluster);
+    const start = turns.start[cluster]!;
+    const end = turns.end[cluster]!;
+    this.ownEnd.fill(0, start, end);
+    this.ownStart.fill(0, start, end);
+    this.orphanStart[cluster] = 0;
+    this.orphanEnd[cluster] = 0;
+    const runs = machines.boundOf(cluster);
+    if (runs === undefined) return;
+
+    const bound = runs.configured.length + runs.configuring.length;
+    this.#byStamp = withRoom(this.#byStamp, bound);
+    this.#byTarget = withRoom(this.#byTarget, bound);
+    let orphans = 0;
+    let owned = 0;
+    let at = 0;
+    for (const run of [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++, at++) {
+        const slot = machines.arena.data[i]!;
+        const stamped = turns.ofKey[machines.stampKey[slot]!]!;
+        const targeted = machines.target[slot] === 0 ? NONE : turns.ofKey[machines.target[slot]!]!;
+        // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
+        const here = targeted !== NONE && targeted !== stamped && turns.cluster[targeted] === cluster;
+        if (machines.target[slot] !== 0 && !this.#isOf(machines.target[slot]!, cluster))
+          this.entangled.add(cluster);
+        this.#byStamp[at] = stamped;
+        this.#byTarget[at] = here ? targeted : NONE;
+        if (stamped !== NONE) {
+          this.ownEnd[stamped]!++;
+          owned++;
+        }
+        if (here) {
+          this.ownEnd[targeted]!++;
+          owned++;
+        }
+        if (stamped === NONE && targeted === NONE) {
+          this.#byStamp[at] = ORPHAN;
+          orphans++;
         }
       }
-      this.orphanEnd[cluster] = orphanAt;
-      // Counts become places: `ownEnd` runs from the start of each turn's part to its end while it is filled.
-      for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-        const count = this.ownEnd[turn]!;
-        this.ownStart[turn] = ownAt;
-        this.ownEnd[turn] = ownAt;
-        ownAt += count;
-      }
-      at = 0;
-      for (const run of [runs.configured, runs.configuring]) {
-        for (let i = run.offset; i < run.offset + run.length; i++, at++) {
-          const slot = machines.arena.data[i]!;
-          if (this.#byStamp[at] !== NONE) this.ownSlots[this.ownEnd[this.#byStamp[at]!]!++] = slot;
-          if (this.#byTarget[at] !== NONE) this.ownSlots[this.ownEnd[this.#byTarget[at]!]!++] = slot;
-        }
+    }
+    const place = this.#blocks.take(owned + orphans);
+    this.#places[cluster] = place;
+    this.slots = withRoom(this.slots, this.#blocks.end);
+    // Counts become places: `ownEnd` runs from the start of each turn's part to its end while it is filled.
+    let free = place.offset;
+    for (let turn = start; turn < end; turn++) {
+      const count = this.ownEnd[turn]!;
+      this.ownStart[turn] = free;
+      this.ownEnd[turn] = free;
+      free += count;
+    }
+    this.orphanStart[cluster] = free;
+    this.orphanEnd[cluster] = free;
+    at = 0;
+    for (const run of [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++, at++) {
+        const slot = machines.arena.data[i]!;
+        const stamped = this.#byStamp[at]!;
+        if (stamped === ORPHAN) this.slots[this.orphanEnd[cluster]!++] = slot;
+        else if (stamped !== NONE) this.slots[this.ownEnd[stamped]!++] = slot;
+        if (this.#byTarget[at] !== NONE) this.slots[this.ownEnd[this.#byTarget[at]!]!++] = slot;
       }
     }
   }
 
-  #reserve(fleet: Fleet, turns: Turns): void {
-    let bound = 0;
-    let most = 0;
-    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
-      const runs = fleet.machines.boundOf(cluster);
-      const count = runs === undefined ? 0 : runs.configured.length + runs.configuring.length;
-      bound += count;
-      most = Math.max(most, count);
-    }
-    if (this.ownStart.length < turns.kind.length) {
-      this.ownStart = new Uint32Array(turns.kind.length);
-      this.ownEnd = new Uint32Array(turns.kind.length);
-    } else {
-      this.ownStart.fill(0);
-      this.ownEnd.fill(0);
-    }
-    if (this.orphanStart.length < fleet.clusters.size) {
-      this.orphanStart = new Uint32Array(roomFor(fleet.clusters.size));
-      this.orphanEnd = new Uint32Array(roomFor(fleet.clusters.size));
-    } else {
-      this.orphanStart.fill(0);
-      this.orphanEnd.fill(0);
-    }
-    if (this.orphanSlots.length < bound) {
-      this.orphanSlots = new Uint32Array(roomFor(bound));
-      // A machine whose stamp and target name two live rows is both rows' own.
-      this.ownSlots = new Uint32Array(roomFor(bound) * 2);
-    }
-    if (this.#byStamp.length < most) {
-      this.#byStamp = new Int32Array(roomFor(most));
-      this.#byTarget = new Int32Array(roomFor(most));
-    }
+  #isOf(key: number, cluster: number): boolean {
+    return this.#fleet.keys.keyOf(key).cluster === this.#fleet.clusters.nameOf(cluster);
   }
 }
+
+/** In the column of owners by stamp: nobody's, neither by stamp nor by target. */
+const ORPHAN = -2;
 
 /**
  * Walks a turn's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
@@ -126,15 +143,15 @@ export class MineWalk {
 
   /** The next slot, or NONE. */
   next(): number {
-    const { ownSlots, orphanSlots } = this.#bound;
-    if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : ownSlots[this.#own++]!;
-    if (this.#own === this.#ownEnd) return orphanSlots[this.#orphan++]!;
+    const { slots } = this.#bound;
+    if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : slots[this.#own++]!;
+    if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
     const { classes, machines } = this.#fleet;
-    const mine = ownSlots[this.#own]!;
-    const nobodys = orphanSlots[this.#orphan]!;
+    const mine = slots[this.#own]!;
+    const nobodys = slots[this.#orphan]!;
     const order =
       machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
       classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
-    return order <= 0 ? ownSlots[this.#own++]! : orphanSlots[this.#orphan++]!;
+    return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
   }
 }

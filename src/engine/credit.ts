@@ -2,28 +2,29 @@
 // machines of other live rows. This file holds plain rows and folds, and gangs that their own machines complete.
 //
 // Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
-// on the shared pools (a gang that must choose, a row with an Idle machine in flight that others may take) waits for
-// the pass over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
+// on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
+// over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
 // contested machine waits as well. The result is that of serving all rows one by one.
 
 import type { Pattern, Run } from '../fleet/index.ts';
 import { isBound } from '../model/index.ts';
-import { Credit, type Cycle } from './cycle.ts';
+import { Credit, type Cycle, type Pending } from './cycle.ts';
 import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
-/** Serves every turn of a cluster as far as no pool is needed. Short and waiting turns are handed to `pending`. */
-export function creditCluster(
-  cycle: Cycle,
-  cluster: number,
-  pending: (turn: number, credit: Credit) => void,
-): void {
+/** Serves every turn of a cluster as far as no pool is needed. */
+export function creditCluster(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
-  const end = turns.end[cluster]!;
-  for (let turn = turns.start[cluster]!; turn < end; turn++) {
+  const pending: Pending[] = [];
+  cycle.openCluster(cluster);
+  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
     const credit = creditTurn(cycle, turn);
-    if (credit !== Credit.Covered) pending(turn, credit);
+    if (credit === Credit.Covered) continue;
+    const shortage = credit === Credit.Short ? cycle.want.save() : null;
+    pending.push({ turn, shortage, gangs: cycle.want.gangsLeft });
   }
+  cycle.pendingOf[cluster] = pending;
+  cycle.closeCluster(cluster);
 }
 
 function creditTurn(cycle: Cycle, turn: number): Credit {
@@ -49,8 +50,9 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   const pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
   if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
   if (cycle.want.covered) return Credit.Covered;
-  if (cycle.fleet.machines.targetedAt(cycle.turns.key[turn]!) !== undefined) {
-    if (!creditComing(cycle, turn, early)) return Credit.Waits;
+  if (isComing(cycle, turn)) {
+    if (early) return Credit.Waits;
+    creditComing(cycle, turn);
     if (cycle.want.covered) return Credit.Covered;
   }
   if (!creditOthers(cycle, turn, pattern, early)) return Credit.Waits;
@@ -84,20 +86,16 @@ function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, 
   return true;
 }
 
-/** Idle machines in flight, then Creating ones. Early on an Idle one makes the row wait: a better row may take it. */
-function creditComing(cycle: Cycle, turn: number, early: boolean): boolean {
+/** Idle machines in flight, then Creating ones. */
+function creditComing(cycle: Cycle, turn: number): void {
   const { want } = cycle;
   const { machines } = cycle.fleet;
-  const idle = cycle.comingIdle(turn);
-  if (early && idle.length > 0) return false;
-  for (const slot of [...idle, ...cycle.comingCreating(turn, true)]) {
-    if (want.covered) return true;
-    if (want.adds(machines.classOf[slot]!, true)) {
-      cycle.credit(turn, slot, true);
-      cycle.pools.take(slot);
-    }
+  for (const slot of [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, true)]) {
+    if (want.covered) return;
+    if (!want.adds(machines.classOf[slot]!, true)) continue;
+    cycle.credit(turn, slot, true);
+    cycle.pools.take(slot);
   }
-  return true;
 }
 
 /** Bound machines of other live rows, for what machines draining for this row will not cover. */
@@ -157,7 +155,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   if (want.covered || isComing(cycle, turn)) return Credit.Waits;
   let domain = -1;
   for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
-    const slot = bound.ownSlots[i]!;
+    const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
     if (cycle.contested[slot] === 1) return Credit.Waits;
@@ -168,8 +166,15 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   }
   if (!want.covered) return Credit.Waits;
   cycle.domainOf[turn] = domain;
-  cycle.noteRestamps(turn);
+  noteRestamps(cycle, turn);
   return Credit.Covered;
+}
+
+function noteRestamps(cycle: Cycle, turn: number): void {
+  const cluster = cycle.turns.cluster[turn]!;
+  const restamped = cycle.restampedOf[cluster] ?? [];
+  cycle.noteRestamps(turn, restamped);
+  if (restamped.length > 0) cycle.restampedOf[cluster] = restamped;
 }
 
 /** Whether machines that are not bound yet are on their way to a turn: they may stand in another domain. */

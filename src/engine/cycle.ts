@@ -1,10 +1,10 @@
 // The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
 
-import type { Fleet } from '../fleet/index.ts';
+import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
-import { makeTurns, NONE, roomFor, TurnKind, Turns } from './turns.ts';
+import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
 import { type Shortage, Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
@@ -41,14 +41,27 @@ export interface Unmet {
   readonly blocker: number;
 }
 
-/** Serves one cycle after the other; what it holds of the last one is good until the next begins. */
+/** A row that needs the pools: what it still wants, or null if it has not been credited. */
+export interface Pending {
+  readonly turn: number;
+  readonly shortage: Shortage | null;
+  /** Of a fold: gangs without a place. */
+  readonly gangs: number;
+}
+
+/**
+ * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
+ * their machines, and what their rows were credited with. What came out of the pools is taken back when the next
+ * cycle begins.
+ */
 export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
   readonly turns = new Turns();
-  readonly bound = new BoundIndex();
+  readonly bound: BoundIndex;
   readonly mine: MineWalk;
+  readonly #foldable: Foldable;
   pools!: Pools;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -58,13 +71,20 @@ export class Cycle {
   /** By slot: 1 if a row that waits for the pools might claim it. */
   contested = new Uint8Array(0);
 
-  /** Claims in the order they were made; a turn has one part of credits and one of later claims. */
+  /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
   #claimCount = 0;
+  readonly #creditBlocks = new Blocks();
+  readonly #creditPlaces: (Block | undefined)[] = [];
   creditStart = new Uint32Array(0);
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
+  /** By cluster: rows that need the pools, and Configured machines that no row was credited with, in keep order. */
+  readonly pendingOf: (Pending[] | undefined)[] = [];
+  readonly unclaimedOf: (number[] | undefined)[] = [];
+  /** By cluster: bound machines that a settled gang claims without their stamp naming it. */
+  readonly restampedOf: (number[] | undefined)[] = [];
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
@@ -73,7 +93,7 @@ export class Cycle {
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
-  /** Bound machines whose stamp is to name the gang that claims them now. */
+  /** Bound machines that a gang of the pass claims without their stamp naming it. */
   restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
   hosted = new Map<number, number>();
@@ -81,57 +101,132 @@ export class Cycle {
   lastTakenBy = new Int32Array(0);
   #cannotBind = new Uint8Array(0);
   #firstOfClass: Int32Array | null = null;
+  #isFirst = true;
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
+    this.bound = new BoundIndex(fleet, this.turns);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
+    this.#foldable = new Foldable(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
 
-  /** Starts over: nothing claimed, nobody served. */
-  begin(nowMs: number, options: DecisionOptions): void {
+  /**
+   * Takes back what the last pass claimed, and makes the turns and the index of every cluster that changed. Returns
+   * those clusters: they are to be credited again. With `everything` all of them are.
+   */
+  begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet, turns } = this;
     this.nowMs = nowMs;
     this.options = options;
-    makeTurns(fleet, turns);
-    this.bound.fill(fleet, turns);
-    this.#reset();
+    this.#takeBackPass();
+    turns.beginCycle(fleet);
+    this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
+    this.contested = withRoom(this.contested, fleet.machines.size);
+    const dirty = this.#dirty(everything);
+    for (const cluster of dirty) this.#forget(cluster);
+    for (const cluster of dirty) turns.make(fleet, this.#foldable, cluster);
+    for (const cluster of dirty) this.bound.index(cluster);
+    this.#reserveTurns();
     this.pools = new Pools(fleet, this.claimedBy);
+    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
+    return dirty;
   }
 
-  #reset(): void {
-    const { fleet, turns } = this;
-    if (this.claimedBy.length < fleet.machines.size) {
-      const room = roomFor(fleet.machines.size);
-      this.claimedBy = new Int32Array(room);
-      this.contested = new Uint8Array(room);
-      this.claims = new Uint32Array(room);
-    } else {
-      this.claimedBy.fill(0);
-      this.contested.fill(0);
+  #dirty(everything: boolean): number[] {
+    const { changed, clusters } = this.fleet;
+    const flipped = this.#foldable.refresh();
+    let dirty = [...new Set([...changed, ...flipped, ...this.bound.entangled])];
+    if (everything || this.#isFirst) dirty = [...clusters.sorted()];
+    this.#isFirst = false;
+    changed.clear();
+    return dirty;
+  }
+
+  #takeBackPass(): void {
+    for (let i = this.#creditBlocks.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
+    for (const turn of this.pass) {
+      this.laterStart[turn] = 0;
+      this.laterEnd[turn] = 0;
+      if (this.creditStart[turn]! < this.#creditBlocks.end) continue;
+      this.creditStart[turn] = 0;
+      this.creditEnd[turn] = 0;
     }
-    if (this.creditStart.length < turns.kind.length) {
-      this.creditStart = new Uint32Array(turns.kind.length);
-      this.creditEnd = new Uint32Array(turns.kind.length);
-      this.laterStart = new Uint32Array(turns.kind.length);
-      this.laterEnd = new Uint32Array(turns.kind.length);
-      this.domainOf = new Int32Array(turns.kind.length);
-    } else {
-      // Most turns never reach the pools; an old part of theirs must not look like claims.
-      this.laterStart.fill(0);
-      this.laterEnd.fill(0);
-    }
-    this.#claimCount = 0;
     this.pass = [];
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
     this.hosted = new Map();
-    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#firstOfClass = null;
+  }
+
+  #forget(cluster: number): void {
+    const { start, end } = this.turns;
+    for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
+      for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
+        this.claimedBy[this.claims[i]!] = 0;
+      this.creditStart[turn] = 0;
+      this.creditEnd[turn] = 0;
+    }
+    const place = this.#creditPlaces[cluster];
+    if (place !== undefined) this.#creditBlocks.giveBack(place);
+    this.#creditPlaces[cluster] = undefined;
+    this.pendingOf[cluster] = undefined;
+    this.unclaimedOf[cluster] = undefined;
+    this.restampedOf[cluster] = undefined;
+    this.turns.forget(cluster);
+  }
+
+  #reserveTurns(): void {
+    const { limit } = this.turns;
+    this.creditStart = withRoom(this.creditStart, limit);
+    this.creditEnd = withRoom(this.creditEnd, limit);
+    this.laterStart = withRoom(this.laterStart, limit);
+    this.laterEnd = withRoom(this.laterEnd, limit);
+    this.domainOf = withRoom(this.domainOf, limit);
+  }
+
+  /** Makes ready to credit a cluster: only bound machines are claimed, so there is room for as many. */
+  openCluster(cluster: number): void {
+    const { machines } = this.fleet;
+    const runs = machines.boundOf(cluster);
+    const bound = runs === undefined ? 0 : runs.configured.length + runs.configuring.length;
+    const place = this.#creditBlocks.take(bound);
+    this.#creditPlaces[cluster] = place;
+    this.claims = withRoom(this.claims, this.#creditBlocks.end);
+    this.#claimCount = place.offset;
+    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+      for (let i = run.offset; i < run.offset + run.length; i++) this.contested[machines.arena.data[i]!] = 0;
+    }
+  }
+
+  /** Notes what is left of a cluster's Configured machines when all its rows are credited. */
+  closeCluster(cluster: number): void {
+    const { machines } = this.fleet;
+    const run = machines.boundOf(cluster)?.configured;
+    if (run === undefined) return;
+    const unclaimed: number[] = [];
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      if (this.claimedBy[machines.arena.data[i]!] === 0) unclaimed.push(machines.arena.data[i]!);
+    }
+    this.unclaimedOf[cluster] = unclaimed;
+  }
+
+  /** Makes ready for the pass over the pools: its claims stand behind all credits. */
+  openPass(): void {
+    this.#claimCount = this.#creditBlocks.end;
+    this.claims = withRoom(this.claims, this.#creditBlocks.end + this.fleet.machines.size);
+  }
+
+  /** A turn for a member that its fold cannot host. */
+  addUnhosted(row: number, fold: number, behind: number): number {
+    const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
+    this.#reserveTurns();
+    this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
+    return turn;
   }
 
   canBind(cluster: number): boolean {
@@ -336,12 +431,12 @@ export class Cycle {
   }
 
   /** Notes which bound machines a gang claims without their stamp naming it. */
-  noteRestamps(turn: number): void {
+  noteRestamps(turn: number, restamped: number[]): void {
     const { machines } = this.fleet;
     const key = this.turns.key[turn];
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
       const slot = this.claims[i]!;
-      if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) this.restamped.push(slot);
+      if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
     }
   }
 

@@ -72,9 +72,10 @@ export class Decision {
 
   /** Bound machines a gang took over. */
   restamps(): Map<string, NeedKey> {
-    const { claimedBy, restamped, turns } = this.#cycle;
+    const { claimedBy, turns } = this.#cycle;
     const { keys, machines } = this.#cycle.fleet;
     const restamps = new Map<string, NeedKey>();
+    const restamped = [...this.#cycle.restampedOf.flatMap((slots) => slots ?? []), ...this.#cycle.restamped];
     const turnOf = (slot: number): number => claimedBy[slot]! - 1;
     // A turn's machines were noted in claim order; the sort keeps that.
     const inOrder = restamped.toSorted((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
@@ -140,13 +141,17 @@ export class Decision {
       cluster: leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''),
       reason: this.#reasons[i]!,
       graceSeconds: this.#graces[i]!,
-      preemptorPriority: kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
+      preemptorPriority:
+        kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
       need,
     };
   }
 }
 
-/** Decides cycle after cycle over one fleet, in the same buffers: a decision is good until the next one is made. */
+/**
+ * Decides cycle after cycle over one fleet. Clusters that have not changed keep what their rows were credited with,
+ * with exactly the result of deciding everything anew. A decision is good until the next one is made.
+ */
 export class Engine {
   readonly #cycle: Cycle;
 
@@ -154,9 +159,9 @@ export class Engine {
     this.#cycle = new Cycle(fleet);
   }
 
-  /** One cycle: Phases 1, 2 and 3. */
-  decide(nowMs: number, options: DecisionOptions): Decision {
-    solve(this.#cycle, nowMs, options);
+  /** One cycle: Phases 1, 2 and 3. With `everything`, nothing is kept from the cycle before. */
+  decide(nowMs: number, options: DecisionOptions, { everything = false } = {}): Decision {
+    solve(this.#cycle, nowMs, options, everything);
     return new Decision(this.#cycle);
   }
 }

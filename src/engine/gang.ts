@@ -63,7 +63,8 @@ class DomainSums {
       this.joint[at] = Math.min(want, this.joint[at]! + amount * count);
       if (towards === Towards.Joint) continue;
       this.creditableAndIdle[at] = Math.min(want, this.creditableAndIdle[at]! + amount * count);
-      if (towards === Towards.Creditable) this.creditable[at] = Math.min(want, this.creditable[at]! + amount * count);
+      if (towards === Towards.Creditable)
+        this.creditable[at] = Math.min(want, this.creditable[at]! + amount * count);
     }
   }
 
@@ -131,17 +132,23 @@ export function serveGang(cycle: Cycle, turn: number): void {
   cycle.pools.onTrial(() => claimIn(cycle, turn, best));
   const domain = best === undefined ? null : sums.names[best.domain]!;
   if (cycle.want.covered) {
-    cycle.noteRestamps(turn);
+    cycle.noteRestamps(turn, cycle.restamped);
     cycle.gangs.set(turn, { order: [], domain, satisfiable, candidates: [], missing: null });
     return;
   }
   cycle.undo(turn);
   const order = keys.toSorted((a, b) => a.compare(b)).map((key) => key.domain);
   claimIn(cycle, turn, best);
-  cycle.noteRestamps(turn);
+  cycle.noteRestamps(turn, cycle.restamped);
   const missing = best === undefined ? null : sums.missing(best.domain);
   const candidates = candidatesOf(order, sums);
-  cycle.gangs.set(turn, { order: order.map((d) => sums.names[d]!), domain, satisfiable, candidates, missing });
+  cycle.gangs.set(turn, {
+    order: order.map((d) => sums.names[d]!),
+    domain,
+    satisfiable,
+    candidates,
+    missing,
+  });
   cycle.addUnmet(turn, null);
 }
 

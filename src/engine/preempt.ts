@@ -143,7 +143,8 @@ class PhaseTwo {
     for (const c of pattern.fittingClasses()) {
       add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
     }
-    for (const slot of cycle.pools.freeSpecial()) if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
+    for (const slot of cycle.pools.freeSpecial())
+      if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     for (const slot of cycle.targeted(turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
     const runs = machines.boundOf(cycle.turns.cluster[turn]!);

@@ -6,15 +6,11 @@ import type { Cycle } from './cycle.ts';
 
 /** Configured machines of reported clusters that are neither claimed nor picked: by cluster, then keep order. */
 export function reclaims(cycle: Cycle, picked: ReadonlySet<number>): number[] {
-  const { clusters, machines } = cycle.fleet;
   const slots: number[] = [];
-  for (const cluster of clusters.sorted()) {
-    const run = machines.boundOf(cluster)?.configured;
-    if (run === undefined || run.length === 0 || !cycle.isReady(cluster)) continue;
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      if (cycle.isFree(slot) && !picked.has(slot)) slots.push(slot);
-    }
+  for (const cluster of cycle.fleet.clusters.sorted()) {
+    const unclaimed = cycle.unclaimedOf[cluster];
+    if (unclaimed === undefined || unclaimed.length === 0 || !cycle.isReady(cluster)) continue;
+    for (const slot of unclaimed) if (cycle.isFree(slot) && !picked.has(slot)) slots.push(slot);
   }
   return slots;
 }

@@ -4,31 +4,22 @@
 import type { DecisionOptions } from '../model/index.ts';
 import { acquire } from './acquire.ts';
 import { creditCluster, creditRow } from './credit.ts';
-import { Credit, type Cycle } from './cycle.ts';
+import type { Cycle, Pending } from './cycle.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
 import type { Shortage } from './want.ts';
 
-/** Rows that need the pools: what they still want, or null if they have not been credited. */
-interface Pending {
-  readonly turn: number;
-  readonly shortage: Shortage | null;
-  readonly gangs: number;
-}
-
-/** Serves a whole cycle. */
-export function solve(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
-  cycle.begin(nowMs, options);
+/** Serves a whole cycle; with `everything`, clusters that have not changed too. */
+export function solve(cycle: Cycle, nowMs: number, options: DecisionOptions, everything: boolean): void {
+  for (const cluster of cycle.begin(nowMs, options, everything)) creditCluster(cycle, cluster);
   const { fleet, turns } = cycle;
   const pending: Pending[] = [];
-  for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
-    creditCluster(cycle, cluster, (turn, credit) => {
-      const shortage = credit === Credit.Short ? cycle.want.save() : null;
-      pending.push({ turn, shortage, gangs: cycle.want.gangsLeft });
-    });
+  for (const cluster of fleet.clusters.sorted()) {
+    for (const row of cycle.pendingOf[cluster] ?? []) pending.push(row);
   }
   pending.sort((a, b) => turns.compare(fleet, a.turn, b.turn));
+  cycle.openPass();
   for (const { turn, shortage, gangs } of pending) {
     serve(cycle, turn, shortage, gangs);
     if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
@@ -69,10 +60,6 @@ function serveUnhosted(cycle: Cycle, fold: number): void {
   const hosted = members.length - cycle.want.gangsLeft;
   cycle.hosted.set(fold, hosted);
   for (const [i, row] of members.slice(hosted).entries()) {
-    const turn = turns.addRow(fleet, row, TurnKind.Gang);
-    turns.firstSeenMs[turn] = turns.firstSeenMs[fold]!;
-    turns.place[turn] = turns.place[fold]! + (i + 1) / (members.length + 1);
-    turns.ofKey[turns.key[turn]!] = turn;
-    serve(cycle, turn, null, 0);
+    serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)), null, 0);
   }
 }

@@ -160,7 +160,8 @@ class EvenList {
     const walk = this.#cycle.mine.begin(this.#turn);
     this.#slots = [];
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (claimedBy[slot] === 0 && this.#pattern.matches(fleet.machines.classOf[slot]!)) this.#slots.push(slot);
+      if (claimedBy[slot] === 0 && this.#pattern.matches(fleet.machines.classOf[slot]!))
+        this.#slots.push(slot);
     }
   }
 

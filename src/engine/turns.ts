@@ -1,7 +1,7 @@
 // Turns: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any
 // one machine can host are folded into one row, which stands at the rank of its earliest member.
 
-import type { Fleet } from '../fleet/index.ts';
+import { type Block, Blocks, type Fleet, type Pattern } from '../fleet/index.ts';
 import { compareText, MachineState } from '../model/index.ts';
 
 export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3 } as const;
@@ -10,8 +10,6 @@ export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3 } as const;
 export const NONE = -1;
 
 export class Turns {
-  /** Turns in use; those of members that their fold could not host are appended behind all others. */
-  count = 0;
   kind = new Uint8Array(0);
   cluster = new Uint32Array(0);
   /** Row of demand that says what it wants; of a fold, the row of one member (all are alike). */
@@ -34,38 +32,129 @@ export class Turns {
   /** Turn by key; NONE for keys that no turn has. */
   ofKey = new Int32Array(0);
 
-  /** Makes room for a fleet's turns and forgets those of the cycle before. */
-  reset(fleet: Fleet): void {
-    this.count = 0;
-    // A fold replaces at least one row, and each unhosted member was one: rows plus folds are never more than twice.
-    const most = fleet.demand.count * 2;
-    if (this.kind.length < most) {
-      const room = roomFor(most);
-      this.kind = new Uint8Array(room);
-      this.cluster = new Uint32Array(room);
-      this.row = new Uint32Array(room);
-      this.key = new Uint32Array(room);
-      this.profile = new Uint32Array(room);
-      this.pattern = new Uint32Array(room);
-      this.firstSeenMs = new Float64Array(room);
-      this.precedence = new Float64Array(room);
-      this.place = new Float64Array(room);
-      this.members = new Int32Array(room);
-      this.firstMember = new Int32Array(room);
-    }
-    if (this.nextMember.length < fleet.demand.size) this.nextMember = new Int32Array(roomFor(fleet.demand.size));
-    if (this.start.length < fleet.clusters.size) {
-      this.start = new Uint32Array(roomFor(fleet.clusters.size));
-      this.end = new Uint32Array(roomFor(fleet.clusters.size));
-    }
-    if (this.ofKey.length < fleet.keys.size) this.ofKey = new Int32Array(roomFor(fleet.keys.size));
-    this.ofKey.fill(NONE);
+  readonly #blocks = new Blocks();
+  readonly #places: (Block | undefined)[] = [];
+  /** Turns of members that their fold could not host; they stand behind all clusters' and last for one cycle. */
+  #extra = 0;
+
+  /** One more than the largest turn in use. */
+  get limit(): number {
+    return this.#blocks.end + this.#extra;
   }
 
-  /** A turn for a row of demand served as itself. */
-  addRow(fleet: Fleet, row: number, kind: number): number {
+  /** Turns in use. */
+  get count(): number {
+    let count = this.#extra;
+    for (let cluster = 1; cluster < this.start.length; cluster++)
+      count += this.end[cluster]! - this.start[cluster]!;
+    return count;
+  }
+
+  /** Forgets the members of last cycle and makes room for a fleet's keys, rows and clusters. */
+  beginCycle(fleet: Fleet): void {
+    for (let turn = this.#blocks.end; turn < this.limit; turn++) this.ofKey[this.key[turn]!] = NONE;
+    this.#extra = 0;
+    if (this.ofKey.length < fleet.keys.size) {
+      const longer = new Int32Array(roomFor(fleet.keys.size)).fill(NONE);
+      longer.set(this.ofKey);
+      this.ofKey = longer;
+    }
+    this.nextMember = withRoom(this.nextMember, fleet.demand.size);
+    this.start = withRoom(this.start, fleet.clusters.size);
+    this.end = withRoom(this.end, fleet.clusters.size);
+  }
+
+  /** Forgets the turns of a cluster. Do so for all clusters that changed before any of them is made again. */
+  forget(cluster: number): void {
+    for (let turn = this.start[cluster]!; turn < this.end[cluster]!; turn++)
+      this.ofKey[this.key[turn]!] = NONE;
+    this.start[cluster] = 0;
+    this.end[cluster] = 0;
+    const place = this.#places[cluster];
+    if (place !== undefined) this.#blocks.giveBack(place);
+    this.#places[cluster] = undefined;
+  }
+
+  /** Makes the turns of a cluster whose old ones are forgotten. */
+  make(fleet: Fleet, foldable: Foldable, cluster: number): void {
+    const { length } = fleet.demand.rowsOf(cluster);
+    if (length === 0) return;
+    const place = this.#blocks.take(length);
+    this.#places[cluster] = place;
+    this.#reserve(this.#blocks.end);
+    this.start[cluster] = place.offset;
+    this.end[cluster] = place.offset;
+    this.#collect(fleet, foldable, cluster);
+    this.#settle(fleet, cluster);
+  }
+
+  /** A turn for a member that its fold cannot host: right behind the fold for all this cycle. */
+  addUnhosted(fleet: Fleet, row: number, fold: number, behind: number): number {
+    const turn = this.limit;
+    this.#extra++;
+    this.#reserve(this.limit);
+    this.#write(fleet, turn, row, TurnKind.Gang);
+    this.firstSeenMs[turn] = this.firstSeenMs[fold]!;
+    this.place[turn] = this.place[fold]! + behind;
+    this.ofKey[this.key[turn]!] = turn;
+    return turn;
+  }
+
+  /** Rows of a cluster stand in rank order; a fold takes the place of its first member. */
+  #collect(fleet: Fleet, foldable: Foldable, cluster: number): void {
     const { demand } = fleet;
-    const turn = this.count++;
+    const { offset, length } = demand.rowsOf(cluster);
+    let end = this.end[cluster]!;
+    for (let row = offset; row < offset + length; row++) {
+      if (demand.same[row] === 0) {
+        this.#write(fleet, end++, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
+      } else if (!foldable.test(row)) {
+        this.#write(fleet, end++, row, TurnKind.Gang);
+      } else {
+        const key = demand.foldKey[row]!;
+        const fold = this.ofKey[key]!;
+        if (fold === NONE) {
+          this.ofKey[key] = end;
+          this.#writeFold(fleet, end++, row);
+        } else {
+          this.members[fold]!++;
+          // Members are sorted when somebody asks; until then the newest stands behind the first.
+          this.nextMember[row] = this.nextMember[this.firstMember[fold]!]!;
+          this.nextMember[this.firstMember[fold]!] = row;
+        }
+      }
+    }
+    this.end[cluster] = end;
+  }
+
+  /** Puts folds where their own key belongs among equals in precedence and time, then notes places and keys. */
+  #settle(fleet: Fleet, cluster: number): void {
+    const start = this.start[cluster]!;
+    const end = this.end[cluster]!;
+    for (let i = start + 1; i < end; i++) {
+      for (let j = i; j > start && this.#comesBefore(fleet, j, j - 1); j--) this.#swap(j, j - 1);
+    }
+    for (let turn = start; turn < end; turn++) {
+      this.place[turn] = turn - start;
+      this.ofKey[this.key[turn]!] = turn;
+    }
+  }
+
+  #comesBefore(fleet: Fleet, a: number, b: number): boolean {
+    if (this.kind[a] !== TurnKind.Fold && this.kind[b] !== TurnKind.Fold) return false;
+    if (this.precedence[a] !== this.precedence[b]) return this.precedence[a]! > this.precedence[b]!;
+    if (this.firstSeenMs[a] !== this.firstSeenMs[b]) return this.firstSeenMs[a]! < this.firstSeenMs[b]!;
+    return this.#textOf(fleet, a) < this.#textOf(fleet, b);
+  }
+
+  /** Place of a turn's key among all keys of its cluster's rows and folds. */
+  #textOf(fleet: Fleet, turn: number): number {
+    const row = this.row[turn]!;
+    return this.kind[turn] === TurnKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
+  }
+
+  #write(fleet: Fleet, turn: number, row: number, kind: number): void {
+    const { demand } = fleet;
     this.kind[turn] = kind;
     this.row[turn] = row;
     this.cluster[turn] = demand.cluster[row]!;
@@ -75,20 +164,40 @@ export class Turns {
     this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
     this.precedence[turn] = demand.precedence[row]!;
     this.members[turn] = 0;
-    return turn;
   }
 
-  /** A turn for a fold, with its first member. */
-  addFold(fleet: Fleet, row: number): number {
+  /** A fold, with its first member. */
+  #writeFold(fleet: Fleet, turn: number, row: number): void {
     const { demand } = fleet;
-    const turn = this.addRow(fleet, row, TurnKind.Fold);
+    this.#write(fleet, turn, row, TurnKind.Fold);
     this.key[turn] = demand.foldKey[row]!;
     this.profile[turn] = demand.foldProfile[row]!;
     this.pattern[turn] = demand.foldPattern[row]!;
     this.members[turn] = 1;
     this.firstMember[turn] = row;
     this.nextMember[row] = NONE;
-    return turn;
+  }
+
+  #swap(a: number, b: number): void {
+    for (const column of [this.row, this.key, this.profile, this.pattern]) exchange(column, a, b);
+    for (const column of [this.members, this.firstMember]) exchange(column, a, b);
+    for (const column of [this.firstSeenMs, this.precedence]) exchange(column, a, b);
+    exchange(this.kind, a, b);
+  }
+
+  #reserve(needed: number): void {
+    if (needed <= this.kind.length) return;
+    this.kind = withRoom(this.kind, needed);
+    this.cluster = withRoom(this.cluster, needed);
+    this.row = withRoom(this.row, needed);
+    this.key = withRoom(this.key, needed);
+    this.profile = withRoom(this.profile, needed);
+    this.pattern = withRoom(this.pattern, needed);
+    this.firstSeenMs = withRoom(this.firstSeenMs, needed);
+    this.precedence = withRoom(this.precedence, needed);
+    this.place = withRoom(this.place, needed);
+    this.members = withRoom(this.members, needed);
+    this.firstMember = withRoom(this.firstMember, needed);
   }
 
   /** Negative if `a` is served before `b`. */
@@ -99,9 +208,17 @@ export class Turns {
     return fleet.clusters.placeOf(this.cluster[a]!) - fleet.clusters.placeOf(this.cluster[b]!);
   }
 
+  /** All turns, in no particular order. */
+  *all(): Generator<number> {
+    for (let cluster = 1; cluster < this.start.length; cluster++) {
+      for (let turn = this.start[cluster]!; turn < this.end[cluster]!; turn++) yield turn;
+    }
+    for (let turn = this.#blocks.end; turn < this.limit; turn++) yield turn;
+  }
+
   /** All turns as they were served. */
   inOrder(fleet: Fleet): number[] {
-    return [...this.kind.subarray(0, this.count).keys()].sort((a, b) => this.compare(fleet, a, b));
+    return [...this.all()].sort((a, b) => this.compare(fleet, a, b));
   }
 
   /** Rows of a fold, earliest first. */
@@ -126,72 +243,15 @@ export function roomFor(entries: number): number {
   return Math.ceil(entries * 1.5);
 }
 
-/** Fills in all turns of a fleet. */
-export function makeTurns(fleet: Fleet, turns: Turns): void {
-  turns.reset(fleet);
-  const foldable = new Foldable(fleet);
-  for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
-    turns.start[cluster] = turns.count;
-    collect(fleet, turns, foldable, cluster);
-    turns.end[cluster] = turns.count;
-    settle(fleet, turns, cluster);
-  }
-}
-
-/** Rows of a cluster stand in rank order; a fold takes the place of its first member. */
-function collect(fleet: Fleet, turns: Turns, foldable: Foldable, cluster: number): void {
-  const { demand } = fleet;
-  const { offset, length } = demand.rowsOf(cluster);
-  for (let row = offset; row < offset + length; row++) {
-    if (demand.same[row] === 0) {
-      turns.addRow(fleet, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
-    } else if (!foldable.test(row)) {
-      turns.addRow(fleet, row, TurnKind.Gang);
-    } else {
-      const key = demand.foldKey[row]!;
-      const fold = turns.ofKey[key]!;
-      if (fold === NONE) turns.ofKey[key] = turns.addFold(fleet, row);
-      else {
-        turns.members[fold]!++;
-        // Members are sorted when somebody asks; until then the newest stands behind the first.
-        turns.nextMember[row] = turns.nextMember[turns.firstMember[fold]!]!;
-        turns.nextMember[turns.firstMember[fold]!] = row;
-      }
-    }
-  }
-}
-
-/** Puts folds where their own key belongs among equals in precedence and time, then notes places and keys. */
-function settle(fleet: Fleet, turns: Turns, cluster: number): void {
-  const start = turns.start[cluster]!;
-  const end = turns.end[cluster]!;
-  for (let i = start + 1; i < end; i++) {
-    for (let j = i; j > start && comesBefore(fleet, turns, j, j - 1); j--) swap(turns, j, j - 1);
-  }
-  for (let turn = start; turn < end; turn++) {
-    turns.place[turn] = turn - start;
-    turns.ofKey[turns.key[turn]!] = turn;
-  }
-}
-
-function comesBefore(fleet: Fleet, turns: Turns, a: number, b: number): boolean {
-  if (turns.kind[a] !== TurnKind.Fold && turns.kind[b] !== TurnKind.Fold) return false;
-  if (turns.precedence[a] !== turns.precedence[b]) return turns.precedence[a]! > turns.precedence[b]!;
-  if (turns.firstSeenMs[a] !== turns.firstSeenMs[b]) return turns.firstSeenMs[a]! < turns.firstSeenMs[b]!;
-  return textOf(fleet, turns, a) < textOf(fleet, turns, b);
-}
-
-/** Place of a turn's key among all keys of its cluster's rows and folds. */
-function textOf(fleet: Fleet, turns: Turns, turn: number): number {
-  const row = turns.row[turn]!;
-  return turns.kind[turn] === TurnKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
-}
-
-function swap(turns: Turns, a: number, b: number): void {
-  for (const column of [turns.kind, turns.row, turns.key, turns.profile, turns.pattern])
-    exchange(column, a, b);
-  for (const column of [turns.firstSeenMs, turns.precedence]) exchange(column, a, b);
-  for (const column of [turns.members, turns.firstMember]) exchange(column, a, b);
+/** The array itself if it is long enough, else a longer one with the same entries. */
+export function withRoom<T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+  column: T,
+  needed: number,
+): T {
+  if (column.length >= needed) return column;
+  const longer = new (column.constructor as new (length: number) => T)(roomFor(needed));
+  longer.set(column);
+  return longer;
 }
 
 function exchange(column: Uint8Array | Uint32Array | Int32Array | Float64Array, a: number, b: number): void {
@@ -203,15 +263,29 @@ function exchange(column: Uint8Array | Uint32Array | Int32Array | Float64Array, 
 const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Creating, MachineState.Draining];
 
 /** Whether a `Same` row may fold: it owns no machine, and some machine it could get holds all of it. */
-class Foldable {
+export class Foldable {
   readonly #fleet: Fleet;
-  /** By pattern: a machine outside all clusters would do. */
-  readonly #anywhere = new Map<number, boolean>();
-  /** By cluster and pattern: a machine bound to the cluster would do. */
-  readonly #bound = new Map<number, boolean>();
+  /** By pattern: whether a machine outside all clusters would do, as the cycle before knew it. */
+  readonly #anywhere = new Map<number, { readonly pattern: Pattern; found: boolean }>();
+  /** By cluster and pattern: a machine bound to the cluster would do. Good for one cycle. */
+  #bound = new Map<number, boolean>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
+  }
+
+  /** Looks at the pools again. Says which clusters have rows whose answer is another than last time. */
+  refresh(): Set<number> {
+    this.#bound = new Map();
+    const flipped = new Set<number>();
+    for (const [number, known] of this.#anywhere) {
+      if (this.#fleet.patterns.find(number) !== known.pattern) this.#anywhere.delete(number);
+      else if (known.found !== this.#look(known.pattern)) {
+        known.found = !known.found;
+        flipped.add(number);
+      }
+    }
+    return flipped.size === 0 ? new Set() : this.#clustersWith(flipped);
   }
 
   test(row: number): boolean {
@@ -222,15 +296,31 @@ class Foldable {
   }
 
   #foundAnywhere(number: number): boolean {
-    let found = this.#anywhere.get(number);
-    if (found === undefined) {
-      const { classes, machines, patterns } = this.#fleet;
-      const pattern = patterns.patternOf(number);
-      found = false;
-      for (let c = 0; c < classes.size && !found; c++) {
-        found = ANYWHERE.some((state) => (machines.freeCounts[c * 9 + state] ?? 0) > 0) && pattern.fits(c);
+    let known = this.#anywhere.get(number);
+    const pattern = this.#fleet.patterns.patternOf(number);
+    if (known === undefined || known.pattern !== pattern) {
+      known = { pattern, found: this.#look(pattern) };
+      this.#anywhere.set(number, known);
+    }
+    return known.found;
+  }
+
+  #look(pattern: Pattern): boolean {
+    const { freeCounts } = this.#fleet.machines;
+    for (const c of pattern.fittingClasses()) {
+      for (const state of ANYWHERE) if ((freeCounts[c * 9 + state] ?? 0) > 0) return true;
+    }
+    return false;
+  }
+
+  #clustersWith(patterns: ReadonlySet<number>): Set<number> {
+    const { clusters, demand } = this.#fleet;
+    const found = new Set<number>();
+    for (let cluster = 1; cluster < clusters.size; cluster++) {
+      const { offset, length } = demand.rowsOf(cluster);
+      for (let row = offset; row < offset + length; row++) {
+        if (demand.same[row] === 1 && patterns.has(demand.wholePattern[row]!)) found.add(cluster);
       }
-      this.#anywhere.set(number, found);
     }
     return found;
   }

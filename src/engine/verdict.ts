@@ -28,7 +28,7 @@ export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemp
   const { demand } = cycle.fleet;
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
   const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
-  for (let turn = 0; turn < cycle.turns.count; turn++) {
+  for (const turn of cycle.turns.all()) {
     if (cycle.turns.kind[turn] !== TurnKind.Fold) {
       const row = cycle.turns.row[turn]!;
       const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn));

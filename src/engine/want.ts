@@ -64,6 +64,8 @@ export class Want {
     this.#fold = false;
     this.#unitMissing = saved.unitMissing;
     this.#open = 0;
+    // Dimensions may have been added since; the row wants nothing of those.
+    this.#left.fill(0);
     for (let d = 0; d < saved.left.length; d++) {
       this.#left[d] = saved.left[d]!;
       if (saved.left[d]! > 0) this.#open++;

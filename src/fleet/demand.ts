@@ -29,6 +29,7 @@ export interface ClusterRows extends Block {
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
 
 export class DemandLedger {
+  readonly #changed: Set<number>;
   readonly #clusters: NameTable;
   readonly #keys: KeyTable;
   readonly #patterns: PatternTable;
@@ -62,7 +63,15 @@ export class DemandLedger {
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
-  constructor(clusters: NameTable, keys: KeyTable, patterns: PatternTable, dimensions: Dimensions) {
+  /** `changed` collects the clusters whose rows are others than before. */
+  constructor(
+    clusters: NameTable,
+    keys: KeyTable,
+    patterns: PatternTable,
+    dimensions: Dimensions,
+    changed: Set<number>,
+  ) {
+    this.#changed = changed;
     this.#clusters = clusters;
     this.#keys = keys;
     this.#patterns = patterns;
@@ -120,6 +129,7 @@ export class DemandLedger {
     const old = this.rowsOf(number);
     if (rows.length === old.length && rows.every((need, i) => this.#holds(old.offset + i, need)))
       return false;
+    this.#changed.add(number);
     const block = rows.length === 0 ? NO_ROWS : this.#blocks.take(rows.length);
     this.#reserve(this.#blocks.end);
     // New rows take hold of what they share with the old ones before those let go.

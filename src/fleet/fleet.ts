@@ -18,8 +18,10 @@ export class Fleet {
   readonly classes = new ClassTable(this.dimensions);
   readonly patterns = new PatternTable(this.classes);
   readonly domains = new DomainTable(this.classes);
-  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys);
-  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions);
+  /** Clusters whose rows, or whose view of the machines, changed since somebody last emptied this set. */
+  readonly changed = new Set<number>();
+  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changed);
+  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, this.changed);
   /** Measured median drain by instance type, for machines that arrive. */
   readonly drainSecondsOfType = new Map<string, number>();
 

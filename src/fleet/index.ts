@@ -1,5 +1,7 @@
 // The ledgers: machines and demand in columns on shared memory, kept by one writer and read by a cycle.
 
+export type { Block } from './blocks.ts';
+export { Blocks } from './blocks.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';
 export { Fleet, fleetOf } from './fleet.ts';

@@ -36,6 +36,7 @@ export class MachineLedger {
   readonly classes: ClassTable;
   readonly clusters: NameTable;
   readonly keys: KeyTable;
+  readonly #changed: Set<number>;
   readonly stamps = new StampTable();
   readonly arena = new RunArena();
 
@@ -78,7 +79,9 @@ export class MachineLedger {
 
   readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
 
-  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable) {
+  /** `changed` collects the clusters whose rows see other machines than before. */
+  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Set<number>) {
+    this.#changed = changed;
     this.classes = classes;
     this.clusters = clusters;
     this.keys = keys;
@@ -274,6 +277,7 @@ export class MachineLedger {
       this.#batch.arrive(slot);
       return;
     }
+    this.#touch(slot);
     this.#count(slot, 1);
     const insert = (run: Run, order: SlotOrder): void =>
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
@@ -292,6 +296,7 @@ export class MachineLedger {
   #displace(slot: number): void {
     const batch = this.#batch;
     if (batch?.turnBack(slot) === true) return;
+    this.#touch(slot);
     this.#count(slot, -1);
     const remove = (run: Run, order: SlotOrder): void =>
       batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
@@ -303,6 +308,14 @@ export class MachineLedger {
     remove(targeted, this.idOrder);
     this.#left.add(key);
     if (batch === null) this.#dropEmptyTargets();
+  }
+
+  /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */
+  #touch(slot: number): void {
+    if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
+    for (const key of [this.stampKey[slot]!, this.target[slot]!]) {
+      if (key !== 0) this.#changed.add(this.clusters.numberOf(this.keys.keyOf(key).cluster));
+    }
   }
 
   #dropEmptyTargets(): void {

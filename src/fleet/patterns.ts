@@ -42,6 +42,11 @@ export class PatternTable {
     return this.#patterns[number]!;
   }
 
+  /** The pattern that has a number now, if any. */
+  find(number: number): Pattern | undefined {
+    return this.#patterns[number];
+  }
+
   /** The number of a pattern, with one more holder. */
   hold(requirements: readonly Requirement[], minUnit: ResourceVector): number {
     // The fingerprint of a bare profile is the canonical text of its requirements.

@@ -16,6 +16,8 @@ export {
 } from './loop.ts';
 export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, planJson } from './plan-json.ts';
+export type { Regime } from './regimes.ts';
+export { beginningOf, changeOf, isRegime, REGIMES } from './regimes.ts';
 export type { Change, ScaleProfile, Threshold } from './scale-profile.ts';
 export { parseScaleProfile } from './scale-profile.ts';
 export type { EngineOptions, Scenario } from './scenario.ts';

@@ -50,9 +50,15 @@ describe('parseScaleProfile', () => {
 
   it('names everything that is wrong', () => {
     const parsed = parseScaleProfile(
-      `${text.replace('realistic', 'unreal')}jitter: 2\nspeed: fast\nthresholds: [{regime: full, p99Ms: 1}]\n`,
+      `${text.replace('realistic', 'unreal')}jitter: 2\nspeed: fast\nthresholds: [{regime: fast, p99Ms: 1}]\n`,
     );
     const paths = parsed.ok ? [] : parsed.problems.map(({ path }) => path);
-    expect(paths.sort()).toEqual(['catalogue', 'jitter', 'speed', 'thresholds[0].why']);
+    expect(paths.sort()).toEqual([
+      'catalogue',
+      'jitter',
+      'speed',
+      'thresholds[0].regime',
+      'thresholds[0].why',
+    ]);
   });
 });

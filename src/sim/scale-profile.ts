@@ -6,6 +6,7 @@ import type { Catalogue } from './catalogues/catalogue.ts';
 import { CATALOGUE_NAMES, catalogueOf } from './catalogues/index.ts';
 import { parseDocumentText } from './document.ts';
 import { describe, Fields, type NumberRule } from './fields.ts';
+import { isRegime, REGIMES } from './regimes.ts';
 
 /** What happens between two cycles: parts of the whole, from 0 to 1. */
 export interface Change {
@@ -111,6 +112,12 @@ function readThreshold(fields: Fields): Threshold {
     p99Ms: fields.number('p99Ms', 0, { min: 0 }),
     why: fields.text('why'),
   };
+  if (!isRegime(threshold.regime)) {
+    fields.say(
+      'regime',
+      `No regime is named ${describe(threshold.regime)}; there are ${REGIMES.join(', ')}.`,
+    );
+  }
   if (threshold.why === '') fields.say('why', 'A threshold without a reason says nothing when it fails.');
   fields.done();
   return threshold;

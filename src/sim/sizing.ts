@@ -21,7 +21,7 @@ export function drawReplicas(random: Random, of: Archetype): number {
   return random.between(least, most);
 }
 
-export function meanReplicas(of: Archetype): number {
+function meanReplicas(of: Archetype): number {
   if (of.gang !== null) return (of.gang.pods[0] + of.gang.pods[1]) / 2;
   return REPLICA_RANGES.reduce((sum, { weight, least, most }) => sum + (weight * (least + most)) / 200, 0);
 }

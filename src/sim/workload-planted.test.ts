@@ -26,7 +26,7 @@ function outcome(name: string, seed: number, beginning: Beginning): [ExpectedAct
     deletes: count('Delete'),
     unmet: verdicts.filter(({ satisfied }) => !satisfied).length,
   };
-  return [done, workload.expected];
+  return [done, workload.expected!];
 }
 
 describe('a quiet fleet', () => {
@@ -56,7 +56,7 @@ describe('planted changes', () => {
   });
 
   it('are of every kind on the realistic ladder', () => {
-    const { expected } = new Workload(loadProfile('uber-5k'), 1, 'full');
+    const expected = new Workload(loadProfile('uber-5k'), 1, 'full').expected!;
     expect(expected.bootstraps).toBeGreaterThanOrEqual(15);
     expect(expected.provisions).toBeGreaterThanOrEqual(1);
     expect(expected.preempts).toBe(5);

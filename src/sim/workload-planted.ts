@@ -8,10 +8,10 @@
 //   3  victims      a machine of a row of lower priority is set apart
 //      gang losses  one machine of a gang has failed                     → one Bootstrap or Provision in its rack
 
-import { compareRank, covers, type ResourceVector } from '../model/index.ts';
-import type { ClusterPlan } from './workload.ts';
+import { compareRank, covers } from '../model/index.ts';
+import { type Match, PoolIndex } from './pool-index.ts';
 import type { MachineMaker, Site } from './workload-machines.ts';
-import type { Holding, Row, RowMaker } from './workload-rows.ts';
+import type { ClusterPlan, Holding, Row, RowMaker } from './workload-rows.ts';
 import { chosen, type Words } from './workload-words.ts';
 
 export interface ExpectedActions {
@@ -282,68 +282,5 @@ export class Planting {
       if (qualifies(holding)) changes.push({ kind, holding: i });
     }
     return changes;
-  }
-}
-
-interface Match {
-  readonly types: ReadonlySet<string>;
-  readonly zones: ReadonlySet<string>;
-}
-
-/** How many machines of which shape a pool has, by type, zone and rack. */
-class PoolIndex {
-  readonly #byCell = new Map<string, { count: number; readonly shapes: Set<ResourceVector> }>();
-  readonly #byRack = new Map<string, { count: number; readonly shapes: Set<ResourceVector> }>();
-
-  constructor(words: Words, sites: Iterable<Site>) {
-    for (const site of sites) {
-      const shape = words.shapeOf(site);
-      note(this.#byCell, `${site.type}/${site.zone}`, shape);
-      note(this.#byRack, `${site.type}/${site.zone}/${site.rack}`, shape);
-    }
-  }
-
-  /** Whether at least `count` machines match, and each that holds a pod covers what is missing. */
-  covers({ types, zones }: Match, pod: ResourceVector, missing: ResourceVector, count: number): boolean {
-    let found = 0;
-    for (const type of types) {
-      for (const zone of zones) {
-        const cell = this.#byCell.get(`${type}/${zone}`);
-        if (cell === undefined) continue;
-        for (const shape of cell.shapes) if (!covers(shape, pod) || !covers(shape, missing)) return false;
-        found += cell.count;
-      }
-    }
-    return found >= count;
-  }
-
-  /** Whether the rack has, or had before any was taken, machines of these types. */
-  had(types: ReadonlySet<string>, { zone, rack }: Site): boolean {
-    return [...types].some((type) => this.#byRack.has(`${type}/${zone}/${rack}`));
-  }
-
-  /** Takes one machine of a rack that holds the pod; false if none is left. */
-  takeFrom(types: ReadonlySet<string>, { zone, rack }: Site, pod: ResourceVector): boolean {
-    for (const type of types) {
-      const cell = this.#byRack.get(`${type}/${zone}/${rack}`);
-      if (cell === undefined || cell.count === 0) continue;
-      if (![...cell.shapes].every((shape) => covers(shape, pod))) continue;
-      cell.count--;
-      return true;
-    }
-    return false;
-  }
-}
-
-function note(
-  index: Map<string, { count: number; readonly shapes: Set<ResourceVector> }>,
-  key: string,
-  shape: ResourceVector,
-): void {
-  const cell = index.get(key);
-  if (cell === undefined) index.set(key, { count: 1, shapes: new Set([shape]) });
-  else {
-    cell.count++;
-    cell.shapes.add(shape);
   }
 }

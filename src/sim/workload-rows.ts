@@ -183,6 +183,12 @@ export interface Holding {
   setApart: number;
 }
 
+/** The rows of a cluster and what is bound for them. */
+export interface ClusterPlan {
+  readonly rows: readonly Row[];
+  readonly holdings: readonly Holding[];
+}
+
 export function holdingsOf(maker: RowMaker, rows: readonly Row[]): Holding[] {
   const holdings: Holding[] = [];
   const folds = new Map<string, Row[]>();

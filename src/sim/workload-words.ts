@@ -24,7 +24,7 @@ export const RACK_KEY = 'topology.bigfleet/rack';
 /** Every machine of a jittered fleet has a value of its own. */
 export const BOARD_KEY = 'hardware.bigfleet/board';
 /** Set on machines that planted rows alone may use. */
-export const SET_APART_KEY = 'bench.bigfleet/set-apart';
+const SET_APART_KEY = 'bench.bigfleet/set-apart';
 
 const GPU = 'nvidia.com/gpu';
 const BYTES_PER_MI = 2 ** 20;

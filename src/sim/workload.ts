@@ -6,7 +6,7 @@ import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
 import type { ScaleProfile } from './scale-profile.ts';
 import { MachineMaker, STANDING, type Standing } from './workload-machines.ts';
 import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
-import { type Holding, holdingsOf, type Row, RowMaker } from './workload-rows.ts';
+import { type ClusterPlan, holdingsOf, type Row, RowMaker } from './workload-rows.ts';
 import { Words } from './workload-words.ts';
 
 /**
@@ -16,12 +16,6 @@ import { Words } from './workload-words.ts';
  *  cold    the same machines, none of them bound: everything is unmet
  */
 export type Beginning = 'quiet' | 'full' | 'cold';
-
-/** The rows of a cluster and what is bound for them. */
-export interface ClusterPlan {
-  readonly rows: readonly Row[];
-  readonly holdings: readonly Holding[];
-}
 
 export class Workload {
   readonly profile: ScaleProfile;
@@ -45,8 +39,9 @@ export class Workload {
         : null;
   }
 
-  /** What one cycle must do to this fleet; unknown for a cold one. */
-  get expected(): ExpectedActions {
+  /** What one cycle must do to this fleet; null where that is not known, which is when it is cold. */
+  get expected(): ExpectedActions | null {
+    if (this.beginning === 'cold') return null;
     return this.#planting?.expected ?? NOTHING_EXPECTED;
   }
 

@@ -27,7 +27,11 @@ import { foldKeyOf } from '../fleets.ts';
 
 /** A plan as one text: equal texts are equal plans, order and all. */
 export function planText(plan: Plan): string {
-  return JSON.stringify(plan, (_, value: unknown) => (value instanceof Map ? [...value] : sortedFields(value)), 1);
+  return JSON.stringify(
+    plan,
+    (_, value: unknown) => (value instanceof Map ? [...value] : sortedFields(value)),
+    1,
+  );
 }
 
 /** Which field of a record was written first says nothing; the order of lists and maps does. */

@@ -10,13 +10,13 @@ export interface PodSize {
 }
 
 /** All pods of one workload in one domain, as a group of so many. */
-export interface Gang {
+interface Gang {
   readonly domain: 'rack' | 'zone';
   /** Smallest and largest group. */
   readonly pods: readonly [number, number];
 }
 
-export interface SpreadHabit {
+interface SpreadHabit {
   /** How likely a workload asks for it. */
   readonly probability: number;
   readonly maxSkew: number;
@@ -61,7 +61,7 @@ export interface Catalogue {
   readonly slots: readonly Tier[];
 }
 
-export const ZONES: readonly string[] = ['a', 'b', 'c'];
+const ZONES: readonly string[] = ['a', 'b', 'c'];
 
 // Price and interruption are flat per tier in the reference's harness: whatever the instance type, hardware that is
 // there costs nothing more, an on-demand slot a dollar, a spot slot thirty cents.

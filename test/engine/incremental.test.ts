@@ -1,0 +1,65 @@
+// Cycle after cycle on one engine: clusters that did not change keep what they had, and the plan is still, to the
+// byte, the one that a new engine makes of the same fleet.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Engine } from '../../src/engine/index.ts';
+import { fleetOf } from '../../src/fleet/index.ts';
+import type { DecisionInput, LedgerMachine, Need } from '../../src/model/index.ts';
+import { fleets } from '../fleets.ts';
+import { planText } from '../oracle/invariants.ts';
+import { decide as oracle } from '../oracle/oracle.ts';
+
+/** Parts of `to` that replace those of `from`: machines by id, rows by cluster; the rest stays as it was. */
+function blend(from: DecisionInput, to: DecisionInput, moves: (name: string) => boolean): DecisionInput {
+  const machines = new Map<string, LedgerMachine>(from.machines.map((machine) => [machine.id, machine]));
+  for (const machine of to.machines) if (moves(machine.id)) machines.set(machine.id, machine);
+  for (const { id } of from.machines) {
+    if (moves(id) && !to.machines.some((machine) => machine.id === id)) machines.delete(id);
+  }
+  const rows = (input: DecisionInput, moved: boolean): Need[] => {
+    return input.needs.filter(({ cluster }) => moves(cluster) === moved);
+  };
+  return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
+}
+
+describe('incremental cycles', () => {
+  it('given any changes between cycles, then the plan is that of a full solve', { timeout: 300_000 }, () => {
+    const story = fc.tuple(
+      fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 3, maxLength: 5 }),
+      fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
+    );
+    fc.assert(
+      fc.property(story, ([inputs, dice]) => {
+        let input = inputs[0]!;
+        const fleet = fleetOf(input);
+        const engine = new Engine(fleet);
+        for (const next of [...inputs, ...inputs]) {
+          const moved = new Map<string, boolean>();
+          const moves = (name: string): boolean => {
+            if (!moved.has(name)) moved.set(name, (dice.next().value as number) < 3);
+            return moved.get(name)!;
+          };
+          const before = input;
+          input = blend(before, next, moves);
+          fleet.machines.batch(() => {
+            for (const { id } of before.machines) {
+              if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
+            }
+            for (const machine of input.machines)
+              if (!before.machines.includes(machine)) fleet.machines.put(machine);
+          });
+          for (const cluster of new Set([...before.needs, ...input.needs].map((need) => need.cluster))) {
+            fleet.demand.replace(
+              cluster,
+              input.needs.filter((need) => need.cluster === cluster),
+            );
+          }
+          const plan = engine.decide(input.nowMs, input.options).plan();
+          expect(planText(plan)).toBe(planText(oracle(input)));
+        }
+      }),
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+    );
+  });
+});

@@ -1,0 +1,221 @@
+// What a closed loop must do on any fleet of a kind, as checks of (fleet, seed): the seed decides who is lost, who
+// grows and how long each move takes. The property tests run them a little, the soak for as long as it is told to.
+
+import type fc from 'fast-check';
+import {
+  attributeOf,
+  covers,
+  type DecisionInput,
+  effectiveAllocatable,
+  isBound,
+  keyOf,
+  keyText,
+  type LedgerMachine,
+  MachineState,
+  meetsAll,
+  type Need,
+  type Plan,
+  sameTermOf,
+  type Verdict,
+} from '../../src/model/index.ts';
+import {
+  acquiredIn,
+  countIn,
+  type Delays,
+  type LoopStep,
+  runLoop,
+  startLoop,
+  withEvent,
+} from '../../src/sim/index.ts';
+import { fleets, resources } from '../fleets.ts';
+import { difference, onBoth, onEngine } from './compare.ts';
+import { equalFleets, fullFleets, plentifulFleets, withoutGangs } from './loop-fleets.ts';
+import { adds, planProblems, shortOf } from './plan-checks.ts';
+import { hashOf, promisedCycles, runToRest, servingIn, unevenDelays } from './rest.ts';
+
+export interface FleetCheck {
+  readonly name: string;
+  readonly fleets: () => fc.Arbitrary<DecisionInput>;
+  /** What is wrong, in words; empty is good. */
+  readonly problems: (input: DecisionInput, seed: number) => readonly string[];
+}
+
+/** One seed in two: every move takes as long; else each takes its own time. */
+export function delaysFrom(seed: number): Delays {
+  return seed % 2 === 0 ? hashOf('uniform', seed) % 6 : unevenDelays(seed, 1 + (hashOf('uneven', seed) % 8));
+}
+
+export const CHECKS: readonly FleetCheck[] = [
+  {
+    name: 'engine equals oracle',
+    fleets,
+    problems: (input) => [difference(input)].filter((text) => text !== null),
+  },
+  { name: 'plan', fleets, problems: (input) => planProblems(input, onEngine(input)) },
+  { name: 'engine equals oracle in a loop', fleets, problems: agreesInLoop },
+  { name: 'comes to rest', fleets, problems: comesToRest },
+  { name: 'comes to rest as promised', fleets: () => equalFleets().map(withoutGangs), problems: restsInTime },
+  { name: 'replaces what is lost', fleets: plentifulFleets, problems: replacesLosses },
+  { name: 'preempts what is short', fleets: fullFleets, problems: preemptsExactly },
+  {
+    name: 'one row never binds and reclaims',
+    fleets: () => fleets({ machines: 24, needs: 1 }),
+    problems: neverBindsAndReclaims,
+  },
+  { name: 'served gangs stay', fleets, problems: gangsStay },
+];
+
+export function checkNamed(name: string): FleetCheck {
+  return CHECKS.find((check) => check.name === name)!;
+}
+
+function agreesInLoop(input: DecisionInput, seed: number): readonly string[] {
+  try {
+    runLoop(startLoop(input), { decide: onBoth, delays: delaysFrom(seed), cycleMs: 60_000 }, 6);
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+/** P21 on any fleet: rest within twice (rows + 2) decisions, and then for ever. */
+function comesToRest(input: DecisionInput, seed: number): readonly string[] {
+  const { rested, cyclesToRest } = runToRest(startLoop(input), {
+    decide: onEngine,
+    delays: delaysFrom(seed),
+  });
+  if (!rested) return ['P21: it never comes to rest'];
+  return cyclesToRest > 2 * (input.needs.length + 2) ? [`P21: rest after ${cyclesToRest} cycles`] : [];
+}
+
+/** P21 as promised: (priority levels in use + 2) decisions. */
+function restsInTime(input: DecisionInput, seed: number): readonly string[] {
+  const { rested, cyclesToRest } = runToRest(startLoop(input), {
+    decide: onEngine,
+    delays: delaysFrom(seed),
+  });
+  const promised = promisedCycles(input);
+  return rested && cyclesToRest <= promised ? [] : [`P21: rest after ${cyclesToRest}, promised ${promised}`];
+}
+
+/** P22: k machines lost, k distinct machines acquired. */
+function replacesLosses(input: DecisionInput, seed: number): readonly string[] {
+  const before = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
+  const calm = before.steps.at(-1)!;
+  // Nothing is promised where something is missing from the start.
+  if (!isMet(calm.plan)) return [];
+  const lost = servingIn(calm)
+    .map(({ id }) => id)
+    .filter((id) => hashOf(id, seed) % 4 === 0)
+    .slice(0, 3);
+  const event = withEvent(before.end, { lost });
+  const { steps, rested } = runToRest(event, { decide: onEngine, delays: delaysFrom(seed) });
+  const acquired = acquiredIn(steps).size;
+  const problems: string[] = [];
+  if (!rested || !isMet(steps.at(-1)!.plan)) problems.push('P22: a loss is never made good');
+  if (acquired !== lost.length) problems.push(`P22: ${lost.length} lost, ${acquired} acquired`);
+  const disturbed = countIn(steps, 'Reclaim') + countIn(steps, 'Preempt');
+  if (disturbed > 0) problems.push(`P22: ${disturbed} machines had to leave`);
+  return problems;
+}
+
+/** P22: k machines short, k preemptions in total. */
+function preemptsExactly(input: DecisionInput, seed: number): readonly string[] {
+  let spare = input.machines.filter(({ cluster }) => cluster === 'low').length;
+  let short = 0;
+  const needs = input.needs.map((need): Need => {
+    const growth = need.cluster === 'low' ? 0 : Math.min(spare, hashOf(keyText(keyOf(need)), seed) % 3);
+    spare -= growth;
+    short += growth;
+    return { ...need, aggregate: resources({ cpu: need.aggregate.get('cpu')! + 4 * growth }) };
+  });
+  const grown = withEvent(startLoop(input), { needs });
+  const { steps, rested } = runToRest(grown, { decide: onEngine, delays: delaysFrom(seed) });
+  const preempts = countIn(steps, 'Preempt');
+  const problems: string[] = [];
+  if (preempts !== short) problems.push(`P22: ${short} short, ${preempts} preempted`);
+  const unserved = steps
+    .at(-1)!
+    .plan.verdicts.some(({ key, satisfied }) => key.cluster !== 'low' && !satisfied);
+  if (!rested || unserved) problems.push('P22: preemption does not serve the higher rows');
+  return problems;
+}
+
+/** P23: a single row does not acquire in the cycle in which a machine leaves that would have added to it. */
+function neverBindsAndReclaims(input: DecisionInput, seed: number): readonly string[] {
+  const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: delaysFrom(seed) });
+  return steps.flatMap((step) => wasteIn(step));
+}
+
+function wasteIn({ cycle, input, plan, acquired }: LoopStep): readonly string[] {
+  const [need] = input.needs;
+  const [verdict] = plan.verdicts;
+  if (need === undefined || verdict === undefined || acquired.length === 0) return [];
+  const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
+  const had = verdict.claimed
+    .filter((id) => !acquired.includes(id))
+    .map((id) => effectiveAllocatable(machines.get(id)!));
+  const short = shortOf(need, had);
+  return plan.actions
+    .filter(({ kind, machine }) => kind === 'Reclaim' && wouldServe(machines.get(machine)!, need, verdict))
+    .filter(({ machine }) => adds(effectiveAllocatable(machines.get(machine)!), short))
+    .map(({ machine }) => `P23: cycle ${cycle} reclaims ${machine} and acquires ${acquired.join(', ')}`);
+}
+
+/** Fits the row, and lies in its domain if it has one: to leave the others behind is what moving means. */
+function wouldServe(machine: LedgerMachine, need: Need, { domain }: Verdict): boolean {
+  const gang = sameTermOf(need.profile);
+  return (
+    machine.cluster === need.cluster &&
+    meetsAll(machine, need.profile.requirements) &&
+    covers(effectiveAllocatable(machine), need.minUnit) &&
+    (gang === undefined || attributeOf(machine, gang.key) === domain)
+  );
+}
+
+/** P24: a gang whose own machines cover it keeps its domain, whatever happens to Idle and Speculative machines. */
+function gangsStay(input: DecisionInput, seed: number): readonly string[] {
+  const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
+  const { input: calm, plan } = steps.at(-1)!;
+  const pool = calm.machines.filter(({ state }) => isPooled(state));
+  const shaken = {
+    ...calm,
+    machines: calm.machines
+      .filter(({ id, state }) => !isPooled(state) || hashOf(id, seed) % 3 > 0)
+      .concat(
+        pool
+          .filter(({ id }) => hashOf(id, seed) % 3 === 1)
+          .map((machine) => ({ ...machine, id: `new-${machine.id}` })),
+      ),
+  };
+  const after = new Map(onEngine(shaken).verdicts.map((verdict) => [keyText(verdict.key), verdict]));
+  return calm.needs
+    .filter((need) => isServedByItsOwn(calm, plan, need))
+    .filter((need) => {
+      const key = keyText(keyOf(need));
+      return after.get(key)!.domain !== plan.verdicts.find((verdict) => keyText(verdict.key) === key)!.domain;
+    })
+    .map((need) => `P24: ${keyText(keyOf(need))} moves`);
+}
+
+function isServedByItsOwn({ machines }: DecisionInput, plan: Plan, need: Need): boolean {
+  const key = keyText(keyOf(need));
+  const { satisfied, claimed, domain } = plan.verdicts.find((verdict) => keyText(verdict.key) === key)!;
+  if (!satisfied || domain === null || claimed.length === 0) return false;
+  return machines
+    .filter(({ id }) => claimed.includes(id))
+    .every(
+      ({ state, cluster, stamp }) =>
+        isBound(state) &&
+        stamp !== null &&
+        keyText({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }) === key,
+    );
+}
+
+function isPooled(state: MachineState): boolean {
+  return state === MachineState.Idle || state === MachineState.Speculative;
+}
+
+function isMet(plan: Plan): boolean {
+  return plan.verdicts.every(({ satisfied }) => satisfied);
+}

@@ -1,0 +1,151 @@
+// Random fleets for the closed loop, where what must happen can be counted beforehand: machines that are all equal,
+// fleets with a replacement wherever one is lost, and fleets with nothing free at all.
+
+import fc from 'fast-check';
+import {
+  type DecisionInput,
+  keyOf,
+  keyText,
+  type LedgerMachine,
+  MachineState,
+  type Need,
+  sameTermOf,
+  ZONE_KEY,
+} from '../../src/model/index.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  fleets,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+  strictSpread,
+} from '../fleets.ts';
+
+const SIZE = resources({ cpu: 4 });
+
+/** Fleets whose machines differ in state, place and history, but not in size, price or value. */
+export function equalFleets(): fc.Arbitrary<DecisionInput> {
+  return fleets().map((input) => ({
+    ...input,
+    machines: input.machines.map(equalised),
+    needs: input.needs.map((need) => ({
+      ...need,
+      aggregate: resources({ cpu: 4 * (1 + ((need.aggregate.size + need.group.length) % 5)) }),
+      minUnit: SIZE,
+    })),
+  }));
+}
+
+function equalised(machine: LedgerMachine): LedgerMachine {
+  const { stamp } = machine;
+  return {
+    ...machine,
+    resources: SIZE,
+    allocatable: new Map(),
+    pricePerHour: 1,
+    interruptionProbability: 0,
+    drainSeconds: 30,
+    stamp: stamp === null ? null : { ...stamp, interruptionPenaltyDollars: 0, reclamationPenaltyDollars: 0 },
+  };
+}
+
+/** The input without its gangs. */
+export function withoutGangs(input: DecisionInput): DecisionInput {
+  return { ...input, needs: input.needs.filter((need) => sameTermOf(need.profile) === undefined) };
+}
+
+const PLACES = [
+  { zone: 'za', rack: 'r1' },
+  { zone: 'zb', rack: 'r2' },
+  { zone: 'zc', rack: 'r3' },
+];
+/** More than any check takes away. */
+const SPARE = 4;
+
+/** Rows of all kinds and, in every rack, enough equal machines for all of them and a few more. */
+export function plentifulFleets(): fc.Arbitrary<DecisionInput> {
+  const row = fc.record({
+    kind: fc.constantFrom('plain', 'plain', 'gang', 'spread'),
+    cluster: fc.constantFrom('c1', 'c1', 'c2'),
+    priority: fc.constantFrom(0, 0, 100),
+    interruptionBucket: fc.constantFrom(0, 3),
+    group: fc.constantFrom('', 'g1', 'g2'),
+    machines: fc.integer({ min: 1, max: 3 }),
+    firstSeenMs: fc.constantFrom(1, 2),
+  });
+  return fc
+    .record({ rows: fc.array(row, { minLength: 1, maxLength: 4 }), idle: fc.nat(6) })
+    .map(({ rows, idle }) => {
+      const needs = rows.map(({ kind, machines, ...parts }) =>
+        aNeed({
+          ...parts,
+          aggregate: resources({ cpu: 4 * machines }),
+          requirements: kind === 'gang' ? [same(RACK_KEY)] : [],
+          spread: kind === 'spread' ? [strictSpread(ZONE_KEY)] : [],
+        }),
+      );
+      const perRack = rows.reduce((sum, { machines }) => sum + machines, SPARE);
+      return anInput(
+        PLACES.flatMap((place) => machinesIn(place, perRack, idle)),
+        uniqueByKey(needs),
+      );
+    });
+}
+
+function machinesIn(
+  { zone, rack }: (typeof PLACES)[number],
+  count: number,
+  idle: number,
+): readonly LedgerMachine[] {
+  return Array.from({ length: count }, (_, i) =>
+    aMachine(
+      `${rack}-${String(i).padStart(2, '0')}`,
+      i < idle ? MachineState.Idle : MachineState.Speculative,
+      {
+        zone,
+        labels: new Map([[RACK_KEY, rack]]),
+        resources: SIZE,
+      },
+    ),
+  );
+}
+
+function uniqueByKey(needs: readonly Need[]): readonly Need[] {
+  return [...new Map(needs.map((need) => [keyText(keyOf(need)), need])).values()];
+}
+
+/** Clusters of three priorities, each of several plain rows that are served exactly, and nothing free. */
+export function fullFleets(): fc.Arbitrary<DecisionInput> {
+  const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 });
+  return fc.record({ high: sizes, middle: sizes, low: sizes }).map((levels) => {
+    const needs = [
+      ...levels.high.map((size, i) => plainRow('high', 200, size, i)),
+      ...levels.middle.map((size, i) => plainRow('middle', 100, size, i)),
+      ...levels.low.map((size, i) => plainRow('low', 0, size + 2, i)),
+    ];
+    const machines = needs.flatMap((need) => {
+      const count = need.aggregate.get('cpu')! / 4;
+      return Array.from({ length: count }, (_, i) =>
+        aMachine(`${need.cluster}-${need.group}-${i}`, MachineState.Configured, {
+          cluster: need.cluster,
+          stamp: stampOf(need),
+          resources: SIZE,
+        }),
+      );
+    });
+    return anInput(machines, needs);
+  });
+}
+
+function plainRow(cluster: string, priority: number, machines: number, index: number): Need {
+  return aNeed({
+    cluster,
+    priority,
+    group: `g${index}`,
+    aggregate: resources({ cpu: 4 * machines }),
+    minUnit: SIZE,
+  });
+}

@@ -1,0 +1,208 @@
+// Stories of gangs: rows whose machines must share a rack. They stay where they are served, move once if that
+// completes them, and are quiet where nothing can. Engine and oracle decide every step alike.
+
+import { describe, expect, it } from 'vitest';
+import {
+  attributeOf,
+  type DecisionInput,
+  keyText,
+  MachineState,
+  meetsAll,
+  type Plan,
+} from '../../src/model/index.ts';
+import { aMachine, RACK_KEY, resources } from '../fleets.ts';
+import { onBoth } from './compare.ts';
+import { CYCLES_PER_MOVE, missing } from './rest.ts';
+import {
+  afterwards,
+  gangOf,
+  inRack,
+  isMet,
+  NOTHING,
+  serving,
+  several,
+  type Told,
+  tellFrom,
+} from './story.ts';
+
+const { Speculative, Idle, Configuring, Configured } = MachineState;
+
+/** Racks in which a gang of the run counts on machines, cycle by cycle; never more than one at a time. */
+function racksOf(told: Told, group: string): readonly string[] {
+  const racks = told.rest.steps.map(({ input, plan }) => {
+    const mine = [...plan.claims].filter(([, key]) => key.group === group).map(([id]) => id);
+    const here = new Set(
+      input.machines.filter(({ id }) => mine.includes(id)).map((machine) => attributeOf(machine, RACK_KEY)!),
+    );
+    expect(here.size).toBeLessThanOrEqual(1);
+    return [...here].join('');
+  });
+  return [...new Set(racks)];
+}
+
+/** Machines reclaimed although an unmet gang of their cluster could use them in its rack. */
+function reclaimedFromUnmet(told: Told): readonly string[] {
+  return told.rest.steps.flatMap(({ input, plan }) => {
+    const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
+    const needs = new Map(
+      input.needs.map((need) => [
+        keyText({ cluster: need.cluster, fingerprint: need.profile.fingerprint, group: need.group }),
+        need,
+      ]),
+    );
+    return plan.actions
+      .filter(({ kind }) => kind === 'Reclaim')
+      .filter(({ machine, cluster }) =>
+        plan.verdicts.some(
+          ({ key, satisfied, domain }) =>
+            !satisfied &&
+            key.cluster === cluster &&
+            attributeOf(machines.get(machine)!, RACK_KEY) === domain &&
+            meetsAll(machines.get(machine)!, needs.get(keyText(key))!.profile.requirements),
+        ),
+      )
+      .map(({ machine }) => machine);
+  });
+}
+
+describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
+  it('gang scatter: given machines in two racks, then it gathers in the one that completes it, once, and stays', () => {
+    const gang = gangOf(4, 'g');
+    const machines = [
+      ...serving(gang, 'a', 2, inRack('a')),
+      ...serving(gang, 'b', 1, inRack('b')),
+      ...several('i', 3, Idle, inRack('b')),
+    ];
+    const told = tellFrom(machines, [gang], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 3, acquired: 3, reclaims: 2 });
+    expect(racksOf(told, 'g')).toEqual(['b']);
+    expect(isMet(told.end)).toBe(true);
+
+    const robbed = afterwards(told, { lost: ['b01'] }, { delays });
+    expect(robbed.tally).toEqual(NOTHING);
+    expect(missing(robbed.rest.steps.at(-1)!, 'cpu')).toBe(4);
+    const healed = afterwards(robbed, { added: several('s', 5, Speculative, inRack('b')) }, { delays });
+    expect(healed.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
+    expect(racksOf(healed, 'g')).toEqual(['b']);
+    expect(isMet(healed.end)).toBe(true);
+  });
+
+  it('case 59: given one of seven machines lost, then exactly one is acquired and six keep serving', () => {
+    const gang = gangOf(7, 'g');
+    const machines = [...serving(gang, 'r', 7, inRack('r')), ...several('s', 9, Speculative, inRack('r'))];
+    const settled = tellFrom(machines, [gang], { delays });
+    expect(settled.tally).toEqual(NOTHING);
+    const told = afterwards(settled, { lost: ['r07'] }, { delays });
+    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
+    for (const { plan } of told.rest.steps) {
+      expect(plan.verdicts[0]!.satisfied).toBe(true);
+      expect(plan.verdicts[0]!.claimed.slice(0, 6)).toEqual(['r01', 'r02', 'r03', 'r04', 'r05', 'r06']);
+    }
+  });
+
+  it('incumbents: given a stranger in the rack that finishes joining, then it goes and the gang keeps its machines', () => {
+    const gang = gangOf(2, 'g');
+    const [stranger] = serving(gangOf(2, 'gone'), 'a', 1, { ...inRack('r'), state: Configuring });
+    const told = tellFrom([stranger!, ...serving(gang, 'm', 2, inRack('r'))], [gang], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, reclaims: 1 });
+    expect(told.reclaimed).toEqual(['a01']);
+    for (const { plan } of told.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
+  });
+
+  it('a big quota slot: given served small gangs, when a machine that holds any of them appears, then nothing moves', () => {
+    const gangs = ['g1', 'g2', 'g3'].map((group) => gangOf(2, group));
+    const machines = gangs.flatMap((gang, i) => serving(gang, `${gang.group}-`, 2, inRack(`r${i}`)));
+    const settled = tellFrom(machines, gangs, { delays });
+    expect(settled.tally).toEqual(NOTHING);
+    const slot = aMachine('big', Speculative, {
+      ...inRack('r0'),
+      resources: resources({ cpu: 64 }),
+      pricePerHour: 0,
+    });
+    const told = afterwards(settled, { added: [slot] }, { delays });
+    expect(told.tally).toEqual(NOTHING);
+    expect(isMet(told.end)).toBe(true);
+    expect([...told.end.claims]).toEqual([...settled.end.claims]);
+  });
+
+  it('case 168: given gangs that no rack holds, then each stays where it is and nothing it could use is reclaimed', () => {
+    const gangs = ['c1', 'c2', 'c3'].flatMap((cluster) =>
+      ['g1', 'g2'].map((group) => gangOf(4, group, { cluster })),
+    );
+    const machines = ['c1', 'c2', 'c3'].flatMap((cluster) => [
+      ...several(`${cluster}-a`, 2, Configured, { cluster, ...inRack(`${cluster}-a`) }),
+      ...several(`${cluster}-b`, 1, Configured, { cluster, ...inRack(`${cluster}-b`) }),
+      ...several(`${cluster}-i`, 1, Idle, inRack(`${cluster}-b`)),
+    ]);
+    const told = tellFrom(machines, gangs, { delays });
+    expect(told.tally).toEqual(NOTHING);
+    expect(reclaimedFromUnmet(told)).toEqual([]);
+    for (const step of told.rest.steps) expect(missing(step, 'cpu')).toBe(3 * (8 + 12));
+  });
+
+  it('case 169: given a gang of eight and racks of four, then it takes nothing and two gangs of four are bound whole', () => {
+    const giant = gangOf(8, 'giant', { priority: 200 });
+    const gangs = ['g1', 'g2'].map((group) => gangOf(4, group, { cluster: 'c2', priority: 100 }));
+    const machines = [...several('a', 4, Idle, inRack('a')), ...several('b', 4, Idle, inRack('b'))];
+    const told = tellFrom(machines, [giant, ...gangs], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 8, acquired: 8 });
+    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([false, true, true]);
+    expect([racksOf(told, 'giant'), racksOf(told, 'g1'), racksOf(told, 'g2')]).toEqual([[''], ['a'], ['b']]);
+  });
+
+  it('case 170: given eighteen gangs of twelve and racks of four, then nothing happens and the shortfall is constant', () => {
+    const gangs = [1, 2, 3, 4, 5, 6].flatMap((c) =>
+      ['g1', 'g2', 'g3'].map((group) => gangOf(12, group, { cluster: `c${c}` })),
+    );
+    const machines = Array.from({ length: 24 }, (_, rack) =>
+      several(`r${rack}-`, 4, Idle, inRack(`r${rack}`)),
+    ).flat();
+    const told = tellFrom(machines, gangs, { delays });
+    expect(told.tally).toEqual(NOTHING);
+    for (const step of told.rest.steps) expect(missing(step, 'cpu')).toBe(18 * 48);
+  });
+
+  it.each([
+    ['{3,3} + {6,6}', [3, 3], [6, 6], 4],
+    ['{2,4,3,2,4,3} + {4,8,6,5}', [2, 4, 3, 2, 4, 3], [4, 8, 6, 5], 10],
+  ])(
+    'case 171: given gangs %s reported in another order every cycle, then they are inert in time',
+    (_, ones, twos, most) => {
+      const gangs = [
+        ...ones.map((size, i) => gangOf(size, `g${i}`)),
+        ...twos.map((size, i) => gangOf(size, `g${i}`, { cluster: 'c2' })),
+      ];
+      const machines = Array.from({ length: 7 }, (_rack, i) =>
+        several(`r${i}-`, 8, Idle, inRack(`r${i}`)),
+      ).flat();
+      let turn = 0;
+      const decide = (input: DecisionInput): Plan => {
+        turn++;
+        const reversed = { ...input, needs: input.needs.toReversed(), machines: input.machines.toReversed() };
+        return onBoth(turn % 2 === 0 ? reversed : input);
+      };
+      const told = tellFrom(machines, gangs, { delays, decide });
+      const total = [...ones, ...twos].reduce((sum, size) => sum + size, 0);
+      expect(told.tally).toEqual({ ...NOTHING, bootstraps: total, acquired: total });
+      expect(told.rest.cyclesToRest).toBeLessThanOrEqual(most);
+      expect(isMet(told.end)).toBe(true);
+    },
+  );
+
+  it('case 172: given gangs that share a rack, slow to join and one machine too many, then that one leaves once', () => {
+    const [one, two] = [gangOf(3, 'g1'), gangOf(3, 'g2')];
+    const joining = { ...inRack('a'), state: Configuring };
+    const machines = [
+      ...serving(one!, 'a', 2, inRack('a')),
+      ...serving(one!, 'b', 1, joining),
+      ...serving(two!, 'c', 1, inRack('a')),
+      ...serving(two!, 'd', 2, joining),
+      ...serving(one!, 'e', 1, inRack('a')),
+      ...several('i', 6, Idle, inRack('b')),
+    ];
+    const told = tellFrom(machines, [one!, two!], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, reclaims: 1 });
+    expect(isMet(told.end)).toBe(true);
+    expect([racksOf(told, 'g1'), racksOf(told, 'g2')]).toEqual([['a'], ['a']]);
+  });
+});

@@ -1,0 +1,90 @@
+// Stories of preemption while drains take their time: so many machines short, so many victims, and no more.
+// Engine and oracle decide every step alike.
+
+import { describe, expect, it } from 'vitest';
+import { MachineState, Operator } from '../../src/model/index.ts';
+import { RACK_KEY } from '../fleets.ts';
+import { CYCLES_PER_MOVE, unevenDelays } from './rest.ts';
+import { afterwards, gangOf, inRack, isMet, NOTHING, rowFor, serving, several, tellFrom } from './story.ts';
+
+const { Speculative, Configured } = MachineState;
+
+describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
+  it('case 143: given two machines short, then two are preempted in all, and then bound', () => {
+    const batch = rowFor(4, { cluster: 'batch', priority: 100 });
+    const train = rowFor(2, { cluster: 'train', priority: 1000 });
+    const told = tellFrom(serving(batch, 'v', 4), [batch, train], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, false]);
+  });
+
+  it('over-preempt: given a cascade of three priorities, then each level is raided once and the last one buys', () => {
+    const racks = (...values: string[]) => [{ key: RACK_KEY, operator: Operator.In, values }];
+    const high = rowFor(2, { cluster: 'hi', priority: 300, requirements: racks('m') });
+    const middle = rowFor(2, { cluster: 'mid', priority: 200, requirements: racks('m', 'l') });
+    const low = rowFor(2, { cluster: 'lo', priority: 100 });
+    const machines = [
+      ...serving(middle, 'm', 2, inRack('m')),
+      ...serving(low, 'l', 2, inRack('l')),
+      ...several('s', 5, Speculative, inRack('s')),
+    ];
+    const settled = tellFrom(machines, [middle, low], { delays });
+    expect(settled.tally).toEqual(NOTHING);
+    const told = afterwards(settled, { needs: [high, middle, low] }, { delays });
+    expect(told.tally).toEqual({ ...NOTHING, preempts: 4, provisions: 2, bootstraps: 6, acquired: 6 });
+    expect(isMet(told.end)).toBe(true);
+  });
+
+  it('over-preempt: given k of a high row lost and nothing free, then exactly k low ones are preempted', () => {
+    const high = [
+      rowFor(3, { cluster: 'hi', priority: 900 }),
+      rowFor(3, { cluster: 'hi', priority: 900, group: 'b' }),
+    ];
+    const low = rowFor(9, { cluster: 'lo', priority: 1 });
+    const machines = [...serving(high[0]!, 'h', 3), ...serving(high[1]!, 'k', 3), ...serving(low, 'v', 9)];
+    const settled = tellFrom(machines, [...high, low], { delays });
+    expect(settled.tally).toEqual(NOTHING);
+    const told = afterwards(settled, { lost: ['h01', 'h02', 'k03'] }, { delays });
+    expect(told.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
+    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, true, false]);
+  });
+
+  it('over-preempt: given victims that drain at uneven speed, then rows of one cluster do not live off each other', () => {
+    const high = ['a', 'b', 'c'].map((group) => rowFor(1, { cluster: 'hi', priority: 900, group }));
+    const low = rowFor(9, { cluster: 'lo', priority: 1 });
+    for (let seed = 1; seed <= 20; seed++) {
+      const told = tellFrom(serving(low, 'v', 9), [...high, low], { delays: unevenDelays(seed, delays) });
+      expect(told.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
+    }
+  });
+
+  it('over-preempt: given a gang that lacks two machines in its rack, then it takes two victims there and no more', () => {
+    const gang = gangOf(4, 'g', { cluster: 'hi', priority: 2000 });
+    const low = rowFor(6, { cluster: 'lo', priority: 1 });
+    const machines = [
+      ...serving(gang, 'g', 2, inRack('a')),
+      ...serving(low, 'v', 2, inRack('a')),
+      ...serving(low, 'w', 4, inRack('b')),
+    ];
+    const told = tellFrom(machines, [gang, low], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(told.acquired).toEqual(['v01', 'v02']);
+    expect(told.end.verdicts[0]!.domain).toBe('a');
+  });
+
+  it('over-preempt: given machines nobody claims, then they are taken before anyone is disturbed', () => {
+    const high = rowFor(2, { cluster: 'hi', priority: 900 });
+    const low = rowFor(2, { cluster: 'lo', priority: 1 });
+    const machines = [
+      ...serving(low, 'v', 2),
+      ...several('x', 2, Configured, {
+        cluster: 'lo',
+        stamp: serving(low, 'y', 1)[0]!.stamp,
+        pricePerHour: 5,
+      }),
+    ];
+    const told = tellFrom(machines, [high, low], { delays });
+    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(isMet(told.end)).toBe(true);
+  });
+});
