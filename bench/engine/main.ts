@@ -66,9 +66,9 @@ function runCase(benchCase: Case, settings: Settings): CaseResult {
   checkCounts(benchCase, fleet);
   const options = { ...OPTIONS, readyClusters: benchCase.readyClusters };
   const engine = new Engine(fleet);
-  // A whole cycle: everything is decided and the actions are spelled out.
+  // A whole cycle: the fleet does not change from one to the next, so nothing may be kept; actions are spelled out.
   const cycle = (): Decision => {
-    const decision = engine.decide(NOW_MS, options);
+    const decision = engine.decide(NOW_MS, options, { everything: true });
     decision.actions();
     return decision;
   };

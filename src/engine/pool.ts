@@ -153,7 +153,10 @@ export class Pools {
 
   #speculativeShelf(pattern: number, dollars: number): Shelf {
     let byDollars = this.#speculativeShelves.get(pattern);
-    if (byDollars === undefined) this.#speculativeShelves.set(pattern, (byDollars = new Map()));
+    if (byDollars === undefined) {
+      byDollars = new Map();
+      this.#speculativeShelves.set(pattern, byDollars);
+    }
     let shelf = byDollars.get(dollars);
     if (shelf === undefined) {
       const { classes, machines } = this.#fleet;

@@ -9,7 +9,7 @@ import { TurnKind } from './turns.ts';
 import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
 
 /** A machine picked for a row. */
-export interface Pick {
+interface Pick {
   readonly slot: number;
   readonly graceSeconds: number;
   /** Nobody counted on it. */

@@ -239,7 +239,7 @@ export class Turns {
 }
 
 /** Room for so many entries and half as many again, so that a growing fleet rarely moves. */
-export function roomFor(entries: number): number {
+function roomFor(entries: number): number {
   return Math.ceil(entries * 1.5);
 }
 

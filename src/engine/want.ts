@@ -4,7 +4,7 @@
 import { type Fleet, MAX_DIMENSIONS } from '../fleet/index.ts';
 
 /** Whole gangs a class of machines hosts: the least of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
-export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
+function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
   const { stride, count } = fleet.dimensions;
   const offered = fleet.classes.allocatable.data;
   const gang = fleet.demand.aggregate.data;
@@ -117,7 +117,7 @@ export class Want {
       const left = this.#left[d]!;
       if (left === 0) continue;
       const rest = left - offered[classNumber * stride + d]!;
-      this.#left[d] = rest > 0 ? rest : 0;
+      this.#left[d] = Math.max(rest, 0);
       if (rest <= 0) this.#open--;
     }
   }

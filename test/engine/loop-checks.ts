@@ -29,7 +29,13 @@ import {
 } from '../../src/sim/index.ts';
 import { fleets, resources } from '../fleets.ts';
 import { difference, onBoth, onEngine } from './compare.ts';
-import { equalFleets, fullFleets, plentifulFleets, withoutGangs } from './loop-fleets.ts';
+import {
+  equalFleets,
+  fullFleets,
+  plentifulFleets,
+  withNothingInFlight,
+  withoutGangs,
+} from './loop-fleets.ts';
 import { adds, planProblems, shortOf } from './plan-checks.ts';
 import { hashOf, promisedCycles, runToRest, servingIn, unevenDelays } from './rest.ts';
 
@@ -59,7 +65,7 @@ export const CHECKS: readonly FleetCheck[] = [
   { name: 'preempts what is short', fleets: fullFleets, problems: preemptsExactly },
   {
     name: 'one row never binds and reclaims',
-    fleets: () => fleets({ machines: 24, needs: 1 }),
+    fleets: () => fleets({ machines: 24, needs: 1 }).map(withNothingInFlight),
     problems: neverBindsAndReclaims,
   },
   { name: 'served gangs stay', fleets, problems: gangsStay },
@@ -141,7 +147,7 @@ function preemptsExactly(input: DecisionInput, seed: number): readonly string[] 
   return problems;
 }
 
-/** P23: a single row does not acquire in the cycle in which a machine leaves that would have added to it. */
+/** P23, from a start without machines in flight: a single row does not acquire in the cycle in which a machine leaves that would have added to it. */
 function neverBindsAndReclaims(input: DecisionInput, seed: number): readonly string[] {
   const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: delaysFrom(seed) });
   return steps.flatMap((step) => wasteIn(step));
@@ -173,7 +179,10 @@ function wouldServe(machine: LedgerMachine, need: Need, { domain }: Verdict): bo
   );
 }
 
-/** P24: a gang whose own machines cover it keeps its domain, whatever happens to Idle and Speculative machines. */
+/**
+ * P24: a gang whose own machines cover it keeps its domain, whatever happens to Idle and Speculative machines, as
+ * long as no better row, short of what it had in the pool, takes one of them.
+ */
 function gangsStay(input: DecisionInput, seed: number): readonly string[] {
   const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
   const { input: calm, plan } = steps.at(-1)!;
@@ -188,12 +197,15 @@ function gangsStay(input: DecisionInput, seed: number): readonly string[] {
           .map((machine) => ({ ...machine, id: `new-${machine.id}` })),
       ),
   };
-  const after = new Map(onEngine(shaken).verdicts.map((verdict) => [keyText(verdict.key), verdict]));
+  const { claims, verdicts } = onEngine(shaken);
+  const after = new Map(verdicts.map((verdict) => [keyText(verdict.key), verdict]));
   return calm.needs
     .filter((need) => isServedByItsOwn(calm, plan, need))
     .filter((need) => {
       const key = keyText(keyOf(need));
-      return after.get(key)!.domain !== plan.verdicts.find((verdict) => keyText(verdict.key) === key)!.domain;
+      const { claimed, domain } = plan.verdicts.find((verdict) => keyText(verdict.key) === key)!;
+      const taken = claimed.some((id) => keyText(claims.get(id) ?? keyOf(need)) !== key);
+      return !taken && after.get(key)!.domain !== domain;
     })
     .map((need) => `P24: ${keyText(keyOf(need))} moves`);
 }

@@ -57,6 +57,11 @@ export function withoutGangs(input: DecisionInput): DecisionInput {
   return { ...input, needs: input.needs.filter((need) => sameTermOf(need.profile) === undefined) };
 }
 
+/** The input with no machine on its way to anybody. */
+export function withNothingInFlight(input: DecisionInput): DecisionInput {
+  return { ...input, machines: input.machines.map((machine) => ({ ...machine, target: null })) };
+}
+
 const PLACES = [
   { zone: 'za', rack: 'r1' },
   { zone: 'zb', rack: 'r2' },

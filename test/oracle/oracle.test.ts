@@ -2,7 +2,7 @@
 // spread and victims have their own files.
 
 import { describe, expect, it } from 'vitest';
-import { keyOf, MachineState, Operator, type Plan } from '../../src/model/index.ts';
+import { compareText, keyOf, MachineState, Operator, type Plan } from '../../src/model/index.ts';
 import {
   aMachine,
   aNeed,
@@ -298,7 +298,7 @@ describe('verdicts', () => {
     const large = aNeed({ group: 'large', aggregate: cpu(8), minUnit: cpu(8) });
     const plan = decide(anInput([aMachine('i1', Idle)], [picky, large]));
     const reasons = plan.verdicts.map(({ key, unmet }) => [key.group, unmet?.reason]);
-    expect(reasons.sort()).toEqual([
+    expect(reasons.toSorted(([a], [b]) => compareText(a!, b!))).toEqual([
       ['', 'no-matching-supply'],
       ['large', 'no-fitting-supply'],
     ]);
