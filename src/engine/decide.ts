@@ -14,7 +14,7 @@ import {
 import { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
-import { solve } from './solve.ts';
+import { type Probe, solve } from './solve.ts';
 import { NONE } from './turns.ts';
 import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
@@ -31,11 +31,18 @@ export class Decision {
   /** Verdicts on the Needs that are not met, in the order they were served. */
   readonly unmet: readonly Verdict[];
 
-  constructor(cycle: Cycle) {
+  constructor(cycle: Cycle, probe: Probe) {
     this.#cycle = cycle;
     this.#preemptions = preempt(cycle);
-    this.#collect();
+    probe('preempt');
+    const picked = new Set<number>();
+    for (const { picks } of this.#preemptions.values()) for (const { slot } of picks) picked.add(slot);
+    const leaving = reclaims(cycle, picked);
+    const released = releases(cycle);
+    probe('reclaim');
+    this.#collect(leaving, released);
     this.unmet = unmetVerdictsOf(cycle, this.#preemptions);
+    probe('plan');
   }
 
   get actionCount(): number {
@@ -97,7 +104,7 @@ export class Decision {
     };
   }
 
-  #collect(): void {
+  #collect(leaving: readonly number[], released: readonly number[]): void {
     const cycle = this.#cycle;
     const { machines } = cycle.fleet;
     for (const turn of cycle.pass) {
@@ -106,17 +113,15 @@ export class Decision {
         else this.#add('Provision', 'phase1.speculative', slot, turn, 0);
       }
     }
-    const picked = new Set<number>();
     for (const [turn, { picks }] of this.#preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
-        picked.add(slot);
         this.#add('Preempt', excess ? 'phase2.excess' : 'phase2.inversion', slot, turn, graceSeconds);
       }
     }
-    for (const slot of reclaims(cycle, picked)) {
+    for (const slot of leaving) {
       this.#add('Reclaim', 'phase3.excess', slot, NONE, RECLAIM_GRACE_SECONDS);
     }
-    for (const slot of releases(cycle)) this.#add('Delete', 'phase3.release', slot, NONE, 0);
+    for (const slot of released) this.#add('Delete', 'phase3.release', slot, NONE, 0);
   }
 
   #add(kind: Action['kind'], reason: Action['reason'], slot: number, turn: number, grace: number): void {
@@ -148,6 +153,15 @@ export class Decision {
   }
 }
 
+/** How one cycle is run; none of it changes the result. */
+export interface CycleOptions {
+  /** Keep nothing from the cycle before. */
+  readonly everything?: boolean;
+  readonly probe?: Probe;
+}
+
+const noProbe: Probe = () => {};
+
 /**
  * Decides cycle after cycle over one fleet. Clusters that have not changed keep what their rows were credited with,
  * with exactly the result of deciding everything anew. A decision is good until the next one is made.
@@ -159,10 +173,14 @@ export class Engine {
     this.#cycle = new Cycle(fleet);
   }
 
-  /** One cycle: Phases 1, 2 and 3. With `everything`, nothing is kept from the cycle before. */
-  decide(nowMs: number, options: DecisionOptions, { everything = false } = {}): Decision {
-    solve(this.#cycle, nowMs, options, everything);
-    return new Decision(this.#cycle);
+  /** One cycle: Phases 1, 2 and 3. */
+  decide(
+    nowMs: number,
+    options: DecisionOptions,
+    { everything = false, probe = noProbe }: CycleOptions = {},
+  ): Decision {
+    solve(this.#cycle, nowMs, options, everything, probe);
+    return new Decision(this.#cycle, probe);
   }
 }
 

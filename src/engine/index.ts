@@ -1,4 +1,5 @@
 // The decision engine: pure decisions over a frozen fleet.
 
-export type { Decision } from './decide.ts';
+export type { CycleOptions, Decision } from './decide.ts';
 export { decide, Engine } from './decide.ts';
+export type { Phase, Probe } from './solve.ts';

@@ -10,9 +10,24 @@ import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
 import type { Shortage } from './want.ts';
 
+/** Parts of a cycle, in the order they end. */
+export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
+
+/** Told when a part of a cycle has ended. The engine reads no clock; who wants to know how long things take does. */
+export type Probe = (ended: Phase) => void;
+
 /** Serves a whole cycle; with `everything`, clusters that have not changed too. */
-export function solve(cycle: Cycle, nowMs: number, options: DecisionOptions, everything: boolean): void {
-  for (const cluster of cycle.begin(nowMs, options, everything)) creditCluster(cycle, cluster);
+export function solve(
+  cycle: Cycle,
+  nowMs: number,
+  options: DecisionOptions,
+  everything: boolean,
+  probe: Probe,
+): void {
+  const dirty = cycle.begin(nowMs, options, everything);
+  probe('normalise');
+  for (const cluster of dirty) creditCluster(cycle, cluster);
+  probe('credit');
   const { fleet, turns } = cycle;
   const pending: Pending[] = [];
   for (const cluster of fleet.clusters.sorted()) {
@@ -24,6 +39,7 @@ export function solve(cycle: Cycle, nowMs: number, options: DecisionOptions, eve
     serve(cycle, turn, shortage, gangs);
     if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
   }
+  probe('acquire');
 }
 
 function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {

@@ -194,7 +194,7 @@ function gangsStay(input: DecisionInput, seed: number): readonly string[] {
       .concat(
         pool
           .filter(({ id }) => hashOf(id, seed) % 3 === 1)
-          .map((machine) => ({ ...machine, id: `new-${machine.id}` })),
+          .map((machine) => ({ ...machine, id: `new-${machine.id}`, target: null })),
       ),
   };
   const { claims, verdicts } = onEngine(shaken);

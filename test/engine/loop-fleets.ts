@@ -70,7 +70,11 @@ const PLACES = [
 /** More than any check takes away. */
 const SPARE = 4;
 
-/** Rows of all kinds and, in every rack, enough equal machines for all of them and a few more. */
+/**
+ * Rows of all kinds and, in every rack, enough equal machines for all of them and a few more. Rows that care where
+ * their machines stand (gangs, strict spread) have a cluster to themselves: a neighbour that lives off such a row's
+ * machines may swap one place for another when a new one arrives, and then the row has to buy again.
+ */
 export function plentifulFleets(): fc.Arbitrary<DecisionInput> {
   const row = fc.record({
     kind: fc.constantFrom('plain', 'plain', 'gang', 'spread'),
@@ -84,9 +88,10 @@ export function plentifulFleets(): fc.Arbitrary<DecisionInput> {
   return fc
     .record({ rows: fc.array(row, { minLength: 1, maxLength: 4 }), idle: fc.nat(6) })
     .map(({ rows, idle }) => {
-      const needs = rows.map(({ kind, machines, ...parts }) =>
+      const needs = rows.map(({ kind, machines, cluster, ...parts }, i) =>
         aNeed({
           ...parts,
+          cluster: kind === 'plain' ? cluster : `own-${i}`,
           aggregate: resources({ cpu: 4 * machines }),
           requirements: kind === 'gang' ? [same(RACK_KEY)] : [],
           spread: kind === 'spread' ? [strictSpread(ZONE_KEY)] : [],
