@@ -155,3 +155,54 @@ export class MineWalk {
     return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
   }
 }
+
+/** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
+export class BoundWalk {
+  readonly #fleet: Fleet;
+  /** By cluster, four numbers: where its Configured run starts and ends, and its Configuring run. */
+  runs = new Uint32Array(0);
+  #at = 0;
+  #end = 0;
+  #then = 0;
+  #thenEnd = 0;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Notes where the runs of a cluster are now. */
+  locate(cluster: number): void {
+    this.runs = withRoom(this.runs, this.#fleet.clusters.size * 4);
+    const bound = this.#fleet.machines.boundOf(cluster);
+    const at = cluster * 4;
+    if (bound === undefined) {
+      this.runs.fill(0, at, at + 4);
+      return;
+    }
+    const { configured, configuring } = bound;
+    this.runs[at] = configured.offset;
+    this.runs[at + 1] = configured.offset + configured.length;
+    this.runs[at + 2] = configuring.offset;
+    this.runs[at + 3] = configuring.offset + configuring.length;
+  }
+
+  begin(cluster: number): this {
+    const at = cluster * 4;
+    this.#at = this.runs[at]!;
+    this.#end = this.runs[at + 1]!;
+    this.#then = this.runs[at + 2]!;
+    this.#thenEnd = this.runs[at + 3]!;
+    return this;
+  }
+
+  /** The next slot, or NONE. */
+  next(): number {
+    if (this.#at === this.#end) {
+      if (this.#then === this.#thenEnd) return NONE;
+      this.#at = this.#then;
+      this.#end = this.#thenEnd;
+      this.#then = this.#thenEnd;
+    }
+    return this.#fleet.machines.arena.data[this.#at++]!;
+  }
+}

@@ -6,24 +6,21 @@
 // over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
 // contested machine waits as well. The result is that of serving all rows one by one.
 
-import type { Pattern, Run } from '../fleet/index.ts';
-import { isBound } from '../model/index.ts';
-import { Credit, type Cycle, type Pending } from './cycle.ts';
+import type { Pattern } from '../fleet/index.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
-/** Serves every turn of a cluster as far as no pool is needed. */
+/**
+ * Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. Touches nothing but what
+ * belongs to the cluster, so that threads can do clusters side by side.
+ */
 export function creditCluster(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
-  const pending: Pending[] = [];
   cycle.openCluster(cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    const credit = creditTurn(cycle, turn);
-    if (credit === Credit.Covered) continue;
-    const shortage = credit === Credit.Short ? cycle.want.save() : null;
-    pending.push({ turn, shortage, gangs: cycle.want.gangsLeft });
+    cycle.outcome[turn] = creditTurn(cycle, turn);
   }
-  cycle.pendingOf[cluster] = pending;
   cycle.closeCluster(cluster);
 }
 
@@ -50,7 +47,7 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   const pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
   if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
   if (cycle.want.covered) return Credit.Covered;
-  if (isComing(cycle, turn)) {
+  if (cycle.turns.coming[turn] === 1) {
     if (early) return Credit.Waits;
     creditComing(cycle, turn);
     if (cycle.want.covered) return Credit.Covered;
@@ -100,24 +97,15 @@ function creditComing(cycle: Cycle, turn: number): void {
 
 /** Bound machines of other live rows, for what machines draining for this row will not cover. */
 function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
-  const drains = cycle.drainingFor(turn, true);
-  const runs = cycle.fleet.machines.boundOf(cycle.turns.cluster[turn]!);
-  if (runs === undefined) return true;
-  const { configured, configuring } = runs;
-  for (const firstUnit of [true, false]) {
-    for (const run of [configured, configuring]) {
-      if (firstUnit && !cycle.beyond(turn, drains).unitMissing) continue;
-      if (!walkOthers(cycle, turn, pattern, run, drains, early, firstUnit)) return false;
-    }
-  }
-  return true;
+  const drains = cycle.turns.coming[turn] === 1 ? cycle.drainingFor(turn, true) : NO_DRAINS;
+  if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true)) return false;
+  return walkOthers(cycle, turn, pattern, drains, early, false);
 }
 
 function walkOthers(
   cycle: Cycle,
   turn: number,
   pattern: Pattern,
-  run: Run,
   drains: readonly number[],
   early: boolean,
   firstUnit: boolean,
@@ -126,8 +114,8 @@ function walkOthers(
   const { machines } = cycle.fleet;
   const key = cycle.turns.key[turn]!;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
-  for (let i = run.offset; i < run.offset + run.length && (firstUnit || !rest.sumCovered); i++) {
-    const slot = machines.arena.data[i]!;
+  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;
     if (!pattern.matches(classNumber) || !cycle.isAnothers(slot, key)) continue;
@@ -142,6 +130,8 @@ function walkOthers(
   return true;
 }
 
+const NO_DRAINS: readonly number[] = [];
+
 /**
  * A gang whose own machines complete it in one domain stays there whatever the pools hold: no other domain can have
  * more of what it may credit, nor as much of its own. Any other gang waits.
@@ -152,7 +142,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
   const byKey = domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
   cycle.beginWant(turn);
-  if (want.covered || isComing(cycle, turn)) return Credit.Waits;
+  if (want.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
   let domain = -1;
   for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
     const slot = bound.slots[i]!;
@@ -166,26 +156,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   }
   if (!want.covered) return Credit.Waits;
   cycle.domainOf[turn] = domain;
-  noteRestamps(cycle, turn);
   return Credit.Covered;
-}
-
-function noteRestamps(cycle: Cycle, turn: number): void {
-  const cluster = cycle.turns.cluster[turn]!;
-  const restamped = cycle.restampedOf[cluster] ?? [];
-  cycle.noteRestamps(turn, restamped);
-  if (restamped.length > 0) cycle.restampedOf[cluster] = restamped;
-}
-
-/** Whether machines that are not bound yet are on their way to a turn: they may stand in another domain. */
-function isComing(cycle: Cycle, turn: number): boolean {
-  const { machines } = cycle.fleet;
-  const run = machines.targetedAt(cycle.turns.key[turn]!);
-  if (run === undefined) return false;
-  for (let i = run.offset; i < run.offset + run.length; i++) {
-    if (!isBound(machines.stateOf(machines.arena.data[i]!))) return true;
-  }
-  return false;
 }
 
 function memberPatterns(cycle: Cycle, fold: number): Set<number> {
@@ -201,13 +172,10 @@ function memberPatterns(cycle: Cycle, fold: number): Set<number> {
 function contest(cycle: Cycle, turn: number, patternNumber: number, small: boolean): void {
   const { machines, patterns } = cycle.fleet;
   const pattern = patterns.patternOf(patternNumber);
-  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      if (cycle.claimedBy[slot] !== 0) continue;
-      const classNumber = machines.classOf[slot]!;
-      if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
-    }
+  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    if (cycle.claimedBy[slot] !== 0) continue;
+    const classNumber = machines.classOf[slot]!;
+    if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
   }
 }

@@ -2,7 +2,7 @@
 
 import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
-import { BoundIndex, MineWalk } from './bound.ts';
+import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
 import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
 import { type Shortage, Want } from './want.ts';
@@ -61,6 +61,7 @@ export class Cycle {
   readonly turns = new Turns();
   readonly bound: BoundIndex;
   readonly mine: MineWalk;
+  readonly walk: BoundWalk;
   readonly #foldable: Foldable;
   pools!: Pools;
   readonly want: Want;
@@ -76,13 +77,19 @@ export class Cycle {
   #claimCount = 0;
   readonly #creditBlocks = new Blocks();
   readonly #creditPlaces: (Block | undefined)[] = [];
+  /** By cluster: where its credits stand, and in the same place of `unclaimed`, up to `unclaimedEnd`, what is left. */
+  creditPlace = new Uint32Array(0);
+  /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
+  unclaimed = new Uint32Array(0);
+  unclaimedEnd = new Uint32Array(0);
+  /** By turn: what its credit came to. */
+  outcome = new Uint8Array(0);
   creditStart = new Uint32Array(0);
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** By cluster: rows that need the pools, and Configured machines that no row was credited with, in keep order. */
+  /** By cluster: rows that need the pools. */
   readonly pendingOf: (Pending[] | undefined)[] = [];
-  readonly unclaimedOf: (number[] | undefined)[] = [];
   /** By cluster: bound machines that a settled gang claims without their stamp naming it. */
   readonly restampedOf: (number[] | undefined)[] = [];
 
@@ -107,6 +114,7 @@ export class Cycle {
     this.fleet = fleet;
     this.bound = new BoundIndex(fleet, this.turns);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
+    this.walk = new BoundWalk(fleet);
     this.#foldable = new Foldable(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
@@ -129,6 +137,7 @@ export class Cycle {
     for (const cluster of dirty) turns.make(fleet, this.#foldable, cluster);
     for (const cluster of dirty) this.bound.index(cluster);
     this.#reserveTurns();
+    for (const cluster of dirty) this.#placeCredits(cluster);
     this.pools = new Pools(fleet, this.claimedBy);
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
@@ -175,7 +184,6 @@ export class Cycle {
     if (place !== undefined) this.#creditBlocks.giveBack(place);
     this.#creditPlaces[cluster] = undefined;
     this.pendingOf[cluster] = undefined;
-    this.unclaimedOf[cluster] = undefined;
     this.restampedOf[cluster] = undefined;
     this.turns.forget(cluster);
   }
@@ -187,32 +195,66 @@ export class Cycle {
     this.laterStart = withRoom(this.laterStart, limit);
     this.laterEnd = withRoom(this.laterEnd, limit);
     this.domainOf = withRoom(this.domainOf, limit);
+    this.outcome = withRoom(this.outcome, limit);
   }
 
-  /** Makes ready to credit a cluster: only bound machines are claimed, so there is room for as many. */
-  openCluster(cluster: number): void {
-    const { machines } = this.fleet;
+  /** Finds room for a cluster's credits: only bound machines are claimed, so there is room for as many. */
+  #placeCredits(cluster: number): void {
+    const { clusters, machines } = this.fleet;
+    this.walk.locate(cluster);
     const runs = machines.boundOf(cluster);
-    const bound = runs === undefined ? 0 : runs.configured.length + runs.configuring.length;
-    const place = this.#creditBlocks.take(bound);
+    const place = this.#creditBlocks.take(runs === undefined ? 0 : runs.configured.length + runs.configuring.length);
     this.#creditPlaces[cluster] = place;
     this.claims = withRoom(this.claims, this.#creditBlocks.end);
-    this.#claimCount = place.offset;
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++) this.contested[machines.arena.data[i]!] = 0;
-    }
+    this.unclaimed = withRoom(this.unclaimed, this.#creditBlocks.end);
+    this.creditPlace = withRoom(this.creditPlace, clusters.size);
+    this.unclaimedEnd = withRoom(this.unclaimedEnd, clusters.size);
+    this.creditPlace[cluster] = place.offset;
+    this.unclaimedEnd[cluster] = place.offset;
+  }
+
+  /** Makes ready to credit a cluster. */
+  openCluster(cluster: number): void {
+    this.#claimCount = this.creditPlace[cluster]!;
+    const walk = this.walk.begin(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
   }
 
   /** Notes what is left of a cluster's Configured machines when all its rows are credited. */
   closeCluster(cluster: number): void {
-    const { machines } = this.fleet;
-    const run = machines.boundOf(cluster)?.configured;
-    if (run === undefined) return;
-    const unclaimed: number[] = [];
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      if (this.claimedBy[machines.arena.data[i]!] === 0) unclaimed.push(machines.arena.data[i]!);
+    const slots = this.fleet.machines.arena.data;
+    let end = this.creditPlace[cluster]!;
+    for (let i = this.walk.runs[cluster * 4]!; i < this.walk.runs[cluster * 4 + 1]!; i++) {
+      if (this.claimedBy[slots[i]!] === 0) this.unclaimed[end++] = slots[i]!;
     }
-    this.unclaimedOf[cluster] = unclaimed;
+    this.unclaimedEnd[cluster] = end;
+  }
+
+  /** Gathers the rows of a credited cluster that need the pools, and machines that settled gangs took over. */
+  gather(cluster: number): void {
+    const { turns } = this;
+    const pending: Pending[] = [];
+    const restamped: number[] = [];
+    for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+      const outcome = this.outcome[turn];
+      if (outcome === Credit.Waits) pending.push({ turn, shortage: null, gangs: 0 });
+      else if (outcome === Credit.Short) pending.push(this.#shortOf(turn));
+      else if (turns.kind[turn] === TurnKind.Gang) this.noteRestamps(turn, restamped);
+    }
+    this.pendingOf[cluster] = pending;
+    this.restampedOf[cluster] = restamped.length === 0 ? undefined : restamped;
+  }
+
+  /** What a row lacks beyond its credits. */
+  #shortOf(turn: number): Pending {
+    const { machines, patterns } = this.fleet;
+    const pattern = patterns.patternOf(this.turns.pattern[turn]!);
+    this.beginWant(turn);
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
+      const classNumber = machines.classOf[this.claims[i]!]!;
+      this.want.take(classNumber, pattern.fits(classNumber));
+    }
+    return { turn, shortage: this.want.save(), gangs: this.want.gangsLeft };
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */

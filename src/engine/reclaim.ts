@@ -8,9 +8,13 @@ import type { Cycle } from './cycle.ts';
 export function reclaims(cycle: Cycle, picked: ReadonlySet<number>): number[] {
   const slots: number[] = [];
   for (const cluster of cycle.fleet.clusters.sorted()) {
-    const unclaimed = cycle.unclaimedOf[cluster];
-    if (unclaimed === undefined || unclaimed.length === 0 || !cycle.isReady(cluster)) continue;
-    for (const slot of unclaimed) if (cycle.isFree(slot) && !picked.has(slot)) slots.push(slot);
+    const start = cycle.creditPlace[cluster] ?? 0;
+    const end = cycle.unclaimedEnd[cluster] ?? 0;
+    if (start === end || !cycle.isReady(cluster)) continue;
+    for (let i = start; i < end; i++) {
+      const slot = cycle.unclaimed[i]!;
+      if (cycle.isFree(slot) && !picked.has(slot)) slots.push(slot);
+    }
   }
   return slots;
 }

@@ -27,6 +27,7 @@ export function solve(
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
   for (const cluster of dirty) creditCluster(cycle, cluster);
+  for (const cluster of dirty) cycle.gather(cluster);
   probe('credit');
   const { fleet, turns } = cycle;
   const pending: Pending[] = [];

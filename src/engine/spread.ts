@@ -97,7 +97,7 @@ const NO_OFFERS: ReadonlySet<number> = new Set();
 /** Credits a strict-spread row. Early on a row with machines in flight waits: their test depends on the pools. */
 export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
   const { want } = cycle;
-  const coming = cycle.targeted(turn).length > 0;
+  const coming = cycle.turns.coming[turn] === 1;
   if (early && coming) return Credit.Waits;
   // What could be taken matters only to the test of machines in flight.
   const domains = spreadDomains(cycle, turn);
@@ -168,16 +168,12 @@ class EvenList {
   /** Machines of other live rows that match. */
   collectOthers(): void {
     const { claimedBy, fleet, turns } = this.#cycle;
-    const { machines } = fleet;
     const key = turns.key[this.#turn]!;
-    const runs = machines.boundOf(turns.cluster[this.#turn]!);
+    const walk = this.#cycle.walk.begin(turns.cluster[this.#turn]!);
     this.#slots = [];
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++) {
-        const slot = machines.arena.data[i]!;
-        if (claimedBy[slot] !== 0 || !this.#pattern.matches(machines.classOf[slot]!)) continue;
-        if (this.#cycle.isAnothers(slot, key)) this.#slots.push(slot);
-      }
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (claimedBy[slot] !== 0 || !this.#pattern.matches(fleet.machines.classOf[slot]!)) continue;
+      if (this.#cycle.isAnothers(slot, key)) this.#slots.push(slot);
     }
   }
 

@@ -2,7 +2,7 @@
 // one machine can host are folded into one row, which stands at the rank of its earliest member.
 
 import { type Block, Blocks, type Fleet, type Pattern } from '../fleet/index.ts';
-import { compareText, MachineState } from '../model/index.ts';
+import { compareText, isBound, MachineState } from '../model/index.ts';
 
 export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3 } as const;
 
@@ -25,6 +25,8 @@ export class Turns {
   /** Members of a fold: how many and the first row; `nextMember` links the rows. */
   members = new Int32Array(0);
   firstMember = new Int32Array(0);
+  /** 1 if machines that are not bound yet are on their way to the turn. */
+  coming = new Uint8Array(0);
   nextMember = new Int32Array(0);
   /** Turns of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
@@ -55,9 +57,9 @@ export class Turns {
     for (let turn = this.#blocks.end; turn < this.limit; turn++) this.ofKey[this.key[turn]!] = NONE;
     this.#extra = 0;
     if (this.ofKey.length < fleet.keys.size) {
-      const longer = new Int32Array(roomFor(fleet.keys.size)).fill(NONE);
-      longer.set(this.ofKey);
-      this.ofKey = longer;
+      const known = this.ofKey.length;
+      this.ofKey = withRoom(this.ofKey, fleet.keys.size);
+      this.ofKey.fill(NONE, known);
     }
     this.nextMember = withRoom(this.nextMember, fleet.demand.size);
     this.start = withRoom(this.start, fleet.clusters.size);
@@ -97,6 +99,7 @@ export class Turns {
     this.firstSeenMs[turn] = this.firstSeenMs[fold]!;
     this.place[turn] = this.place[fold]! + behind;
     this.ofKey[this.key[turn]!] = turn;
+    this.coming[turn] = isComing(fleet, this.key[turn]!) ? 1 : 0;
     return turn;
   }
 
@@ -137,6 +140,7 @@ export class Turns {
     for (let turn = start; turn < end; turn++) {
       this.place[turn] = turn - start;
       this.ofKey[this.key[turn]!] = turn;
+      this.coming[turn] = isComing(fleet, this.key[turn]!) ? 1 : 0;
     }
   }
 
@@ -198,6 +202,7 @@ export class Turns {
     this.place = withRoom(this.place, needed);
     this.members = withRoom(this.members, needed);
     this.firstMember = withRoom(this.firstMember, needed);
+    this.coming = withRoom(this.coming, needed);
   }
 
   /** Negative if `a` is served before `b`. */
@@ -238,23 +243,34 @@ export class Turns {
   }
 }
 
+/** Whether machines that are not bound yet are on their way to the row with this key. */
+function isComing(fleet: Fleet, key: number): boolean {
+  const { machines } = fleet;
+  const run = machines.targetedAt(key);
+  if (run === undefined) return false;
+  for (let i = run.offset; i < run.offset + run.length; i++) {
+    if (!isBound(machines.stateOf(machines.arena.data[i]!))) return true;
+  }
+  return false;
+}
+
 /** Room for so many entries and half as many again, so that a growing fleet rarely moves. */
 function roomFor(entries: number): number {
   return Math.ceil(entries * 1.5);
 }
 
-/** The array itself if it is long enough, else a longer one with the same entries. */
-export function withRoom<T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
-  column: T,
-  needed: number,
-): T {
+type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
+
+/** The array itself if it is long enough, else a longer one with the same entries, on memory that threads share. */
+export function withRoom<T extends Column>(column: T, needed: number): T {
   if (column.length >= needed) return column;
-  const longer = new (column.constructor as new (length: number) => T)(roomFor(needed));
+  const make = column.constructor as new (buffer: SharedArrayBuffer) => T;
+  const longer = new make(new SharedArrayBuffer(roomFor(needed) * column.BYTES_PER_ELEMENT));
   longer.set(column);
   return longer;
 }
 
-function exchange(column: Uint8Array | Uint32Array | Int32Array | Float64Array, a: number, b: number): void {
+function exchange(column: Column, a: number, b: number): void {
   const value = column[a]!;
   column[a] = column[b]!;
   column[b] = value;

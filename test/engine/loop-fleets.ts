@@ -127,26 +127,25 @@ function uniqueByKey(needs: readonly Need[]): readonly Need[] {
   return [...new Map(needs.map((need) => [keyText(keyOf(need)), need])).values()];
 }
 
-/** Clusters of three priorities, each of several plain rows that are served exactly, and nothing free. */
+/**
+ * Plain rows of three priorities that are served exactly, and nothing free. Rows of one priority share a cluster, or
+ * each has its own; clusters of the lowest begin with `low`.
+ */
 export function fullFleets(): fc.Arbitrary<DecisionInput> {
   const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 });
-  return fc.record({ high: sizes, middle: sizes, low: sizes }).map((levels) => {
+  return fc.record({ high: sizes, middle: sizes, low: sizes, apart: fc.boolean() }).map((levels) => {
+    const rowsOf = (name: string, priority: number, counts: readonly number[]): readonly Need[] =>
+      counts.map((count, i) => plainRow(levels.apart ? `${name}-${i}` : name, priority, count, i));
     const needs = [
-      ...levels.high.map((size, i) => plainRow('high', 200, size, i)),
-      ...levels.middle.map((size, i) => plainRow('middle', 100, size, i)),
-      ...levels.low.map((size, i) => plainRow('low', 0, size + 2, i)),
+      ...rowsOf('high', 200, levels.high),
+      ...rowsOf('middle', 100, levels.middle),
+      ...rowsOf(
+        'low',
+        0,
+        levels.low.map((count) => count + 2),
+      ),
     ];
-    const machines = needs.flatMap((need) => {
-      const count = need.aggregate.get('cpu')! / 4;
-      return Array.from({ length: count }, (_, i) =>
-        aMachine(`${need.cluster}-${need.group}-${i}`, MachineState.Configured, {
-          cluster: need.cluster,
-          stamp: stampOf(need),
-          resources: SIZE,
-        }),
-      );
-    });
-    return anInput(machines, needs);
+    return anInput(needs.flatMap(servedExactly), needs);
   });
 }
 
@@ -158,4 +157,14 @@ function plainRow(cluster: string, priority: number, machines: number, index: nu
     aggregate: resources({ cpu: 4 * machines }),
     minUnit: SIZE,
   });
+}
+
+function servedExactly(need: Need): readonly LedgerMachine[] {
+  return Array.from({ length: need.aggregate.get('cpu')! / 4 }, (_, i) =>
+    aMachine(`${need.cluster}-${need.group}-${i}`, MachineState.Configured, {
+      cluster: need.cluster,
+      stamp: stampOf(need),
+      resources: SIZE,
+    }),
+  );
 }

@@ -1,0 +1,31 @@
+// Writes the fleet that the last cycle of a rung saw as a scenario file. A decision on that file takes the actions that
+// the rung's digest is of, so `bigfleet decide` and other checkers can judge the plan.
+
+import { writeFileSync } from 'node:fs';
+import type { DecisionInput, Need } from '../../src/model/index.ts';
+import { type ScaleProfile, writeScenario } from '../../src/sim/index.ts';
+import { OPTIONS, type Rung } from './rung.ts';
+
+/** Machines and Needs together: about 130 MB of text. Readers hold all of it at once, and much more ends in their way. */
+const LARGEST_EXPORT = 400_000;
+
+/** Why a rung of this profile cannot be written; null if it can. */
+export function exportProblem({ name, configured, idle, speculative, needs }: ScaleProfile): string | null {
+  const records = configured + idle + speculative + needs;
+  if (records <= LARGEST_EXPORT) return null;
+  const size = `${records.toLocaleString('en')} machines and Needs`;
+  return `${name} has ${size}; at most ${LARGEST_EXPORT.toLocaleString('en')} are written to a file.`;
+}
+
+export function exportRung(rung: Rung, file: string): void {
+  writeFileSync(file, writeScenario(inputOf(rung)));
+}
+
+function inputOf({ machinesSince, nowMs, rollUpsSince, workload }: Rung): DecisionInput {
+  const needs: Need[] = [];
+  for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
+    needs.push(...(rollUpsSince.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
+  }
+  const machines = [...workload.machines()].map((machine) => machinesSince.get(machine.id) ?? machine);
+  return { nowMs, machines, needs, options: OPTIONS };
+}
