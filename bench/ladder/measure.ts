@@ -13,10 +13,12 @@ export interface Settings {
   readonly cycles: number;
   /** Cycles before anything is timed. */
   readonly warmUp: number;
-  /** Begin no cycle after so many seconds of cycles, but time at least three. */
+  /** Begin no cycle after so many seconds spent in cycles, a third of them on the warm-up; but time at least three. */
   readonly seconds: number;
   readonly workers: number;
   readonly seed: number;
+  /** The rung will be exported. */
+  readonly exports: boolean;
 }
 
 export interface RungResult {
@@ -70,6 +72,8 @@ const FLOOR_ROUNDS = 30;
 
 export interface Measured {
   readonly rung: Rung;
+  /** Time was up before all cycles were done. */
+  readonly cut: boolean;
   readonly result: RungResult;
 }
 
@@ -80,23 +84,27 @@ export function measure(
   progress: Progress,
 ): Measured {
   progress.say('making the fleet');
-  const rung = new Rung(profile, regime, settings.seed);
+  const rung = new Rung(profile, regime, settings.seed, settings.exports);
   progress.say('first cycle');
-  const started = performance.now();
   let last = rung.first();
-  const outOfTime = (): boolean => performance.now() - started > settings.seconds * 1000;
-  for (let i = 0; i < settings.warmUp && !outOfTime(); i++) {
+  let spentMs = last.ms;
+  let warmUp = 0;
+  for (; warmUp < settings.warmUp && spentMs < (settings.seconds * 1000) / 3; warmUp++) {
     last = rung.next();
-    progress.say(`warm-up ${i + 1} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
+    spentMs += last.ms;
+    progress.say(`warm-up ${warmUp + 1} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
   }
   const cycles: TimedCycleSummary[] = [];
-  while (cycles.length < settings.cycles && (cycles.length < LEAST_CYCLES || !outOfTime())) {
+  const mayGoOn = (): boolean => cycles.length < LEAST_CYCLES || spentMs < settings.seconds * 1000;
+  while (cycles.length < settings.cycles && mayGoOn()) {
     last = rung.next();
+    spentMs += last.ms;
     cycles.push(summaryOf(last));
     progress.say(`cycle ${cycles.length} of ${settings.cycles}, ${Math.round(last.ms)} ms`);
   }
+  const cut = warmUp < settings.warmUp || cycles.length < settings.cycles;
   progress.say('floor and digest');
-  return { rung, result: resultOf(rung, settings, cycles, last) };
+  return { rung, cut, result: resultOf(rung, settings, cycles, last) };
 }
 
 /** What is kept of a cycle; a decision is good until the next one only. */
@@ -184,7 +192,8 @@ function pathsOf(
 function rowsOf({ regime, workload }: Rung, decided: number): number {
   if (regime !== 'cold') return decided;
   let rows = 0;
-  for (let cluster = 0; cluster < workload.profile.clusters; cluster++) rows += workload.rowsAfterFold(cluster);
+  for (let cluster = 0; cluster < workload.profile.clusters; cluster++)
+    rows += workload.rowsAfterFold(cluster);
   return rows;
 }
 

@@ -54,13 +54,16 @@ export class Rung {
   readonly #engine: Engine;
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
-  /** Everything that entered the journal so far: the last record of a machine and the last roll-up of a cluster. */
+  /** For exports: what entered the journal so far, the last record of a machine and the last roll-up of a cluster. */
+  readonly #remembers: boolean;
   readonly machinesSince = new Map<string, LedgerMachine>();
   readonly rollUpsSince = new Map<string, readonly Need[]>();
   #cycles = 0;
 
-  constructor(profile: ScaleProfile, regime: Regime, seed: number) {
+  /** With `remembers` the rung can be exported; without, it holds no more memory than a shard would. */
+  constructor(profile: ScaleProfile, regime: Regime, seed: number, remembers: boolean) {
     this.regime = regime;
+    this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = this.workload.newFleet();
     this.#engine = new Engine(this.fleet);
@@ -101,11 +104,11 @@ export class Rung {
     for (const machine of machines) {
       this.#journal.append({ kind: 'observe', machine, atMs });
       const idleSinceMs = machine.state === MachineState.Idle ? atMs : null;
-      this.machinesSince.set(machine.id, { ...machine, idleSinceMs });
+      if (this.#remembers) this.machinesSince.set(machine.id, { ...machine, idleSinceMs });
     }
     for (const { cluster, needs } of rollUps) {
       this.#journal.append({ kind: 'demand', cluster, needs });
-      this.rollUpsSince.set(cluster, needs);
+      if (this.#remembers) this.rollUpsSince.set(cluster, needs);
     }
   }
 

@@ -29,7 +29,7 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   cycle.openCredits(turn);
   const credit = kind === TurnKind.Gang ? creditGang(cycle, turn) : creditRow(cycle, turn, true);
   if (credit === Credit.Waits) {
-    cycle.undo(turn);
+    cycle.dropCredits(turn);
     contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
@@ -98,7 +98,8 @@ function creditComing(cycle: Cycle, turn: number): void {
 /** Bound machines of other live rows, for what machines draining for this row will not cover. */
 function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
   const drains = cycle.turns.coming[turn] === 1 ? cycle.drainingFor(turn, true) : NO_DRAINS;
-  if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true)) return false;
+  if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true))
+    return false;
   return walkOthers(cycle, turn, pattern, drains, early, false);
 }
 
@@ -154,9 +155,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     domain = byKey.of(classNumber);
     if (!want.covered && want.adds(classNumber, true)) cycle.credit(turn, slot, true);
   }
-  if (!want.covered) return Credit.Waits;
-  cycle.domainOf[turn] = domain;
-  return Credit.Covered;
+  return want.covered ? Credit.Covered : Credit.Waits;
 }
 
 function memberPatterns(cycle: Cycle, fold: number): Set<number> {

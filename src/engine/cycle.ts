@@ -95,8 +95,6 @@ export class Cycle {
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
-  /** By turn: the domain of a gang that its own machines complete, by number. */
-  domainOf = new Int32Array(0);
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -194,7 +192,6 @@ export class Cycle {
     this.creditEnd = withRoom(this.creditEnd, limit);
     this.laterStart = withRoom(this.laterStart, limit);
     this.laterEnd = withRoom(this.laterEnd, limit);
-    this.domainOf = withRoom(this.domainOf, limit);
     this.outcome = withRoom(this.outcome, limit);
   }
 
@@ -203,7 +200,9 @@ export class Cycle {
     const { clusters, machines } = this.fleet;
     this.walk.locate(cluster);
     const runs = machines.boundOf(cluster);
-    const place = this.#creditBlocks.take(runs === undefined ? 0 : runs.configured.length + runs.configuring.length);
+    const place = this.#creditBlocks.take(
+      runs === undefined ? 0 : runs.configured.length + runs.configuring.length,
+    );
     this.#creditPlaces[cluster] = place;
     this.claims = withRoom(this.claims, this.#creditBlocks.end);
     this.unclaimed = withRoom(this.unclaimed, this.#creditBlocks.end);
@@ -346,6 +345,13 @@ export class Cycle {
     this.claims[this.#claimCount++] = slot;
     this.laterEnd[turn] = this.#claimCount;
     this.pools.take(slot);
+  }
+
+  /** Undoes the credits of a turn that has to wait; nothing of them came from the pools. */
+  dropCredits(turn: number): void {
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) this.claimedBy[this.claims[i]!] = 0;
+    this.#claimCount = this.creditStart[turn]!;
+    this.creditEnd[turn] = this.creditStart[turn]!;
   }
 
   /** Undoes all claims of a turn: a trial is over, or it has to wait. */

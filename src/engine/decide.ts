@@ -11,6 +11,7 @@ import {
   RECLAIM_GRACE_SECONDS,
   type Verdict,
 } from '../model/index.ts';
+import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
@@ -153,6 +154,13 @@ export class Decision {
   }
 }
 
+export interface EngineOptions {
+  /** Threads that share the work of crediting clusters; 1 starts none. The plan is the same for any number. */
+  readonly workers?: number;
+  /** Rounds of fewer clusters are credited without waking the other threads. */
+  readonly smallestRound?: number;
+}
+
 /** How one cycle is run; none of it changes the result. */
 export interface CycleOptions {
   /** Keep nothing from the cycle before. */
@@ -168,9 +176,16 @@ const noProbe: Probe = () => {};
  */
 export class Engine {
   readonly #cycle: Cycle;
+  readonly #crew: Crew;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, { workers = 1, smallestRound = SMALLEST_ROUND }: EngineOptions = {}) {
     this.#cycle = new Cycle(fleet);
+    this.#crew = new Crew(this.#cycle, workers, smallestRound);
+  }
+
+  /** Ends the worker threads. */
+  async close(): Promise<void> {
+    await this.#crew.close();
   }
 
   /** One cycle: Phases 1, 2 and 3. */
@@ -179,7 +194,7 @@ export class Engine {
     options: DecisionOptions,
     { everything = false, probe = noProbe }: CycleOptions = {},
   ): Decision {
-    solve(this.#cycle, nowMs, options, everything, probe);
+    solve(this.#cycle, this.#crew, nowMs, options, everything, probe);
     return new Decision(this.#cycle, probe);
   }
 }

@@ -3,7 +3,8 @@
 
 import type { DecisionOptions } from '../model/index.ts';
 import { acquire } from './acquire.ts';
-import { creditCluster, creditRow } from './credit.ts';
+import { creditRow } from './credit.ts';
+import type { Crew } from './crew.ts';
 import type { Cycle, Pending } from './cycle.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
@@ -19,6 +20,7 @@ export type Probe = (ended: Phase) => void;
 /** Serves a whole cycle; with `everything`, clusters that have not changed too. */
 export function solve(
   cycle: Cycle,
+  crew: Crew,
   nowMs: number,
   options: DecisionOptions,
   everything: boolean,
@@ -26,7 +28,7 @@ export function solve(
 ): void {
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
-  for (const cluster of dirty) creditCluster(cycle, cluster);
+  crew.credit(dirty);
   for (const cluster of dirty) cycle.gather(cluster);
   probe('credit');
   const { fleet, turns } = cycle;

@@ -75,11 +75,17 @@ function verdictOf(
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
-    domain: settled ? domainsOf(cycle, turn).names[cycle.domainOf[turn]!]! : (gang?.domain ?? null),
+    domain: settled ? settledDomain(cycle, turn) : (gang?.domain ?? null),
     satisfiable: settled ? true : (gang?.satisfiable ?? null),
     candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
   };
+}
+
+/** The domain of a gang that its own machines complete: they all stand in it. */
+function settledDomain(cycle: Cycle, turn: number): string {
+  const domains = domainsOf(cycle, turn);
+  return domains.names[domains.of(cycle.fleet.machines.classOf[cycle.claims[cycle.creditStart[turn]!]!]!)]!;
 }
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {

@@ -42,6 +42,24 @@ export class PatternTable {
     return this.#patterns[number]!;
   }
 
+  /** Changes whenever a pattern comes or goes. */
+  version = 0;
+
+  /** All patterns by number, as plain data. */
+  list(): (PatternParts | undefined)[] {
+    return this.#patterns.map(
+      (pattern) => pattern && { requirements: pattern.requirements, minUnit: pattern.minUnit },
+    );
+  }
+
+  /** Takes over the patterns of another thread's fleet. */
+  mirror(list: readonly (PatternParts | undefined)[]): void {
+    this.#patterns.length = 0;
+    for (const parts of list) {
+      this.#patterns.push(parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, ''));
+    }
+  }
+
   /** The pattern that has a number now, if any. */
   find(number: number): Pattern | undefined {
     return this.#patterns[number];
@@ -56,6 +74,7 @@ export class PatternTable {
       number = this.#free.pop() ?? this.#patterns.length;
       this.#numbers.set(text, number);
       this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, text);
+      this.version++;
     }
     this.#patterns[number]!.holders++;
     return number;
@@ -67,8 +86,15 @@ export class PatternTable {
     if (--pattern.holders > 0) return;
     this.#numbers.delete(pattern.text);
     this.#patterns[number] = undefined;
+    this.version++;
     this.#free.push(number);
   }
+}
+
+/** A pattern as plain data. */
+export interface PatternParts {
+  readonly requirements: readonly Requirement[];
+  readonly minUnit: ResourceVector;
 }
 
 export class Pattern {

@@ -25,6 +25,19 @@ export class ProfileTable {
   readonly #holders: number[] = [];
   readonly #free: number[] = [];
 
+  /** Changes whenever a profile comes or goes. */
+  version = 0;
+
+  /** All profiles by number, as plain data. */
+  list(): readonly (ProfileEntry | undefined)[] {
+    return this.#entries;
+  }
+
+  /** Takes over the profiles of another thread's fleet. */
+  mirror(list: readonly (ProfileEntry | undefined)[]): void {
+    this.#entries.splice(0, this.#entries.length, ...list);
+  }
+
   /** The number of a profile, with one more holder. */
   hold(profile: Profile): number {
     let number = this.#numbers.get(profile.fingerprint);
@@ -32,6 +45,7 @@ export class ProfileTable {
       number = this.#free.pop() ?? this.#entries.length;
       this.#numbers.set(profile.fingerprint, number);
       this.#entries[number] = entryOf(profile);
+      this.version++;
       this.#holders[number] = 0;
     }
     this.#holders[number]!++;
@@ -48,6 +62,7 @@ export class ProfileTable {
     if (--this.#holders[number]! > 0) return;
     this.#numbers.delete(this.#entries[number]!.profile.fingerprint);
     this.#entries[number] = undefined;
+    this.version++;
     this.#free.push(number);
   }
 

@@ -18,6 +18,16 @@ export class Dimensions {
     return this.#names.length;
   }
 
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** Takes over the dimensions of another thread's fleet; its columns come with them. */
+  mirror(names: readonly string[], stride: number): void {
+    this.#names.splice(0, this.#names.length, ...names);
+    this.stride = stride;
+  }
+
   nameOf(dimension: number): string {
     return this.#names[dimension]!;
   }

@@ -123,7 +123,10 @@ export function endMove(machine: LedgerMachine, nowMs: number): LedgerMachine {
       return { ...machine, state: MachineState.Configured, target: null };
     case MachineState.Deleting:
       return { ...machine, state: MachineState.Speculative, host: null, stamp: null, target: null };
-    default:
+    case MachineState.Speculative:
+    case MachineState.Idle:
+    case MachineState.Configured:
+    case MachineState.Failed:
       return machine;
   }
 }

@@ -47,7 +47,7 @@ export interface FleetCheck {
 }
 
 /** One seed in two: every move takes as long; else each takes its own time. */
-export function delaysFrom(seed: number): Delays {
+function delaysFrom(seed: number): Delays {
   return seed % 2 === 0 ? hashOf('uniform', seed) % 6 : unevenDelays(seed, 1 + (hashOf('uneven', seed) % 8));
 }
 
@@ -193,8 +193,8 @@ function wouldServe(machine: LedgerMachine, need: Need, { domain }: Verdict): bo
 }
 
 /**
- * P24: a gang whose own machines cover it, and are all in one domain, keeps that domain, whatever happens to Idle and
- * Speculative machines, as long as no better row, short of what it had in the pool, takes one of them.
+ * P24: a gang whose own machines cover it, with none bound elsewhere or on their way, keeps its domain, whatever
+ * happens to Idle and Speculative machines, as long as no better row, short of what it had in the pool, takes one of them.
  */
 function gangsStay(input: DecisionInput, seed: number): readonly string[] {
   const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
@@ -223,18 +223,19 @@ function gangsStay(input: DecisionInput, seed: number): readonly string[] {
     .map((need) => `P24: ${keyText(keyOf(need))} moves`);
 }
 
-/** Satisfied by bound machines that are all its own, and it owns no others elsewhere. */
+/** Satisfied by bound machines that are all its own, and it owns no others, bound or on their way. */
 function isServedByItsOwn({ machines }: DecisionInput, plan: Plan, need: Need): boolean {
   const key = keyText(keyOf(need));
   const { satisfied, claimed, domain } = plan.verdicts.find((verdict) => keyText(verdict.key) === key)!;
   if (!satisfied || domain === null || claimed.length === 0) return false;
-  const own = machines
-    .filter(
-      ({ state, cluster, stamp }) =>
-        isBound(state) && stamp !== null && key === keyText({ ...stamp, cluster }),
-    )
-    .map(({ id }) => id);
-  return own.length === claimed.length && claimed.every((id) => own.includes(id));
+  const own = machines.filter(
+    ({ cluster, stamp, target }) =>
+      (target !== null && keyText(target) === key) ||
+      (stamp !== null && keyText({ ...stamp, cluster }) === key),
+  );
+  return (
+    own.length === claimed.length && own.every(({ id, state }) => isBound(state) && claimed.includes(id))
+  );
 }
 
 function isPooled(state: MachineState): boolean {

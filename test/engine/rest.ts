@@ -22,7 +22,7 @@ import {
 /** Cycles a provider takes per move, in the stories. */
 export const CYCLES_PER_MOVE = [0, 1, 2, 3, 5, 12] as const;
 
-export function levelsIn(needs: readonly Need[]): number {
+function levelsIn(needs: readonly Need[]): number {
   return new Set(needs.map((need) => need.profile.priority)).size;
 }
 
@@ -72,7 +72,7 @@ export function runToRest(from: LoopState, rules: LoopRules): Rest {
 }
 
 /** Keys of rows that a step leaves unmet. */
-export function unmetIn({ plan }: LoopStep): readonly string[] {
+function unmetIn({ plan }: LoopStep): readonly string[] {
   return plan.verdicts.filter(({ satisfied }) => !satisfied).map(({ key }) => keyText(key));
 }
 

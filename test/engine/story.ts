@@ -99,7 +99,7 @@ export interface StoryRules {
  * Runs a fleet to its rest, engine and oracle side by side, and checks what every story promises: it comes to rest
  * in time, and no unmet row loses supply but to a preemption.
  */
-export function tell(from: LoopState, rules: StoryRules): Told {
+function tell(from: LoopState, rules: StoryRules): Told {
   const rest = runToRest(from, { decide: onBoth, ...rules });
   expect(rest.rested).toBe(true);
   expect(rest.cyclesToRest).toBeLessThanOrEqual(promisedCycles(from.input));

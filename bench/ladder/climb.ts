@@ -1,0 +1,64 @@
+// Climbs the ladder: one rung after the other, each in a process of its own, because what one teaches the compiler, and
+// the memory it leaves behind, would change the next. A rung that does not end in time is given up and says so.
+
+import { spawn } from 'node:child_process';
+import { REGIMES, type Regime } from '../../src/sim/index.ts';
+import { loadProfile } from '../profiles/load.ts';
+import type { RungResult, Settings } from './measure.ts';
+import type { LadderRow } from './report.ts';
+
+export interface RungName {
+  readonly profile: string;
+  readonly regime: Regime;
+}
+
+const WHOLE = [
+  'dev-50',
+  'dev-500',
+  'scaleway-50k',
+  'scaleway-500k',
+  'scaleway-500k-bound',
+  'uber-5k',
+  'uber-50k',
+  'uber-500k',
+];
+/** The harder ones: what they are held to, and the two regimes in which they differ most. */
+const TWINS = ['uber-5k', 'uber-50k', 'uber-500k'].flatMap((name) => [`${name}-racks`, `${name}-jitter`]);
+const TWIN_REGIMES: readonly Regime[] = ['full', 'cold', 'churn'];
+
+/** Beyond the seconds for cycles: making the largest fleet, its first cycle, the floor. */
+const GRACE_SECONDS = 120;
+
+export function rungsOf(
+  profiles: readonly string[] | undefined,
+  regimes: readonly string[] | undefined,
+): RungName[] {
+  const all = [
+    ...WHOLE.flatMap((profile) => REGIMES.map((regime) => ({ profile, regime }))),
+    ...TWINS.flatMap((profile) => TWIN_REGIMES.map((regime) => ({ profile, regime }))),
+  ];
+  return all.filter(
+    ({ profile, regime }) => (profiles?.includes(profile) ?? true) && (regimes?.includes(regime) ?? true),
+  );
+}
+
+/** One rung in a process of its own. */
+export async function climb({ profile, regime }: RungName, settings: Settings): Promise<LadderRow> {
+  const { cycles, warmUp, seconds, workers, seed } = settings;
+  const numbers = { cycles, 'warm-up': warmUp, seconds, workers, seed };
+  const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const main = `${import.meta.dirname}/main.ts`;
+  const child = spawn(process.execPath, [main, '--profile', profile, '--regime', regime, ...args, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: (seconds + GRACE_SECONDS) * 1000,
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  const row = { profile: loadProfile(profile), regime };
+  if (code === 0) return { ...row, result: JSON.parse(output) as RungResult, problem: '' };
+  const problem = code === null ? `no result within ${seconds + GRACE_SECONDS} s` : 'failed';
+  return { ...row, result: null, problem };
+}

@@ -1,0 +1,183 @@
+// The ladder: cycles on generated fleets of every size, in every regime. See docs/performance.md.
+
+import { parseArgs } from 'node:util';
+import { isRegime, REGIMES } from '../../src/sim/index.ts';
+import { loadProfile, profileNames } from '../profiles/load.ts';
+import { climb, rungsOf } from './climb.ts';
+import { exportProblem, exportRung } from './export.ts';
+import { measure, type Settings } from './measure.ts';
+import { progressOn, SILENT } from './progress.ts';
+import {
+  type LadderRow,
+  ladderTable,
+  machineLine,
+  printResult,
+  short,
+  verdictsOn,
+  writeBetweenMarkers,
+} from './report.ts';
+
+const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
+
+  --profile NAME   which fleet (default uber-5k); --list names them
+  --regime NAME    cold     nothing bound, everything unmet
+                   full     everything bound, with known things gone wrong; every cycle solves all of it (default)
+                   steady   everything bound and fitting, nothing changes
+                   churn    the everyday changes of the profile between cycles
+                   burst    the profile's deploy burst between cycles
+  --cycles N       timed cycles (default 30)
+  --warm-up N      cycles before them (default 30)
+  --seconds N      begin no cycle after so many seconds of cycles, but time at least 3 (default 60)
+  --workers N      worker threads (default 1); recorded, but for now the engine runs inline
+  --seed N         seed of the fleet and its changes (default 1)
+  --json           one JSON document on standard output
+  --enforce        exit with 1 if a threshold of the profile is not met
+  --export FILE    also write the fleet the last cycle saw as a scenario for \`bigfleet decide\`
+  --all            the whole ladder, each rung in its own process, into docs/performance.md; --profile and --regime
+                   may be given more than once to climb only some rungs, and then the table is only printed
+
+examples:
+  npm run --silent bench -- ladder --profile uber-50k --regime churn
+  npm run --silent bench -- ladder --profile uber-500k --regime full --cycles 30 --json
+  npm run --silent bench -- ladder --profile dev-500 --export dev-500.json && npx bigfleet decide dev-500.json
+  npm run --silent bench -- ladder --all --profile uber-5k --profile uber-50k
+`;
+
+const DOCUMENT = `${import.meta.dirname}/../../docs/performance.md`;
+
+const { values } = parseArgs({
+  options: {
+    profile: { type: 'string', multiple: true },
+    regime: { type: 'string', multiple: true },
+    cycles: { type: 'string', default: '30' },
+    'warm-up': { type: 'string', default: '30' },
+    seconds: { type: 'string', default: '60' },
+    workers: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    enforce: { type: 'boolean', default: false },
+    export: { type: 'string' },
+    all: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const settings: Settings = {
+  cycles: Number(values.cycles),
+  warmUp: Number(values['warm-up']),
+  seconds: Number(values.seconds),
+  workers: Number(values.workers),
+  seed: Number(values.seed),
+  exports: values.export !== undefined,
+};
+
+/** What is wrong with the command line; null if nothing is. */
+function usageProblem(): string | null {
+  const { cycles, warmUp, seconds, workers, seed } = settings;
+  if (!Number.isInteger(cycles) || cycles < 1)
+    return `--cycles is a whole number from 1 on, not ${values.cycles}.`;
+  if (!Number.isInteger(warmUp) || warmUp < 0)
+    return `--warm-up is a whole number, not ${values['warm-up']}.`;
+  if (!(seconds >= 0)) return `--seconds is a number from 0 on, not ${values.seconds}.`;
+  if (!Number.isInteger(workers) || workers < 1)
+    return `--workers is a whole number from 1 on, not ${values.workers}.`;
+  if (!Number.isInteger(seed)) return `--seed is a whole number, not ${values.seed}.`;
+  for (const name of values.profile ?? []) {
+    if (!profileNames().includes(name))
+      return `There is no profile ${name}; there are ${profileNames().join(', ')}.`;
+  }
+  for (const name of values.regime ?? []) {
+    if (!isRegime(name)) return `There is no regime ${name}; there are ${REGIMES.join(', ')}.`;
+  }
+  if (values.all)
+    return values.export === undefined ? null : '--export takes one rung, and --all means them all.';
+  const several = (values.profile?.length ?? 0) > 1 || (values.regime?.length ?? 0) > 1;
+  return several ? 'Several profiles or regimes are for --all.' : null;
+}
+
+function list(): void {
+  for (const name of profileNames()) {
+    const { about, thresholds } = loadProfile(name);
+    const held = thresholds.map(({ regime, p99Ms }) => `${regime} ≤ ${p99Ms} ms`);
+    console.log(`${name.padEnd(20)} ${about}${held.length === 0 ? '' : ` (${held.join(', ')})`}`);
+  }
+}
+
+function runOne(): void {
+  const profile = loadProfile(values.profile?.[0] ?? 'uber-5k');
+  const regime = values.regime?.[0] ?? 'full';
+  if (!isRegime(regime)) throw new Error('unreachable');
+  const problem = values.export === undefined ? null : exportProblem(profile);
+  if (problem !== null) {
+    console.error(problem);
+    process.exitCode = 2;
+    return;
+  }
+  const progress = values.json ? SILENT : progressOn(process.stderr, `${profile.name} ${regime}`);
+  const { result, rung, cut } = measure(profile, regime, settings, progress);
+  progress.done();
+  const verdicts = verdictsOn(result, profile);
+  if (values.json) console.log(JSON.stringify(result, null, 2));
+  else printResult(result, verdicts);
+  if (cut) {
+    // Where something changes between cycles, the last cycle is then another one.
+    const digest = rung.everything || regime === 'steady' ? '' : '; the digest is not comparable';
+    console.error(`Time was up after ${result.cycles} cycles (--seconds ${values.seconds})${digest}.`);
+  }
+  if (values.export !== undefined) {
+    exportRung(rung, values.export);
+    console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
+  }
+  if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+async function runAll(): Promise<void> {
+  const rows: LadderRow[] = [];
+  const before = machineLine();
+  for (const rung of rungsOf(values.profile, values.regime)) {
+    const row = await climb(rung, settings);
+    const outcome = row.result === null ? row.problem : `p50 ${short(row.result.cycleMs.p50)} ms`;
+    console.error(`${rung.profile} ${rung.regime}: ${outcome}`);
+    rows.push(row);
+  }
+  if (values.json) {
+    console.log(
+      JSON.stringify(
+        rows.map(({ profile, regime, result, problem }) => ({
+          profile: profile.name,
+          regime,
+          problem,
+          result,
+        })),
+        null,
+        2,
+      ),
+    );
+    return;
+  }
+  const command = `npm run --silent bench -- ladder --all --cycles ${settings.cycles} --seconds ${settings.seconds} --seed ${settings.seed}`;
+  const text = `${ladderTable(rows)}\n\n\`${command}\`\n\n${before} at the start, ${machineLine().replace(/.*, load/, 'load')} at the end.`;
+  if (values.profile === undefined && values.regime === undefined) writeBetweenMarkers(DOCUMENT, text);
+  else console.log(text);
+  const broken = rows.some(
+    ({ profile, result }) => result === null || verdictsOn(result, profile).some(({ met }) => !met),
+  );
+  if (values.enforce && broken) process.exitCode = 1;
+}
+
+const problem = usageProblem();
+if (values.help) console.log(HELP);
+else if (values.list) list();
+else if (problem !== null) {
+  console.error(`${problem} --help tells more.`);
+  process.exitCode = 2;
+} else {
+  if (settings.workers !== 1) {
+    console.error(
+      `The engine runs inline for now: ${settings.workers} workers are recorded, one thread does the work.`,
+    );
+  }
+  if (values.all) await runAll();
+  else runOne();
+}

@@ -1,0 +1,126 @@
+// The crew: worker threads that credit clusters side by side with the thread that runs the cycle. They are started
+// once, parked between cycles, and woken through shared memory; nothing but changed tables is ever copied to them.
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { creditCluster } from './credit.ts';
+import type { Cycle } from './cycle.ts';
+import { Looking } from './mirror.ts';
+import { withRoom } from './turns.ts';
+
+/** Places in the control block that all threads share. */
+export const Control = {
+  /** Counts up to start a round; STOP ends the threads. */
+  Round: 0,
+  /** Next entry of the work list that nobody has taken. */
+  Next: 1,
+  Length: 2,
+  /** Threads still at work. */
+  Busy: 3,
+  /** 1 if a thread has failed; its message waits in its port. */
+  Failed: 4,
+  /** Clusters taken at a time. */
+  Chunk: 5,
+} as const;
+export const STOP = -1;
+
+/** Most clusters taken at a time: enough that taking is cheap, few enough that threads end together. */
+const LARGEST_CHUNK = 16;
+/** Below so many clusters waking the others costs more than it saves. */
+export const SMALLEST_ROUND = 4 * LARGEST_CHUNK;
+/** Looks at shared memory before a thread parks; parking and waking cost some 30 µs. */
+export const SPINS = 2_000;
+
+export interface CrewStart {
+  readonly control: Int32Array;
+  readonly port: MessagePort;
+}
+
+interface Member {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+}
+
+export class Crew {
+  readonly #cycle: Cycle;
+  readonly #smallestRound: number;
+  readonly #looking: Looking;
+  readonly #control = new Int32Array(new SharedArrayBuffer(8 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #members: readonly Member[];
+  #work = new Uint32Array(0);
+
+  /** `workers` threads in all, this one included; rounds of fewer clusters than `smallestRound` wake nobody. */
+  constructor(cycle: Cycle, workers: number, smallestRound: number) {
+    this.#smallestRound = smallestRound;
+    this.#cycle = cycle;
+    this.#looking = new Looking(cycle);
+    this.#members = Array.from({ length: workers - 1 }, () => this.#hire());
+  }
+
+  #hire(): Member {
+    const { port1, port2 } = new MessageChannel();
+    // The published package has built files beside this one, a checkout the sources.
+    const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+    const start: CrewStart = { control: this.#control, port: port2 };
+    const worker = new Worker(file, { workerData: start, transferList: [port2] });
+    worker.unref();
+    port1.unref();
+    return { worker, port: port1 };
+  }
+
+  /** Credits all these clusters; returns when every one of them is done. */
+  credit(clusters: readonly number[]): void {
+    if (this.#members.length === 0 || clusters.length < this.#smallestRound) {
+      for (const cluster of clusters) creditCluster(this.#cycle, cluster);
+      return;
+    }
+    this.#work = withRoom(this.#work, clusters.length);
+    this.#work.set(clusters);
+    const reflection = this.#looking.look();
+    for (const { port } of this.#members) port.postMessage({ reflection, work: this.#work });
+    const control = this.#control;
+    const share = Math.ceil(clusters.length / (4 * (this.#members.length + 1)));
+    Atomics.store(control, Control.Chunk, Math.min(LARGEST_CHUNK, share));
+    Atomics.store(control, Control.Next, 0);
+    Atomics.store(control, Control.Length, clusters.length);
+    Atomics.store(control, Control.Busy, this.#members.length);
+    Atomics.add(control, Control.Round, 1);
+    Atomics.notify(control, Control.Round);
+    takeChunks(this.#cycle, control, this.#work);
+    this.#awaitOthers();
+  }
+
+  #awaitOthers(): void {
+    const control = this.#control;
+    for (let i = 0; i < SPINS; i++) if (Atomics.load(control, Control.Busy) === 0) break;
+    for (
+      let busy = Atomics.load(control, Control.Busy);
+      busy !== 0;
+      busy = Atomics.load(control, Control.Busy)
+    ) {
+      Atomics.wait(control, Control.Busy, busy, 1_000);
+    }
+    if (Atomics.load(control, Control.Failed) === 0) return;
+    for (const { port } of this.#members) {
+      const failure = receiveMessageOnPort(port);
+      if (failure !== undefined) throw new Error(`A worker thread failed: ${String(failure.message)}`);
+    }
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    Atomics.store(this.#control, Control.Round, STOP);
+    Atomics.notify(this.#control, Control.Round);
+    await Promise.all(this.#members.map(({ worker }) => worker.terminate()));
+  }
+}
+
+/** Takes clusters off the work list and credits them until the list is empty. */
+export function takeChunks(cycle: Cycle, control: Int32Array, work: Uint32Array): void {
+  const length = Atomics.load(control, Control.Length);
+  const chunk = Atomics.load(control, Control.Chunk);
+  for (;;) {
+    const from = Atomics.add(control, Control.Next, chunk);
+    if (from >= length) return;
+    for (let i = from; i < Math.min(from + chunk, length); i++) creditCluster(cycle, work[i]!);
+  }
+}

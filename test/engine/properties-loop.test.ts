@@ -1,0 +1,53 @@
+// The properties of the definition that take time to show: fleets decided over and over, with moves that take as
+// long as each other or each their own time. scripts/soak-engine.ts runs the same checks for longer.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { startLoop } from '../../src/sim/index.ts';
+import { onEngine } from './compare.ts';
+import { checkNamed } from './loop-checks.ts';
+import { plentifulFleets } from './loop-fleets.ts';
+import { runToRest } from './rest.ts';
+
+/** Runs a check of loop-checks.ts on so many fleets. */
+function holds(name: string, numRuns: number): void {
+  const { fleets, problems } = checkNamed(name);
+  fc.assert(
+    fc.property(fleets(), fc.nat(1e9), (input, seed) => {
+      expect(problems(input, seed)).toEqual([]);
+    }),
+    { numRuns },
+  );
+}
+
+describe('the closed loop', { timeout: 120_000 }, () => {
+  it('P17: engine and oracle agree at every step', () => holds('engine equals oracle in a loop', 500));
+
+  it('P21: any fleet comes to rest, within twice (rows + 2) cycles once transitions are done', () =>
+    holds('comes to rest', 600));
+
+  it('P21: with equal machines and rows that are no gangs, within (priority levels in use + 2) cycles', () =>
+    holds('comes to rest as promised', 800));
+
+  it('P22: k lost, k acquired, given equal machines with replacements; uneven delays where rows share no cluster', () =>
+    holds('replaces what is lost', 600));
+
+  it('P22: k short, k preempted in all, given equal machines; uneven delays where rows share no cluster', () =>
+    holds('preempts what is short', 600));
+
+  it('P23: one row, with nothing in flight at first, never acquires while a machine leaves that would add to it', () =>
+    holds('one row never binds and reclaims', 600));
+
+  it('P24: a gang served by its own machines, with none elsewhere, stays whatever happens to the pool', () =>
+    holds('served gangs stay', 800));
+
+  it('the fleets of P22 are served to begin with', () => {
+    fc.assert(
+      fc.property(plentifulFleets(), (input) => {
+        const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
+        expect(steps.at(-1)!.plan.verdicts.filter(({ satisfied }) => !satisfied)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
