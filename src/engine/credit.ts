@@ -8,6 +8,7 @@
 
 import type { Pattern } from '../fleet/index.ts';
 import { Credit, type Cycle } from './cycle.ts';
+import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
@@ -87,7 +88,7 @@ function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, 
 function creditComing(cycle: Cycle, turn: number): void {
   const { want } = cycle;
   const { machines } = cycle.fleet;
-  for (const slot of [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, true)]) {
+  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)]) {
     if (want.covered) return;
     if (!want.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
@@ -97,7 +98,7 @@ function creditComing(cycle: Cycle, turn: number): void {
 
 /** Bound machines of other live rows, for what machines draining for this row will not cover. */
 function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
-  const drains = cycle.turns.coming[turn] === 1 ? cycle.drainingFor(turn, true) : NO_DRAINS;
+  const drains = cycle.turns.coming[turn] === 1 ? drainingFor(cycle, turn, true) : NO_DRAINS;
   if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true))
     return false;
   return walkOthers(cycle, turn, pattern, drains, early, false);

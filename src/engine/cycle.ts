@@ -5,6 +5,7 @@ import { type DecisionOptions, type DomainCandidate, MachineState } from '../mod
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
 import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
+import type { Unmet } from './unmet.ts';
 import { type Shortage, Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
@@ -29,16 +30,6 @@ export interface SpreadView {
   readonly offers: ReadonlySet<number>;
   /** Classes with the key of which Idle or Speculative machines were left free. */
   readonly free: ReadonlySet<number>;
-}
-
-/** A row that Phase 1 left short. */
-export interface Unmet {
-  readonly turn: number;
-  readonly shortage: Shortage;
-  readonly deficit: Float64Array;
-  readonly spread: SpreadView | null;
-  /** The last turn before this one that claimed something this one could have used; NONE for none. */
-  readonly blocker: number;
 }
 
 /** A row that needs the pools: what it still wants, or null if it has not been credited. */
@@ -105,7 +96,6 @@ export class Cycle {
   /** By class: the last turn that took an Idle or Speculative machine of it. */
   lastTakenBy = new Int32Array(0);
   #cannotBind = new Uint8Array(0);
-  #firstOfClass: Int32Array | null = null;
   #isFirst = true;
 
   constructor(fleet: Fleet) {
@@ -167,7 +157,6 @@ export class Cycle {
     this.unmet = [];
     this.restamped = [];
     this.hosted = new Map();
-    this.#firstOfClass = null;
   }
 
   #forget(cluster: number): void {
@@ -354,20 +343,16 @@ export class Cycle {
     this.creditEnd[turn] = this.creditStart[turn]!;
   }
 
-  /** Undoes all claims of a turn: a trial is over, or it has to wait. */
+  /** Undoes all claims of the turn being served, those from the pools in reverse order. */
   undo(turn: number): void {
-    for (const [start, end] of [
-      [this.creditStart[turn]!, this.creditEnd[turn]!],
-      [this.laterStart[turn]!, this.laterEnd[turn]!],
-    ] as const) {
-      for (let i = end - 1; i >= start; i--) {
-        this.claimedBy[this.claims[i]!] = 0;
-        this.pools.putBack(this.claims[i]!);
-      }
-      if (end > start) this.#claimCount = start;
+    for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) {
+      this.claimedBy[this.claims[i]!] = 0;
+      this.pools.putBack(this.claims[i]!);
     }
+    this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
-    this.laterEnd[turn] = this.laterStart[turn]!;
+    this.laterStart[turn] = this.creditStart[turn]!;
+    this.laterEnd[turn] = this.creditStart[turn]!;
   }
 
   /** Slots a turn counts on, in claim order. */
@@ -387,97 +372,6 @@ export class Cycle {
     });
   }
 
-  /** Fitting machines on their way to a turn, in id order. */
-  targeted(turn: number): number[] {
-    const { machines, patterns } = this.fleet;
-    const run = machines.targetedAt(this.turns.key[turn]!);
-    if (run === undefined) return NOTHING;
-    const pattern = patterns.patternOf(this.turns.pattern[turn]!);
-    const slots: number[] = [];
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      if (pattern.fits(machines.classOf[slot]!)) slots.push(slot);
-    }
-    return slots;
-  }
-
-  /** Unclaimed Idle machines in flight for a turn, in pool order. */
-  comingIdle(turn: number): number[] {
-    const { machines } = this.fleet;
-    const slots = this.targeted(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Idle && machines.held[slot] === 0 && this.isFree(slot);
-    });
-    return slots.sort(machines.keepOrder);
-  }
-
-  /** Unclaimed Creating machines in flight for a turn, by id. */
-  comingCreating(turn: number, withHeld: boolean): number[] {
-    const { machines } = this.fleet;
-    return this.targeted(turn).filter((slot) => {
-      const held = machines.held[slot] === 1;
-      return machines.state[slot] === MachineState.Creating && (withHeld || !held) && this.isFree(slot);
-    });
-  }
-
-  /** Machines that drain for a turn and will fit it. */
-  drainingFor(turn: number, withHeld: boolean): number[] {
-    const { machines } = this.fleet;
-    return this.targeted(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Draining && (withHeld || machines.held[slot] === 0);
-    });
-  }
-
-  /** The machine of a class with the smallest id, whatever its state. */
-  firstOf(classNumber: number): number {
-    if (this.#firstOfClass === null) {
-      const { classes, machines } = this.fleet;
-      const first = new Int32Array(classes.size).fill(NONE);
-      for (let slot = 0; slot < machines.size; slot++) {
-        if (machines.state[slot] === 0) continue;
-        const known = first[machines.classOf[slot]!]!;
-        if (known === NONE || machines.ordinal[slot]! < machines.ordinal[known]!)
-          first[machines.classOf[slot]!] = slot;
-      }
-      this.#firstOfClass = first;
-    }
-    return this.#firstOfClass[classNumber]!;
-  }
-
-  /** Notes that a turn is short, and who was there first. */
-  addUnmet(turn: number, spread: SpreadView | null): void {
-    const { want } = this;
-    this.unmet.push({
-      turn,
-      shortage: want.save(),
-      deficit: want.deficit(),
-      spread,
-      blocker: this.#blockerOf(turn),
-    });
-  }
-
-  #blockerOf(turn: number): number {
-    const { machines, patterns } = this.fleet;
-    const pattern = patterns.patternOf(this.turns.pattern[turn]!);
-    let blocker = NONE;
-    const consider = (other: number): void => {
-      if (other !== turn && (blocker === NONE || this.turns.compare(this.fleet, blocker, other) < 0))
-        blocker = other;
-    };
-    for (const c of pattern.fittingClasses())
-      if (this.lastTakenBy[c] !== NONE) consider(this.lastTakenBy[c]!);
-    const place = this.turns.place[turn]!;
-    const runs = machines.boundOf(this.turns.cluster[turn]!);
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++) {
-        const slot = machines.arena.data[i]!;
-        const by = this.claimedBy[slot]! - 1;
-        if (by === NONE || this.turns.place[by]! >= place) continue;
-        if (machines.held[slot] === 0 && pattern.fits(machines.classOf[slot]!)) consider(by);
-      }
-    }
-    return blocker;
-  }
-
   /** Notes which bound machines a gang claims without their stamp naming it. */
   noteRestamps(turn: number, restamped: number[]): void {
     const { machines } = this.fleet;
@@ -487,22 +381,4 @@ export class Cycle {
       if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
     }
   }
-
-  /** After a turn took from the pools: it is the last one that did, for every class it touched. */
-  noteTaken(turn: number): void {
-    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
-      this.#noteTaken(turn, this.claims[i]!);
-    for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++)
-      this.#noteTaken(turn, this.claims[i]!);
-  }
-
-  #noteTaken(turn: number, slot: number): void {
-    const { machines } = this.fleet;
-    const state = machines.state[slot];
-    if (state === MachineState.Idle || state === MachineState.Speculative) {
-      this.lastTakenBy[machines.classOf[slot]!] = turn;
-    }
-  }
 }
-
-const NOTHING: number[] = [];

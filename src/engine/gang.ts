@@ -6,6 +6,8 @@ import { compareText, type DomainCandidate, effectiveCost, MachineState } from '
 import { acquire } from './acquire.ts';
 import { ExactSums, partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
+import { comingCreating, comingIdle, drainingFor, targeted } from './flight.ts';
+import { addUnmet } from './unmet.ts';
 
 const CANDIDATES_SHOWN = 6;
 
@@ -149,7 +151,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
     candidates,
     missing,
   });
-  cycle.addUnmet(turn, null);
+  addUnmet(cycle, turn, null);
 }
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
@@ -174,7 +176,7 @@ export function domainsOf(cycle: Cycle, turn: number): Domains {
 function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
   const domains = domainsOf(cycle, turn);
   const { machines } = cycle.fleet;
-  return cycle.drainingFor(turn, false).filter((slot) => domains.of(machines.classOf[slot]!) === domain);
+  return drainingFor(cycle, turn, false).filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
 
 function sumDomains(cycle: Cycle, turn: number): DomainSums {
@@ -197,12 +199,12 @@ function sumDomains(cycle: Cycle, turn: number): DomainSums {
       if (cycle.isOwn(slot, key)) sums.addOwn(domains.of(c), c);
     }
   }
-  for (const slot of [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, false)]) {
+  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)]) {
     const c = machines.classOf[slot]!;
     sums.add(domains.of(c), c, 1, Towards.Creditable);
     sums.addOwn(domains.of(c), c);
   }
-  for (const slot of cycle.drainingFor(turn, false)) {
+  for (const slot of drainingFor(cycle, turn, false)) {
     const c = machines.classOf[slot]!;
     sums.add(domains.of(c), c, 1, Towards.Joint);
     sums.addOwn(domains.of(c), c);
@@ -219,7 +221,7 @@ function sumDomains(cycle: Cycle, turn: number): DomainSums {
     const c = machines.classOf[slot]!;
     if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, Towards.Idle);
   }
-  for (const slot of cycle.targeted(turn)) {
+  for (const slot of targeted(cycle, turn)) {
     const speculative = machines.state[slot] === MachineState.Speculative;
     if (speculative && machines.held[slot] === 0 && cycle.isFree(slot)) {
       const c = machines.classOf[slot]!;
@@ -348,7 +350,7 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
       else orphans.push(slot);
     }
   }
-  const coming = [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, false)].filter((slot) => {
+  const coming = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)].filter((slot) => {
     return domains.of(machines.classOf[slot]!) === domain;
   });
   for (const slot of completable ? [...own, ...coming, ...orphans] : [...own, ...orphans]) {

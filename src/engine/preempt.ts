@@ -2,10 +2,12 @@
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
 import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
-import type { Cycle, Unmet } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
+import { drainingFor, targeted } from './flight.ts';
 import { domainsOf } from './gang.ts';
 import { SpreadTest } from './spread.ts';
 import { TurnKind } from './turns.ts';
+import type { Unmet } from './unmet.ts';
 import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
 
 /** A machine picked for a row. */
@@ -50,7 +52,7 @@ class PhaseTwo {
     if (turns.kind[turn] === TurnKind.Gang) return this.#serveGang(turn);
     want.restore(turns.row[turn]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
-    for (const slot of this.#cycle.drainingFor(turn, true)) {
+    for (const slot of drainingFor(this.#cycle, turn, true)) {
       const c = this.#classOf(slot);
       want.take(c, true);
       test?.count(c);
@@ -145,7 +147,7 @@ class PhaseTwo {
     }
     for (const slot of cycle.pools.freeSpecial())
       if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
-    for (const slot of cycle.targeted(turn)) add(this.#classOf(slot), 1);
+    for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
     const runs = machines.boundOf(cycle.turns.cluster[turn]!);
     for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
@@ -182,7 +184,7 @@ class PhaseTwo {
     for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
       for (let i = run.offset; i < run.offset + run.length; i++) count(machines.arena.data[i]!);
     }
-    for (const slot of cycle.targeted(turn)) {
+    for (const slot of targeted(cycle, turn)) {
       const state = machines.state[slot];
       const coming =
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;

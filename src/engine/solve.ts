@@ -6,9 +6,11 @@ import { acquire } from './acquire.ts';
 import { creditRow } from './credit.ts';
 import type { Crew } from './crew.ts';
 import type { Cycle, Pending } from './cycle.ts';
+import { drainingFor } from './flight.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
+import { addUnmet, noteTaken } from './unmet.ts';
 import type { Shortage } from './want.ts';
 
 /** Parts of a cycle, in the order they end. */
@@ -50,7 +52,7 @@ function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: num
   cycle.pass.push(turn);
   if (turns.kind[turn] === TurnKind.Gang) {
     serveGang(cycle, turn);
-    cycle.noteTaken(turn);
+    noteTaken(cycle, turn);
     return;
   }
   if (shortage === null) {
@@ -65,11 +67,11 @@ function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: num
   if (!want.covered) {
     if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
     else {
-      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn, null, cycle.drainingFor(turn, true));
-      if (!want.covered && turns.kind[turn] === TurnKind.Plain) cycle.addUnmet(turn, null);
+      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn, null, drainingFor(cycle, turn, true));
+      if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
     }
   }
-  cycle.noteTaken(turn);
+  noteTaken(cycle, turn);
 }
 
 /** Members that no machine of the fold hosts are served as the gangs they are, right behind it. */

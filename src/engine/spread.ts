@@ -5,7 +5,9 @@ import type { Domains, Pattern } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { beyondDrains } from './acquire.ts';
 import { Credit, type Cycle, type SpreadView } from './cycle.ts';
+import { comingCreating, comingIdle, drainingFor, targeted } from './flight.ts';
 import { NONE } from './turns.ts';
+import { addUnmet } from './unmet.ts';
 import type { Want } from './want.ts';
 
 /** The spread test of one row: how many machines each domain has, and what the emptiest is. */
@@ -62,7 +64,7 @@ export class SpreadTest {
 function offersTo(cycle: Cycle, turn: number, domains: Domains): Set<number> {
   const { machines } = cycle.fleet;
   const offers = freeClasses(cycle, turn, domains);
-  for (const slot of cycle.targeted(turn)) {
+  for (const slot of targeted(cycle, turn)) {
     const state = machines.state[slot];
     const coming = state === MachineState.Creating || state === MachineState.Draining;
     if (!coming || machines.held[slot] === 1 || !cycle.isFree(slot)) continue;
@@ -111,7 +113,7 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
     if (want.covered) return Credit.Covered;
   }
   list.collectOthers();
-  if (!list.credit(coming ? cycle.drainingFor(turn, true) : [], early)) return Credit.Waits;
+  if (!list.credit(coming ? drainingFor(cycle, turn, true) : [], early)) return Credit.Waits;
   return want.covered ? Credit.Covered : Credit.Short;
 }
 
@@ -123,7 +125,7 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
   const test = new SpreadTest(cycle, turn, NO_COUNTS, offersTo(cycle, turn, domains));
   for (const slot of cycle.claimsOf(turn)) test.count(machines.classOf[slot]!);
   if (cycle.canBind(turns.cluster[turn]!)) {
-    const mayTakeTargeted = beyondDrains(cycle, turn, cycle.drainingFor(turn, true));
+    const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
     const allowed = (classNumber: number): boolean => test.passes(classNumber);
     const pattern = turns.pattern[turn]!;
@@ -136,7 +138,7 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
       test.count(machines.classOf[slot]!);
     }
   }
-  if (!want.covered) cycle.addUnmet(turn, test.view(freeClasses(cycle, turn, domains)));
+  if (!want.covered) addUnmet(cycle, turn, test.view(freeClasses(cycle, turn, domains)));
 }
 
 /** Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. */
@@ -235,7 +237,7 @@ function creditComing(cycle: Cycle, turn: number, offers: ReadonlySet<number>): 
   const { machines } = cycle.fleet;
   const test = new SpreadTest(cycle, turn, NO_COUNTS, offers);
   for (const slot of cycle.claimsOf(turn)) test.count(machines.classOf[slot]!);
-  const slots = [...cycle.comingIdle(turn), ...cycle.comingCreating(turn, true)];
+  const slots = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)];
   while (!want.covered) {
     test.settle(want);
     const next = slots.find((slot) => {

@@ -9,17 +9,39 @@ import {
   type UnmetReason,
   type Verdict,
 } from '../model/index.ts';
-import type { Cycle, Unmet } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { SpreadTest } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
+import type { Unmet } from './unmet.ts';
+
+/** The machine of a class with the smallest id, whatever its state. */
+type FirstOf = (classNumber: number) => number;
+
+/** Looks through all machines once, when first asked. */
+function firstOf(cycle: Cycle): FirstOf {
+  const { classes, machines } = cycle.fleet;
+  let first: Int32Array | null = null;
+  return (classNumber) => {
+    if (first === null) {
+      first = new Int32Array(classes.size).fill(NONE);
+      for (let slot = 0; slot < machines.size; slot++) {
+        if (machines.state[slot] === 0) continue;
+        const c = machines.classOf[slot]!;
+        if (first[c] === NONE || machines.idOrder(slot, first[c]!) < 0) first[c] = slot;
+      }
+    }
+    return first[classNumber]!;
+  };
+}
 
 /** Verdicts on the rows that are not met, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
+  const first = firstOf(cycle);
   return cycle.unmet.map((unmet) => {
     const { turn } = unmet;
-    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn));
+    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn), first);
   });
 }
 
@@ -27,18 +49,19 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { demand } = cycle.fleet;
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
+  const first = firstOf(cycle);
   const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
   for (const turn of cycle.turns.all()) {
     if (cycle.turns.kind[turn] !== TurnKind.Fold) {
       const row = cycle.turns.row[turn]!;
-      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn));
+      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn), first);
       verdicts.push({ row, verdict });
       continue;
     }
     const fold = cycle.fleet.keys.keyOf(cycle.turns.key[turn]!);
     const members = cycle.turns.membersOf(cycle.fleet, turn);
     for (const row of members.slice(0, cycle.hosted.get(turn) ?? members.length)) {
-      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined) });
+      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined, first) });
     }
   }
   const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
@@ -58,6 +81,7 @@ function verdictOf(
   foldedInto: NeedKey | null,
   unmet: Unmet | undefined,
   preemption: Preemption | undefined,
+  first: FirstOf,
 ): Verdict {
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
@@ -78,7 +102,7 @@ function verdictOf(
     domain: settled ? settledDomain(cycle, turn) : (gang?.domain ?? null),
     satisfiable: settled ? true : (gang?.satisfiable ?? null),
     candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
-    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
+    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, first),
   };
 }
 
@@ -88,7 +112,7 @@ function settledDomain(cycle: Cycle, turn: number): string {
   return domains.names[domains.of(cycle.fleet.machines.classOf[cycle.claims[cycle.creditStart[turn]!]!]!)]!;
 }
 
-function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {
+function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, first: FirstOf): UnmetDetail {
   const { keys, machines, patterns } = cycle.fleet;
   const pattern = patterns.patternOf(cycle.turns.pattern[unmet.turn]!);
   const matching = { idle: 0, speculative: 0, configured: 0 };
@@ -101,7 +125,7 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetai
     reason: reasonOf(cycle, unmet, preemption),
     matching,
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
-    extraSupply: extraSupplyOf(cycle, unmet),
+    extraSupply: extraSupplyOf(cycle, unmet, first),
   };
 }
 
@@ -165,7 +189,7 @@ function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
  * So many machines like a known one would do: fewest, then cheapest, then by id. A gang counts what its domain could
  * give it already, and wants the rest there.
  */
-function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet): UnmetDetail['extraSupply'] {
+function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet, first: FirstOf): UnmetDetail['extraSupply'] {
   const { classes, demand, machines, patterns } = cycle.fleet;
   const { interruptionDollars } = demand.profiles.entryOf(cycle.turns.profile[turn]!);
   const gang = cycle.gangs.get(turn);
@@ -179,7 +203,7 @@ function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet): UnmetDetail['ext
     if (count === Number.POSITIVE_INFINITY) continue;
     const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, interruptionDollars);
     if (best !== null && (count > best.count || (count === best.count && cost > best.cost))) continue;
-    const slot = cycle.firstOf(c);
+    const slot = first(c);
     const better =
       best === null || count < best.count || cost < best.cost || machines.idOrder(slot, best.slot) < 0;
     if (better) best = { count, cost, slot };
