@@ -1,8 +1,10 @@
 // Acquisition: what a row still lacks after credit is taken from the shared pools, Idle machines before Speculative
 // ones, each in pool order, until the row is covered.
 
+import type { Domains } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
-import type { ClassFilter } from './pool.ts';
+import { drainingFor } from './flight.ts';
+import type { ClassFilter, Shelves } from './pool.ts';
 
 /** Whether a machine with another row's target may be taken: only for what is not already draining towards this row. */
 export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter | null {
@@ -11,25 +13,48 @@ export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number
 }
 
 /** Takes free machines in pool order until the row is covered or the pools have nothing more for it. */
-export function acquire(
+export function acquire(cycle: Cycle, turn: number): void {
+  const { pools, turns } = cycle;
+  const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
+  acquireFrom(
+    cycle,
+    turn,
+    pools.shelves(turns.pattern[turn]!, dollars),
+    null,
+    drainingFor(cycle, turn, true),
+  );
+}
+
+/** The same from one domain only. */
+export function acquireIn(
   cycle: Cycle,
   turn: number,
+  domains: Domains,
+  domain: number,
+  drains: readonly number[],
+): void {
+  const { pools, turns } = cycle;
+  const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
+  const shelves = pools.shelvesIn(turns.pattern[turn]!, dollars, domains, domain);
+  acquireFrom(cycle, turn, shelves, (c) => domains.of(c) === domain, drains);
+}
+
+function acquireFrom(
+  cycle: Cycle,
+  turn: number,
+  shelves: Shelves,
   allowed: ClassFilter | null,
   drains: readonly number[],
 ): void {
   const { pools, turns, want } = cycle;
-  const pattern = turns.pattern[turn]!;
-  const key = turns.key[turn]!;
   const mayTakeTargeted = beyondDrains(cycle, turn, drains);
   while (!want.covered) {
-    const slot = pools.nextIdle(pattern, want, key, allowed, mayTakeTargeted);
+    const slot = pools.nextIdle(shelves, want, turns.key[turn]!, allowed, mayTakeTargeted);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }
-  if (want.covered) return;
-  const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
   while (!want.covered) {
-    const slot = pools.nextSpeculative(pattern, want, dollars, allowed);
+    const slot = pools.nextSpeculative(shelves, want, allowed);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }

@@ -3,7 +3,7 @@
 
 import type { Domains } from '../fleet/index.ts';
 import { compareText, type DomainCandidate, effectiveCost, MachineState } from '../model/index.ts';
-import { acquire } from './acquire.ts';
+import { acquireIn } from './acquire.ts';
 import { ExactSums, partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
 import { comingCreating, comingIdle, drainingFor, targeted } from './flight.ts';
@@ -24,6 +24,8 @@ class DomainSums {
   readonly #dimensionCount: number;
   readonly names: readonly string[];
   readonly counts: Int32Array;
+  /** Of those, machines that may be credited. */
+  readonly credits: Int32Array;
   readonly own: Float64Array;
   readonly creditable: Float64Array;
   readonly creditableAndIdle: Float64Array;
@@ -44,6 +46,7 @@ class DomainSums {
     this.#dimensionCount = count;
     this.names = names;
     this.counts = new Int32Array(names.length);
+    this.credits = new Int32Array(names.length);
     const cells = names.length * this.#dims.length;
     this.own = new Float64Array(cells);
     this.creditable = new Float64Array(cells);
@@ -55,6 +58,7 @@ class DomainSums {
   /** Counts `count` machines of a class in a domain. */
   add(domain: number, classNumber: number, count: number, towards: number): void {
     this.counts[domain]! += count;
+    if (towards === Towards.Creditable) this.credits[domain]! += count;
     const { length } = this.#dims;
     for (let i = 0; i < length; i++) {
       const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
@@ -161,11 +165,10 @@ function claimIn(cycle: Cycle, turn: number, best: DomainKeys | undefined): void
   cycle.openLater(turn);
   if (best === undefined || cycle.want.covered) return;
   const { domain, satisfiable } = best;
-  creditDomain(cycle, turn, domain, satisfiable);
+  if (best.hasCredit) creditDomain(cycle, turn, domain, satisfiable);
   cycle.openLater(turn);
   if (!satisfiable || cycle.want.covered || !cycle.canBind(cycle.turns.cluster[turn]!)) return;
-  const domains = domainsOf(cycle, turn);
-  acquire(cycle, turn, (c) => domains.of(c) === domain, drainsIn(cycle, turn, domain));
+  acquireIn(cycle, turn, domainsOf(cycle, turn), domain, drainsIn(cycle, turn, domain));
 }
 
 export function domainsOf(cycle: Cycle, turn: number): Domains {
@@ -247,6 +250,8 @@ class DomainKeys {
   readonly #sums: DomainSums;
   readonly domain: number;
   readonly satisfiable: boolean;
+  /** Machines stand here that the gang may be credited with. */
+  readonly hasCredit: boolean;
   readonly #creditable: number;
   readonly #own: number;
   readonly #creditableAndIdle: number;
@@ -260,6 +265,7 @@ class DomainKeys {
     this.#sums = sums;
     this.domain = domain;
     this.satisfiable = sums.satisfies(domain);
+    this.hasCredit = sums.credits[domain]! > 0;
     this.#creditable = sums.coverage(domain, sums.creditable);
     this.#own = sums.coverage(domain, sums.own);
     this.#creditableAndIdle = sums.coverage(domain, sums.creditableAndIdle);

@@ -1,7 +1,7 @@
 // The shared pools: free Idle and Speculative machines in the order a row takes them. Machines of a class are taken
 // in id order, so what is left of a class is always the tail of its run, and one head per class says where it starts.
 
-import type { Fleet, Pattern, Run } from '../fleet/index.ts';
+import type { Domains, Fleet, Pattern, Run } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';
 import type { Want } from './want.ts';
 
@@ -12,9 +12,20 @@ export type ClassFilter = (classNumber: number) => boolean;
 interface Shelf {
   readonly runs: readonly (Run | undefined)[];
   readonly heads: Int32Array;
-  readonly groups: readonly (readonly number[])[];
+  readonly groups: (readonly number[])[];
   /** Groups before this one are empty. */
   cursor: number;
+  /** The same classes by domain, once a gang has asked. A pattern with `Same` knows one topology key. */
+  byDomain: Map<number, Shelf> | null;
+}
+
+const EMPTY_SHELF: Shelf = { runs: [], heads: new Int32Array(0), groups: [], cursor: 0, byDomain: null };
+
+/** What a row may take from. */
+export interface Shelves {
+  readonly pattern: number;
+  readonly idle: Shelf;
+  readonly speculative: Shelf;
 }
 
 export class Pools {
@@ -54,23 +65,54 @@ export class Pools {
     }
   }
 
+  /** Everything a pattern can take, for a row whose interruption costs so many dollars. */
+  shelves(pattern: number, dollars: number): Shelves {
+    return { pattern, idle: this.#idleShelf(pattern), speculative: this.#speculativeShelf(pattern, dollars) };
+  }
+
+  /** The same within one domain: a gang that looks at many racks must not walk all of them for each. */
+  shelvesIn(pattern: number, dollars: number, domains: Domains, domain: number): Shelves {
+    const { idle, speculative } = this.shelves(pattern, dollars);
+    return {
+      pattern,
+      idle: this.#partOf(idle, domains, domain),
+      speculative: this.#partOf(speculative, domains, domain),
+    };
+  }
+
+  #partOf(shelf: Shelf, domains: Domains, domain: number): Shelf {
+    if (shelf.byDomain === null) {
+      shelf.byDomain = new Map();
+      for (const group of shelf.groups) {
+        for (const [at, members] of Map.groupBy(group, (c) => domains.of(c))) {
+          const part = shelf.byDomain.get(at);
+          if (part === undefined)
+            shelf.byDomain.set(at, { ...shelf, groups: [members], cursor: 0, byDomain: null });
+          else part.groups.push(members);
+        }
+      }
+    }
+    return shelf.byDomain.get(domain) ?? EMPTY_SHELF;
+  }
+
   /**
    * The next Idle machine for a row, or -1. `mayTakeTargeted` says whether a machine on its way to another row may
    * be taken.
    */
   nextIdle(
-    pattern: number,
+    shelves: Shelves,
     want: Want,
     key: number,
     allowed: ClassFilter | null,
     mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
-    const plain = this.#next(this.#idleShelf(pattern), want, allowed);
+    const plain = this.#next(shelves.idle, want, allowed);
     if (machines.specialIdle.length === 0) return plain;
+    const pattern = this.#fleet.patterns.patternOf(shelves.pattern);
     for (const slot of this.freeSpecial()) {
       const classNumber = machines.classOf[slot]!;
-      if (!this.#fleet.patterns.patternOf(pattern).fits(classNumber)) continue;
+      if (!pattern.fits(classNumber)) continue;
       if (!want.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
       const target = machines.target[slot]!;
       if (target !== 0 && target !== key && mayTakeTargeted !== null && !mayTakeTargeted(classNumber))
@@ -80,9 +122,9 @@ export class Pools {
     return plain;
   }
 
-  /** The next Speculative machine for a row whose interruption costs so many dollars, or -1. */
-  nextSpeculative(pattern: number, want: Want, dollars: number, allowed: ClassFilter | null): number {
-    return this.#next(this.#speculativeShelf(pattern, dollars), want, allowed);
+  /** The next Speculative machine for a row, or -1. */
+  nextSpeculative(shelves: Shelves, want: Want, allowed: ClassFilter | null): number {
+    return this.#next(shelves.speculative, want, allowed);
   }
 
   /** Takes a claimed machine off its run; machines that stand in no run are left alone. */
@@ -189,6 +231,6 @@ export class Pools {
         groups.at(-1)!.push(entry.number);
       else groups.push([entry.number]);
     }
-    return { runs, heads, groups, cursor: 0 };
+    return { runs, heads, groups, cursor: 0, byDomain: null };
   }
 }

@@ -6,7 +6,6 @@ import { acquire } from './acquire.ts';
 import { creditRow } from './credit.ts';
 import type { Crew } from './crew.ts';
 import type { Cycle, Pending } from './cycle.ts';
-import { drainingFor } from './flight.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
@@ -67,7 +66,7 @@ function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: num
   if (!want.covered) {
     if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
     else {
-      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn, null, drainingFor(cycle, turn, true));
+      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn);
       if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
     }
   }

@@ -128,11 +128,11 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
     const allowed = (classNumber: number): boolean => test.passes(classNumber);
-    const pattern = turns.pattern[turn]!;
+    const shelves = pools.shelves(turns.pattern[turn]!, dollars);
     while (!want.covered) {
       test.settle(want);
-      let slot = pools.nextIdle(pattern, want, turns.key[turn]!, allowed, mayTakeTargeted);
-      if (slot === -1) slot = pools.nextSpeculative(pattern, want, dollars, allowed);
+      let slot = pools.nextIdle(shelves, want, turns.key[turn]!, allowed, mayTakeTargeted);
+      if (slot === -1) slot = pools.nextSpeculative(shelves, want, allowed);
       if (slot === -1) break;
       cycle.take(turn, slot);
       test.count(machines.classOf[slot]!);
