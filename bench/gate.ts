@@ -42,7 +42,7 @@ type Ratios = Readonly<Record<string, number>>;
 function ratioOf(name: string): number {
   const [profile = '', regime = ''] = name.split(' ');
   if (!isRegime(regime)) throw new Error(`${name}: a rung is a profile and a regime, as in "uber-5k full"`);
-  const rung = new Rung(loadProfile(profile), regime, SEED, false);
+  const rung = new Rung(loadProfile(profile), regime, SEED);
   rung.first();
   cyclesOf(rung, WARM_UP);
   const ratios: number[] = [];

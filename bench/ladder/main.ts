@@ -28,7 +28,7 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
   --cycles N       timed cycles (default 30)
   --warm-up N      cycles before them (default 30)
   --seconds N      begin no cycle after so many seconds of cycles, but time at least 3 (default 60)
-  --workers N      worker threads (default 1); recorded, but for now the engine runs inline
+  --workers N      threads that share the work (default 1: no threads are started)
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
   --enforce        exit with 1 if a threshold of the profile is not met
@@ -104,7 +104,7 @@ function list(): void {
   }
 }
 
-function runOne(): void {
+async function runOne(): Promise<void> {
   const profile = loadProfile(values.profile?.[0] ?? 'uber-5k');
   const regime = values.regime?.[0] ?? 'full';
   if (!isRegime(regime)) throw new Error('unreachable');
@@ -130,6 +130,7 @@ function runOne(): void {
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
   if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
+  await rung.close();
 }
 
 async function runAll(): Promise<void> {
@@ -173,11 +174,6 @@ else if (problem !== null) {
   console.error(`${problem} --help tells more.`);
   process.exitCode = 2;
 } else {
-  if (settings.workers !== 1) {
-    console.error(
-      `The engine runs inline for now: ${settings.workers} workers are recorded, one thread does the work.`,
-    );
-  }
   if (values.all) await runAll();
-  else runOne();
+  else await runOne();
 }

@@ -25,7 +25,7 @@ export interface RungResult {
   readonly profile: string;
   readonly regime: Regime;
   readonly workers: number;
-  /** Rows served at a time. */
+  /** Rows that are served from the pools at a time. */
   readonly lanes: number;
   /** Timed cycles; fewer than asked for if time ran out. */
   readonly cycles: number;
@@ -84,7 +84,8 @@ export function measure(
   progress: Progress,
 ): Measured {
   progress.say('making the fleet');
-  const rung = new Rung(profile, regime, settings.seed, settings.exports);
+  const { seed, workers, exports: remembers } = settings;
+  const rung = new Rung(profile, regime, seed, { workers, remembers });
   progress.say('first cycle');
   let last = rung.first();
   let spentMs = last.ms;

@@ -47,6 +47,13 @@ export interface TimedCycle {
   readonly clusters: number;
 }
 
+export interface RungOptions {
+  /** Threads that share the work. */
+  readonly workers?: number;
+  /** It will be exported. Otherwise it holds no more memory than a shard would. */
+  readonly remembers?: boolean;
+}
+
 export class Rung {
   readonly regime: Regime;
   readonly workload: Workload;
@@ -60,13 +67,13 @@ export class Rung {
   readonly rollUpsSince = new Map<string, readonly Need[]>();
   #cycles = 0;
 
-  /** With `remembers` the rung can be exported; without, it holds no more memory than a shard would. */
-  constructor(profile: ScaleProfile, regime: Regime, seed: number, remembers: boolean) {
+  constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
+    const { remembers = false, workers = 1 } = options;
     this.regime = regime;
     this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = this.workload.newFleet();
-    this.#engine = new Engine(this.fleet);
+    this.#engine = new Engine(this.fleet, { workers });
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change);
     checkFleet(this.workload, this.fleet);
@@ -95,6 +102,11 @@ export class Rung {
     this.#cycles++;
     this.#change();
     return this.#decide();
+  }
+
+  /** Ends the worker threads. */
+  async close(): Promise<void> {
+    await this.#engine.close();
   }
 
   #change(): void {

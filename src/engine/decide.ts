@@ -183,6 +183,11 @@ export class Engine {
     this.#crew = new Crew(this.#cycle, workers, smallestRound);
   }
 
+  /** Threads that would share the next cycle: fewer than asked for while some are still coming up. */
+  get threads(): number {
+    return this.#crew.ready;
+  }
+
   /** Ends the worker threads. */
   async close(): Promise<void> {
     await this.#crew.close();

@@ -1,27 +1,25 @@
 // A thread of the crew: waits for a round, takes over what changed, credits clusters until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { Control, type CrewStart, SPINS, STOP, takeChunks } from './crew.ts';
-import { MirroredCycle, type Reflection } from './mirror.ts';
+import { Control, type CrewStart, type RoundStart, SPINS, STOP, takeChunks } from './crew.ts';
+import { MirroredCycle } from './mirror.ts';
 
-const { control, port } = workerData as CrewStart;
+const { control, place, port } = workerData as CrewStart;
 const mirror = new MirroredCycle();
 let work: Uint32Array = new Uint32Array(0);
 
+Atomics.store(control, place, 1);
 for (let round = 0; ; ) {
-  for (let i = 0; i < SPINS; i++) if (Atomics.load(control, Control.Round) !== round) break;
-  while (Atomics.load(control, Control.Round) === round) Atomics.wait(control, Control.Round, round);
-  round = Atomics.load(control, Control.Round);
+  for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 1) !== round) break;
+  while (Atomics.load(control, place + 1) === round) Atomics.wait(control, place + 1, round);
+  round = Atomics.load(control, place + 1);
   if (round === STOP) break;
   try {
     // Messages were posted before the round began, so they are all there.
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
-      const message = entry.message as {
-        readonly reflection: Reflection | null;
-        readonly work: Uint32Array;
-      };
-      if (message.reflection !== null) mirror.takeOver(message.reflection);
-      work = message.work;
+      const start = entry.message as RoundStart;
+      if (start.reflection !== null) mirror.takeOver(start.reflection);
+      work = start.work;
     }
     takeChunks(mirror.cycle, control, work);
   } catch (error) {

@@ -24,6 +24,11 @@ function become(fleet: Fleet, before: DecisionInput | undefined, input: Decision
   }
 }
 
+/** Waits until all threads of an engine are up; until then a cycle runs without them. */
+async function comeUp(engine: Engine, workers: number): Promise<void> {
+  while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 describe('worker threads', () => {
   it.each([2, 3, 8])(
     'given %i workers, then every plan is the oracle’s',
@@ -49,6 +54,7 @@ describe('worker threads', () => {
   it('given a thread that fails, then the cycle fails and says why', { timeout: 60_000 }, async () => {
     const fleet = new Fleet();
     const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+    await comeUp(engine, 2);
     const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
     become(fleet, undefined, input!);
     // A mirror of tables that were spoilt behind the engine's back.
