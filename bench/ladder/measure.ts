@@ -109,7 +109,7 @@ export function measure(
 }
 
 /** What is kept of a cycle; a decision is good until the next one only. */
-type TimedCycleSummary = Omit<TimedCycle, 'decision'>;
+type TimedCycleSummary = Pick<TimedCycle, 'ms' | 'partsMs' | 'clusters'>;
 
 function summaryOf({ ms, partsMs, clusters }: TimedCycle): TimedCycleSummary {
   return { ms, partsMs, clusters };

@@ -42,6 +42,8 @@ const SECOND_MS = 1000;
 export interface TimedCycle {
   readonly decision: Decision;
   readonly ms: number;
+  /** Time on a processor, without waiting for one; to a tick of some milliseconds, so only sums of many are exact. */
+  readonly cpuMs: number;
   readonly partsMs: Readonly<Record<Part, number>>;
   /** Clusters solved again because they changed; all of them where nothing is kept. */
   readonly clusters: number;
@@ -126,6 +128,7 @@ export class Rung {
 
   #decide(): TimedCycle {
     const partsMs = { freeze: 0, normalise: 0, credit: 0, acquire: 0, preempt: 0, reclaim: 0, plan: 0 };
+    const cpu = process.threadCpuUsage();
     const start = performance.now();
     let last = start;
     const ended = (part: Part): void => {
@@ -139,8 +142,9 @@ export class Rung {
     const probe = (phase: Phase): void => ended(phase);
     const decision = this.#engine.decide(this.nowMs, OPTIONS, { everything: this.everything, probe });
     const ms = performance.now() - start;
+    const { user, system } = process.threadCpuUsage(cpu);
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
-    return { decision, ms, partsMs, clusters };
+    return { decision, ms, cpuMs: (user + system) / 1000, partsMs, clusters };
   }
 }
 

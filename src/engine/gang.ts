@@ -4,158 +4,87 @@
 import type { Domains } from '../fleet/index.ts';
 import { compareText, type DomainCandidate, effectiveCost, MachineState } from '../model/index.ts';
 import { acquireIn } from './acquire.ts';
-import { ExactSums, partsPerMillion } from './coverage.ts';
-import type { Cycle } from './cycle.ts';
+import type { Cycle, GangView } from './cycle.ts';
 import { comingCreating, comingIdle, drainingFor, targeted } from './flight.ts';
+import { DomainSums, Towards } from './sums.ts';
+import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
 
 const CANDIDATES_SHOWN = 6;
 
-/** What a machine counts towards, beside the joint sum of its domain. */
-const Towards = { Joint: 0, Idle: 1, Creditable: 2 } as const;
-
-/** Machines a gang finds, by domain. Amounts are capped at what it wants, except the uncapped total. */
-class DomainSums {
-  readonly #offered: Float64Array;
-  readonly #stride: number;
-  /** Dimensions the gang wants something of, and how much. */
-  readonly #dims: number[] = [];
-  readonly #wants: number[] = [];
-  readonly #dimensionCount: number;
-  readonly names: readonly string[];
-  readonly counts: Int32Array;
-  /** Of those, machines that may be credited. */
-  readonly credits: Int32Array;
-  readonly own: Float64Array;
-  readonly creditable: Float64Array;
-  readonly creditableAndIdle: Float64Array;
-  readonly joint: Float64Array;
-  readonly #total: ExactSums;
-
-  constructor(cycle: Cycle, turn: number, names: readonly string[]) {
-    const { stride, count } = cycle.fleet.dimensions;
-    const from = cycle.turns.row[turn]! * stride;
-    for (let d = 0; d < count; d++) {
-      const wanted = cycle.fleet.demand.aggregate.data[from + d]!;
-      if (wanted === 0) continue;
-      this.#dims.push(d);
-      this.#wants.push(wanted);
-    }
-    this.#offered = cycle.fleet.classes.allocatable.data;
-    this.#stride = stride;
-    this.#dimensionCount = count;
-    this.names = names;
-    this.counts = new Int32Array(names.length);
-    this.credits = new Int32Array(names.length);
-    const cells = names.length * this.#dims.length;
-    this.own = new Float64Array(cells);
-    this.creditable = new Float64Array(cells);
-    this.creditableAndIdle = new Float64Array(cells);
-    this.joint = new Float64Array(cells);
-    this.#total = new ExactSums(cells);
-  }
-
-  /** Counts `count` machines of a class in a domain. */
-  add(domain: number, classNumber: number, count: number, towards: number): void {
-    this.counts[domain]! += count;
-    if (towards === Towards.Creditable) this.credits[domain]! += count;
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) {
-      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
-      if (amount === 0) continue;
-      const at = domain * length + i;
-      const want = this.#wants[i]!;
-      this.#total.add(at, amount, count);
-      this.joint[at] = Math.min(want, this.joint[at]! + amount * count);
-      if (towards === Towards.Joint) continue;
-      this.creditableAndIdle[at] = Math.min(want, this.creditableAndIdle[at]! + amount * count);
-      if (towards === Towards.Creditable)
-        this.creditable[at] = Math.min(want, this.creditable[at]! + amount * count);
-    }
-  }
-
-  /** Marks a counted machine as the gang's own. */
-  addOwn(domain: number, classNumber: number): void {
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) {
-      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
-      const at = domain * length + i;
-      this.own[at] = Math.min(this.#wants[i]!, this.own[at]! + amount);
-    }
-  }
-
-  satisfies(domain: number): boolean {
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) if (this.joint[domain * length + i]! < this.#wants[i]!) return false;
-    return true;
-  }
-
-  /** Sum over the dimensions, in parts per million. */
-  coverage(domain: number, sum: Float64Array): number {
-    const { length } = this.#dims;
-    let ppm = 0;
-    for (let i = 0; i < length; i++) ppm += partsPerMillion(sum[domain * length + i]!, this.#wants[i]!);
-    return ppm;
-  }
-
-  worstCoverage(domain: number): number {
-    const { length } = this.#dims;
-    let worst = 1_000_000;
-    for (let i = 0; i < length; i++) {
-      worst = Math.min(worst, partsPerMillion(this.joint[domain * length + i]!, this.#wants[i]!));
-    }
-    return worst;
-  }
-
-  /** What the joint sum lacks, by dimension of the fleet; null if nothing. */
-  missing(domain: number): Float64Array | null {
-    if (this.satisfies(domain)) return null;
-    const missing = new Float64Array(this.#dimensionCount);
-    for (const [i, d] of this.#dims.entries()) {
-      missing[d] = this.#wants[i]! - this.joint[domain * this.#dims.length + i]!;
-    }
-    return missing;
-  }
-
-  uncapped(domain: number): bigint {
-    let ppm = 0n;
-    for (const [i, want] of this.#wants.entries()) {
-      ppm += this.#total.partsPerMillion(domain * this.#dims.length + i, want);
-    }
-    return ppm;
-  }
-}
-
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
 export function serveGang(cycle: Cycle, turn: number): void {
+  if (serveAtHome(cycle, turn)) return;
   const { demand } = cycle.fleet;
-  const sums = sumDomains(cycle, turn);
+  const { names } = domainsOf(cycle, turn);
+  const sums = sumDomains(cycle, turn, null);
   const keys = keysOf(cycle, turn, sums);
-  let best: DomainKeys | undefined;
-  for (const candidate of keys) if (best === undefined || candidate.compare(best) < 0) best = candidate;
+  const best = bestOf(keys);
   const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : best.satisfiable;
   // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
   cycle.pools.onTrial(() => claimIn(cycle, turn, best));
-  const domain = best === undefined ? null : sums.names[best.domain]!;
+  const domain = best === undefined ? null : names[best.domain]!;
   if (cycle.want.covered) {
-    cycle.noteRestamps(turn, cycle.restamped);
-    cycle.gangs.set(turn, { order: [], domain, satisfiable, candidates: [], missing: null });
+    settleGang(cycle, turn, domain, satisfiable);
     return;
   }
   cycle.undo(turn);
-  const order = keys.toSorted((a, b) => a.compare(b)).map((key) => key.domain);
+  const order = keys.toSorted((a, b) => a.compare(b));
   claimIn(cycle, turn, best);
-  cycle.noteRestamps(turn, cycle.restamped);
-  const missing = best === undefined ? null : sums.missing(best.domain);
-  const candidates = candidatesOf(order, sums);
-  cycle.gangs.set(turn, {
-    order: order.map((d) => sums.names[d]!),
-    domain,
-    satisfiable,
-    candidates,
-    missing,
+  settleGang(cycle, turn, domain, satisfiable, {
+    order: order.map((key) => names[key.domain]!),
+    candidates: candidatesOf(order, sums, names),
+    missing: best === undefined ? null : sums.missing(best.place),
   });
   addUnmet(cycle, turn, null);
+}
+
+/**
+ * A gang that can be completed where it may be credited with machines never goes elsewhere, so only those domains are
+ * looked at. Says false if that does not cover it; then nothing is claimed.
+ */
+function serveAtHome(cycle: Cycle, turn: number): boolean {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const domains = domainsOf(cycle, turn);
+  const homes = new Set<number>();
+  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    const c = machines.classOf[slot]!;
+    if (cycle.isFree(slot) && pattern.fits(c)) homes.add(domains.of(c));
+  }
+  if (homes.size === 0) return false;
+  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)]) {
+    homes.add(domains.of(machines.classOf[slot]!));
+  }
+  const sums = sumDomains(cycle, turn, [...homes]);
+  const best = bestOf(keysOf(cycle, turn, sums));
+  if (best === undefined || !best.satisfiable || best.creditable === 0) return false;
+  cycle.pools.onTrial(() => claimIn(cycle, turn, best));
+  if (!cycle.want.covered) {
+    cycle.undo(turn);
+    return false;
+  }
+  settleGang(cycle, turn, domains.names[best.domain]!, true);
+  return true;
+}
+
+/** Notes what a gang chose; the rest is of interest only if it is short. */
+function settleGang(
+  cycle: Cycle,
+  turn: number,
+  domain: string | null,
+  satisfiable: boolean,
+  short: Pick<GangView, 'order' | 'candidates' | 'missing'> = { order: [], candidates: [], missing: null },
+): void {
+  cycle.noteRestamps(turn, cycle.restamped);
+  cycle.gangs.set(turn, { domain, satisfiable, ...short });
+}
+
+function bestOf(keys: readonly DomainKeys[]): DomainKeys | undefined {
+  let best: DomainKeys | undefined;
+  for (const candidate of keys) if (best === undefined || candidate.compare(best) < 0) best = candidate;
+  return best;
 }
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
@@ -182,25 +111,23 @@ function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
   return drainingFor(cycle, turn, false).filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
 
-function sumDomains(cycle: Cycle, turn: number): DomainSums {
+/** Adds up what the gang finds: in all domains, or in those of `scope` only. */
+function sumDomains(cycle: Cycle, turn: number, scope: readonly number[] | null): DomainSums {
   const { machines, patterns } = cycle.fleet;
   const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const fitting = pattern.fittingClasses();
   const domains = domainsOf(cycle, turn);
   // Looking classes up first gives every domain its number.
-  for (const c of fitting) domains.of(c);
-  const sums = new DomainSums(cycle, turn, domains.names);
+  if (scope === null) for (const c of pattern.fittingClasses()) domains.of(c);
+  const { length } = domains.names;
+  const sums = new DomainSums(cycle, turn, scope ?? [...domains.names.keys()], length);
   const key = cycle.turns.key[turn]!;
 
-  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      const c = machines.classOf[slot]!;
-      if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
-      sums.add(domains.of(c), c, 1, Towards.Creditable);
-      if (cycle.isOwn(slot, key)) sums.addOwn(domains.of(c), c);
-    }
+  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    const c = machines.classOf[slot]!;
+    if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
+    sums.add(domains.of(c), c, 1, Towards.Creditable);
+    if (cycle.isOwn(slot, key)) sums.addOwn(domains.of(c), c);
   }
   for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)]) {
     const c = machines.classOf[slot]!;
@@ -212,33 +139,56 @@ function sumDomains(cycle: Cycle, turn: number): DomainSums {
     sums.add(domains.of(c), c, 1, Towards.Joint);
     sums.addOwn(domains.of(c), c);
   }
-  if (!cycle.canBind(cycle.turns.cluster[turn]!)) return sums;
+  if (cycle.canBind(cycle.turns.cluster[turn]!)) addPools(cycle, turn, domains, sums, scope);
+  return sums;
+}
 
-  for (const c of fitting) {
-    const freeIdle = cycle.pools.freeIdle(c);
-    const freeSpeculative = cycle.pools.freeSpeculative(c);
-    if (freeIdle > 0) sums.add(domains.of(c), c, freeIdle, Towards.Idle);
-    if (freeSpeculative > 0) sums.add(domains.of(c), c, freeSpeculative, Towards.Joint);
+function addPools(
+  cycle: Cycle,
+  turn: number,
+  domains: Domains,
+  sums: DomainSums,
+  scope: readonly number[] | null,
+): void {
+  const { demand, machines, patterns } = cycle.fleet;
+  const { pools, turns } = cycle;
+  const pattern = patterns.patternOf(turns.pattern[turn]!);
+  const dollars = demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
+  const shelves =
+    scope === null
+      ? [pools.shelves(turns.pattern[turn]!, dollars)]
+      : scope.map((domain) => pools.shelvesIn(turns.pattern[turn]!, dollars, domains, domain));
+  for (const { idle, speculative } of shelves) {
+    for (const group of idle.groups) {
+      for (const c of group)
+        if (pools.freeIdle(c) > 0) sums.add(domains.of(c), c, pools.freeIdle(c), Towards.Idle);
+    }
+    for (const group of speculative.groups) {
+      for (const c of group) {
+        const free = pools.freeSpeculative(c);
+        if (free > 0) sums.add(domains.of(c), c, free, Towards.Joint);
+      }
+    }
   }
-  for (const slot of cycle.pools.freeSpecial()) {
+  const key = turns.key[turn]!;
+  for (const slot of pools.freeSpecial()) {
     const c = machines.classOf[slot]!;
     if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, Towards.Idle);
   }
   for (const slot of targeted(cycle, turn)) {
     const speculative = machines.state[slot] === MachineState.Speculative;
     if (speculative && machines.held[slot] === 0 && cycle.isFree(slot)) {
-      const c = machines.classOf[slot]!;
-      sums.addOwn(domains.of(c), c);
+      sums.addOwn(domains.of(machines.classOf[slot]!), machines.classOf[slot]!);
     }
   }
-  return sums;
 }
 
 /** The keys of every domain that has anything for the gang. */
 function keysOf(cycle: Cycle, turn: number, sums: DomainSums): DomainKeys[] {
+  const { names } = domainsOf(cycle, turn);
   const keys: DomainKeys[] = [];
-  for (let domain = 0; domain < sums.names.length; domain++) {
-    if (sums.counts[domain]! > 0) keys.push(new DomainKeys(cycle, turn, sums, domain));
+  for (const [place, domain] of sums.scope.entries()) {
+    if (sums.counts[place]! > 0) keys.push(new DomainKeys(cycle, turn, sums, place, names[domain]!));
   }
   return keys;
 }
@@ -248,28 +198,33 @@ class DomainKeys {
   readonly #cycle: Cycle;
   readonly #turn: number;
   readonly #sums: DomainSums;
+  /** Number of the domain, its place in the sums, and its name. */
   readonly domain: number;
+  readonly place: number;
+  readonly #name: string;
   readonly satisfiable: boolean;
   /** Machines stand here that the gang may be credited with. */
   readonly hasCredit: boolean;
-  readonly #creditable: number;
+  readonly creditable: number;
   readonly #own: number;
   readonly #creditableAndIdle: number;
   readonly #joint: number;
   #uncapped: bigint | undefined;
   #cost: number | undefined;
 
-  constructor(cycle: Cycle, turn: number, sums: DomainSums, domain: number) {
+  constructor(cycle: Cycle, turn: number, sums: DomainSums, place: number, name: string) {
     this.#cycle = cycle;
     this.#turn = turn;
     this.#sums = sums;
-    this.domain = domain;
-    this.satisfiable = sums.satisfies(domain);
-    this.hasCredit = sums.credits[domain]! > 0;
-    this.#creditable = sums.coverage(domain, sums.creditable);
-    this.#own = sums.coverage(domain, sums.own);
-    this.#creditableAndIdle = sums.coverage(domain, sums.creditableAndIdle);
-    this.#joint = sums.coverage(domain, sums.joint);
+    this.domain = sums.scope[place]!;
+    this.place = place;
+    this.#name = name;
+    this.satisfiable = sums.satisfies(place);
+    this.hasCredit = sums.credits[place]! > 0;
+    this.creditable = sums.coverage(place, sums.creditable);
+    this.#own = sums.coverage(place, sums.own);
+    this.#creditableAndIdle = sums.coverage(place, sums.creditableAndIdle);
+    this.#joint = sums.coverage(place, sums.joint);
   }
 
   compare(other: DomainKeys): number {
@@ -277,14 +232,14 @@ class DomainKeys {
     const order = this.satisfiable ? this.#compareSatisfiable(other) : this.#compareUnsatisfiable(other);
     return (
       order ||
-      this.#sums.counts[other.domain]! - this.#sums.counts[this.domain]! ||
-      compareText(this.#sums.names[this.domain]!, this.#sums.names[other.domain]!)
+      this.#sums.counts[other.place]! - this.#sums.counts[this.place]! ||
+      compareText(this.#name, other.#name)
     );
   }
 
   #compareSatisfiable(other: DomainKeys): number {
     const order =
-      other.#creditable - this.#creditable ||
+      other.creditable - this.creditable ||
       other.#own - this.#own ||
       other.#creditableAndIdle - this.#creditableAndIdle;
     if (order !== 0) return order;
@@ -299,14 +254,14 @@ class DomainKeys {
   #compareUnsatisfiable(other: DomainKeys): number {
     return (
       other.#own - this.#own ||
-      other.#creditable - this.#creditable ||
+      other.creditable - this.creditable ||
       other.#joint - this.#joint ||
       other.#creditableAndIdle - this.#creditableAndIdle
     );
   }
 
   #uncappedTotal(): bigint {
-    this.#uncapped ??= this.#sums.uncapped(this.domain);
+    this.#uncapped ??= this.#sums.uncapped(this.place);
     return this.#uncapped;
   }
 
@@ -373,13 +328,17 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   }
 }
 
-function candidatesOf(order: readonly number[], sums: DomainSums): DomainCandidate[] {
+function candidatesOf(
+  order: readonly DomainKeys[],
+  sums: DomainSums,
+  names: readonly string[],
+): DomainCandidate[] {
   return order
-    .map((domain) => ({
-      domain: sums.names[domain]!,
-      coverage: sums.coverage(domain, sums.joint),
-      worstCoverage: sums.worstCoverage(domain),
-      satisfiable: sums.satisfies(domain),
+    .map(({ domain, place, satisfiable }) => ({
+      domain: names[domain]!,
+      coverage: sums.coverage(place, sums.joint),
+      worstCoverage: sums.worstCoverage(place),
+      satisfiable,
     }))
     .sort((a, b) => b.worstCoverage - a.worstCoverage || compareText(a.domain, b.domain))
     .slice(0, CANDIDATES_SHOWN);
