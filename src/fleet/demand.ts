@@ -4,8 +4,8 @@
 import {
   BigFleetError,
   canonicalResources,
-  compareKeys,
   compareRank,
+  compareText,
   isZero,
   keyOf,
   mergeNeeds,
@@ -13,6 +13,7 @@ import {
   type NeedKey,
   printable,
   type ResourceVector,
+  sortedUnique,
 } from '../model/index.ts';
 import { type Block, Blocks } from './blocks.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
@@ -132,24 +133,49 @@ export class DemandLedger {
     this.#changed.add(number);
     const block = rows.length === 0 ? NO_ROWS : this.#blocks.take(rows.length);
     this.#reserve(this.#blocks.end);
-    // New rows take hold of what they share with the old ones before those let go.
-    for (const [i, need] of rows.entries()) this.#write(block.offset + i, number, need);
+    const oldRows = new Map<number, number>();
+    for (let row = old.offset; row < old.offset + old.length; row++) oldRows.set(this.key[row]!, row);
+    // Most rows of a roll-up say what they said before: those move as they are. New rows take hold of what they
+    // share with the old ones before those let go.
+    for (const [i, need] of rows.entries()) {
+      const key = this.#keys.find(keyOf(need));
+      const before = oldRows.get(key);
+      if (before !== undefined && this.#says(before, need)) {
+        this.#move(before, block.offset + i);
+        oldRows.delete(key);
+      } else this.#write(block.offset + i, number, need);
+    }
     this.#placeTexts(block.offset, rows.length);
-    for (let row = old.offset; row < old.offset + old.length; row++) this.#release(row);
+    for (const row of oldRows.values()) this.#release(row);
     this.#blocks.giveBack(old);
     this.#rowsOf[number] = { ...block, length: rows.length };
     this.#count += rows.length - old.length;
     return true;
   }
 
-  // The key names the profile, so amounts and time are all that is left to compare.
   #holds(row: number, need: Need): boolean {
+    return this.#says(row, need) && this.key[row] === this.#keys.find(keyOf(need));
+  }
+
+  // The key names the profile, so amounts and time are all that is left to compare between rows of one key.
+  #says(row: number, need: Need): boolean {
     return (
       this.firstSeenMs[row] === need.firstSeenMs &&
-      this.key[row] === this.#keys.find(keyOf(need)) &&
       this.aggregate.holds(row, need.aggregate) &&
       this.minUnit.holds(row, need.minUnit)
     );
+  }
+
+  /** Takes a row with everything it holds to another place. */
+  #move(from: number, to: number): void {
+    for (const column of [this.cluster, this.key, this.profile, this.pattern]) column[to] = column[from]!;
+    for (const column of [this.wholePattern, this.foldPattern, this.foldProfile, this.foldKey]) {
+      column[to] = column[from]!;
+    }
+    for (const column of [this.same, this.spreads, this.empty]) column[to] = column[from]!;
+    for (const column of [this.precedence, this.firstSeenMs]) column[to] = column[from]!;
+    this.aggregate.move(from, to);
+    this.minUnit.move(from, to);
   }
 
   #write(row: number, cluster: number, need: Need): void {
@@ -184,8 +210,15 @@ export class DemandLedger {
       keys.add(this.key[row]!);
       if (this.same[row] === 1) keys.add(this.foldKey[row]!);
     }
-    const sorted = [...keys].sort((a, b) => compareKeys(this.#keys.keyOf(a), this.#keys.keyOf(b)));
-    const places = new Map(sorted.map((key, place) => [key, place]));
+    // Fingerprints are long and few, groups short and many: each fingerprint is compared once per roll-up.
+    const fingerprints = sortedUnique([...keys].map((key) => this.#keys.keyOf(key).fingerprint));
+    const rank = new Map(fingerprints.map((fingerprint, i) => [fingerprint, i]));
+    const entries = [...keys].map((key) => {
+      const { fingerprint, group } = this.#keys.keyOf(key);
+      return { key, group, rank: rank.get(fingerprint)! };
+    });
+    entries.sort((a, b) => a.rank - b.rank || compareText(a.group, b.group));
+    const places = new Map(entries.map(({ key }, place) => [key, place]));
     for (let row = offset; row < offset + length; row++) {
       this.text[row] = places.get(this.key[row]!)!;
       if (this.same[row] === 1) this.foldText[row] = places.get(this.foldKey[row]!)!;

@@ -95,10 +95,7 @@ export class VectorColumn {
   set(index: number, vector: ResourceVector): void {
     this.#dimensions.admit([vector]);
     const { stride } = this.#dimensions;
-    if (index >= this.#capacity) {
-      this.#capacity = grownCapacity(this.#capacity, index + 1);
-      this.data = extended(this.data, sharedFloat64(this.#capacity * stride));
-    }
+    this.#reserve(index);
     const offset = index * stride;
     this.data.fill(0, offset, offset + stride);
     for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
@@ -112,6 +109,19 @@ export class VectorColumn {
       if (this.data[index * stride + d] !== units) return false;
     }
     return true;
+  }
+
+  #reserve(index: number): void {
+    if (index < this.#capacity) return;
+    this.#capacity = grownCapacity(this.#capacity, index + 1);
+    this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
+  }
+
+  /** Copies a vector to another place. */
+  move(from: number, to: number): void {
+    this.#reserve(to);
+    const { stride } = this.#dimensions;
+    this.data.copyWithin(to * stride, from * stride, (from + 1) * stride);
   }
 
   widen(from: number, to: number): void {
