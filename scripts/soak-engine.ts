@@ -19,6 +19,10 @@ const BATCH = 100;
 /** Seconds between progress lines. */
 const PROGRESS_SECONDS = 10;
 
+if (process.argv.includes('--help')) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '1' },

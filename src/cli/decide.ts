@@ -14,10 +14,13 @@ import {
   type LedgerMachine,
   type Need,
   type NeedKey,
+  ok,
   type Plan,
   type Problem,
   printable,
   type ResourceVector,
+  type Result,
+  refused,
   stateName,
   type Verdict,
 } from '../model/index.ts';
@@ -34,8 +37,16 @@ export interface DecideIo {
   readonly paint: Paint;
 }
 
+/** From here on reading takes seconds, in YAML tens of them; somebody who waits is told. */
+const LARGE_TEXT = 2_000_000;
+
 const PROCESS_IO: DecideIo = {
-  read: (file) => (file === '-' ? text(process.stdin) : readFile(file, 'utf8')),
+  read: async (file) => {
+    const content = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8'));
+    const large = content.length > LARGE_TEXT && process.stderr.isTTY;
+    if (large) process.stderr.write(`Reading ${Math.round(content.length / 1e6)} MB …\n`);
+    return content;
+  },
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   exitCode: (code) => {
@@ -68,9 +79,20 @@ export function decideCommand(decide: (input: DecisionInput) => Plan, io: Decide
     .action(async (file: string, flags: DecideFlags) => {
       const scenario = await readScenarioFile(file, io);
       if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
-      const plan = decide(scenario.value.input);
-      io.out(render(plan, scenario.value.input, flags, io.paint));
+      const plan = decided(decide, scenario.value.input);
+      if (!plan.ok) return refuse(file, plan.problems, flags, io);
+      io.out(render(plan.value, scenario.value.input, flags, io.paint));
     });
+}
+
+/** The plan, or why a sound file cannot be decided on: it goes beyond a limit of the engine. */
+function decided(decide: (input: DecisionInput) => Plan, input: DecisionInput): Result<Plan> {
+  try {
+    return ok(decide(input));
+  } catch (error) {
+    if (error instanceof BigFleetError) return refused(error.problems);
+    throw error;
+  }
 }
 
 const HELP = `

@@ -1,13 +1,13 @@
 // `bigfleet explain [CODE]`: the error catalogue, for the moment an error code turns up in a log.
 
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { BigFleetError, ERRORS, isErrorCode } from '../model/index.ts';
 
 export function explainCommand(): Command {
   return new Command('explain')
     .description('say what an error code means and what to do about it')
     .argument('[code]', 'a code such as BF_QUANTITY_SYNTAX; without one, all codes are listed')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',
       `

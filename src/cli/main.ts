@@ -4,13 +4,26 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { decide } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
-import { BigFleetError } from '../model/index.ts';
+import { BigFleetError, printable } from '../model/index.ts';
 import { decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+// A reader that has seen enough (`| head`) is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}
+
+/** Lines for a person, with nothing in them that a terminal would obey. */
+function printError(text: string): void {
+  process.stderr.write(`${text.trimEnd().split('\n').map(printable).join('\n')}\n`);
+}
 
 const program = new Command('bigfleet')
   .description('One autoscaler for a whole fleet of Kubernetes clusters.')
@@ -22,7 +35,10 @@ const program = new Command('bigfleet')
   .addCommand(explainCommand());
 
 // Sub-commands inherit neither setting by themselves.
-for (const command of program.commands) command.exitOverride().showHelpAfterError(true);
+program.configureOutput({ writeErr: printError });
+for (const command of program.commands) {
+  command.exitOverride().showHelpAfterError(true).configureOutput({ writeErr: printError });
+}
 
 try {
   if (process.argv.length <= 2) program.outputHelp();
@@ -34,7 +50,7 @@ try {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof BigFleetError) {
-    console.error(error.message);
+    printError(error.message);
     return 2;
   }
   console.error(error);

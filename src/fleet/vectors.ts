@@ -36,7 +36,7 @@ export class Dimensions {
   dimensionOf(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
-    if (this.#names.length === MAX_DIMENSIONS) this.#refuse(name);
+    if (this.#names.length === MAX_DIMENSIONS) this.#refuse(name, this.#names);
     const dimension = this.#names.push(name) - 1;
     this.#numbers.set(name, dimension);
     if (dimension >= this.stride) {
@@ -60,15 +60,18 @@ export class Dimensions {
     for (const vector of vectors) {
       for (const name of vector.keys()) if (!this.#numbers.has(name)) fresh.add(name);
     }
-    if (this.count + fresh.size > MAX_DIMENSIONS) this.#refuse([...fresh][MAX_DIMENSIONS - this.count]!);
+    if (this.count + fresh.size > MAX_DIMENSIONS) {
+      const names = [...this.#names, ...fresh];
+      this.#refuse(names[MAX_DIMENSIONS]!, names.slice(0, MAX_DIMENSIONS));
+    }
     for (const name of fresh) this.dimensionOf(name);
   }
 
-  #refuse(name: string): never {
-    const known = this.#names.map(printable).join(', ');
+  #refuse(name: string, others: readonly string[]): never {
+    const known = others.map(printable).join(', ');
     throw new BigFleetError(
       'BF_DIMENSION_LIMIT',
-      `Resource "${printable(name)}" would be number ${MAX_DIMENSIONS + 1}; known are ${known}.`,
+      `Resource "${printable(name)}" would be number ${MAX_DIMENSIONS + 1}, after ${known}.`,
     );
   }
 

@@ -24,9 +24,9 @@ export function sortedUnique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort(compareText);
 }
 
-/** A string shown to a person: control characters spelled out, so that a hostile name cannot move the cursor. */
+/** A string shown to a person: control characters and changes of writing direction spelled out, so that a hostile name cannot move the cursor. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => {
+  return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

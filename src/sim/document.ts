@@ -1,27 +1,40 @@
 // A text in JSON or YAML becomes a plain value. JSON is tried first because it is fast; anything else is YAML,
 // which also forgives comments and trailing commas. What cannot be read is a problem with its line and column.
 
-import { parseDocument } from 'yaml';
+import { parseAllDocuments, parseDocument } from 'yaml';
 import { ok, type Problem, printable, type Result, refused } from '../model/index.ts';
+import { repeatedKey } from './json-keys.ts';
 
 /** How often an anchor may be reused: plenty for hand-written fleets, a stop for entity bombs. */
 const MAX_ALIAS_COUNT = 10_000;
 
-/** Reads JSON or YAML; `<<` merge keys work. Duplicate keys in YAML are refused. */
+/** Reads JSON or YAML; `<<` merge keys work. Keys that stand twice and second documents are refused. */
 export function parseDocumentText(text: string): Result<unknown> {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (/^\s*[{[]/.test(body)) {
+    let value: unknown;
     try {
-      return ok<unknown>(JSON.parse(body));
+      value = JSON.parse(body);
     } catch {
       // Not strict JSON. The YAML reader accepts the lenient forms and says where the others go wrong.
+      return parseYaml(body);
     }
+    const repeated = repeatedKey(body);
+    if (repeated === null) return ok(value);
+    return refused([
+      unreadable(body, repeated.offset, `The key "${repeated.key}" stands twice in one object.`),
+    ]);
   }
   return parseYaml(body);
 }
 
 function parseYaml(text: string): Result<unknown> {
-  const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'silent' });
+  const documents = parseAllDocuments(text, { merge: true, prettyErrors: false, logLevel: 'silent' });
+  const second = documents[1];
+  if (second !== undefined) {
+    return refused([unreadable(text, second.range[0], 'A second document begins here; a file holds one.')]);
+  }
+  const document = documents[0] ?? parseDocument(text);
   if (document.errors.length > 0) {
     return refused(document.errors.map((error) => unreadable(text, error.pos[0], error.message)));
   }

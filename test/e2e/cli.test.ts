@@ -40,15 +40,55 @@ describe('bigfleet from a checkout', () => {
     expect(entries.map(({ code }) => code)).toEqual(Object.keys(ERRORS));
   });
 
-  it.each([[['frobnicate']], [['explain', 'BF_NO_SUCH_CODE']], [['explain', '--loud']]])(
-    'refuses %j with exit 2 and a reason',
-    (args) => {
-      const { status, stderr } = bigfleet(...args);
-      expect(status).toBe(2);
-      expect(stderr).not.toBe('');
-      expect(stderr).not.toContain('    at ');
-    },
-  );
+  it.each([
+    [['frobnicate']],
+    [['explain', 'BF_NO_SUCH_CODE']],
+    [['explain', '--loud']],
+    [['explain', '-o', 'yaml']],
+  ])('refuses %j with exit 2 and a reason', (args) => {
+    const { status, stderr } = bigfleet(...args);
+    expect(status).toBe(2);
+    expect(stderr).not.toBe('');
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('bigfleet decide', () => {
+  const scenario = (parts: object): string => JSON.stringify({ now: '2026-01-01T00:00:00Z', ...parts });
+  const onInput = (input: string, script: string): Outcome => {
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8', input });
+    return { status, stdout, stderr };
+  };
+
+  it('given a reader that stops reading, then it ends without a word', () => {
+    const needs = Array.from({ length: 5_000 }, (_, i) => ({
+      cluster: `c${i}`,
+      aggregateResources: { cpu: '1' },
+    }));
+    const command = `set -o pipefail; ${process.execPath} bin/bigfleet.js decide - -o json | head -c 10`;
+    expect(onInput(scenario({ needs }), command)).toEqual({ status: 0, stdout: '{\n  "actio', stderr: '' });
+  });
+
+  it('given one resource name too many, then it is a problem like any other', () => {
+    const resources = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`r${i}`, '1']));
+    const machines = [{ id: 'm', state: 'SPECULATIVE', resources }];
+    const { status, stdout } = onInput(
+      scenario({ machines }),
+      `${process.execPath} bin/bigfleet.js decide - -o json`,
+    );
+    expect(status).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ problems: [{ code: 'BF_DIMENSION_LIMIT' }] });
+  });
+
+  it('given names that would command a terminal, then errors spell them out', () => {
+    const needs = [{ cluster: 'a\u001b[31m', aggregateResources: { cpu: '1' } }];
+    const { stderr } = onInput(
+      scenario({ needs }),
+      `${process.execPath} bin/bigfleet.js decide - --explain nobody`,
+    );
+    expect(stderr).toContain('\\u001b');
+    expect(stderr).not.toContain('\u001b');
+  });
 });
 
 describe('bigfleet on an old Node', () => {

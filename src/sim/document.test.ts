@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { parseDocumentText } from './document.ts';
+
+/** The messages of what was refused; empty if nothing was. */
+function refusals(text: string): string[] {
+  const result = parseDocumentText(text);
+  return result.ok ? [] : result.problems.map(({ message }) => message);
+}
+
+describe('reading JSON or YAML', () => {
+  it('given a key twice in one JSON object, then it is refused, with its place', () => {
+    expect(refusals('{"a": 1,\n "b": {"c": 1}, "a": 2}')).toEqual([
+      'Line 2, column 17: The key "a" stands twice in one object.',
+    ]);
+    expect(refusals('{"a": {"x": 1, "\\u0078": 2}}')).toHaveLength(1);
+  });
+
+  it('given equal keys in different objects, or as values, then all is well', () => {
+    const text = '{"a": {"a": "a", "b": ["a", "a", {"a": "{\\"a\\": 1, \\"a\\": 2}"}]}, "b": "a"}';
+    expect(parseDocumentText(text)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
+  });
+
+  it('given a key twice in YAML, then it is refused', () => {
+    expect(refusals('a: 1\na: 2\n')).toHaveLength(1);
+  });
+
+  it('given a second YAML document, then it is refused, since half a fleet would go unread', () => {
+    expect(refusals('a: 1\n---\nb: 2\n')).toEqual([
+      'Line 2, column 1: A second document begins here; a file holds one.',
+    ]);
+    expect(parseDocumentText('---\na: 1\n')).toEqual({ ok: true, value: { a: 1 } });
+  });
+});
