@@ -60,6 +60,7 @@ export class Rung {
   readonly regime: Regime;
   readonly workload: Workload;
   readonly fleet: Fleet;
+  readonly #changed: Set<number>;
   readonly #engine: Engine;
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
@@ -76,6 +77,7 @@ export class Rung {
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = this.workload.newFleet();
     this.#engine = new Engine(this.fleet, { workers });
+    this.#changed = this.fleet.changes.watch();
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change);
     checkFleet(this.workload, this.fleet);
@@ -137,7 +139,8 @@ export class Rung {
       last = now;
     };
     const { refused } = this.fleet.freeze(this.#journal);
-    const clusters = this.everything ? this.workload.profile.clusters : this.fleet.changed.size;
+    const clusters = this.everything ? this.workload.profile.clusters : this.#changed.size;
+    this.#changed.clear();
     ended('freeze');
     const probe = (phase: Phase): void => ended(phase);
     const decision = this.#engine.decide(this.nowMs, OPTIONS, { everything: this.everything, probe });

@@ -1,6 +1,6 @@
 // The crew: worker threads that credit clusters side by side with the thread that runs the cycle. They are started
 // once, parked between cycles, and woken through shared memory; nothing but changed tables is ever copied to them.
-// A thread that has not come up yet is left out of the round, so a slow start never holds up a cycle.
+// A thread that is not up yet, has failed or has gone is left out of the round: that costs time, never a cycle.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { creditCluster } from './credit.ts';
@@ -15,26 +15,25 @@ export const Control = {
   Length: 1,
   /** Clusters taken at a time. */
   Chunk: 2,
-  /** Threads still at work. */
-  Busy: 3,
-  /** 1 if a thread has failed; its message waits in its port. */
-  Failed: 4,
-  /** From here on two numbers per thread: 1 once it is up, and the round it is to work in (STOP: end). */
-  Threads: 5,
+  /** From here on three numbers per thread: its Standing, the round it is to work in (STOP: end), the last it ended. */
+  Threads: 3,
 } as const;
+export const Standing = { Away: 0, Up: 1, Failed: 2 } as const;
 export const STOP = -1;
 
 /** Most clusters taken at a time: enough that taking is cheap, few enough that threads end together. */
 const LARGEST_CHUNK = 16;
 /** Below so many clusters waking the others costs more than it saves. */
 export const SMALLEST_ROUND = 4 * LARGEST_CHUNK;
+/** A thread that has not ended a round after so long has gone; a round lasts tens of milliseconds. */
+const PATIENCE_MS = 60_000;
 /** Looks at shared memory before a thread parks; parking and waking cost some 30 µs. */
 export const SPINS = 2_000;
 
 export interface CrewStart {
   readonly control: Int32Array;
   readonly port: MessagePort;
-  /** Place of the thread's two numbers in the control block. */
+  /** Place of the thread's numbers in the control block. */
   readonly place: number;
 }
 
@@ -62,9 +61,9 @@ export class Crew {
   constructor(cycle: Cycle, workers: number, smallestRound: number) {
     this.#cycle = cycle;
     this.#smallestRound = smallestRound;
-    const numbers = Control.Threads + 2 * (workers - 1);
+    const numbers = Control.Threads + 3 * (workers - 1);
     this.#control = new Int32Array(new SharedArrayBuffer(numbers * Int32Array.BYTES_PER_ELEMENT));
-    this.#members = Array.from({ length: workers - 1 }, (_, i) => this.#hire(Control.Threads + 2 * i));
+    this.#members = Array.from({ length: workers - 1 }, (_, i) => this.#hire(Control.Threads + 3 * i));
   }
 
   #hire(place: number): Member {
@@ -75,19 +74,28 @@ export class Crew {
     const worker = new Worker(file, { workerData: start, transferList: [port2] });
     worker.unref();
     port1.unref();
+    const leave = (): void => void Atomics.store(this.#control, place, Standing.Away);
+    worker.on('error', leave).on('exit', leave);
     return { worker, port: port1, place, looking: new Looking(this.#cycle) };
   }
 
   /** Threads that would work in a round that began now, this one included. */
   get ready(): number {
-    return 1 + this.#members.filter(({ place }) => Atomics.load(this.#control, place) === 1).length;
+    return 1 + this.#up().length;
+  }
+
+  /** Messages of threads that failed; such a thread works no more. */
+  readonly failures: string[] = [];
+
+  #up(): Member[] {
+    return this.#members.filter(({ place }) => Atomics.load(this.#control, place) === Standing.Up);
   }
 
   /** Credits all these clusters; returns when every one of them is done. */
   credit(clusters: readonly number[]): void {
     const control = this.#control;
-    const members = this.#members.filter(({ place }) => Atomics.load(control, place) === 1);
-    if (members.length === 0 || clusters.length < this.#smallestRound) {
+    const members = clusters.length < this.#smallestRound ? [] : this.#up();
+    if (members.length === 0) {
       for (const cluster of clusters) creditCluster(this.#cycle, cluster);
       return;
     }
@@ -97,37 +105,45 @@ export class Crew {
     Atomics.store(control, Control.Chunk, Math.min(LARGEST_CHUNK, share));
     Atomics.store(control, Control.Next, 0);
     Atomics.store(control, Control.Length, clusters.length);
-    Atomics.store(control, Control.Busy, members.length);
     for (const { looking, place, port } of members) {
       const start: RoundStart = { reflection: looking.look(), work: this.#work };
       port.postMessage(start);
       Atomics.add(control, place + 1, 1);
       Atomics.notify(control, place + 1);
     }
-    takeChunks(this.#cycle, control, this.#work);
-    this.#awaitOthers();
+    try {
+      takeChunks(this.#cycle, control, this.#work);
+    } finally {
+      for (const member of members) this.#await(member);
+    }
+    // Nobody can tell how far a thread got that failed in its round: credit everything again, alone.
+    if (members.some(({ place }) => Atomics.load(control, place) !== Standing.Up)) {
+      for (const cluster of clusters) this.#cycle.uncredit(cluster);
+      for (const cluster of clusters) creditCluster(this.#cycle, cluster);
+    }
   }
 
-  #awaitOthers(): void {
+  /** Waits until a thread has ended its round, or has to be given up. */
+  #await({ place, port, worker }: Member): void {
     const control = this.#control;
-    for (let i = 0; i < SPINS; i++) if (Atomics.load(control, Control.Busy) === 0) break;
-    for (
-      let busy = Atomics.load(control, Control.Busy);
-      busy !== 0;
-      busy = Atomics.load(control, Control.Busy)
-    ) {
-      Atomics.wait(control, Control.Busy, busy, 1_000);
+    const round = Atomics.load(control, place + 1);
+    for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 2) === round) break;
+    let ended = Atomics.load(control, place + 2);
+    if (ended !== round) {
+      Atomics.wait(control, place + 2, ended, PATIENCE_MS);
+      ended = Atomics.load(control, place + 2);
     }
-    if (Atomics.exchange(control, Control.Failed, 0) === 0) return;
-    for (const { port } of this.#members) {
-      const failure = receiveMessageOnPort(port);
-      if (failure !== undefined) throw new Error(`A worker thread failed: ${String(failure.message)}`);
-    }
+    if (ended === round && Atomics.load(control, place) === Standing.Up) return;
+    Atomics.store(control, place, Standing.Failed);
+    void worker.terminate();
+    if (ended !== round) throw new Error(`A worker thread did not end its round within ${PATIENCE_MS} ms.`);
+    this.failures.push(String(receiveMessageOnPort(port)?.message));
   }
 
-  /** Ends the threads. */
+  /** Ends the threads; cycles go on without them. */
   async close(): Promise<void> {
     for (const { place } of this.#members) {
+      Atomics.store(this.#control, place, Standing.Away);
       Atomics.store(this.#control, place + 1, STOP);
       Atomics.notify(this.#control, place + 1);
     }

@@ -54,6 +54,8 @@ export class Cycle {
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
   readonly #foldable: Foldable;
+  /** Clusters that have changed since the last cycle. */
+  readonly #changed: Set<number>;
   pools!: Pools;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -104,6 +106,7 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.walk = new BoundWalk(fleet);
     this.#foldable = new Foldable(fleet);
+    this.#changed = fleet.changes.watch();
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -133,8 +136,18 @@ export class Cycle {
     return dirty;
   }
 
+  /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
+  reset(): void {
+    for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
+    this.claimedBy.fill(0);
+    this.#claimCount = 0;
+    this.pass = [];
+    this.#isFirst = true;
+  }
+
   #dirty(everything: boolean): number[] {
-    const { changed, clusters } = this.fleet;
+    const changed = this.#changed;
+    const { clusters } = this.fleet;
     const flipped = this.#foldable.refresh();
     let dirty = [...new Set([...changed, ...flipped, ...this.bound.entangled])];
     if (everything || this.#isFirst) dirty = [...clusters.sorted()];
@@ -199,6 +212,15 @@ export class Cycle {
     this.unclaimedEnd = withRoom(this.unclaimedEnd, clusters.size);
     this.creditPlace[cluster] = place.offset;
     this.unclaimedEnd[cluster] = place.offset;
+  }
+
+  /** Takes back all credits of a cluster, however far they got. */
+  uncredit(cluster: number): void {
+    const { start, end } = this.turns;
+    const walk = this.walk.begin(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
+    this.creditStart.fill(0, start[cluster], end[cluster]);
+    this.creditEnd.fill(0, start[cluster], end[cluster]);
   }
 
   /** Makes ready to credit a cluster. */

@@ -19,13 +19,19 @@ import { type Probe, solve } from './solve.ts';
 import { NONE } from './turns.ts';
 import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
-/** What a cycle decided. Actions and unmet rows are worked out; the rest is described when somebody asks. */
+/**
+ * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
+ * when somebody asks, which must be before the fleet changes or the next cycle begins.
+ */
 export class Decision {
   readonly #cycle: Cycle;
   readonly #preemptions: ReadonlyMap<number, Preemption>;
-  // Actions in columns: a cold fleet has as many as machines.
-  readonly #slots: number[] = [];
-  readonly #turns: number[] = [];
+  // Actions in columns: a cold fleet has as many as machines. Names are looked up now, because numbers are given out
+  // again as soon as the fleet changes.
+  readonly #machines: string[] = [];
+  readonly #clusters: string[] = [];
+  readonly #needs: (NeedKey | null)[] = [];
+  readonly #priorities: number[] = [];
   readonly #graces: number[] = [];
   readonly #kinds: Action['kind'][] = [];
   readonly #reasons: Action['reason'][] = [];
@@ -47,7 +53,7 @@ export class Decision {
   }
 
   get actionCount(): number {
-    return this.#slots.length;
+    return this.#machines.length;
   }
 
   /** Rows after the fold. */
@@ -64,7 +70,7 @@ export class Decision {
 
   /** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
   actions(): Action[] {
-    return this.#slots.map((_, i) => this.#actionAt(i));
+    return this.#machines.map((_, i) => this.#actionAt(i));
   }
 
   /** Which row (or fold) counts on which machine. */
@@ -126,30 +132,29 @@ export class Decision {
   }
 
   #add(kind: Action['kind'], reason: Action['reason'], slot: number, turn: number, grace: number): void {
+    const { turns } = this.#cycle;
+    const { clusters, demand, keys, machines } = this.#cycle.fleet;
+    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
+    const leaves = kind === 'Preempt' || kind === 'Reclaim';
     this.#kinds.push(kind);
     this.#reasons.push(reason);
-    this.#slots.push(slot);
-    this.#turns.push(turn);
+    this.#machines.push(machines.idOf(slot));
+    this.#clusters.push(leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''));
+    this.#needs.push(need);
+    const preempts = kind === 'Preempt';
+    this.#priorities.push(preempts ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0);
     this.#graces.push(grace);
   }
 
   #actionAt(i: number): Action {
-    const { turns } = this.#cycle;
-    const { clusters, demand, keys, machines } = this.#cycle.fleet;
-    const kind = this.#kinds[i]!;
-    const turn = this.#turns[i]!;
-    const slot = this.#slots[i]!;
-    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
-    const leaves = kind === 'Preempt' || kind === 'Reclaim';
     return {
-      kind,
-      machine: machines.idOf(slot),
-      cluster: leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''),
+      kind: this.#kinds[i]!,
+      machine: this.#machines[i]!,
+      cluster: this.#clusters[i]!,
       reason: this.#reasons[i]!,
       graceSeconds: this.#graces[i]!,
-      preemptorPriority:
-        kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
-      need,
+      preemptorPriority: this.#priorities[i]!,
+      need: this.#needs[i]!,
     };
   }
 }
@@ -172,7 +177,7 @@ const noProbe: Probe = () => {};
 
 /**
  * Decides cycle after cycle over one fleet. Clusters that have not changed keep what their rows were credited with,
- * with exactly the result of deciding everything anew. A decision is good until the next one is made.
+ * with exactly the result of deciding everything anew.
  */
 export class Engine {
   readonly #cycle: Cycle;
@@ -188,7 +193,12 @@ export class Engine {
     return this.#crew.ready;
   }
 
-  /** Ends the worker threads. */
+  /** Why threads were given up, if any were; their work is done by the others. */
+  get threadFailures(): readonly string[] {
+    return this.#crew.failures;
+  }
+
+  /** Ends the worker threads; cycles go on without them. */
   async close(): Promise<void> {
     await this.#crew.close();
   }
@@ -199,8 +209,13 @@ export class Engine {
     options: DecisionOptions,
     { everything = false, probe = noProbe }: CycleOptions = {},
   ): Decision {
-    solve(this.#cycle, this.#crew, nowMs, options, everything, probe);
-    return new Decision(this.#cycle, probe);
+    try {
+      solve(this.#cycle, this.#crew, nowMs, options, everything, probe);
+      return new Decision(this.#cycle, probe);
+    } catch (error) {
+      this.#cycle.reset();
+      throw error;
+    }
   }
 }
 

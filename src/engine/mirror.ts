@@ -134,8 +134,9 @@ export class MirroredCycle {
       const { classes, demand, dimensions, patterns } = this.#fleet;
       dimensions.mirror(tables.dimensions.names, tables.dimensions.stride);
       classes.version = tables.classes.version;
-      classes.attributes.push(...tables.classes.attributes);
-      classes.offered.push(...tables.classes.offered);
+      // One by one: as arguments of a single call, many classes would overflow the stack.
+      for (const attributes of tables.classes.attributes) classes.attributes.push(attributes);
+      for (const offered of tables.classes.offered) classes.offered.push(offered);
       patterns.mirror(tables.patterns);
       demand.profiles.mirror(tables.profiles);
     }

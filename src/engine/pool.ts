@@ -34,6 +34,7 @@ export class Pools {
   readonly #idleHeads: Int32Array;
   readonly #speculativeHeads: Int32Array;
   #trial = false;
+  readonly #special = new Map<number, { readonly slots: readonly number[]; next: number }>();
   readonly #idleShelves = new Map<number, Shelf>();
   readonly #speculativeShelves = new Map<number, Map<number, Shelf>>();
 
@@ -109,10 +110,15 @@ export class Pools {
     const { machines } = this.#fleet;
     const plain = this.#next(shelves.idle, want, allowed);
     if (machines.specialIdle.length === 0) return plain;
-    const pattern = this.#fleet.patterns.patternOf(shelves.pattern);
-    for (const slot of this.freeSpecial()) {
+    const special = this.#specialOf(shelves.pattern);
+    for (let i = special.next; i < special.slots.length; i++) {
+      const slot = special.slots[i]!;
+      if (this.#claimedBy[slot] !== 0) {
+        // What a trial claims is put back, so only real claims move the start.
+        if (i === special.next && !this.#trial) special.next++;
+        continue;
+      }
       const classNumber = machines.classOf[slot]!;
-      if (!pattern.fits(classNumber)) continue;
       if (!want.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
       const target = machines.target[slot]!;
       if (target !== 0 && target !== key && mayTakeTargeted !== null && !mayTakeTargeted(classNumber))
@@ -120,6 +126,20 @@ export class Pools {
       return plain === -1 || machines.keepOrder(slot, plain) < 0 ? slot : plain;
     }
     return plain;
+  }
+
+  /** Special Idle machines that fit a pattern, in pool order; those before `next` are claimed. */
+  #specialOf(number: number): { readonly slots: readonly number[]; next: number } {
+    let special = this.#special.get(number);
+    if (special === undefined) {
+      const { machines, patterns } = this.#fleet;
+      const pattern = patterns.patternOf(number);
+      const { offset, length } = machines.specialIdle;
+      const slots = [...machines.arena.data.subarray(offset, offset + length)];
+      special = { slots: slots.filter((slot) => pattern.fits(machines.classOf[slot]!)), next: 0 };
+      this.#special.set(number, special);
+    }
+    return special;
   }
 
   /** The next Speculative machine for a row, or -1. */

@@ -45,8 +45,9 @@ export class SpreadTest {
    * would bring the row nearer; otherwise it would keep the row from machines it can use for ever.
    */
   settle(want: Want): void {
-    this.#minimum = Math.min(...this.#counts.values());
-    if (this.#counts.size === 0) this.#minimum = 0;
+    let minimum = Number.POSITIVE_INFINITY;
+    for (const count of this.#counts.values()) minimum = Math.min(minimum, count);
+    this.#minimum = minimum === Number.POSITIVE_INFINITY ? 0 : minimum;
     for (const c of this.#offers) {
       if (this.#minimum === 0) return;
       if (!this.#counts.has(this.domains.of(c)) && want.adds(c, true)) this.#minimum = 0;
@@ -141,13 +142,23 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
   if (!want.covered) addUnmet(cycle, turn, test.view(freeClasses(cycle, turn, domains)));
 }
 
+/** Machines of one domain that are still to be looked at, in walk order, with their place in the whole walk. */
+interface Queue {
+  readonly slots: number[];
+  readonly places: number[];
+  next: number;
+  /** Machines the row has in the domain; more than any number for machines without the key, which come last. */
+  count: number;
+}
+
 /** Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. */
 class EvenList {
   readonly #cycle: Cycle;
   readonly #turn: number;
   readonly #domains: Domains;
   readonly #pattern: Pattern;
-  #slots: number[] = [];
+  #queues = new Map<number, Queue>();
+  #length = 0;
 
   constructor(cycle: Cycle, turn: number, domains: Domains) {
     this.#cycle = cycle;
@@ -158,36 +169,64 @@ class EvenList {
 
   /** The row's own machines and orphans that match. */
   collectMine(): void {
-    const { claimedBy, fleet } = this.#cycle;
+    this.#clear();
     const walk = this.#cycle.mine.begin(this.#turn);
-    this.#slots = [];
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (claimedBy[slot] === 0 && this.#pattern.matches(fleet.machines.classOf[slot]!))
-        this.#slots.push(slot);
-    }
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
   /** Machines of other live rows that match. */
   collectOthers(): void {
-    const { claimedBy, fleet, turns } = this.#cycle;
+    this.#clear();
+    const { turns } = this.#cycle;
     const key = turns.key[this.#turn]!;
     const walk = this.#cycle.walk.begin(turns.cluster[this.#turn]!);
-    this.#slots = [];
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (claimedBy[slot] !== 0 || !this.#pattern.matches(fleet.machines.classOf[slot]!)) continue;
-      if (this.#cycle.isAnothers(slot, key)) this.#slots.push(slot);
+      if (this.#cycle.isAnothers(slot, key)) this.#add(slot);
     }
+  }
+
+  #clear(): void {
+    this.#queues = new Map();
+    this.#length = 0;
+  }
+
+  #add(slot: number): void {
+    const c = this.#classOf(slot);
+    if (!this.#cycle.isFree(slot) || !this.#pattern.matches(c)) return;
+    const domain = this.#domains.of(c);
+    let queue = this.#queues.get(domain);
+    if (queue === undefined) {
+      queue = {
+        slots: [],
+        places: [],
+        next: 0,
+        count: domain < 0 ? Number.MAX_SAFE_INTEGER : this.#claimsIn(domain),
+      };
+      this.#queues.set(domain, queue);
+    }
+    queue.slots.push(slot);
+    queue.places.push(this.#length++);
+  }
+
+  /** Machines the row was credited with in a domain so far. */
+  #claimsIn(domain: number): number {
+    const { claims, creditEnd, creditStart } = this.#cycle;
+    let count = 0;
+    for (let i = creditStart[this.#turn]!; i < creditEnd[this.#turn]!; i++) {
+      if (this.#domains.of(this.#classOf(claims[i]!)) === domain) count++;
+    }
+    return count;
   }
 
   /** Credits until the sum is covered; a machine for the largest pod before all others. False: one is contested. */
   credit(drains: readonly number[], early: boolean): boolean {
-    if (this.#slots.length === 0) return true;
+    if (this.#length === 0) return true;
     let want = this.#cycle.beyond(this.#turn, drains);
-    if (want.unitMissing && !this.#claim(this.#next(want, true), early)) return false;
+    if (want.unitMissing && !this.#claim(this.#firstUnit(want), early)) return false;
     for (;;) {
       want = this.#cycle.beyond(this.#turn, drains);
       if (want.sumCovered) return true;
-      const slot = this.#next(want, false);
+      const slot = this.#next(want);
       if (slot === NONE) return true;
       if (!this.#claim(slot, early)) return false;
     }
@@ -196,39 +235,50 @@ class EvenList {
   #claim(slot: number, early: boolean): boolean {
     if (slot === NONE) return true;
     if (early && this.#cycle.contested[slot] === 1) return false;
-    this.#cycle.credit(this.#turn, slot, this.#pattern.fits(this.#cycle.fleet.machines.classOf[slot]!));
+    const c = this.#classOf(slot);
+    this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
+    this.#queues.get(this.#domains.of(c))!.count++;
     return true;
   }
 
   /** The first machine of the domain with the fewest claims; one without the key when no domain has more. */
-  #next(want: Want, unitOnly: boolean): number {
-    const { claimedBy, fleet } = this.#cycle;
-    let best = NONE;
-    let fewest = Number.POSITIVE_INFINITY;
-    for (const slot of this.#slots) {
-      if (claimedBy[slot] !== 0) continue;
-      const c = fleet.machines.classOf[slot]!;
-      const count = this.#claimsLike(c);
-      if (count >= fewest) continue;
-      const fits = this.#pattern.fits(c);
-      if ((!fits && unitOnly) || !want.adds(c, fits)) continue;
-      best = slot;
-      fewest = count;
-      if (count === 0) break;
+  #next(want: Want): number {
+    let best: Queue | undefined;
+    for (const queue of this.#queues.values()) {
+      // What adds nothing now never will: the row's want only shrinks.
+      while (queue.next < queue.slots.length && !this.#adds(queue.slots[queue.next]!, want)) queue.next++;
+      if (queue.next === queue.slots.length) continue;
+      const better =
+        best === undefined ||
+        queue.count < best.count ||
+        (queue.count === best.count && queue.places[queue.next]! < best.places[best.next]!);
+      if (better) best = queue;
     }
-    return best;
+    return best === undefined ? NONE : best.slots[best.next]!;
   }
 
-  /** Machines the row has in the domain of a class; more than any number for a class without the key. */
-  #claimsLike(classNumber: number): number {
-    const domain = this.#domains.of(classNumber);
-    if (domain < 0) return Number.MAX_SAFE_INTEGER;
-    const { claims, creditEnd, creditStart, fleet } = this.#cycle;
-    let count = 0;
-    for (let i = creditStart[this.#turn]!; i < creditEnd[this.#turn]!; i++) {
-      if (this.#domains.of(fleet.machines.classOf[claims[i]!]!) === domain) count++;
+  /** The same among machines that hold the largest pod. */
+  #firstUnit(want: Want): number {
+    let first = NONE;
+    let place = 0;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const { count, places, slots } of this.#queues.values()) {
+      const at = slots.findIndex((slot) => this.#pattern.fits(this.#classOf(slot)) && this.#adds(slot, want));
+      if (at === -1 || count > fewest || (count === fewest && places[at]! > place)) continue;
+      first = slots[at]!;
+      place = places[at]!;
+      fewest = count;
     }
-    return count;
+    return first;
+  }
+
+  #adds(slot: number, want: Want): boolean {
+    const c = this.#classOf(slot);
+    return this.#cycle.isFree(slot) && want.adds(c, this.#pattern.fits(c));
+  }
+
+  #classOf(slot: number): number {
+    return this.#cycle.fleet.machines.classOf[slot]!;
   }
 }
 

@@ -1,14 +1,14 @@
 // A thread of the crew: waits for a round, takes over what changed, credits clusters until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { Control, type CrewStart, type RoundStart, SPINS, STOP, takeChunks } from './crew.ts';
+import { type CrewStart, type RoundStart, SPINS, STOP, Standing, takeChunks } from './crew.ts';
 import { MirroredCycle } from './mirror.ts';
 
 const { control, place, port } = workerData as CrewStart;
 const mirror = new MirroredCycle();
 let work: Uint32Array = new Uint32Array(0);
 
-Atomics.store(control, place, 1);
+Atomics.store(control, place, Standing.Up);
 for (let round = 0; ; ) {
   for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 1) !== round) break;
   while (Atomics.load(control, place + 1) === round) Atomics.wait(control, place + 1, round);
@@ -24,8 +24,8 @@ for (let round = 0; ; ) {
     takeChunks(mirror.cycle, control, work);
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    Atomics.store(control, Control.Failed, 1);
+    Atomics.store(control, place, Standing.Failed);
   }
-  Atomics.sub(control, Control.Busy, 1);
-  Atomics.notify(control, Control.Busy);
+  Atomics.store(control, place + 2, round);
+  Atomics.notify(control, place + 2);
 }

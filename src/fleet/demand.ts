@@ -16,6 +16,7 @@ import {
   sortedUnique,
 } from '../model/index.ts';
 import { type Block, Blocks } from './blocks.ts';
+import type { Changes } from './changes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
@@ -30,7 +31,7 @@ export interface ClusterRows extends Block {
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
 
 export class DemandLedger {
-  readonly #changed: Set<number>;
+  readonly #changed: Changes;
   readonly #clusters: NameTable;
   readonly #keys: KeyTable;
   readonly #patterns: PatternTable;
@@ -64,13 +65,13 @@ export class DemandLedger {
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
-  /** `changed` collects the clusters whose rows are others than before. */
+  /** `changed` is told of the clusters whose rows are others than before. */
   constructor(
     clusters: NameTable,
     keys: KeyTable,
     patterns: PatternTable,
     dimensions: Dimensions,
-    changed: Set<number>,
+    changed: Changes,
   ) {
     this.#changed = changed;
     this.#clusters = clusters;

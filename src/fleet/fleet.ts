@@ -1,6 +1,7 @@
 // The fleet: machines and demand together, as one writer keeps them and one cycle reads them.
 
 import type { DecisionInput } from '../model/index.ts';
+import { Changes } from './changes.ts';
 import { ClassTable } from './classes.ts';
 import { DemandLedger } from './demand.ts';
 import { DomainTable } from './domains.ts';
@@ -18,10 +19,10 @@ export class Fleet {
   readonly classes = new ClassTable(this.dimensions);
   readonly patterns = new PatternTable(this.classes);
   readonly domains = new DomainTable(this.classes);
-  /** Clusters whose rows, or whose view of the machines, changed since somebody last emptied this set. */
-  readonly changed = new Set<number>();
-  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changed);
-  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, this.changed);
+  /** Tells everyone who watches which clusters' rows, or whose view of the machines, have changed. */
+  readonly changes = new Changes();
+  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changes);
+  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, this.changes);
   /** Measured median drain by instance type, for machines that arrive. */
   readonly drainSecondsOfType = new Map<string, number>();
 

@@ -3,6 +3,7 @@
 
 import { type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
+import type { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
 import { IdTable } from './ids.ts';
@@ -36,7 +37,7 @@ export class MachineLedger {
   readonly classes: ClassTable;
   readonly clusters: NameTable;
   readonly keys: KeyTable;
-  readonly #changed: Set<number>;
+  readonly #changed: Changes;
   readonly stamps = new StampTable();
   readonly arena = new RunArena();
 
@@ -79,8 +80,8 @@ export class MachineLedger {
 
   readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
 
-  /** `changed` collects the clusters whose rows see other machines than before. */
-  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Set<number>) {
+  /** `changed` is told of the clusters whose rows see other machines than before. */
+  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
     this.#changed = changed;
     this.classes = classes;
     this.clusters = clusters;

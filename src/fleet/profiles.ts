@@ -35,7 +35,8 @@ export class ProfileTable {
 
   /** Takes over the profiles of another thread's fleet. */
   mirror(list: readonly (ProfileEntry | undefined)[]): void {
-    this.#entries.splice(0, this.#entries.length, ...list);
+    this.#entries.length = 0;
+    for (const entry of list) this.#entries.push(entry);
   }
 
   /** The number of a profile, with one more holder. */

@@ -56,9 +56,7 @@ describe('dimensions', () => {
     const fleet = new Fleet();
     fleet.machines.put(machine('m', vector(0, 16)));
     const put = () => fleet.machines.put(machine('n', resources({ 'example.com/one\nmore': 1 })));
-    expect(put).toThrow(
-      /BF_DIMENSION_LIMIT.*"example.com\/one\\u000amore" would be number 17, after r0, /,
-    );
+    expect(put).toThrow(/BF_DIMENSION_LIMIT.*"example.com\/one\\u000amore" would be number 17, after r0, /);
   });
 
   it.each([

@@ -5,8 +5,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import type { DecisionInput, LedgerMachine, Need } from '../../src/model/index.ts';
-import { fleets } from '../fleets.ts';
+import {
+  type DecisionInput,
+  keyOf,
+  type LedgerMachine,
+  MachineState,
+  type Need,
+} from '../../src/model/index.ts';
+import { aMachine, aNeed, anInput, fleets } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 
@@ -61,5 +67,44 @@ describe('incremental cycles', () => {
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
     );
+  });
+
+  it('given a machine on its way to another cluster, when that row ends, then its own cluster may count on it', () => {
+    const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
+    const dear = aMachine('dear', MachineState.Configuring, { cluster: 'x', pricePerHour: 2 });
+    const cheap = aMachine('cheap', MachineState.Configuring, {
+      cluster: 'x',
+      pricePerHour: 1,
+      target: keyOf(y),
+    });
+    const input = anInput([dear, cheap], [x, y]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    expect(engine.decide(input.nowMs, input.options).claims().get('dear')).toEqual(keyOf(x));
+    fleet.demand.replace('y', []);
+    expect(engine.decide(input.nowMs, input.options).claims().get('cheap')).toEqual(keyOf(x));
+  });
+
+  it('given two engines on one fleet, then each sees every change', () => {
+    const need = aNeed({ cluster: 'x' });
+    const input = anInput([], [need]);
+    const fleet = fleetOf(input);
+    const engines = [new Engine(fleet), new Engine(fleet)];
+    for (const engine of engines) engine.decide(input.nowMs, input.options);
+    fleet.machines.put(aMachine('m', MachineState.Configured, { cluster: 'x' }));
+    for (const engine of engines)
+      expect([...engine.decide(input.nowMs, input.options).claims().keys()]).toEqual(['m']);
+  });
+
+  it('given a fleet that changes after the decision, then its actions still name who they are for', () => {
+    const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
+    const input = anInput([aMachine('m', MachineState.Idle)], [x]);
+    const fleet = fleetOf(input);
+    const decision = new Engine(fleet).decide(input.nowMs, input.options);
+    fleet.demand.replace('x', []);
+    fleet.demand.replace('y', [y]);
+    expect(decision.actions()).toMatchObject([
+      { kind: 'Bootstrap', machine: 'm', cluster: 'x', need: keyOf(x) },
+    ]);
   });
 });

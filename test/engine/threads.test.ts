@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
-import { Fleet } from '../../src/fleet/index.ts';
-import type { DecisionInput } from '../../src/model/index.ts';
-import { fleets } from '../fleets.ts';
+import { Fleet, fleetOf } from '../../src/fleet/index.ts';
+import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/model/index.ts';
+import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 
@@ -38,6 +38,7 @@ describe('worker threads', () => {
       const fleet = new Fleet();
       const engine = new Engine(fleet, { workers, smallestRound: 1 });
       let before: DecisionInput | undefined;
+      await comeUp(engine, workers);
       try {
         for (const [i, input] of fc.sample(fleets(), { numRuns: FLEETS, seed }).entries()) {
           become(fleet, before, input);
@@ -51,7 +52,9 @@ describe('worker threads', () => {
     },
   );
 
-  it('given a thread that fails, then the cycle fails and says why', { timeout: 60_000 }, async () => {
+  it('given a thread that fails, then the others do its work and the plan is right', {
+    timeout: 60_000,
+  }, async () => {
     const fleet = new Fleet();
     const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
     await comeUp(engine, 2);
@@ -61,15 +64,53 @@ describe('worker threads', () => {
     const good = fleet.patterns.list.bind(fleet.patterns);
     fleet.patterns.list = () => good().map(() => undefined);
     try {
-      const decided = Array.from({ length: 50 }, () => {
-        try {
-          engine.decide(input!.nowMs, input!.options, { everything: true });
-          return 'decided';
-        } catch (error) {
-          return String(error);
-        }
+      const expected = planText(oracle(input!));
+      for (let cycle = 0; cycle < 200 && engine.threadFailures.length === 0; cycle++) {
+        const decision = engine.decide(input!.nowMs, input!.options, { everything: true });
+        expect(planText(decision.plan())).toBe(expected);
+      }
+      expect(engine.threadFailures[0]).toContain('TypeError');
+      expect(engine.threads).toBe(1);
+      expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(expected);
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it('given a closed engine, then it goes on with one thread', { timeout: 60_000 }, async () => {
+    const [input] = fc.sample(fleets(), { numRuns: 1, seed: 11 });
+    const engine = new Engine(fleetOf(input!), { workers: 2, smallestRound: 1 });
+    await comeUp(engine, 2);
+    await engine.close();
+    expect(engine.threads).toBe(1);
+    expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(planText(oracle(input!)));
+  });
+
+  it('given machines that keep coming, then threads see the columns where they moved to', {
+    timeout: 60_000,
+  }, async () => {
+    const CLUSTERS = 80;
+    const needs = Array.from({ length: CLUSTERS }, (_, i) => {
+      return aNeed({ cluster: `c${i}`, aggregate: resources({ cpu: 400 }) });
+    });
+    const batch = (from: number, count: number): LedgerMachine[] => {
+      return Array.from({ length: count }, (_, i) => {
+        return aMachine(`m${from + i}`, MachineState.Configured, {
+          cluster: `c${i % CLUSTERS}`,
+          stamp: stampOf(needs[0]!),
+        });
       });
-      expect(decided.find((outcome) => outcome !== 'decided') ?? '').toContain('A worker thread failed');
+    };
+    const input = anInput(batch(0, CLUSTERS), needs);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+    try {
+      await comeUp(engine, 2);
+      for (let round = 1; round < 12; round++) {
+        fleet.machines.load(batch(round * 800, 800));
+        const claims = engine.decide(input.nowMs, input.options).claims().size;
+        expect(claims).toBe(Math.min(8_000, CLUSTERS + round * 800));
+      }
     } finally {
       await engine.close();
     }
