@@ -9,7 +9,7 @@ import { Looking, type Reflection } from './mirror.ts';
 import { withRoom } from './turns.ts';
 
 /** Places in the block of numbers that all threads share. */
-export const Control = {
+const Control = {
   /** Next entry of the work list that nobody has taken. */
   Next: 0,
   Length: 1,
