@@ -46,7 +46,9 @@ async function run(args: readonly string[], files: Record<string, string> = { f:
     seen.decisions++;
     return planFor(input);
   };
-  await decideCommand(decide, io).exitOverride().parseAsync(args, { from: 'user' });
+  await decideCommand({ decide, explain: () => null }, io)
+    .exitOverride()
+    .parseAsync(args, { from: 'user' });
   return seen;
 }
 

@@ -8,6 +8,7 @@ import {
   type ActionKind,
   BigFleetError,
   type DecisionInput,
+  type Explanation,
   formatResources,
   keyOf,
   keyText,
@@ -66,7 +67,14 @@ interface DecideFlags {
   readonly explain?: string;
 }
 
-export function decideCommand(decide: (input: DecisionInput) => Plan, io: DecideIo = PROCESS_IO): Command {
+/** What the command asks of an engine. */
+export interface Decider {
+  readonly decide: (input: DecisionInput) => Plan;
+  /** What a Need saw at its turn, also if it is met. */
+  readonly explain: (input: DecisionInput, key: NeedKey) => Explanation | null;
+}
+
+export function decideCommand(decider: Decider, io: DecideIo = PROCESS_IO): Command {
   return new Command('decide')
     .description('decide on a scenario file and print the plan; nothing is touched')
     .argument('<file>', 'a scenario in JSON or YAML, or - for standard input')
@@ -79,9 +87,9 @@ export function decideCommand(decide: (input: DecisionInput) => Plan, io: Decide
     .action(async (file: string, flags: DecideFlags) => {
       const scenario = await readScenarioFile(file, io);
       if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
-      const plan = decided(decide, scenario.value.input);
+      const plan = decided(decider.decide, scenario.value.input);
       if (!plan.ok) return refuse(file, plan.problems, flags, io);
-      io.out(render(plan.value, scenario.value.input, flags, io.paint));
+      io.out(render(plan.value, scenario.value.input, flags, io.paint, decider.explain));
     });
 }
 
@@ -125,15 +133,25 @@ function refuse(file: string, problems: readonly Problem[], flags: DecideFlags, 
   io.exitCode(BAD_INPUT);
 }
 
-function render(plan: Plan, input: DecisionInput, flags: DecideFlags, paint: Paint): string {
+function render(
+  plan: Plan,
+  input: DecisionInput,
+  flags: DecideFlags,
+  paint: Paint,
+  explain: Decider['explain'],
+): string {
   const json = planJson(plan, input);
   const wanted = flags.explain === undefined ? undefined : findVerdict(plan.verdicts, flags.explain);
   if (flags.output === 'json') {
-    const value = wanted === undefined ? json : json.needs[plan.verdicts.indexOf(wanted)];
+    const need = wanted === undefined ? undefined : json.needs[plan.verdicts.indexOf(wanted)];
+    const seen = wanted?.satisfied === true ? explain(input, wanted.key) : null;
+    const value = wanted === undefined ? json : { ...need, ...seen };
     return `${JSON.stringify(value, null, 2)}\n`;
   }
   const lines =
-    wanted === undefined ? planLines(plan, input, json, paint) : explainLines(wanted, input, paint);
+    wanted === undefined
+      ? planLines(plan, input, json, paint)
+      : explainLines(wanted, input, paint, wanted.satisfied ? explain(input, wanted.key) : null);
   return `${lines.join('\n')}\n`;
 }
 
@@ -292,17 +310,24 @@ function dollars(amount: number): string {
   return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;
 }
 
-function explainLines(verdict: Verdict, input: DecisionInput, paint: Paint): readonly string[] {
+function explainLines(
+  verdict: Verdict,
+  input: DecisionInput,
+  paint: Paint,
+  seen: Explanation | null,
+): readonly string[] {
   const need = input.needs.find((candidate) => keyText(keyOf(candidate)) === keyText(verdict.key));
   const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
-  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict)].filter(([, text]) => text !== '');
+  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, seen)].filter(
+    ([, text]) => text !== '',
+  );
   const lines = facts.flatMap(([name, text]) => wrapFact(name, printable(text)));
   lines[0] = paint('bold', lines[0] ?? '');
   return [
     ...lines,
     ...machineLines('claims', verdict.claimed, machines, verdict, paint),
     ...machineLines('preempts', verdict.preempts, machines, verdict, paint),
-    ...candidateLines(verdict, paint),
+    ...candidateLines(seen ?? verdict, paint),
   ];
 }
 
@@ -318,9 +343,9 @@ function wantFacts({ key, priority }: Verdict, need: Need | undefined): readonly
   ];
 }
 
-function verdictFacts(verdict: Verdict): readonly Fact[] {
+function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact[] {
   const { unmet, deficit, domain, foldedInto } = verdict;
-  const matching = unmet?.matching;
+  const matching = (unmet ?? seen)?.matching;
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
@@ -334,6 +359,7 @@ function verdictFacts(verdict: Verdict): readonly Fact[] {
         : `${matching.idle} idle, ${matching.speculative} speculative, ${matching.configured} configured`,
     ],
     ['blocked by', unmet?.blocker ? keyName(unmet.blocker) : ''],
+    ['served after', seen?.blocker ? keyName(seen.blocker) : ''],
     ['would help', extra ? `${extra.count} more like ${extra.like}` : ''],
   ];
 }
@@ -376,7 +402,7 @@ function machineLines(
   return ['', title, ...tableLines(columns, rows, { paint, indent: 2 })];
 }
 
-function candidateLines({ candidates }: Verdict, paint: Paint): readonly string[] {
+function candidateLines({ candidates }: Pick<Verdict, 'candidates'>, paint: Paint): readonly string[] {
   if (candidates.length === 0) return [];
   const rows = candidates.map(({ domain, worstCoverage, satisfiable }): readonly Cell[] => [
     { text: `"${shorten(domain, 40)}"` },

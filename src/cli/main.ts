@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { decide } from '../engine/index.ts';
+import { decide, explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, printable } from '../model/index.ts';
-import { decideCommand } from './decide.ts';
+import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -25,13 +25,18 @@ function printError(text: string): void {
   process.stderr.write(`${text.trimEnd().split('\n').map(printable).join('\n')}\n`);
 }
 
+const decider: Decider = {
+  decide: (input) => decide(fleetOf(input), input.nowMs, input.options),
+  explain: (input, key) => explain(fleetOf(input), input.nowMs, input.options, key),
+};
+
 const program = new Command('bigfleet')
   .description('One autoscaler for a whole fleet of Kubernetes clusters.')
   .version(version, '-V, --version', 'print the version')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
-  .addCommand(decideCommand((input) => decide(fleetOf(input), input.nowMs, input.options)))
+  .addCommand(decideCommand(decider))
   .addCommand(explainCommand());
 
 // Sub-commands inherit neither setting by themselves.

@@ -28,7 +28,10 @@ export function creditCluster(cycle: Cycle, cluster: number): void {
 function creditTurn(cycle: Cycle, turn: number): Credit {
   const kind = cycle.turns.kind[turn];
   cycle.openCredits(turn);
-  const credit = kind === TurnKind.Gang ? creditGang(cycle, turn) : creditRow(cycle, turn, true);
+  let credit: Credit = Credit.Waits;
+  if (!cycle.isExplained(turn)) {
+    credit = kind === TurnKind.Gang ? creditGang(cycle, turn) : creditRow(cycle, turn, true);
+  }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
     contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);

@@ -100,6 +100,11 @@ export class Cycle {
   #cannotBind = new Uint8Array(0);
   #isFirst = true;
 
+  /** Keys of a row that somebody asked about, its own and its fold's: it is served in the pass, where it sees all. */
+  readonly explained = new Set<number>();
+  /** The last turn before the explained one that claimed something it could have used. */
+  explainedBlocker = NONE;
+
   constructor(fleet: Fleet) {
     this.fleet = fleet;
     this.bound = new BoundIndex(fleet, this.turns);
@@ -279,6 +284,10 @@ export class Cycle {
     this.#reserveTurns();
     this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
     return turn;
+  }
+
+  isExplained(turn: number): boolean {
+    return this.explained.size > 0 && this.explained.has(this.turns.key[turn]!);
   }
 
   canBind(cluster: number): boolean {

@@ -5,6 +5,7 @@ import type { Fleet } from '../fleet/index.ts';
 import {
   type Action,
   type DecisionOptions,
+  type Explanation,
   MachineState,
   type NeedKey,
   type Plan,
@@ -17,7 +18,7 @@ import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { type Probe, solve } from './solve.ts';
 import { NONE } from './turns.ts';
-import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { matchingOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
@@ -222,4 +223,32 @@ export class Engine {
 /** One cycle over a fleet, described in full. */
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
   return new Engine(fleet).decide(nowMs, options).plan();
+}
+
+/**
+ * What one Need saw at its turn, met or not; null if nobody reported it. A cycle of its own, in which the row waits for
+ * the pass over the pools: the plan is the same, but there the row looks at everything.
+ */
+export function explain(
+  fleet: Fleet,
+  nowMs: number,
+  options: DecisionOptions,
+  key: NeedKey,
+): Explanation | null {
+  const { clusters, demand, keys } = fleet;
+  const { offset, length } = demand.rowsOf(clusters.find(key.cluster));
+  const number = keys.find(key);
+  let row = offset;
+  while (row < offset + length && demand.key[row] !== number) row++;
+  if (row === offset + length) return null;
+  const cycle = new Cycle(fleet);
+  cycle.explained.add(number);
+  if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
+  solve(cycle, new Crew(cycle, 1, SMALLEST_ROUND), nowMs, options, true, noProbe);
+  const blocker = cycle.explainedBlocker;
+  return {
+    candidates: cycle.gangs.get(cycle.turns.ofKey[number]!)?.candidates ?? [],
+    matching: matchingOf(cycle, demand.pattern[row]!),
+    blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
+  };
 }

@@ -14,18 +14,19 @@ const CANDIDATES_SHOWN = 6;
 
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
 export function serveGang(cycle: Cycle, turn: number): void {
-  if (serveAtHome(cycle, turn)) return;
+  if (!cycle.isExplained(turn) && serveAtHome(cycle, turn)) return;
   const { demand } = cycle.fleet;
   const { names } = domainsOf(cycle, turn);
   const sums = sumDomains(cycle, turn, null);
   const keys = keysOf(cycle, turn, sums);
   const best = bestOf(keys);
   const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : best.satisfiable;
+  const seen = cycle.isExplained(turn) ? candidatesOf(keys, sums, names) : [];
   // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
   cycle.pools.onTrial(() => claimIn(cycle, turn, best));
   const domain = best === undefined ? null : names[best.domain]!;
   if (cycle.want.covered) {
-    settleGang(cycle, turn, domain, satisfiable);
+    settleGang(cycle, turn, domain, satisfiable, { order: [], candidates: seen, missing: null });
     return;
   }
   cycle.undo(turn);

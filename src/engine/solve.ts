@@ -9,7 +9,7 @@ import type { Cycle, Pending } from './cycle.ts';
 import { serveGang } from './gang.ts';
 import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
-import { addUnmet, noteTaken } from './unmet.ts';
+import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
 import type { Shortage } from './want.ts';
 
 /** Parts of a cycle, in the order they end. */
@@ -49,6 +49,7 @@ export function solve(
 function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
   const { turns, want } = cycle;
   cycle.pass.push(turn);
+  if (cycle.isExplained(turn)) cycle.explainedBlocker = blockerOf(cycle, turn);
   if (turns.kind[turn] === TurnKind.Gang) {
     serveGang(cycle, turn);
     noteTaken(cycle, turn);

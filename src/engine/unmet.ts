@@ -21,7 +21,8 @@ export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null):
   cycle.unmet.push({ turn, shortage: want.save(), deficit: want.deficit(), spread, blocker });
 }
 
-function blockerOf(cycle: Cycle, turn: number): number {
+/** The last turn before this one that claimed something this one could have used; NONE for none. */
+export function blockerOf(cycle: Cycle, turn: number): number {
   const { fleet, turns } = cycle;
   const { machines, patterns } = fleet;
   const pattern = patterns.patternOf(turns.pattern[turn]!);

@@ -113,20 +113,25 @@ function settledDomain(cycle: Cycle, turn: number): string {
 }
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, first: FirstOf): UnmetDetail {
-  const { keys, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[unmet.turn]!);
+  const { keys } = cycle.fleet;
+  return {
+    reason: reasonOf(cycle, unmet, preemption),
+    matching: matchingOf(cycle, cycle.turns.pattern[unmet.turn]!),
+    blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
+    extraSupply: extraSupplyOf(cycle, unmet, first),
+  };
+}
+
+/** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
+export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching'] {
+  const { machines, patterns } = cycle.fleet;
   const matching = { idle: 0, speculative: 0, configured: 0 };
-  for (const c of pattern.matchingClasses()) {
+  for (const c of patterns.patternOf(pattern).matchingClasses()) {
     matching.idle += machines.counts[c * 9 + MachineState.Idle] ?? 0;
     matching.speculative += machines.counts[c * 9 + MachineState.Speculative] ?? 0;
     matching.configured += machines.counts[c * 9 + MachineState.Configured] ?? 0;
   }
-  return {
-    reason: reasonOf(cycle, unmet, preemption),
-    matching,
-    blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
-    extraSupply: extraSupplyOf(cycle, unmet, first),
-  };
+  return matching;
 }
 
 function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {

@@ -89,6 +89,16 @@ export interface UnmetDetail {
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
 }
 
+/** What a Need saw at its turn, met or not; worked out for one Need when somebody asks. */
+export interface Explanation {
+  /** For a gang: the best six domains it chose from. */
+  readonly candidates: readonly DomainCandidate[];
+  /** Machines that meet its requirements, as in UnmetDetail. */
+  readonly matching: UnmetDetail['matching'];
+  /** The worst-ranked row ahead of it that claims a machine it could have used. */
+  readonly blocker: NeedKey | null;
+}
+
 /** The verdict on one original Need. */
 export interface Verdict {
   readonly key: NeedKey;

@@ -14,6 +14,7 @@ export type {
   DecisionInput,
   DecisionOptions,
   DomainCandidate,
+  Explanation,
   LedgerMachine,
   Plan,
   UnmetDetail,

@@ -1,0 +1,67 @@
+// Explaining one Need: what it saw at its turn, also when it is met.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { explain } from '../../src/engine/index.ts';
+import { fleetOf } from '../../src/fleet/index.ts';
+import { keyOf, MachineState, type NeedKey } from '../../src/model/index.ts';
+import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same } from '../fleets.ts';
+import { decide as oracle } from '../oracle/oracle.ts';
+
+describe('explaining a Need', () => {
+  const { Configured, Idle } = MachineState;
+  const inRack = (id: string, rack: string) =>
+    aMachine(id, Idle, { labels: new Map([[RACK_KEY, rack]]), resources: resources({ cpu: 4 }) });
+
+  it('given a met gang, then it names the domains it chose from and who was served before it', () => {
+    const first = aNeed({ priority: 9, aggregate: resources({ cpu: 4 }), minUnit: new Map() });
+    const gang = aNeed({
+      requirements: [same(RACK_KEY)],
+      group: 'g',
+      aggregate: resources({ cpu: 8 }),
+      minUnit: new Map(),
+    });
+    const machines = [inRack('a1', 'a'), inRack('a2', 'a'), inRack('a3', 'a'), inRack('b1', 'b')];
+    const input = anInput(machines, [first, gang]);
+    expect(explain(fleetOf(input), input.nowMs, input.options, keyOf(gang))).toEqual({
+      candidates: [
+        { domain: 'a', coverage: 1_000_000, worstCoverage: 1_000_000, satisfiable: true },
+        { domain: 'b', coverage: 500_000, worstCoverage: 500_000, satisfiable: false },
+      ],
+      matching: { idle: 4, speculative: 0, configured: 0 },
+      blocker: keyOf(first),
+    });
+  });
+
+  it('given a met plain row, then it says what matched', () => {
+    const need = aNeed({ cluster: 'c1' });
+    const input = anInput([aMachine('m', Configured, { cluster: 'c1' }), aMachine('i', Idle)], [need]);
+    expect(explain(fleetOf(input), input.nowMs, input.options, keyOf(need))).toEqual({
+      candidates: [],
+      matching: { idle: 1, speculative: 0, configured: 1 },
+      blocker: null,
+    });
+  });
+
+  it('given a key nobody reported, then there is nothing to explain', () => {
+    const input = anInput([], []);
+    const key: NeedKey = { cluster: 'c1', fingerprint: 'f', group: '' };
+    expect(explain(fleetOf(input), input.nowMs, input.options, key)).toBeNull();
+  });
+
+  it('given an unmet Need of any fleet, then the explanation is that of its verdict', {
+    timeout: 120_000,
+  }, () => {
+    fc.assert(
+      fc.property(fleets({ machines: 30, needs: 12 }), (input) => {
+        for (const { candidates, key, unmet } of oracle(input).verdicts) {
+          if (unmet === null) continue;
+          const { blocker, matching } = unmet;
+          const explanation = explain(fleetOf(input), input.nowMs, input.options, key);
+          expect(explanation).toEqual({ blocker, candidates, matching });
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
