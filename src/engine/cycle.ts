@@ -102,8 +102,8 @@ export class Cycle {
 
   /** Keys of a row that somebody asked about, its own and its fold's: it is served in the pass, where it sees all. */
   readonly explained = new Set<number>();
-  /** The last turn before the explained one that claimed something it could have used. */
-  explainedBlocker = NONE;
+  /** By explained turn: the last one before it that claimed something it could have used. */
+  readonly explainedBlockers = new Map<number, number>();
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;

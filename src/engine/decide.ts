@@ -245,9 +245,12 @@ export function explain(
   cycle.explained.add(number);
   if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
   solve(cycle, new Crew(cycle, 1, SMALLEST_ROUND), nowMs, options, true, noProbe);
-  const blocker = cycle.explainedBlocker;
+  // The row's own turn, or that of the fold that hosts it; other rows of that fold may have turns of their own.
+  const own = cycle.turns.ofKey[number]!;
+  const turn = own === NONE ? cycle.turns.ofKey[demand.foldKey[row]!]! : own;
+  const blocker = cycle.explainedBlockers.get(turn) ?? NONE;
   return {
-    candidates: cycle.gangs.get(cycle.turns.ofKey[number]!)?.candidates ?? [],
+    candidates: cycle.gangs.get(turn)?.candidates ?? [],
     matching: matchingOf(cycle, demand.pattern[row]!),
     blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
   };

@@ -49,7 +49,7 @@ export function solve(
 function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
   const { turns, want } = cycle;
   cycle.pass.push(turn);
-  if (cycle.isExplained(turn)) cycle.explainedBlocker = blockerOf(cycle, turn);
+  if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
   if (turns.kind[turn] === TurnKind.Gang) {
     serveGang(cycle, turn);
     noteTaken(cycle, turn);

@@ -61,7 +61,7 @@ describe('explaining a Need', () => {
           expect(explanation).toEqual({ blocker, candidates, matching });
         }
       }),
-      { numRuns: 200 },
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 200) },
     );
   });
 });
