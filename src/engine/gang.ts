@@ -301,16 +301,13 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   const orphans: number[] = [];
   const others: number[] = [];
   // Configured machines come first, each run in keep order; among equals in whose they are, that is the order.
-  const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-  for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-    for (let i = run.offset; i < run.offset + run.length; i++) {
-      const slot = machines.arena.data[i]!;
-      const c = machines.classOf[slot]!;
-      if (!cycle.isFree(slot) || !pattern.fits(c) || domains.of(c) !== domain) continue;
-      if (cycle.isOwn(slot, key)) own.push(slot);
-      else if (cycle.isAnothers(slot, key)) others.push(slot);
-      else orphans.push(slot);
-    }
+  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    const c = machines.classOf[slot]!;
+    if (!cycle.isFree(slot) || !pattern.fits(c) || domains.of(c) !== domain) continue;
+    if (cycle.isOwn(slot, key)) own.push(slot);
+    else if (cycle.isAnothers(slot, key)) others.push(slot);
+    else orphans.push(slot);
   }
   const coming = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)].filter((slot) => {
     return domains.of(machines.classOf[slot]!) === domain;

@@ -6,7 +6,7 @@ import type { Cycle } from './cycle.ts';
 import { drainingFor, targeted } from './flight.ts';
 import { domainsOf } from './gang.ts';
 import { SpreadTest } from './spread.ts';
-import { TurnKind } from './turns.ts';
+import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
 
@@ -128,7 +128,7 @@ class PhaseTwo {
    */
   #hopeful(turn: number, victims: VictimList): Uint8Array {
     const cycle = this.#cycle;
-    const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
+    const { classes, demand, dimensions, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
     const domains = domainsOf(cycle, turn);
@@ -149,12 +149,9 @@ class PhaseTwo {
       if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
-    const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++) {
-        const slot = machines.arena.data[i]!;
-        if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
-      }
+    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     }
     for (const c of victims.classes) add(c, victims.countOf(c));
     const hopeful = new Uint8Array(domains.names.length).fill(1);
@@ -180,10 +177,8 @@ class PhaseTwo {
       cycle.want.take(c, true);
     };
     cycle.beginWant(turn);
-    const runs = machines.boundOf(cycle.turns.cluster[turn]!);
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++) count(machines.arena.data[i]!);
-    }
+    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) count(slot);
     for (const slot of targeted(cycle, turn)) {
       const state = machines.state[slot];
       const coming =

@@ -73,10 +73,10 @@ export type JournalEntry =
   | DrainMeasured;
 
 /**
- * Entries a journal holds unless told otherwise: a full List of the largest shard (500,000 machines) and as much again.
+ * Entries a journal holds unless told otherwise: a full List of the largest rung (2,250,000 records) with room to spare.
  * Lower, and a first List does not fit; much higher, and a stalled cycle fills the memory before anybody hears of it.
  */
-export const JOURNAL_LIMIT = 1_048_576;
+export const JOURNAL_LIMIT = 4_194_304;
 
 export class Journal {
   readonly limit: number;

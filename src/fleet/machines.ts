@@ -68,8 +68,9 @@ export class MachineLedger {
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
   readonly #left = new Set<number>();
-  /** Machines by class and state, and those of them that are not held: `[class × 9 + state]`. */
+  /** Machines that name a key, by key. */
   readonly #owned: number[] = [];
+  /** Machines by class and state, and those of them that are not held: `[class × 9 + state]`. */
   readonly counts: number[] = [];
   readonly freeCounts: number[] = [];
 

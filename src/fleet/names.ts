@@ -1,7 +1,7 @@
 // Names as small numbers. Clusters, resource names, fingerprints and keys are compared and hashed once, when they
 // arrive; a cycle sees numbers only. Number 0 means "none" everywhere.
 
-import { compareText, type NeedKey } from '../model/index.ts';
+import { compareText, keyText, type NeedKey } from '../model/index.ts';
 
 /** Names that stay for the life of the process: clusters. Their number is bounded by the fleet. */
 export class NameTable {
@@ -64,7 +64,7 @@ export class KeyTable {
 
   /** The number of a key, with one more holder. */
   hold(key: NeedKey): number {
-    const text = keyTextOf(key);
+    const text = keyText(key);
     let number = this.#numbers.get(text);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#keys.length;
@@ -78,7 +78,7 @@ export class KeyTable {
 
   /** The number of a key that somebody holds, else 0. */
   find(key: NeedKey): number {
-    return this.#numbers.get(keyTextOf(key)) ?? 0;
+    return this.#numbers.get(keyText(key)) ?? 0;
   }
 
   /** Keys in use. */
@@ -91,7 +91,7 @@ export class KeyTable {
     if (number === 0) return;
     this.#holders[number]!--;
     if (this.#holders[number]! > 0) return;
-    this.#numbers.delete(keyTextOf(this.#keys[number]!));
+    this.#numbers.delete(keyText(this.#keys[number]!));
     this.#keys[number] = undefined;
     this.#free.push(number);
   }
@@ -104,8 +104,4 @@ export class KeyTable {
   get size(): number {
     return this.#keys.length;
   }
-}
-
-function keyTextOf(key: NeedKey): string {
-  return `${key.cluster.length}:${key.fingerprint.length}:${key.cluster}${key.fingerprint}${key.group}`;
 }

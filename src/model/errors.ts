@@ -55,10 +55,6 @@ export const ERRORS = {
     summary: 'A roll-up names another cluster than the session it came through.',
     remedy: 'A cluster reports its own demand only; check the cluster id of the operator.',
   },
-  BF_ROLLUP_TOO_LARGE: {
-    summary: 'A roll-up has more rows, labels or bytes than the limits allow.',
-    remedy: 'Aggregate more: one row per set of requirements, priority, spread, penalties and group.',
-  },
   BF_MACHINE_ID_EMPTY: {
     summary: 'A machine record has no id.',
     remedy: 'The provider must give each machine an id that stays the same for its whole life.',
@@ -133,10 +129,6 @@ export const ERRORS = {
     summary: 'Bytes are not a valid protobuf message.',
     remedy:
       'Check that the sender speaks bigfleet.v1alpha1; the message was dropped and the last good state kept.',
-  },
-  BF_WIRE_FIELD_MISSING: {
-    summary: 'A message lacks a field that the contract demands.',
-    remedy: 'Fill the field named in the message.',
   },
   BF_INPUT_UNREADABLE: {
     summary: 'An input file cannot be read or parsed.',
