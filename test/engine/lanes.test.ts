@@ -1,0 +1,57 @@
+// Rows served from the pools by several lanes at a time: the same plan, to the byte, as the oracle's, whatever the
+// lanes' steps are interleaved like. The schedule of a run comes from its seed, so that a failure can be repeated.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Engine, type EngineOptions } from '../../src/engine/index.ts';
+import { fleetOf } from '../../src/fleet/index.ts';
+import { type DecisionInput, type Plan, Random } from '../../src/model/index.ts';
+import { fleets } from '../fleets.ts';
+import { planText } from '../oracle/invariants.ts';
+import { decide as oracle } from '../oracle/oracle.ts';
+
+const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 10_000);
+
+function planWith(input: DecisionInput, options: EngineOptions): Plan {
+  return new Engine(fleetOf(input), options).decide(input.nowMs, input.options).plan();
+}
+
+/** Which lane takes the next step: any of them, from a seed. */
+function shuffled(seed: number): (lanes: number) => number {
+  const random = new Random(seed);
+  return (lanes) => random.below(lanes);
+}
+
+/** Rests on one lane for a while: others fall far behind, and find the world changed. */
+function inBursts(seed: number): (lanes: number) => number {
+  const random = new Random(seed);
+  let lane = 0;
+  let left = 0;
+  return (lanes) => {
+    if (left-- > 0) return lane;
+    left = random.below(30);
+    lane = random.below(lanes);
+    return lane;
+  };
+}
+
+describe('lanes, their steps interleaved on one thread', () => {
+  it('given any fleet, any number of lanes and retries and any schedule, then the plan is the oracle’s', {
+    timeout: 600_000,
+  }, () => {
+    const runs = fc.record({
+      input: fleets(),
+      lanes: fc.integer({ min: 2, max: 6 }),
+      retries: fc.constantFrom(1, 2, 10),
+      seed: fc.nat(),
+      schedule: fc.constantFrom(shuffled, inBursts),
+    });
+    fc.assert(
+      fc.property(runs, ({ input, lanes, retries, seed, schedule }) => {
+        const plan = planWith(input, { lanes, retries, schedule: schedule(seed) });
+        expect(planText(plan)).toBe(planText(oracle(input)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
