@@ -13,14 +13,27 @@ import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
 /**
- * Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. Touches nothing but what
- * belongs to the cluster, so that threads can do clusters side by side.
+ * Makes the turns of a cluster, indexes its machines and credits it; or puts it off, if that takes more than what
+ * belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
  */
+export function serveCluster(cycle: Cycle, cluster: number): void {
+  const { bound, fleet, foldable, turns } = cycle;
+  if (turns.make(fleet, foldable, cluster) && bound.index(cluster, false)) creditAll(cycle, cluster);
+  else cycle.putOff[cluster] = 1;
+}
+
+/** Credits a cluster that was put off; the turns of all clusters are made. */
 export function creditCluster(cycle: Cycle, cluster: number): void {
+  cycle.bound.index(cluster, true);
+  creditAll(cycle, cluster);
+}
+
+/** Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. */
+function creditAll(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
   cycle.openCluster(cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    cycle.outcome[turn] = creditTurn(cycle, turn);
+    cycle.settle(turn, creditTurn(cycle, turn));
   }
   cycle.closeCluster(cluster);
 }
@@ -48,7 +61,7 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   cycle.beginWant(turn);
   if (cycle.want.covered) return Credit.Covered;
   if (cycle.turns.kind[turn] === TurnKind.Spread) return creditSpread(cycle, turn, early);
-  const pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
+  const pattern = cycle.patternOf(turn);
   if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
   if (cycle.want.covered) return Credit.Covered;
   if (cycle.turns.coming[turn] === 1) {
@@ -143,9 +156,9 @@ const NO_DRAINS: readonly number[] = [];
  */
 function creditGang(cycle: Cycle, turn: number): Credit {
   const { bound, want } = cycle;
-  const { demand, domains, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const byKey = domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
+  const { domains, machines } = cycle.fleet;
+  const pattern = cycle.patternOf(turn);
+  const byKey = domains.by(cycle.profileOf(turn).sameKey!);
   cycle.beginWant(turn);
   if (want.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
   let domain = -1;

@@ -1,12 +1,14 @@
 // The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
 
-import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
+import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
-import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
+import { Regions } from './regions.ts';
+import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
-import { type Shortage, Want } from './want.ts';
+import { Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
@@ -32,14 +34,6 @@ export interface SpreadView {
   readonly free: ReadonlySet<number>;
 }
 
-/** A row that needs the pools: what it still wants, or null if it has not been credited. */
-export interface Pending {
-  readonly turn: number;
-  readonly shortage: Shortage | null;
-  /** Of a fold: gangs without a place. */
-  readonly gangs: number;
-}
-
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
  * their machines, and what their rows were credited with. What came out of the pools is taken back when the next
@@ -53,7 +47,7 @@ export class Cycle {
   readonly bound: BoundIndex;
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
-  readonly #foldable: Foldable;
+  readonly foldable: Foldable;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
   pools!: Pools;
@@ -68,8 +62,7 @@ export class Cycle {
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
   #claimCount = 0;
-  readonly #creditBlocks = new Blocks();
-  readonly #creditPlaces: (Block | undefined)[] = [];
+  readonly #creditRegions = new Regions();
   /** By cluster: where its credits stand, and in the same place of `unclaimed`, up to `unclaimedEnd`, what is left. */
   creditPlace = new Uint32Array(0);
   /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
@@ -81,10 +74,13 @@ export class Cycle {
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** By cluster: rows that need the pools. */
-  readonly pendingOf: (Pending[] | undefined)[] = [];
-  /** By cluster: bound machines that a settled gang claims without their stamp naming it. */
-  readonly restampedOf: (number[] | undefined)[] = [];
+  /** Turns that need the pools, cluster by cluster, from where its turns start up to `pendingEnd`. */
+  pending = new Uint32Array(0);
+  pendingEnd = new Uint32Array(0);
+  /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
+  putOff = new Uint8Array(0);
+  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
+  readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
@@ -107,18 +103,18 @@ export class Cycle {
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
-    this.bound = new BoundIndex(fleet, this.turns);
-    this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.walk = new BoundWalk(fleet);
-    this.#foldable = new Foldable(fleet);
+    this.bound = new BoundIndex(fleet, this.turns, this.walk);
+    this.mine = new MineWalk(fleet, this.bound, this.turns);
+    this.foldable = new Foldable(fleet, this.walk);
     this.#changed = fleet.changes.watch();
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
 
   /**
-   * Takes back what the last pass claimed, and makes the turns and the index of every cluster that changed. Returns
-   * those clusters: they are to be credited again. With `everything` all of them are.
+   * Takes back what the last pass claimed, forgets every cluster that changed and finds room for what will be known of
+   * it. Returns those clusters: they are to be served again. With `everything` all of them are.
    */
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet, turns } = this;
@@ -129,16 +125,33 @@ export class Cycle {
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.contested = withRoom(this.contested, fleet.machines.size);
     const dirty = this.#dirty(everything);
-    for (const cluster of dirty) this.#forget(cluster);
-    for (const cluster of dirty) turns.make(fleet, this.#foldable, cluster);
-    for (const cluster of dirty) this.bound.index(cluster);
+    this.#forget(dirty);
+    turns.reserve(fleet, dirty);
+    this.walk.locate(dirty);
+    this.bound.reserve(dirty);
     this.#reserveTurns();
-    for (const cluster of dirty) this.#placeCredits(cluster);
+    this.#reserveCredits(dirty);
     this.pools = new Pools(fleet, this.claimedBy);
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;
+  }
+
+  /**
+   * Makes the turns of clusters that were put off, because nobody knew yet which of their rows fold, or because they
+   * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
+   */
+  takeUp(dirty: readonly number[]): readonly number[] {
+    for (const cluster of dirty) this.#entangled.delete(cluster);
+    const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
+    if (late.length === 0) return late;
+    this.foldable.answer();
+    for (const cluster of late) {
+      this.turns.make(this.fleet, this.foldable, cluster);
+      if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
+    }
+    return late;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
@@ -153,8 +166,8 @@ export class Cycle {
   #dirty(everything: boolean): number[] {
     const changed = this.#changed;
     const { clusters } = this.fleet;
-    const flipped = this.#foldable.refresh();
-    let dirty = [...new Set([...changed, ...flipped, ...this.bound.entangled])];
+    const flipped = this.foldable.refresh();
+    let dirty = [...new Set([...changed, ...flipped, ...this.#entangled])];
     if (everything || this.#isFirst) dirty = [...clusters.sorted()];
     this.#isFirst = false;
     changed.clear();
@@ -162,11 +175,11 @@ export class Cycle {
   }
 
   #takeBackPass(): void {
-    for (let i = this.#creditBlocks.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
+    for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
     for (const turn of this.pass) {
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
-      if (this.creditStart[turn]! < this.#creditBlocks.end) continue;
+      if (this.creditStart[turn]! < this.#creditRegions.end) continue;
       this.creditStart[turn] = 0;
       this.creditEnd[turn] = 0;
     }
@@ -177,20 +190,21 @@ export class Cycle {
     this.hosted = new Map();
   }
 
-  #forget(cluster: number): void {
+  #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
-    for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
-      for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
-        this.claimedBy[this.claims[i]!] = 0;
-      this.creditStart[turn] = 0;
-      this.creditEnd[turn] = 0;
+    // Clearing two columns is faster than looking up every claim.
+    if (dirty.length >= this.fleet.clusters.size - 1) {
+      this.claimedBy.fill(0);
+      this.turns.forgetAll();
+      return;
     }
-    const place = this.#creditPlaces[cluster];
-    if (place !== undefined) this.#creditBlocks.giveBack(place);
-    this.#creditPlaces[cluster] = undefined;
-    this.pendingOf[cluster] = undefined;
-    this.restampedOf[cluster] = undefined;
-    this.turns.forget(cluster);
+    for (const cluster of dirty) {
+      for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
+        for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
+          this.claimedBy[this.claims[i]!] = 0;
+      }
+      this.turns.forget(cluster);
+    }
   }
 
   #reserveTurns(): void {
@@ -200,39 +214,46 @@ export class Cycle {
     this.laterStart = withRoom(this.laterStart, limit);
     this.laterEnd = withRoom(this.laterEnd, limit);
     this.outcome = withRoom(this.outcome, limit);
+    this.pending = withRoom(this.pending, limit);
   }
 
-  /** Finds room for a cluster's credits: only bound machines are claimed, so there is room for as many. */
-  #placeCredits(cluster: number): void {
-    const { clusters, machines } = this.fleet;
-    this.walk.locate(cluster);
-    const runs = machines.boundOf(cluster);
-    const place = this.#creditBlocks.take(
-      runs === undefined ? 0 : runs.configured.length + runs.configuring.length,
-    );
-    this.#creditPlaces[cluster] = place;
-    this.claims = withRoom(this.claims, this.#creditBlocks.end);
-    this.unclaimed = withRoom(this.unclaimed, this.#creditBlocks.end);
-    this.creditPlace = withRoom(this.creditPlace, clusters.size);
-    this.unclaimedEnd = withRoom(this.unclaimedEnd, clusters.size);
-    this.creditPlace[cluster] = place.offset;
-    this.unclaimedEnd[cluster] = place.offset;
+  /** Finds room for the credits of clusters: only bound machines are claimed, so there is room for as many. */
+  #reserveCredits(clusters: readonly number[]): void {
+    const { size } = this.fleet.clusters;
+    this.creditPlace = withRoom(this.creditPlace, size);
+    this.unclaimedEnd = withRoom(this.unclaimedEnd, size);
+    this.pendingEnd = withRoom(this.pendingEnd, size);
+    this.putOff = withRoom(this.putOff, size);
+    for (const cluster of clusters) {
+      const place = this.#creditRegions.reserve(cluster, this.walk.countOf(cluster));
+      this.creditPlace[cluster] = place;
+      this.unclaimedEnd[cluster] = place;
+      this.pendingEnd[cluster] = this.turns.start[cluster]!;
+      this.putOff[cluster] = 0;
+    }
+    this.claims = withRoom(this.claims, this.#creditRegions.end);
+    this.unclaimed = withRoom(this.unclaimed, this.#creditRegions.end);
   }
 
   /** Takes back all credits of a cluster, however far they got. */
   uncredit(cluster: number): void {
-    const { start, end } = this.turns;
     const walk = this.walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
-    this.creditStart.fill(0, start[cluster], end[cluster]);
-    this.creditEnd.fill(0, start[cluster], end[cluster]);
+    this.putOff[cluster] = 0;
   }
 
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
+    this.pendingEnd[cluster] = this.turns.start[cluster]!;
     const walk = this.walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
+  }
+
+  /** Notes what a turn's credit came to. */
+  settle(turn: number, outcome: Credit): void {
+    this.outcome[turn] = outcome;
+    if (outcome !== Credit.Covered) this.pending[this.pendingEnd[this.turns.cluster[turn]!]!++] = turn;
   }
 
   /** Notes what is left of a cluster's Configured machines when all its rows are credited. */
@@ -245,37 +266,31 @@ export class Cycle {
     this.unclaimedEnd[cluster] = end;
   }
 
-  /** Gathers the rows of a credited cluster that need the pools, and machines that settled gangs took over. */
-  gather(cluster: number): void {
-    const { turns } = this;
-    const pending: Pending[] = [];
-    const restamped: number[] = [];
-    for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-      const outcome = this.outcome[turn];
-      if (outcome === Credit.Waits) pending.push({ turn, shortage: null, gangs: 0 });
-      else if (outcome === Credit.Short) pending.push(this.#shortOf(turn));
-      else if (turns.kind[turn] === TurnKind.Gang) this.noteRestamps(turn, restamped);
+  /** Turns of all clusters that need the pools, in the order they are to be served. */
+  pendingInOrder(): number[] {
+    const { fleet, turns } = this;
+    const pending: number[] = [];
+    for (const cluster of fleet.clusters.sorted()) {
+      for (let i = turns.start[cluster]!; i < this.pendingEnd[cluster]!; i++) pending.push(this.pending[i]!);
     }
-    this.pendingOf[cluster] = pending;
-    this.restampedOf[cluster] = restamped.length === 0 ? undefined : restamped;
+    return pending.sort((a, b) => turns.compare(fleet, a, b));
   }
 
-  /** What a row lacks beyond its credits. */
-  #shortOf(turn: number): Pending {
-    const { machines, patterns } = this.fleet;
-    const pattern = patterns.patternOf(this.turns.pattern[turn]!);
+  /** Loads what a turn lacks beyond its credits into `want`. */
+  beginShort(turn: number): void {
+    const { machines } = this.fleet;
+    const pattern = this.patternOf(turn);
     this.beginWant(turn);
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
       const classNumber = machines.classOf[this.claims[i]!]!;
       this.want.take(classNumber, pattern.fits(classNumber));
     }
-    return { turn, shortage: this.want.save(), gangs: this.want.gangsLeft };
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */
   openPass(): void {
-    this.#claimCount = this.#creditBlocks.end;
-    this.claims = withRoom(this.claims, this.#creditBlocks.end + this.fleet.machines.size);
+    this.#claimCount = this.#creditRegions.end;
+    this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
   /** A turn for a member that its fold cannot host. */
@@ -283,7 +298,16 @@ export class Cycle {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
     this.#reserveTurns();
     this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
+    this.outcome[turn] = Credit.Waits;
     return turn;
+  }
+
+  patternOf(turn: number): Pattern {
+    return this.fleet.patterns.patternOf(this.turns.pattern[turn]!);
+  }
+
+  profileOf(turn: number): ProfileEntry {
+    return this.fleet.demand.profiles.entryOf(this.turns.profile[turn]!);
   }
 
   isExplained(turn: number): boolean {
@@ -401,6 +425,19 @@ export class Cycle {
     return this.claimsOf(turn).filter((slot) => {
       return machines.state[slot] === MachineState.Idle || machines.state[slot] === MachineState.Speculative;
     });
+  }
+
+  /** Bound machines that gangs claim without their stamp naming them; those of a gang in claim order. */
+  allRestamped(): number[] {
+    const { turns } = this;
+    const restamped = [...this.restamped];
+    for (const cluster of this.fleet.clusters.sorted()) {
+      for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+        const settled = turns.kind[turn] === TurnKind.Gang && this.outcome[turn] === Credit.Covered;
+        if (settled) this.noteRestamps(turn, restamped);
+      }
+    }
+    return restamped;
   }
 
   /** Notes which bound machines a gang claims without their stamp naming it. */

@@ -90,10 +90,11 @@ export class Decision {
     const { claimedBy, turns } = this.#cycle;
     const { keys, machines } = this.#cycle.fleet;
     const restamps = new Map<string, NeedKey>();
-    const restamped = [...this.#cycle.restampedOf.flatMap((slots) => slots ?? []), ...this.#cycle.restamped];
     const turnOf = (slot: number): number => claimedBy[slot]! - 1;
     // A turn's machines were noted in claim order; the sort keeps that.
-    const inOrder = restamped.toSorted((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
+    const inOrder = this.#cycle
+      .allRestamped()
+      .sort((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
     for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
     return restamps;
   }

@@ -127,9 +127,9 @@ export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching
   const { machines, patterns } = cycle.fleet;
   const matching = { idle: 0, speculative: 0, configured: 0 };
   for (const c of patterns.patternOf(pattern).matchingClasses()) {
-    matching.idle += machines.counts[c * 9 + MachineState.Idle] ?? 0;
-    matching.speculative += machines.counts[c * 9 + MachineState.Speculative] ?? 0;
-    matching.configured += machines.counts[c * 9 + MachineState.Configured] ?? 0;
+    matching.idle += machines.countOf(c, MachineState.Idle);
+    matching.speculative += machines.countOf(c, MachineState.Speculative);
+    matching.configured += machines.countOf(c, MachineState.Configured);
   }
   return matching;
 }
@@ -165,7 +165,7 @@ function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
   const row = cycle.turns.row[turn]!;
   const sums = new Map<number, Float64Array>();
   for (const c of pattern.fittingClasses()) {
-    const members = USABLE.reduce((sum, state) => sum + (machines.counts[c * 9 + state] ?? 0), 0);
+    const members = USABLE.reduce((sum, state) => sum + machines.countOf(c, state), 0);
     let sum = sums.get(byKey.of(c));
     if (sum === undefined) {
       sum = new Float64Array(count);

@@ -1,4 +1,4 @@
-// A thread of the crew: waits for a round, takes over what changed, credits clusters until the list is empty.
+// A thread of the crew: waits for a round, takes over what changed, does pieces of it until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type CrewStart, type RoundStart, SPINS, STOP, Standing, takeChunks } from './crew.ts';
@@ -6,7 +6,7 @@ import { MirroredCycle } from './mirror.ts';
 
 const { control, place, port } = workerData as CrewStart;
 const mirror = new MirroredCycle();
-let work: Uint32Array = new Uint32Array(0);
+let pieces: Uint32Array = new Uint32Array(0);
 
 Atomics.store(control, place, Standing.Up);
 for (let round = 0; ; ) {
@@ -19,9 +19,9 @@ for (let round = 0; ; ) {
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
       const start = entry.message as RoundStart;
       if (start.reflection !== null) mirror.takeOver(start.reflection);
-      work = start.work;
+      pieces = start.pieces;
     }
-    takeChunks(mirror.cycle, control, work);
+    takeChunks(mirror.cycle, control, pieces);
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
     Atomics.store(control, place, Standing.Failed);

@@ -105,6 +105,14 @@ export class ClassTable {
     return number;
   }
 
+  /** Takes over a class of another thread's fleet, or that its number is not in use; the columns come with them. */
+  mirror(number: number, attributes: Attributes | undefined, offered: ResourceVector | undefined): void {
+    this.attributes[number] = attributes;
+    this.offered[number] = offered;
+    this.version++;
+    for (const listener of this.#listeners) listener(number);
+  }
+
   /** One member less. */
   leave(number: number): void {
     this.#members[number]!--;

@@ -2,7 +2,7 @@
 
 export type { Block } from './blocks.ts';
 export { Blocks } from './blocks.ts';
-export { sharedInt32, sharedUint8 } from './columns.ts';
+export { sharedInt32, sharedUint8, withRoom } from './columns.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';
 export { Fleet, fleetOf } from './fleet.ts';

@@ -99,8 +99,8 @@ function expectLedger(fleet: Fleet, model: Model): void {
     expect(idsOf(machines.speculativeRuns[number])).toEqual(quota);
     for (const state of STATES) {
       const inState = members.filter((m) => m.state === state);
-      expect(machines.counts[number * 9 + state] ?? 0).toBe(inState.length);
-      expect(machines.freeCounts[number * 9 + state] ?? 0).toBe(inState.filter((m) => !m.held).length);
+      expect(machines.countOf(number, state)).toBe(inState.length);
+      expect(machines.freeCountOf(number, state)).toBe(inState.filter((m) => !m.held).length);
     }
     const facts = classes.factsOf(number);
     expect(facts).toMatchObject({
@@ -113,7 +113,7 @@ function expectLedger(fleet: Fleet, model: Model): void {
     if (used.has(number)) continue;
     expect(idsOf(machines.idleRuns[number])).toEqual([]);
     expect(idsOf(machines.speculativeRuns[number])).toEqual([]);
-    for (const state of STATES) expect(machines.counts[number * 9 + state] ?? 0).toBe(0);
+    for (const state of STATES) expect(machines.countOf(number, state)).toBe(0);
   }
 
   const named = all.flatMap(keysOf).map(keyText);

@@ -1,9 +1,9 @@
 // The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
 // write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
 
-import { type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
+import { isBound, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
-import type { Changes } from './changes.ts';
+import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
 import { IdTable } from './ids.ts';
@@ -12,6 +12,8 @@ import { type Run, RunArena, type SlotOrder } from './runs.ts';
 import { StampTable } from './stamps.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
+/** States are numbered from 1 to 8. */
+const STATES = 9;
 const UNKNOWN_TIME = Number.NaN;
 const NOTHING: Partial<Standing> = {
   held: false,
@@ -68,11 +70,14 @@ export class MachineLedger {
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
   readonly #left = new Set<number>();
-  /** Machines that name a key, by key. */
-  readonly #owned: number[] = [];
-  /** Machines by class and state, and those of them that are not held: `[class × 9 + state]`. */
-  readonly counts: number[] = [];
-  readonly freeCounts: number[] = [];
+  /** By key: machines that name it, by stamp or target, in any state; and those not yet bound that are on their way. */
+  owned: Uint32Array = sharedUint32(0);
+  coming: Uint32Array = sharedUint32(0);
+  /** Tells everyone who watches which classes have a machine that is not held in a state where they had none. */
+  readonly supplied = new Changes();
+  /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
+  readonly #counts: number[] = [];
+  readonly #freeCounts: number[] = [];
 
   readonly keepOrder = (a: number, b: number): number =>
     this.classes.price[this.classOf[a]!]! - this.classes.price[this.classOf[b]!]! ||
@@ -225,11 +230,31 @@ export class MachineLedger {
 
   /** How many machines name a key, by stamp or target, in any state. */
   ownedBy(key: number): number {
-    return this.#owned[key] ?? 0;
+    return key < this.owned.length ? this.owned[key]! : 0;
+  }
+
+  /** How many machines that are not bound yet are on their way to a key. */
+  comingTo(key: number): number {
+    return key < this.coming.length ? this.coming[key]! : 0;
+  }
+
+  /** How many machines of a class are in a state, and how many of them are not held. */
+  countOf(classNumber: number, state: MachineState): number {
+    return this.#counts[classNumber * STATES + state] ?? 0;
+  }
+
+  freeCountOf(classNumber: number, state: MachineState): number {
+    return this.#freeCounts[classNumber * STATES + state] ?? 0;
   }
 
   #own(key: number, by: 1 | -1): void {
-    if (key !== 0) this.#owned[key] = (this.#owned[key] ?? 0) + by;
+    if (key === 0) return;
+    if (key >= this.owned.length) {
+      const capacity = grownCapacity(this.owned.length, key + 1);
+      this.owned = extended(this.owned, sharedUint32(capacity));
+      this.coming = extended(this.coming, sharedUint32(capacity));
+    }
+    this.owned[key]! += by;
   }
 
   // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
@@ -336,9 +361,13 @@ export class MachineLedger {
   }
 
   #count(slot: number, by: 1 | -1): void {
-    const at = this.classOf[slot]! * 9 + this.state[slot]!;
-    this.counts[at] = (this.counts[at] ?? 0) + by;
-    if (this.held[slot] === 0) this.freeCounts[at] = (this.freeCounts[at] ?? 0) + by;
+    const at = this.classOf[slot]! * STATES + this.state[slot]!;
+    this.#counts[at] = (this.#counts[at] ?? 0) + by;
+    const key = this.target[slot]!;
+    if (key !== 0 && !isBound(this.stateOf(slot))) this.coming[key]! += by;
+    if (this.held[slot] === 1) return;
+    this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
+    if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
   }
 
   /** The one sorted run a machine belongs to by its state, if any. */

@@ -45,19 +45,14 @@ export class PatternTable {
   /** Changes whenever a pattern comes or goes. */
   version = 0;
 
-  /** All patterns by number, as plain data. */
-  list(): (PatternParts | undefined)[] {
-    return this.#patterns.map(
-      (pattern) => pattern && { requirements: pattern.requirements, minUnit: pattern.minUnit },
-    );
+  /** All patterns by number; undefined for a number that is not in use. */
+  list(): readonly (Pattern | undefined)[] {
+    return this.#patterns;
   }
 
-  /** Takes over the patterns of another thread's fleet. */
-  mirror(list: readonly (PatternParts | undefined)[]): void {
-    this.#patterns.length = 0;
-    for (const parts of list) {
-      this.#patterns.push(parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, ''));
-    }
+  /** Takes over a pattern of another thread's fleet, or that its number is not in use. */
+  mirror(number: number, parts: PatternParts | undefined): void {
+    this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, '');
   }
 
   /** The pattern that has a number now, if any. */

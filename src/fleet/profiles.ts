@@ -28,15 +28,14 @@ export class ProfileTable {
   /** Changes whenever a profile comes or goes. */
   version = 0;
 
-  /** All profiles by number, as plain data. */
-  list(): readonly (ProfileEntry | undefined)[] {
+  /** Entries by number; undefined for a number that is not in use. */
+  get entries(): readonly (ProfileEntry | undefined)[] {
     return this.#entries;
   }
 
-  /** Takes over the profiles of another thread's fleet. */
-  mirror(list: readonly (ProfileEntry | undefined)[]): void {
-    this.#entries.length = 0;
-    for (const entry of list) this.#entries.push(entry);
+  /** Takes over a profile of another thread's fleet, or that its number is not in use. */
+  mirror(number: number, entry: ProfileEntry | undefined): void {
+    this.#entries[number] = entry;
   }
 
   /** The number of a profile, with one more holder. */
