@@ -6,7 +6,7 @@ import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
 import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
 import type { Unmet } from './unmet.ts';
-import { type Shortage, Want } from './want.ts';
+import { Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
@@ -30,14 +30,6 @@ export interface SpreadView {
   readonly offers: ReadonlySet<number>;
   /** Classes with the key of which Idle or Speculative machines were left free. */
   readonly free: ReadonlySet<number>;
-}
-
-/** A row that needs the pools: what it still wants, or null if it has not been credited. */
-export interface Pending {
-  readonly turn: number;
-  readonly shortage: Shortage | null;
-  /** Of a fold: gangs without a place. */
-  readonly gangs: number;
 }
 
 /**
@@ -81,8 +73,8 @@ export class Cycle {
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** By cluster: rows that need the pools. */
-  readonly pendingOf: (Pending[] | undefined)[] = [];
+  /** By cluster: turns that need the pools, in rank order. */
+  readonly pendingOf: (number[] | undefined)[] = [];
   /** By cluster: bound machines that a settled gang claims without their stamp naming it. */
   readonly restampedOf: (number[] | undefined)[] = [];
 
@@ -248,20 +240,19 @@ export class Cycle {
   /** Gathers the rows of a credited cluster that need the pools, and machines that settled gangs took over. */
   gather(cluster: number): void {
     const { turns } = this;
-    const pending: Pending[] = [];
+    const pending: number[] = [];
     const restamped: number[] = [];
     for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
       const outcome = this.outcome[turn];
-      if (outcome === Credit.Waits) pending.push({ turn, shortage: null, gangs: 0 });
-      else if (outcome === Credit.Short) pending.push(this.#shortOf(turn));
+      if (outcome !== Credit.Covered) pending.push(turn);
       else if (turns.kind[turn] === TurnKind.Gang) this.noteRestamps(turn, restamped);
     }
     this.pendingOf[cluster] = pending;
     this.restampedOf[cluster] = restamped.length === 0 ? undefined : restamped;
   }
 
-  /** What a row lacks beyond its credits. */
-  #shortOf(turn: number): Pending {
+  /** Loads what a turn lacks beyond its credits into `want`. */
+  beginShort(turn: number): void {
     const { machines, patterns } = this.fleet;
     const pattern = patterns.patternOf(this.turns.pattern[turn]!);
     this.beginWant(turn);
@@ -269,7 +260,6 @@ export class Cycle {
       const classNumber = machines.classOf[this.claims[i]!]!;
       this.want.take(classNumber, pattern.fits(classNumber));
     }
-    return { turn, shortage: this.want.save(), gangs: this.want.gangsLeft };
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */

@@ -5,12 +5,12 @@ import type { DecisionOptions } from '../model/index.ts';
 import { acquire } from './acquire.ts';
 import { creditRow } from './credit.ts';
 import type { Crew } from './crew.ts';
-import type { Cycle, Pending } from './cycle.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { serveGang } from './gang.ts';
+import { sortedBy } from './radix.ts';
 import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
 import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
-import type { Shortage } from './want.ts';
 
 /** Parts of a cycle, in the order they end. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
@@ -32,21 +32,26 @@ export function solve(
   crew.credit(dirty);
   for (const cluster of dirty) cycle.gather(cluster);
   probe('credit');
-  const { fleet, turns } = cycle;
-  const pending: Pending[] = [];
-  for (const cluster of fleet.clusters.sorted()) {
-    for (const row of cycle.pendingOf[cluster] ?? []) pending.push(row);
-  }
-  pending.sort((a, b) => turns.compare(fleet, a.turn, b.turn));
+  const pending = pendingOf(cycle);
   cycle.openPass();
-  for (const { turn, shortage, gangs } of pending) {
-    serve(cycle, turn, shortage, gangs);
-    if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+  for (const turn of pending) {
+    serve(cycle, turn);
+    if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
   }
   probe('acquire');
 }
 
-function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
+/** Turns that need the pools, in rank order. */
+function pendingOf(cycle: Cycle): Uint32Array {
+  const { firstSeenMs, precedence } = cycle.turns;
+  // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+  const lists: (readonly number[])[] = [];
+  for (const cluster of cycle.fleet.clusters.sorted()) lists.push(cycle.pendingOf[cluster] ?? []);
+  const byFirstSeen = sortedBy(Uint32Array.from(lists.flat()), (turn) => firstSeenMs[turn]!);
+  return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
+}
+
+function serve(cycle: Cycle, turn: number): void {
   const { turns, want } = cycle;
   cycle.pass.push(turn);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
@@ -55,13 +60,10 @@ function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: num
     noteTaken(cycle, turn);
     return;
   }
-  if (shortage === null) {
+  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  else {
     cycle.openCredits(turn);
     creditRow(cycle, turn, false);
-  } else if (turns.kind[turn] === TurnKind.Fold) {
-    want.beginFold(turns.row[turn]!, gangs);
-  } else {
-    want.restore(turns.row[turn]!, shortage);
   }
   cycle.openLater(turn);
   if (!want.covered) {
@@ -81,6 +83,6 @@ function serveUnhosted(cycle: Cycle, fold: number): void {
   const hosted = members.length - cycle.want.gangsLeft;
   cycle.hosted.set(fold, hosted);
   for (const [i, row] of members.slice(hosted).entries()) {
-    serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)), null, 0);
+    serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)));
   }
 }
