@@ -5,6 +5,7 @@ import { type DecisionOptions, type DomainCandidate, MachineState } from '../mod
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
+import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
@@ -267,13 +268,20 @@ export class Cycle {
   }
 
   /** Turns of all clusters that need the pools, in the order they are to be served. */
-  pendingInOrder(): number[] {
-    const { fleet, turns } = this;
-    const pending: number[] = [];
-    for (const cluster of fleet.clusters.sorted()) {
-      for (let i = turns.start[cluster]!; i < this.pendingEnd[cluster]!; i++) pending.push(this.pending[i]!);
+  pendingInOrder(): Uint32Array {
+    const { firstSeenMs, precedence, start } = this.turns;
+    // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+    const lists = this.fleet.clusters.sorted().map((cluster) => {
+      return this.pending.subarray(start[cluster], this.pendingEnd[cluster]);
+    });
+    const pending = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const list of lists) {
+      pending.set(list, at);
+      at += list.length;
     }
-    return pending.sort((a, b) => turns.compare(fleet, a, b));
+    const byFirstSeen = sortedBy(pending, (turn) => firstSeenMs[turn]!);
+    return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
   }
 
   /** Loads what a turn lacks beyond its credits into `want`. */
