@@ -4,6 +4,7 @@ import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Pools } from './pool.ts';
+import { CycleStats } from './stats.ts';
 import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { type Shortage, Want } from './want.ts';
@@ -49,6 +50,8 @@ export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
+  /** What this cycle counts. */
+  stats = new CycleStats();
   readonly turns = new Turns();
   readonly bound: BoundIndex;
   readonly mine: MineWalk;
