@@ -7,6 +7,7 @@ import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
 import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
+import { CycleStats } from './stats.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { Want } from './want.ts';
@@ -44,6 +45,8 @@ export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
+  /** What this cycle counts. */
+  stats = new CycleStats();
   readonly turns = new Turns();
   readonly bound: BoundIndex;
   readonly mine: MineWalk;

@@ -32,11 +32,17 @@ export function solve(
   crew.run(Round.Serve, dirty);
   crew.run(Round.Credit, cycle.takeUp(dirty));
   probe('credit');
+  const { stats, turns } = cycle;
+  let rows = 0;
+  for (const cluster of dirty) rows += turns.end[cluster]! - turns.start[cluster]!;
+  stats.credited(dirty.length, rows);
   const pending = cycle.pendingInOrder();
   cycle.openPass();
   for (const turn of pending) {
+    const startMs = stats.rowMs();
     serve(cycle, turn);
-    if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+    stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
+    if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
   }
   probe('acquire');
 }
