@@ -51,8 +51,10 @@ export interface BrokerCounts {
   readonly proposals: readonly [number, number];
   readonly commits: readonly [number, number];
   readonly conflicts: readonly [number, number];
-  readonly displacements: number;
-  readonly exhausted: number;
+  /** Commits of rows that had been solved in vain before. */
+  readonly retried: readonly [number, number];
+  readonly displacements: readonly [number, number];
+  readonly exhausted: readonly [number, number];
 }
 
 /** Places in the block of numbers that all lanes share. */
@@ -67,12 +69,14 @@ const Place = {
   Worst: 4,
   /** Goes up when a waiting lane might find something to do. */
   Bell: 5,
+  /** From here on counts, each one number per mode. */
   Displacements: 6,
-  Exhausted: 7,
-  Proposals: 8,
-  Commits: 10,
-  Conflicts: 12,
-  Length: 14,
+  Exhausted: 8,
+  Proposals: 10,
+  Commits: 12,
+  Conflicts: 14,
+  Retried: 16,
+  Length: 18,
 } as const;
 
 const FREE = 0;
@@ -81,12 +85,15 @@ const CONTENDED = 2;
 
 /** Memory of a broker; every lane looks at the same. */
 export interface BrokerMemory {
+  /** How often a row may be solved in vain. */
+  readonly retries: number;
   readonly control: Int32Array;
   /** By slot: the row that claims it plus one; 0 for none. */
   readonly owner: Int32Array;
   readonly sequence: Int32Array;
   readonly status: Uint8Array;
   readonly sensitive: Uint8Array;
+  readonly mode: Uint8Array;
   /** By row: retries left, where its commit stands in the log, and how much of the log it had seen. */
   readonly budget: Int32Array;
   readonly entry: Int32Array;
@@ -109,11 +116,13 @@ export function brokerMemory(
   logLength = LOG_PER_ROW * rows + LOG_PER_MACHINE * machines,
 ): BrokerMemory {
   return {
+    retries,
     control: sharedInt32(Place.Length),
     owner: sharedInt32(machines),
     sequence: sharedInt32(buckets),
     status: sharedUint8(rows),
     sensitive: sharedUint8(rows),
+    mode: sharedUint8(rows),
     budget: sharedInt32(rows).fill(retries),
     entry: sharedInt32(rows),
     seen: sharedInt32(rows),
@@ -168,8 +177,9 @@ export class Broker {
       proposals: pair(Place.Proposals),
       commits: pair(Place.Commits),
       conflicts: pair(Place.Conflicts),
-      displacements: control[Place.Displacements]!,
-      exhausted: control[Place.Exhausted]!,
+      retried: pair(Place.Retried),
+      displacements: pair(Place.Displacements),
+      exhausted: pair(Place.Exhausted),
     };
   }
 
@@ -295,8 +305,9 @@ export class Broker {
   }
 
   #conflict({ buckets, mode, row }: Proposal): Outcome {
-    const { budget, control } = this.#memory;
+    const { budget, control, mode: modes } = this.#memory;
     const sequence = buckets.map((bucket) => this.sequenceOf(bucket));
+    modes[row] = mode;
     control[Place.Conflicts + mode]!++;
     budget[row]!--;
     if (budget[row]! > 0) return { status: 'conflict', sequence };
@@ -305,16 +316,20 @@ export class Broker {
   }
 
   #setAside(row: number): void {
-    const { control, status } = this.#memory;
-    status[row] = RowStatus.Exhausted;
-    control[Place.InFlight]!--;
-    control[Place.Exhausted]!++;
+    this.#memory.control[Place.InFlight]!--;
+    this.#exhaust(row);
     this.#ring();
+  }
+
+  #exhaust(row: number): void {
+    const { control, mode, status } = this.#memory;
+    status[row] = RowStatus.Exhausted;
+    control[Place.Exhausted + mode[row]!]!++;
   }
 
   /** `events`: what had to happen before, and may concern others too. */
   #commit(proposal: Proposal, conflicted: readonly number[], events: Event[] = []): Outcome {
-    const { control, owner, sensitive, seen, sequence, status } = this.#memory;
+    const { budget, control, mode: modes, owner, retries, sensitive, seen, sequence, status } = this.#memory;
     const { mode, row } = proposal;
     const machines = proposal.machines.filter((slot) => !conflicted.includes(slot));
     const displaced: number[] = [];
@@ -324,10 +339,12 @@ export class Broker {
     for (const slot of machines) owner[slot] = row + 1;
     seen[row] = proposal.clock;
     sensitive[row] = proposal.sensitive ? 1 : 0;
+    modes[row] = mode;
     this.#append(proposal, machines);
     status[row] = RowStatus.Committed;
     control[Place.InFlight]!--;
     control[Place.Commits + mode]!++;
+    if (budget[row]! < retries) control[Place.Retried + mode]!++;
     const touched = this.#bucketsOfAll(machines);
     events.push({ row, buckets: touched, releasedEntry: null });
     for (let event = events.pop(); event !== undefined; event = events.pop()) {
@@ -362,7 +379,7 @@ export class Broker {
 
   /** Takes all of a row's machines from it; it is solved again if it has a retry left. */
   #displace(row: number, displaced: number[]): Event {
-    const { budget, control, entry, log, owner, status } = this.#memory;
+    const { budget, control, entry, log, mode, owner, status } = this.#memory;
     const machines = this.claimsOf(row);
     for (const slot of machines) if (owner[slot] === row + 1) owner[slot] = 0;
     const event = { row, buckets: this.#bucketsOfAll(machines), releasedEntry: entry[row]! };
@@ -371,14 +388,13 @@ export class Broker {
     log[at + 1] = RELEASED;
     Atomics.store(control, Place.Clock, at + HEADER);
     displaced.push(row);
-    control[Place.Displacements]!++;
+    control[Place.Displacements + mode[row]!]!++;
     budget[row]!--;
     if (budget[row]! > 0) {
       status[row] = RowStatus.Queued;
       control[Place.Next] = Math.min(control[Place.Next]!, row);
     } else {
-      status[row] = RowStatus.Exhausted;
-      control[Place.Exhausted]!++;
+      this.#exhaust(row);
     }
     return event;
   }

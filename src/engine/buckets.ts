@@ -9,7 +9,7 @@ export class Buckets {
   readonly #patterns: readonly number[];
   readonly #ofClass = new Map<number, readonly number[]>();
 
-  constructor(cycle: Cycle, order: Int32Array) {
+  constructor(cycle: Cycle, order: Uint32Array) {
     this.#cycle = cycle;
     const patterns = new Set<number>();
     for (const turn of order) patterns.add(cycle.turns.pattern[turn]!);

@@ -97,23 +97,52 @@ export class Cycle {
   hosted = new Map<number, number>();
   /** By class: the last turn that took an Idle or Speculative machine of it. */
   lastTakenBy = new Int32Array(0);
-  #cannotBind = new Uint8Array(0);
+  /** By cluster: 1 if it cannot bind machines now. */
+  cannotBind = new Uint8Array(0);
   #isFirst = true;
+  /** This one belongs to a lane: what a row claims is all that matters of it. */
+  isTrial = false;
 
   /** Keys of a row that somebody asked about, its own and its fold's: it is served in the pass, where it sees all. */
   readonly explained = new Set<number>();
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, changed: Set<number> = fleet.changes.watch()) {
     this.fleet = fleet;
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
-    this.#changed = fleet.changes.watch();
+    this.#changed = changed;
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
+  }
+
+  /**
+   * The same cycle once more, before its pass begins at `passStart`: a lane claims in it as it likes, and nobody else
+   * sees it.
+   */
+  static trialOf(cycle: Cycle, passStart: number): Cycle {
+    const trial = new Cycle(cycle.fleet, new Set());
+    trial.isTrial = true;
+    trial.options = cycle.options;
+    Object.assign(trial.turns, cycle.turns);
+    Object.assign(trial.bound, cycle.bound);
+    trial.walk.runs = cycle.walk.runs;
+    trial.outcome = cycle.outcome;
+    trial.cannotBind = cycle.cannotBind;
+    // What serving a row writes to. Plain slices: no other thread needs to see them.
+    trial.claimedBy = cycle.claimedBy.slice();
+    trial.claims = new Uint32Array(passStart + cycle.claimedBy.length);
+    trial.claims.set(cycle.claims.subarray(0, passStart));
+    trial.creditStart = cycle.creditStart.slice();
+    trial.creditEnd = cycle.creditEnd.slice();
+    trial.laterStart = new Uint32Array(trial.creditStart.length);
+    trial.laterEnd = new Uint32Array(trial.creditStart.length);
+    trial.#claimCount = passStart;
+    trial.pools = new Pools(trial.fleet, trial.claimedBy);
+    return trial;
   }
 
   /**
@@ -137,8 +166,8 @@ export class Cycle {
     this.#reserveCredits(dirty);
     this.pools = new Pools(fleet, this.claimedBy);
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
-    this.#cannotBind = new Uint8Array(fleet.clusters.size);
-    for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
+    this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
+    for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;
   }
 
@@ -326,7 +355,7 @@ export class Cycle {
   }
 
   canBind(cluster: number): boolean {
-    return this.#cannotBind[cluster] === 0;
+    return this.cannotBind[cluster] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -419,6 +448,27 @@ export class Cycle {
     this.creditEnd[turn] = this.creditStart[turn]!;
     this.laterStart[turn] = this.creditStart[turn]!;
     this.laterEnd[turn] = this.creditStart[turn]!;
+  }
+
+  /** Where the next claim will stand. */
+  get claimCount(): number {
+    return this.#claimCount;
+  }
+
+  /** Claims a machine for a turn without looking at what it wants: another lane has. */
+  adopt(turn: number, slot: number): void {
+    this.claimedBy[slot] = turn + 1;
+    this.claims[this.#claimCount++] = slot;
+    this.pools.take(slot);
+  }
+
+  /** Takes back the claims of the pass from place `to` on, last first. */
+  rewind(to: number): void {
+    for (let i = this.#claimCount - 1; i >= to; i--) {
+      this.claimedBy[this.claims[i]!] = 0;
+      this.pools.putBack(this.claims[i]!);
+    }
+    this.#claimCount = to;
   }
 
   /** Slots a turn counts on, in claim order. */

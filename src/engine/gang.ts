@@ -71,7 +71,7 @@ function serveAtHome(cycle: Cycle, turn: number): boolean {
 }
 
 /** Notes what a gang chose; the rest is of interest only if it is short. */
-function settleGang(
+export function settleGang(
   cycle: Cycle,
   turn: number,
   domain: string | null,

@@ -5,7 +5,7 @@
 import { type Broker, Mode, type Proposal } from './broker.ts';
 import type { Buckets } from './buckets.ts';
 import { Credit, type Cycle } from './cycle.ts';
-import { serve } from './solve.ts';
+import { serve } from './serve.ts';
 import { TurnKind } from './turns.ts';
 
 /** What a lane does next. */
@@ -17,7 +17,7 @@ export class Lane {
   readonly #broker: Broker;
   readonly #buckets: Buckets;
   /** Turns in rank order. */
-  readonly #order: Int32Array;
+  readonly #order: Uint32Array;
   /** Claims of committed rows, as far as the log was read. */
   readonly #committed: (Int32Array | undefined)[] = [];
   /** Committed rows that the view holds, in rank order, and where the claims of each begin. */
@@ -33,12 +33,11 @@ export class Lane {
   #proposal: Proposal | null = null;
 
   /** `cycle` is the lane's own: nobody else claims in it. */
-  constructor(cycle: Cycle, broker: Broker, buckets: Buckets, order: Int32Array) {
+  constructor(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array) {
     this.#cycle = cycle;
     this.#broker = broker;
     this.#buckets = buckets;
     this.#order = order;
-    cycle.openPass();
   }
 
   /** One step; between two steps other lanes may do whatever they like. Says false when the barrier is reached. */
@@ -124,7 +123,9 @@ export class Lane {
     const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
     const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
     cycle.rewind(from);
-    cycle.forgetTurn(turn, waits);
+    cycle.pass = [];
+    cycle.restamped = [];
+    cycle.gangs.clear();
     if (unhosted) {
       // Its members become turns of their own, which only the thread that owns the turns can give them.
       this.#broker.leave(this.#row);

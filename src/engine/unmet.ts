@@ -17,6 +17,7 @@ export interface Unmet {
 /** Notes that the turn being served is short. */
 export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null): void {
   const { want } = cycle;
+  if (cycle.isTrial) return;
   const blocker = blockerOf(cycle, turn);
   cycle.unmet.push({ turn, shortage: want.save(), deficit: want.deficit(), spread, blocker });
 }
@@ -45,6 +46,7 @@ export function blockerOf(cycle: Cycle, turn: number): number {
 /** After a turn was served from the pools: it is the last one that was, for every class it took from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
   const { machines } = cycle.fleet;
+  if (cycle.isTrial) return;
   for (const slot of cycle.claimsOf(turn)) {
     const state = machines.state[slot];
     if (state === MachineState.Idle || state === MachineState.Speculative) {

@@ -1,0 +1,162 @@
+// Phase 1 over the pools: rows served one by one in rank order, or by several lanes at once with exactly that result.
+// Lanes propose, the broker commits, and at the barrier every row takes its place in rank order: what is committed is
+// taken over, what is not is served in its turn. See docs/engine.md, "Lanes".
+
+import { Broker, type BrokerCounts, type BrokerMemory, brokerMemory, RowStatus } from './broker.ts';
+import { Buckets } from './buckets.ts';
+import type { Crew } from './crew.ts';
+import { Credit, Cycle } from './cycle.ts';
+import { domainsOf, settleGang } from './gang.ts';
+import { Lane, proposalOf } from './lane.ts';
+import { serveInTurn } from './serve.ts';
+import { MODES } from './stats.ts';
+import { TurnKind } from './turns.ts';
+import { noteTaken } from './unmet.ts';
+
+/** Picks the lane that takes the next step, of so many. All lanes then run on one thread, in an order that repeats. */
+export type Schedule = (lanes: number) => number;
+
+export interface LaneOptions {
+  /** So many lanes, or as many as pay. */
+  readonly lanes: number | 'auto';
+  readonly retries: number;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** What a lane has to know, wherever it runs. */
+export interface LaneWork {
+  readonly memory: BrokerMemory;
+  readonly order: Uint32Array;
+  /** Where the claims of the pass begin. */
+  readonly passStart: number;
+}
+
+export class Lanes {
+  readonly #cycle: Cycle;
+  readonly #crew: Crew;
+  readonly #options: LaneOptions;
+
+  constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
+    this.#cycle = cycle;
+    this.#crew = crew;
+    this.#options = options;
+  }
+
+  /** Serves rows that need the pools, given in rank order. */
+  serve(order: Uint32Array): void {
+    const cycle = this.#cycle;
+    const lanes = this.#count(order);
+    cycle.stats.lanes = lanes;
+    if (lanes === 1) {
+      for (const turn of order) serveInTurn(cycle, turn);
+      return;
+    }
+    const { retries } = this.#options;
+    const memory = brokerMemory(order.length, cycle.claimedBy.length, Buckets.count(cycle), retries);
+    const work: LaneWork = { memory, order, passStart: cycle.claimCount };
+    this.#run(lanes, work);
+    const buckets = new Buckets(cycle, order);
+    const broker = new Broker(memory, (slot) => buckets.of(slot));
+    this.#note(broker.counts);
+    settle(cycle, broker, buckets, order);
+  }
+
+  #count(order: Uint32Array): number {
+    const { lanes } = this.#options;
+    // A row that somebody asks about looks at everything, which only the thread of the cycle can tell.
+    if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
+    return lanes === 'auto' ? 1 : lanes;
+  }
+
+  #run(lanes: number, work: LaneWork): void {
+    const { schedule } = this.#options;
+    if (schedule === undefined) {
+      this.#crew.drive(lanes, work);
+      return;
+    }
+    const all = Array.from({ length: lanes }, () => openLane(this.#cycle, work));
+    const running = new Set(all);
+    while (running.size > 0) {
+      const lane = all[schedule(lanes)]!;
+      if (!lane.step()) running.delete(lane);
+    }
+  }
+
+  #note({ commits, conflicts, displacements, exhausted, proposals, retried }: BrokerCounts): void {
+    for (const [i, mode] of MODES.entries()) {
+      const stats = this.#cycle.stats.modes[mode];
+      stats.proposals += proposals[i]!;
+      stats.commits += commits[i]!;
+      stats.conflicts += conflicts[i]!;
+      stats.displacements += displacements[i]!;
+      stats.exhausted += exhausted[i]!;
+      stats.retries.committed += retried[i]!;
+      stats.retries.conflict += conflicts[i]!;
+      stats.retries.displaced += displacements[i]!;
+      stats.retries.exhausted += exhausted[i]!;
+    }
+  }
+}
+
+/** A lane over a cycle, on this thread. */
+export function openLane(cycle: Cycle, { memory, order, passStart }: LaneWork): Lane {
+  const trial = Cycle.trialOf(cycle, passStart);
+  const buckets = new Buckets(trial, order);
+  return new Lane(trial, new Broker(memory, (slot) => buckets.of(slot)), buckets, order);
+}
+
+/** Runs a lane to the barrier. */
+export function driveLane(lane: Lane, memory: BrokerMemory): void {
+  const broker = new Broker(memory, () => []);
+  while (lane.step()) if (lane.idle) broker.rest();
+}
+
+/** The barrier: rows in rank order, those that lanes have committed as they are, all others served now. */
+function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
+  for (const [row, turn] of order.entries()) {
+    const committed = broker.statusOf(row) === RowStatus.Committed;
+    if (committed && takeOver(cycle, turn, broker.claimsOf(row), broker.creditsOf(row))) continue;
+    const from = cycle.claimCount;
+    serveInTurn(cycle, turn);
+    const machines = cycle.claims.subarray(from, cycle.claimCount);
+    if (committed && equal(machines, broker.claimsOf(row))) continue;
+    // Rows behind this one that saw it otherwise have to be served again as well.
+    const view = { observed: [], clock: broker.clock };
+    broker.settle(proposalOf(cycle, buckets, row, turn, [...machines], 0, view));
+  }
+}
+
+/** Claims for a row what a lane has found for it. Says false, having claimed nothing, if that does not cover it. */
+function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
+  const { fleet, turns, want } = cycle;
+  // Why a row is short, or a gang wants nothing, takes a look around.
+  if (machines.length === 0) return false;
+  const from = cycle.claimCount;
+  const pattern = cycle.patternOf(turn);
+  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  else {
+    cycle.beginWant(turn);
+    cycle.openCredits(turn);
+    for (const slot of machines.subarray(0, credited)) {
+      cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
+      cycle.pools.take(slot);
+    }
+  }
+  cycle.openLater(turn);
+  for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
+  if (!want.covered) {
+    cycle.rewind(from);
+    return false;
+  }
+  cycle.pass.push(turn);
+  if (turns.kind[turn] === TurnKind.Gang) {
+    const domains = domainsOf(cycle, turn);
+    settleGang(cycle, turn, domains.names[domains.of(fleet.machines.classOf[machines[0]!]!)]!, true);
+  }
+  noteTaken(cycle, turn);
+  return true;
+}
+
+function equal(a: Uint32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((slot, i) => slot === b[i]);
+}
