@@ -108,7 +108,7 @@ function creditComing(cycle: Cycle, turn: number): void {
     if (want.covered) return;
     if (!want.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
-    cycle.pools.take(slot);
+    cycle.takeOut(slot);
   }
 }
 

@@ -8,6 +8,8 @@ import { Pools } from './pool.ts';
 import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
+import { Stocks } from './stock.ts';
+import { DomainSums } from './sums.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { Want } from './want.ts';
@@ -18,9 +20,10 @@ export type Credit = (typeof Credit)[keyof typeof Credit];
 
 /** What a gang saw and chose. */
 export interface GangView {
-  /** Domains it chose from, best first. */
-  readonly order: readonly string[];
-  readonly domain: string | null;
+  /** Domains it chose from and in which it could ever be whole, best first; worked out where it is short. */
+  readonly order: readonly number[];
+  /** Number of the domain; NONE for none. */
+  readonly domain: number;
   readonly satisfiable: boolean;
   readonly candidates: readonly DomainCandidate[];
   /** What is missing in its domain even with everything free there; null where nothing is. */
@@ -55,6 +58,9 @@ export class Cycle {
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
   pools!: Pools;
+  /** What the pools hold by domain, and what the gang being served finds. */
+  readonly stocks: Stocks;
+  readonly sums: DomainSums;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
@@ -115,6 +121,8 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.#changed = changed;
+    this.stocks = new Stocks(this);
+    this.sums = new DomainSums(this);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -165,6 +173,7 @@ export class Cycle {
     this.#reserveTurns();
     this.#reserveCredits(dirty);
     this.pools = new Pools(fleet, this.claimedBy);
+    this.stocks.beginCycle();
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
     for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
@@ -428,7 +437,13 @@ export class Cycle {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.laterEnd[turn] = this.#claimCount;
+    this.takeOut(slot);
+  }
+
+  /** Takes a claimed machine off the pools if it stands there. */
+  takeOut(slot: number): void {
     this.pools.take(slot);
+    this.stocks.touch(slot);
   }
 
   /** Undoes the credits of a turn that has to wait; nothing of them came from the pools. */
@@ -443,6 +458,7 @@ export class Cycle {
     for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) {
       this.claimedBy[this.claims[i]!] = 0;
       this.pools.putBack(this.claims[i]!);
+      this.stocks.touch(this.claims[i]!);
     }
     this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
@@ -460,6 +476,7 @@ export class Cycle {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.pools.take(slot);
+    this.stocks.touch(slot);
   }
 
   /** Takes back the claims of the pass from place `to` on, last first. */
@@ -467,6 +484,7 @@ export class Cycle {
     for (let i = this.#claimCount - 1; i >= to; i--) {
       this.claimedBy[this.claims[i]!] = 0;
       this.pools.putBack(this.claims[i]!);
+      this.stocks.touch(this.claims[i]!);
     }
     this.#claimCount = to;
   }

@@ -14,6 +14,7 @@ import {
 } from '../model/index.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
+import { Lanes, type Schedule } from './lanes.ts';
 import { planDigest } from './plan-digest.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
@@ -175,6 +176,8 @@ export interface EngineOptions {
    * With few, rows that meet a moment of contention are settled one by one; with many, they are solved in vain.
    */
   readonly retries?: number;
+  /** Runs all lanes on this thread, in the order it says: how interleavings are tried out. */
+  readonly schedule?: Schedule;
   /** Keep what is known of clusters that have not changed; if not, every cycle solves everything. */
   readonly incremental?: boolean;
   /** After so many incremental cycles one is compared with a full solve; 0: never. Often costs time, seldom costs trust. */
@@ -214,8 +217,7 @@ const noProbe: Probe = () => {};
  * with exactly the result of deciding everything anew.
  */
 export class Engine {
-  readonly lanes: number | 'auto';
-  readonly retries: number;
+  readonly #lanes: Lanes;
   /** Sums over all cycles. */
   readonly metrics = new EngineMetrics();
   readonly #cycle: Cycle;
@@ -227,10 +229,10 @@ export class Engine {
 
   constructor(fleet: Fleet, options: EngineOptions = {}) {
     const { workers = 1, smallestRound = SMALLEST_ROUND, checkEvery = DEFAULT_CHECK_EVERY } = options;
-    this.lanes = options.lanes ?? 'auto';
-    this.retries = options.retries ?? DEFAULT_RETRIES;
+    const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
     this.#crew = new Crew(this.#cycle, workers, smallestRound);
+    this.#lanes = new Lanes(this.#cycle, this.#crew, { lanes, retries, schedule });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;
@@ -269,7 +271,7 @@ export class Engine {
       probe(phase);
     };
     try {
-      solve(cycle, this.#crew, nowMs, options, everything, ended);
+      solve(cycle, this.#crew, this.#lanes, nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
       // A cycle that keeps nothing is a full solve itself.
@@ -307,8 +309,14 @@ export class Engine {
  */
 function decideAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Decision {
   const cycle = new Cycle(fleet);
-  solve(cycle, new Crew(cycle, 1, SMALLEST_ROUND), nowMs, options, true, noProbe);
+  solveAlone(cycle, nowMs, options);
   return new Decision(cycle, noProbe);
+}
+
+/** A whole cycle on this thread. */
+function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
+  const crew = new Crew(cycle, 1, SMALLEST_ROUND);
+  solve(cycle, crew, new Lanes(cycle, crew, { lanes: 1, retries: 0 }), nowMs, options, true, noProbe);
 }
 
 /** One cycle over a fleet, described in full. */
@@ -335,7 +343,7 @@ export function explain(
   const cycle = new Cycle(fleet);
   cycle.explained.add(number);
   if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
-  solve(cycle, new Crew(cycle, 1, SMALLEST_ROUND), nowMs, options, true, noProbe);
+  solveAlone(cycle, nowMs, options);
   // The row's own turn, or that of the fold that hosts it; other rows of that fold may have turns of their own.
   const own = cycle.turns.ofKey[number]!;
   const turn = own === NONE ? cycle.turns.ofKey[demand.foldKey[row]!]! : own;

@@ -6,7 +6,7 @@ import { Broker, type BrokerCounts, type BrokerMemory, brokerMemory, RowStatus }
 import { Buckets } from './buckets.ts';
 import type { Crew } from './crew.ts';
 import { Credit, Cycle } from './cycle.ts';
-import { domainsOf, settleGang } from './gang.ts';
+import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, proposalOf } from './lane.ts';
 import { serveInTurn } from './serve.ts';
 import { MODES } from './stats.ts';
@@ -71,14 +71,19 @@ export class Lanes {
   #run(lanes: number, work: LaneWork): void {
     const { schedule } = this.#options;
     if (schedule === undefined) {
-      this.#crew.drive(lanes, work);
+      driveLane(openLane(this.#cycle, work), work.memory);
       return;
     }
     const all = Array.from({ length: lanes }, () => openLane(this.#cycle, work));
     const running = new Set(all);
     while (running.size > 0) {
-      const lane = all[schedule(lanes)]!;
-      if (!lane.step()) running.delete(lane);
+      const first = schedule(lanes);
+      // One that has nothing to do lets the next one go before it.
+      for (let i = first; i < first + lanes; i++) {
+        const lane = all[i % lanes]!;
+        if (running.has(lane) && !lane.step()) running.delete(lane);
+        if (running.has(lane) && !lane.idle) break;
+      }
     }
   }
 
@@ -150,8 +155,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   }
   cycle.pass.push(turn);
   if (turns.kind[turn] === TurnKind.Gang) {
-    const domains = domainsOf(cycle, turn);
-    settleGang(cycle, turn, domains.names[domains.of(fleet.machines.classOf[machines[0]!]!)]!, true);
+    settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
   }
   noteTaken(cycle, turn);
   return true;

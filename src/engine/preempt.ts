@@ -100,22 +100,13 @@ class PhaseTwo {
   #serveGang(turn: number): Preemption {
     const cycle = this.#cycle;
     const domains = domainsOf(cycle, turn);
-    const victims = cycle.canBind(cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
-    const byName = new Map(domains.names.map((name, domain) => [name, domain]));
-    const chosen = cycle.gangs.get(turn)!.order;
-    const further = [...new Set(victims.classes.map((c) => domains.names[domains.of(c)]!))]
-      .filter((name) => !chosen.includes(name))
-      .sort(compareText);
-    const hopeful = this.#hopeful(turn, victims);
-    for (const name of [...chosen, ...further]) {
-      const domain = byName.get(name)!;
-      if (hopeful[domain] === 0) continue;
+    for (const domain of this.#hopeful(turn)) {
       const counted = this.#countDomain(turn, domain);
       const picks: Pick[] = [];
       const eligible = (slot: number): boolean => {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
-      this.#pick(turn, victims, eligible, null, picks);
+      this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
       if (cycle.want.covered) return { picks, covered: true };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
@@ -123,42 +114,54 @@ class PhaseTwo {
   }
 
   /**
-   * By domain: 1 if it might complete a gang, counting generously everything that fits and is free, its cluster's or
-   * its own, and every victim. Saves trying each rack of a fleet one by one.
+   * Domains that might complete a gang, counting generously everything that fits and is free, its cluster's or its
+   * own, and every victim: those it chose from as it ranked them, then those with victims only, by name. Saves trying
+   * each rack of a fleet one by one.
    */
-  #hopeful(turn: number, victims: VictimList): Uint8Array {
+  #hopeful(turn: number): number[] {
     const cycle = this.#cycle;
-    const { classes, demand, dimensions, patterns } = cycle.fleet;
+    const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+    if (possible.length === 0) return [];
+    const { names } = domainsOf(cycle, turn);
+    const chosen = cycle.gangs.get(turn)!.order;
+    const tried = new Set(chosen);
+    const further = possible
+      .filter((domain) => !tried.has(domain))
+      .sort((a, b) => compareText(names[a]!, names[b]!));
+    const { demand, dimensions } = cycle.fleet;
+    const have = this.#generously(turn);
+    const want = demand.aggregate.data;
+    const from = cycle.turns.row[turn]! * dimensions.stride;
+    return [...chosen, ...further].filter((domain) => {
+      for (let d = 0; d < dimensions.count; d++) {
+        if (have[domain * dimensions.count + d]! < want[from + d]!) return false;
+      }
+      return true;
+    });
+  }
+
+  /** By domain and dimension: everything a gang could count on or preempt, some of it twice. */
+  #generously(turn: number): Float64Array {
+    const cycle = this.#cycle;
+    const { classes, dimensions, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-    const domains = domainsOf(cycle, turn);
-    const want = demand.aggregate.data;
-    const from = cycle.turns.row[turn]! * stride;
-    const have = new Float64Array(domains.names.length * dims);
+    const stock = cycle.stocks.of(turn);
+    for (const domain of stock.list) stock.look(domain);
+    const have = stock.free.slice();
     const add = (c: number, count: number): void => {
-      const at = domains.of(c) * dims;
-      for (let d = 0; d < dims; d++) {
-        const sum = have[at + d]! + classes.allocatable.data[c * stride + d]! * count;
-        have[at + d] = Math.min(sum, want[from + d]!);
-      }
+      const at = stock.domains.of(c) * dims;
+      for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
-    for (const c of pattern.fittingClasses()) {
-      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
-    }
-    for (const slot of cycle.pools.freeSpecial())
-      if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
     const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     }
+    const victims = this.#victimsOfGang(turn);
     for (const c of victims.classes) add(c, victims.countOf(c));
-    const hopeful = new Uint8Array(domains.names.length).fill(1);
-    for (let domain = 0; domain < hopeful.length; domain++) {
-      for (let d = 0; d < dims; d++) if (have[domain * dims + d]! < want[from + d]!) hopeful[domain] = 0;
-    }
-    return hopeful;
+    return have;
   }
 
   /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */
@@ -188,13 +191,16 @@ class PhaseTwo {
     // Its own claims among Idle and Speculative machines, and what nobody claims.
     for (const slot of cycle.claimsOf(turn)) count(slot);
     if (!cycle.canBind(cycle.turns.cluster[turn]!)) return counted;
-    for (const slot of cycle.pools.freeSpecial()) count(slot);
-    for (const c of pattern.fittingClasses()) {
-      if (domains.of(c) !== domain) continue;
+    for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
+    for (const c of cycle.stocks.of(turn).classesIn(domain)) {
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
       for (let i = 0; i < free && cycle.want.adds(c, true); i++) cycle.want.take(c, true);
     }
     return counted;
+  }
+
+  #victimsOfGang(turn: number): VictimList {
+    return this.#cycle.canBind(this.#cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
   }
 
   #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {

@@ -296,7 +296,7 @@ function creditComing(cycle: Cycle, turn: number, offers: ReadonlySet<number>): 
     });
     if (next === undefined) return;
     cycle.credit(turn, next, true);
-    cycle.pools.take(next);
+    cycle.takeOut(next);
     test.count(machines.classOf[next]!);
   }
 }

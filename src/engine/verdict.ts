@@ -99,7 +99,7 @@ function verdictOf(
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
-    domain: settled ? settledDomain(cycle, turn) : (gang?.domain ?? null),
+    domain: settled ? settledDomain(cycle, turn) : chosenDomain(cycle, turn),
     satisfiable: settled ? true : (gang?.satisfiable ?? null),
     candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, first),
@@ -110,6 +110,12 @@ function verdictOf(
 function settledDomain(cycle: Cycle, turn: number): string {
   const domains = domainsOf(cycle, turn);
   return domains.names[domains.of(cycle.fleet.machines.classOf[cycle.claims[cycle.creditStart[turn]!]!]!)]!;
+}
+
+/** The domain that a gang of the pass chose. */
+function chosenDomain(cycle: Cycle, turn: number): string | null {
+  const domain = cycle.gangs.get(turn)?.domain ?? NONE;
+  return domain === NONE ? null : domainsOf(cycle, turn).names[domain]!;
 }
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, first: FirstOf): UnmetDetail {
@@ -147,38 +153,9 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
 }
 
-const USABLE = [
-  MachineState.Speculative,
-  MachineState.Creating,
-  MachineState.Idle,
-  MachineState.Configuring,
-  MachineState.Configured,
-  MachineState.Draining,
-];
-
 /** Whether one domain has enough machines at all, whoever uses them now. */
 function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
-  const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const { stride, count } = dimensions;
-  const byKey = domainsOf(cycle, turn);
-  const row = cycle.turns.row[turn]!;
-  const sums = new Map<number, Float64Array>();
-  for (const c of pattern.fittingClasses()) {
-    const members = USABLE.reduce((sum, state) => sum + machines.countOf(c, state), 0);
-    let sum = sums.get(byKey.of(c));
-    if (sum === undefined) {
-      sum = new Float64Array(count);
-      sums.set(byKey.of(c), sum);
-    }
-    for (let d = 0; d < count; d++) {
-      const wanted = demand.aggregate.data[row * stride + d]!;
-      sum[d] = Math.min(wanted, sum[d]! + members * classes.allocatable.data[c * stride + d]!);
-    }
-  }
-  return [...sums.values()].some((sum) =>
-    sum.every((have, d) => have >= demand.aggregate.data[row * stride + d]!),
-  );
+  return cycle.stocks.of(turn).possible(cycle.turns.row[turn]!).length > 0;
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
@@ -198,12 +175,14 @@ function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet, first: FirstOf): 
   const { classes, demand, machines, patterns } = cycle.fleet;
   const { interruptionDollars } = demand.profiles.entryOf(cycle.turns.profile[turn]!);
   const gang = cycle.gangs.get(turn);
-  const within = gang?.domain ?? null;
-  const domains = within === null ? null : domainsOf(cycle, turn);
+  const within = gang?.domain ?? NONE;
   const rest = gang?.missing ?? deficit;
   let best: { count: number; cost: number; slot: number } | null = null;
-  for (const c of patterns.patternOf(cycle.turns.pattern[turn]!).fittingClasses()) {
-    if (domains !== null && domains.names[domains.of(c)] !== within) continue;
+  const fitting =
+    within === NONE
+      ? patterns.patternOf(cycle.turns.pattern[turn]!).fittingClasses()
+      : cycle.stocks.of(turn).classesIn(within);
+  for (const c of fitting) {
     const count = machinesNeeded(cycle, rest, c);
     if (count === Number.POSITIVE_INFINITY) continue;
     const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, interruptionDollars);

@@ -4,7 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { type DecisionInput, MachineState, type Need, Random } from '../../src/model/index.ts';
+import { type DecisionInput, MachineState, type Need } from '../../src/model/index.ts';
+import { Random } from '../../src/sim/random.ts';
 import { aMachine, aNeed, anInput, resources } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
@@ -46,7 +47,7 @@ describe('the flows of Phase 1', () => {
     expect(plan.actions).toMatchObject([{ kind: 'Bootstrap', machine: 'm0000', cluster: 'c-high' }]);
     expect(stats.modes.incremental.conflicts).toBe(1);
     expect(stats.modes.incremental.displacements).toBe(1);
-    expect(plan.verdicts.find(({ need: { group } }) => group === 'low')).toMatchObject({ met: false });
+    expect(plan.verdicts.find(({ key }) => key.group === 'low')).toMatchObject({ satisfied: false });
   });
 
   it('conflict with a second machine: then both Needs are met, the better-ranked one from the first machine', () => {
@@ -63,8 +64,8 @@ describe('the flows of Phase 1', () => {
     const holders = Array.from({ length: 10 }, (_, i) => need(`h${i}`, 1_000));
     const { plan } = run(anInput(idle(10), [...holders, need('n8', 100)]), { lanes: 4, schedule: inTurn() });
     expect(plan.actions).toHaveLength(10);
-    const verdict = plan.verdicts.find(({ need: { group } }) => group === 'n8');
-    expect(verdict).toMatchObject({ met: false, deficit: new Map([['cpu', 4]]) });
+    const verdict = plan.verdicts.find(({ key }) => key.group === 'n8');
+    expect(verdict).toMatchObject({ satisfied: false, deficit: new Map([['cpu', 4]]) });
   });
 
   it('exhaustion: given one retry and endless contention, then rows are settled at the barrier, none is lost', () => {
@@ -72,7 +73,7 @@ describe('the flows of Phase 1', () => {
     const { plan, stats } = run(anInput(idle(12), rows), { lanes: 6, retries: 1, schedule: inTurn() });
     expect(stats.modes.incremental.exhausted).toBeGreaterThan(0);
     expect(plan.actions).toHaveLength(12);
-    expect(plan.verdicts.every(({ met }) => met)).toBe(true);
+    expect(plan.verdicts.every(({ satisfied }) => satisfied)).toBe(true);
   });
 
   it('cold start: given 1,000 Needs at three priorities and 5,000 Idle machines, then all are met as by rank', {
@@ -83,7 +84,7 @@ describe('the flows of Phase 1', () => {
     const schedule = (lanes: number): number => random.below(lanes);
     const { plan, stats } = run(anInput(idle(5_000), rows), { lanes: 8, schedule });
     expect(plan.actions).toHaveLength(1_000);
-    expect(plan.verdicts.every(({ met }) => met)).toBe(true);
+    expect(plan.verdicts.every(({ satisfied }) => satisfied)).toBe(true);
     // The best-ranked third has the first machines of the pool.
     const best = new Set(plan.actions.slice(0, 333).map(({ machine }) => machine));
     expect(best.has('m0000') && best.has('m0332')).toBe(true);
