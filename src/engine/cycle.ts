@@ -149,7 +149,7 @@ export class Cycle {
     trial.laterStart = new Uint32Array(trial.creditStart.length);
     trial.laterEnd = new Uint32Array(trial.creditStart.length);
     trial.#claimCount = passStart;
-    trial.pools = new Pools(trial.fleet, trial.claimedBy);
+    trial.pools = new Pools(trial.fleet, trial.claimedBy, true);
     return trial;
   }
 
@@ -428,6 +428,7 @@ export class Cycle {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.creditEnd[turn] = this.#claimCount;
+    this.stocks.touch(slot);
   }
 
   /** Counts an Idle or Speculative machine, taken from the pools, for a turn. */
@@ -487,6 +488,16 @@ export class Cycle {
       this.stocks.touch(this.claims[i]!);
     }
     this.#claimCount = to;
+  }
+
+  /** Takes back what a turn claimed in the pass, from place `from` on; what it was credited with before stays. */
+  takeBack(turn: number, from: number): void {
+    this.rewind(from);
+    this.laterStart[turn] = 0;
+    this.laterEnd[turn] = 0;
+    if (this.outcome[turn] === Credit.Short) return;
+    this.creditStart[turn] = 0;
+    this.creditEnd[turn] = 0;
   }
 
   /** Slots a turn counts on, in claim order. */

@@ -122,7 +122,7 @@ export class Lane {
     const unhosted = cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0;
     const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
     const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
-    cycle.rewind(from);
+    cycle.takeBack(turn, from);
     cycle.pass = [];
     cycle.restamped = [];
     cycle.gangs.clear();
@@ -147,6 +147,11 @@ export class Lane {
   }
 }
 
+/** Gangs are acquired whole or not at all. */
+export function modeOf({ turns }: Cycle, turn: number): Mode {
+  return turns.kind[turn] === TurnKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
+}
+
 export function proposalOf(
   cycle: Cycle,
   buckets: Buckets,
@@ -159,7 +164,7 @@ export function proposalOf(
   const kind = cycle.turns.kind[turn];
   return {
     row,
-    mode: kind === TurnKind.Gang ? Mode.AllOrNothing : Mode.Incremental,
+    mode: modeOf(cycle, turn),
     machines,
     credited,
     buckets: buckets.readBy(cycle, turn),

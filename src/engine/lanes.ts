@@ -7,7 +7,7 @@ import { Buckets } from './buckets.ts';
 import type { Crew } from './crew.ts';
 import { Credit, Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
-import { Lane, proposalOf } from './lane.ts';
+import { Lane, modeOf, proposalOf } from './lane.ts';
 import { serveInTurn } from './serve.ts';
 import { MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
@@ -48,7 +48,7 @@ export class Lanes {
     const lanes = this.#count(order);
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
-      for (const turn of order) serveInTurn(cycle, turn);
+      for (const turn of order) this.#serveAlone(turn);
       return;
     }
     const { retries } = this.#options;
@@ -59,6 +59,17 @@ export class Lanes {
     const broker = new Broker(memory, (slot) => buckets.of(slot));
     this.#note(broker.counts);
     settle(cycle, broker, buckets, order);
+  }
+
+  /** A row that nobody races with: what it picks is committed as it is proposed. */
+  #serveAlone(turn: number): void {
+    const cycle = this.#cycle;
+    const from = cycle.claimCount;
+    serveInTurn(cycle, turn);
+    if (cycle.claimCount === from) return;
+    const stats = cycle.stats.modes[MODES[modeOf(cycle, turn)]!];
+    stats.proposals++;
+    stats.commits++;
   }
 
   #count(order: Uint32Array): number {
@@ -150,7 +161,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   cycle.openLater(turn);
   for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
   if (!want.covered) {
-    cycle.rewind(from);
+    cycle.takeBack(turn, from);
     return false;
   }
   cycle.pass.push(turn);

@@ -33,12 +33,16 @@ export class Pools {
   readonly #claimedBy: Int32Array;
   readonly #idleHeads: Int32Array;
   readonly #speculativeHeads: Int32Array;
-  #trial = false;
+  readonly #rewinds: boolean;
+  #trial: boolean;
   readonly #special = new Map<number, { readonly slots: readonly number[]; next: number }>();
   readonly #idleShelves = new Map<number, Shelf>();
   readonly #speculativeShelves = new Map<number, Map<number, Shelf>>();
 
-  constructor(fleet: Fleet, claimedBy: Int32Array) {
+  /** With `rewinds` machines may be put back at any time, as in a trial that never ends. */
+  constructor(fleet: Fleet, claimedBy: Int32Array, rewinds = false) {
+    this.#rewinds = rewinds;
+    this.#trial = rewinds;
     this.#fleet = fleet;
     this.#claimedBy = claimedBy;
     this.#idleHeads = new Int32Array(fleet.classes.size);
@@ -167,7 +171,7 @@ export class Pools {
   onTrial(trial: () => void): void {
     this.#trial = true;
     trial();
-    this.#trial = false;
+    this.#trial = this.#rewinds;
   }
 
   #placeOf(slot: number): { run: Run | undefined; heads: Int32Array; classNumber: number } {
