@@ -79,6 +79,9 @@ const Place = {
   Length: 18,
 } as const;
 
+/** A lane holds the lock for microseconds; one that has it for so long has gone. */
+const PATIENCE_MS = 10_000;
+
 const FREE = 0;
 const TAKEN = 1;
 const CONTENDED = 2;
@@ -251,6 +254,7 @@ export class Broker {
     return this.#exclusively(() => {
       const { control, owner } = this.#memory;
       const { mode, machines, row } = proposal;
+      if (this.statusOf(row) !== RowStatus.InFlight) return this.#leftAlready(proposal);
       control[Place.Proposals + mode]!++;
       if (!this.#isFresh(proposal)) return this.#conflict(proposal);
       const conflicted = machines.filter((slot) => owner[slot] !== 0 && owner[slot]! - 1 < row);
@@ -263,6 +267,7 @@ export class Broker {
   /** A row that found nothing to propose: it stands with that, until something changes before it. */
   abstain(proposal: Proposal): Outcome {
     return this.#exclusively(() => {
+      if (this.statusOf(proposal.row) !== RowStatus.InFlight) return this.#leftAlready(proposal);
       if (!this.#isFresh(proposal)) return this.#conflict(proposal);
       return this.#commit(proposal, []);
     });
@@ -288,7 +293,19 @@ export class Broker {
 
   /** A row that no lane can solve is left to the barrier. */
   leave(row: number): void {
-    this.#exclusively(() => this.#setAside(row));
+    this.#exclusively(() => {
+      if (this.statusOf(row) === RowStatus.InFlight) this.#setAside(row);
+    });
+  }
+
+  /** A lane has gone: whatever is in flight, of any lane, is left to the barrier. */
+  leaveAll(): void {
+    this.#exclusively(() => {
+      const { status } = this.#memory;
+      for (let row = 0; row < status.length; row++) {
+        if (status[row] === RowStatus.InFlight) this.#setAside(row);
+      }
+    });
   }
 
   #isFresh(proposal: Proposal): boolean {
@@ -302,6 +319,11 @@ export class Broker {
     const { control, log, status } = this.#memory;
     const needed = HEADER * (2 + status.length) + machines.length + buckets.length;
     return control[Place.Clock]! + needed <= log.length;
+  }
+
+  /** Another lane has given up for this one. */
+  #leftAlready({ buckets }: Proposal): Outcome {
+    return { status: 'exhausted', sequence: buckets.map((bucket) => this.sequenceOf(bucket)) };
   }
 
   #conflict({ buckets, mode, row }: Proposal): Outcome {
@@ -429,7 +451,8 @@ export class Broker {
     const { control } = this.#memory;
     if (Atomics.compareExchange(control, Place.Lock, FREE, TAKEN) !== FREE) {
       while (Atomics.exchange(control, Place.Lock, CONTENDED) !== FREE) {
-        Atomics.wait(control, Place.Lock, CONTENDED);
+        const waited = Atomics.wait(control, Place.Lock, CONTENDED, PATIENCE_MS);
+        if (waited === 'timed-out') throw new Error('The commit broker was not given back.');
       }
     }
     try {

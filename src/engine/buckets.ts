@@ -7,29 +7,27 @@ export class Buckets {
   readonly #cycle: Cycle;
   /** Patterns that rows of this pass have. */
   readonly #patterns: readonly number[];
+  readonly #patternCount: number;
   readonly #ofClass = new Map<number, readonly number[]>();
 
-  constructor(cycle: Cycle, order: Uint32Array) {
+  constructor(cycle: Cycle, order: Uint32Array, patternCount: number) {
     this.#cycle = cycle;
+    this.#patternCount = patternCount;
     const patterns = new Set<number>();
     for (const turn of order) patterns.add(cycle.turns.pattern[turn]!);
     this.#patterns = [...patterns];
   }
 
-  static count(cycle: Cycle): number {
-    return cycle.fleet.patterns.size + cycle.fleet.clusters.size;
-  }
-
   /** What a turn looks at: rows that are not credited yet look at their cluster's machines too. */
-  readBy({ fleet, outcome, turns }: Cycle, turn: number): number[] {
+  readBy({ outcome, turns }: Cycle, turn: number): number[] {
     const pattern = turns.pattern[turn]!;
-    return outcome[turn] === Credit.Waits ? [pattern, fleet.patterns.size + turns.cluster[turn]!] : [pattern];
+    return outcome[turn] === Credit.Waits ? [pattern, this.#patternCount + turns.cluster[turn]!] : [pattern];
   }
 
   /** All buckets a machine is in. */
   of(slot: number): readonly number[] {
     const { machines, patterns } = this.#cycle.fleet;
-    if (machines.cluster[slot] !== 0) return [patterns.size + machines.cluster[slot]!];
+    if (machines.cluster[slot] !== 0) return [this.#patternCount + machines.cluster[slot]!];
     const classNumber = machines.classOf[slot]!;
     let buckets = this.#ofClass.get(classNumber);
     if (buckets === undefined) {

@@ -3,8 +3,9 @@
 // A thread that is not up yet, has failed or has gone is left out of the round: that costs time, never a cycle.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { withRoom } from '../fleet/index.ts';
+import { type Supply, withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
+import { driveLanes, type LaneWork } from './lane.ts';
 import { Looking, type Reflection } from './mirror.ts';
 import { PIECEWORK, type Round } from './round.ts';
 
@@ -43,6 +44,14 @@ export interface CrewStart {
 export interface RoundStart {
   readonly reflection: Reflection | null;
   readonly pieces: Uint32Array;
+  /** The round is none of pieces: the thread is to run a lane. */
+  readonly lane: LaneStart | null;
+}
+
+/** What a lane of another thread starts from. */
+export interface LaneStart {
+  readonly work: LaneWork;
+  readonly supply: Supply;
 }
 
 interface Member {
@@ -124,11 +133,25 @@ export class Crew {
     }
   }
 
-  #wake(member: Member): void {
+  /** Runs lanes until the barrier is reached: one on each other thread, the rest in turn on this one. */
+  drive(lanes: number, work: LaneWork): void {
+    const members = this.#up().slice(0, lanes - 1);
+    const lane = { work, supply: this.#cycle.fleet.machines.supply() };
+    for (const member of members) this.#wake(member, lane);
+    try {
+      const gone = (): boolean =>
+        members.some(({ place }) => Atomics.load(this.#control, place) !== Standing.Up);
+      driveLanes(this.#cycle, work, lanes - members.length, gone);
+    } finally {
+      for (const member of members) this.#await(member);
+    }
+  }
+
+  #wake(member: Member, lane: LaneStart | null = null): void {
     const { looking, place, port } = member;
     const reflection = looking.look();
-    if (reflection !== null || member.pieces !== this.#pieces) {
-      const start: RoundStart = { reflection, pieces: this.#pieces };
+    if (reflection !== null || lane !== null || member.pieces !== this.#pieces) {
+      const start: RoundStart = { reflection, pieces: this.#pieces, lane };
       port.postMessage(start);
       member.pieces = this.#pieces;
     }

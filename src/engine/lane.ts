@@ -2,11 +2,22 @@
 // holds the claims of all better-ranked rows that are committed and of no other row, in rank order, so that a row is
 // solved by the same code, with the same result, as if it were served in its turn.
 
-import { type Broker, Mode, type Proposal } from './broker.ts';
-import type { Buckets } from './buckets.ts';
-import { Credit, type Cycle } from './cycle.ts';
+import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
+import { Buckets } from './buckets.ts';
+import { Credit, Cycle } from './cycle.ts';
 import { serve } from './serve.ts';
 import { TurnKind } from './turns.ts';
+
+/** What a lane has to know, wherever it runs. */
+export interface LaneWork {
+  readonly memory: BrokerMemory;
+  /** Turns in rank order. */
+  readonly order: Uint32Array;
+  /** Where the claims of the pass begin. */
+  readonly passStart: number;
+  /** Buckets of clusters have numbers from here on. */
+  readonly patternCount: number;
+}
 
 /** What a lane does next. */
 const Step = { Dequeue: 0, Observe: 1, Solve: 2, Propose: 3 } as const;
@@ -32,10 +43,11 @@ export class Lane {
   #observed: number[] = [];
   #proposal: Proposal | null = null;
 
-  /** `cycle` is the lane's own: nobody else claims in it. */
-  constructor(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array) {
-    this.#cycle = cycle;
-    this.#broker = broker;
+  constructor(cycle: Cycle, { memory, order, passStart, patternCount }: LaneWork) {
+    const trial = Cycle.trialOf(cycle, passStart);
+    const buckets = new Buckets(trial, order, patternCount);
+    this.#cycle = trial;
+    this.#broker = new Broker(memory, (slot) => buckets.of(slot));
     this.#buckets = buckets;
     this.#order = order;
   }
@@ -62,6 +74,22 @@ export class Lane {
     if (this.#row !== -1) this.#step = Step.Observe;
     else if (this.#broker.barrier) return false;
     return true;
+  }
+
+  /** Gives up: what this lane has in flight is left to the barrier. */
+  leave(): void {
+    if (this.#step !== Step.Dequeue) this.#broker.leave(this.#row);
+    this.#step = Step.Dequeue;
+  }
+
+  /** Waits a little for others. */
+  rest(): void {
+    this.#broker.rest();
+  }
+
+  /** Nobody else is left: what others had in flight is left to the barrier. */
+  inherit(): void {
+    this.#broker.leaveAll();
   }
 
   /** Whether there is nothing to do before another lane has committed or given up something. */
@@ -144,6 +172,23 @@ export class Lane {
     const outcome =
       proposal.machines.length === 0 ? this.#broker.abstain(proposal) : this.#broker.propose(proposal);
     this.#step = outcome.status === 'conflict' ? Step.Observe : Step.Dequeue;
+  }
+}
+
+/** Runs lanes on this thread, in turn, until the barrier is reached; `deserted` says that another thread's has gone. */
+export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted: () => boolean): void {
+  const lanes = Array.from({ length: count }, () => new Lane(cycle, work));
+  try {
+    for (let running = true; running; ) {
+      running = false;
+      for (const lane of lanes) if (lane.step()) running = true;
+      if (!running || lanes.some((lane) => !lane.idle)) continue;
+      lanes[0]!.rest();
+      if (deserted()) lanes[0]!.inherit();
+    }
+  } catch (error) {
+    for (const lane of lanes) lane.leave();
+    throw error;
   }
 }
 

@@ -2,12 +2,12 @@
 // Lanes propose, the broker commits, and at the barrier every row takes its place in rank order: what is committed is
 // taken over, what is not is served in its turn. See docs/engine.md, "Lanes".
 
-import { Broker, type BrokerCounts, type BrokerMemory, brokerMemory, RowStatus } from './broker.ts';
+import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
 import { Buckets } from './buckets.ts';
 import type { Crew } from './crew.ts';
-import { Credit, Cycle } from './cycle.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
-import { Lane, modeOf, proposalOf } from './lane.ts';
+import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
 import { serveInTurn } from './serve.ts';
 import { MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
@@ -21,14 +21,6 @@ export interface LaneOptions {
   readonly lanes: number | 'auto';
   readonly retries: number;
   readonly schedule?: Schedule | undefined;
-}
-
-/** What a lane has to know, wherever it runs. */
-export interface LaneWork {
-  readonly memory: BrokerMemory;
-  readonly order: Uint32Array;
-  /** Where the claims of the pass begin. */
-  readonly passStart: number;
 }
 
 export class Lanes {
@@ -52,10 +44,13 @@ export class Lanes {
       return;
     }
     const { retries } = this.#options;
-    const memory = brokerMemory(order.length, cycle.claimedBy.length, Buckets.count(cycle), retries);
-    const work: LaneWork = { memory, order, passStart: cycle.claimCount };
+    const { clusters, patterns } = cycle.fleet;
+    const patternCount = patterns.size;
+    const bucketCount = patternCount + clusters.size;
+    const memory = brokerMemory(order.length, cycle.claimedBy.length, bucketCount, retries);
+    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claimCount, patternCount };
     this.#run(lanes, work);
-    const buckets = new Buckets(cycle, order);
+    const buckets = new Buckets(cycle, order, patternCount);
     const broker = new Broker(memory, (slot) => buckets.of(slot));
     this.#note(broker.counts);
     settle(cycle, broker, buckets, order);
@@ -82,10 +77,10 @@ export class Lanes {
   #run(lanes: number, work: LaneWork): void {
     const { schedule } = this.#options;
     if (schedule === undefined) {
-      driveLane(openLane(this.#cycle, work), work.memory);
+      this.#crew.drive(lanes, work);
       return;
     }
-    const all = Array.from({ length: lanes }, () => openLane(this.#cycle, work));
+    const all = Array.from({ length: lanes }, () => new Lane(this.#cycle, work));
     const running = new Set(all);
     while (running.size > 0) {
       const first = schedule(lanes);
@@ -112,19 +107,6 @@ export class Lanes {
       stats.retries.exhausted += exhausted[i]!;
     }
   }
-}
-
-/** A lane over a cycle, on this thread. */
-export function openLane(cycle: Cycle, { memory, order, passStart }: LaneWork): Lane {
-  const trial = Cycle.trialOf(cycle, passStart);
-  const buckets = new Buckets(trial, order);
-  return new Lane(trial, new Broker(memory, (slot) => buckets.of(slot)), buckets, order);
-}
-
-/** Runs a lane to the barrier. */
-export function driveLane(lane: Lane, memory: BrokerMemory): void {
-  const broker = new Broker(memory, () => []);
-  while (lane.step()) if (lane.idle) broker.rest();
 }
 
 /** The barrier: rows in rank order, those that lanes have committed as they are, all others served now. */
@@ -170,6 +152,13 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   }
   noteTaken(cycle, turn);
   return true;
+}
+
+/** The same numbers where other threads see them. */
+function shared(numbers: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(new SharedArrayBuffer(numbers.byteLength));
+  copy.set(numbers);
+  return copy;
 }
 
 function equal(a: Uint32Array, b: Int32Array): boolean {

@@ -3,13 +3,16 @@
 
 import { Fleet, type Pattern, type PatternParts, type ProfileEntry } from '../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../model/index.ts';
+import type { LaneStart } from './crew.ts';
 import { Cycle } from './cycle.ts';
+import { driveLanes } from './lane.ts';
 
 /** Columns by owner and name. */
 type Columns = Record<string, Uint8Array | Uint32Array | Int32Array | Float64Array>;
 
 interface Shared {
   readonly machines: Columns;
+  readonly stamps: Columns;
   readonly arena: Columns;
   readonly classes: Columns;
   readonly allocatable: Columns;
@@ -100,9 +103,21 @@ function partsOf(pattern: Pattern | undefined): PatternParts | undefined {
 function sharedOf(cycle: Cycle): Shared {
   const { bound, fleet, foldable, turns, walk } = cycle;
   return {
-    machines: pick(fleet.machines, ['state', 'held', 'classOf', 'stampKey', 'target', 'owned', 'coming']),
+    machines: pick(fleet.machines, [
+      'state',
+      'held',
+      'classOf',
+      'cluster',
+      'stamp',
+      'stampKey',
+      'target',
+      'ordinal',
+      'owned',
+      'coming',
+    ]),
+    stamps: pick(fleet.machines.stamps, ['reclamationDollars']),
     arena: pick(fleet.machines.arena, ['data']),
-    classes: pick(fleet.classes, ['price']),
+    classes: pick(fleet.classes, ['price', 'probability']),
     allocatable: pick(fleet.classes.allocatable, ['data']),
     demand: pick(fleet.demand, [
       'cluster',
@@ -159,6 +174,7 @@ function sharedOf(cycle: Cycle): Shared {
       'pending',
       'pendingEnd',
       'putOff',
+      'cannotBind',
     ]),
   };
 }
@@ -178,6 +194,7 @@ export class MirroredCycle {
       for (const [number, entry] of tables.profiles) demand.profiles.mirror(number, entry);
     }
     Object.assign(machines, shared.machines);
+    Object.assign(machines.stamps, shared.stamps);
     Object.assign(machines.arena, shared.arena);
     Object.assign(classes, shared.classes);
     Object.assign(classes.allocatable, shared.allocatable);
@@ -189,5 +206,11 @@ export class MirroredCycle {
     Object.assign(cycle.bound, shared.bound);
     Object.assign(cycle.walk, shared.walk);
     Object.assign(cycle, shared.cycle);
+  }
+
+  /** Runs a lane over the mirrored cycle until the barrier is reached. */
+  drive({ supply, work }: LaneStart): void {
+    this.#fleet.machines.mirror(supply);
+    driveLanes(this.cycle, work, 1, () => false);
   }
 }

@@ -9,7 +9,7 @@ export { Fleet, fleetOf } from './fleet.ts';
 export type { AppliedChanges, RefusedEntry, Seen } from './freeze.ts';
 export type { JournalEntry } from './journal.ts';
 export { JOURNAL_LIMIT, Journal } from './journal.ts';
-export type { BoundRuns, LedgerRecord, MachineLedger, Standing } from './machines.ts';
+export type { BoundRuns, LedgerRecord, MachineLedger, Standing, Supply } from './machines.ts';
 export type { Pattern, PatternParts } from './patterns.ts';
 export type { ProfileEntry } from './profiles.ts';
 export type { Run } from './runs.ts';

@@ -29,6 +29,15 @@ export interface BoundRuns {
   readonly configuring: Run;
 }
 
+/** Machines of the pools by class, those on their way by key, and how many there are by class and state. */
+export interface Supply {
+  readonly idleRuns: readonly (Run | undefined)[];
+  readonly speculativeRuns: readonly (Run | undefined)[];
+  readonly specialIdle: Run;
+  readonly targeted: ReadonlyMap<number, Run>;
+  readonly counts: readonly number[];
+}
+
 /** What the ledger knows of one machine beside what its class has in common. */
 export type Standing = Pick<LedgerMachine, 'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'>;
 
@@ -141,6 +150,22 @@ export class MachineLedger {
 
   targetedAt(key: number): Run | undefined {
     return this.#targeted.get(key);
+  }
+
+  /** What rows find by class and by key, for another thread that looks at the same columns. */
+  supply(): Supply {
+    const { idleRuns, speculativeRuns, specialIdle } = this;
+    return { idleRuns, speculativeRuns, specialIdle, targeted: this.#targeted, counts: this.#counts };
+  }
+
+  /** Takes over what another thread's ledger offers. */
+  mirror({ idleRuns, speculativeRuns, specialIdle, targeted, counts }: Supply): void {
+    replaceAll(this.idleRuns, idleRuns);
+    replaceAll(this.speculativeRuns, speculativeRuns);
+    replaceAll(this.#counts, counts);
+    Object.assign(this.specialIdle, specialIdle);
+    this.#targeted.clear();
+    for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
 
   standingOf(slot: number): Standing {
@@ -405,6 +430,12 @@ export class MachineLedger {
     this.ordinal = extended(this.ordinal, sharedUint32(capacity));
     this.idleSinceMs = extended(this.idleSinceMs, sharedFloat64(capacity));
   }
+}
+
+// One by one: as arguments of a single call, many entries would overflow the stack.
+function replaceAll<T>(list: T[], entries: readonly T[]): void {
+  list.length = 0;
+  for (const entry of entries) list.push(entry);
 }
 
 /** Infinity minus infinity is not a number; equal is equal. */

@@ -4,12 +4,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions } from '../../src/engine/index.ts';
-import { fleetOf } from '../../src/fleet/index.ts';
-import { type DecisionInput, type Plan } from '../../src/model/index.ts';
+import { Fleet, fleetOf } from '../../src/fleet/index.ts';
+import type { DecisionInput, Plan } from '../../src/model/index.ts';
 import { Random } from '../../src/sim/random.ts';
 import { fleets } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
+import { become, comeUp } from './warm.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 10_000);
 
@@ -35,6 +36,31 @@ function inBursts(seed: number): (lanes: number) => number {
     return lane;
   };
 }
+
+describe('lanes on threads', () => {
+  it.each([2, 4])(
+    'given %i lanes on threads, then every plan is the oracle’s',
+    { timeout: 120_000 },
+    async (lanes) => {
+      const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
+      const fleet = new Fleet();
+      const engine = new Engine(fleet, { workers: lanes, lanes, smallestRound: 1 });
+      let before: DecisionInput | undefined;
+      await comeUp(engine, lanes);
+      try {
+        for (const [i, input] of fc.sample(fleets(), { numRuns: 100, seed }).entries()) {
+          become(fleet, before, input);
+          before = input;
+          const plan = engine.decide(input.nowMs, input.options).plan();
+          expect(planText(plan), `fleet ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
+        }
+        expect(engine.threadFailures).toEqual([]);
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+});
 
 describe('lanes, their steps interleaved on one thread', () => {
   it('given any fleet, any number of lanes and retries and any schedule, then the plan is the oracle’s', {

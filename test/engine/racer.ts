@@ -29,7 +29,15 @@ function solve(row: number): void {
     const observed = [broker.sequenceOf(0)];
     const { clock } = broker;
     const found = pickFor(row);
-    const view = { row, mode: Mode.Incremental, credited: 0, buckets: [0], observed, clock, sensitive: false };
+    const view = {
+      row,
+      mode: Mode.Incremental,
+      credited: 0,
+      buckets: [0],
+      observed,
+      clock,
+      sensitive: false,
+    };
     const proposal = { ...view, machines: found === -1 ? [] : [found] };
     const { status } = found === -1 ? broker.abstain(proposal) : broker.propose(proposal);
     if (status !== 'conflict') return;

@@ -9,25 +9,9 @@ import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/
 import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
+import { become, comeUp } from './warm.ts';
 
 const FLEETS = 60;
-
-/** Makes a fleet hold exactly what an input describes, whatever it held before. */
-function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
-  for (const { id } of before?.machines ?? []) fleet.machines.remove(id);
-  fleet.machines.load(input.machines);
-  for (const cluster of new Set([...(before?.needs ?? []), ...input.needs].map((need) => need.cluster))) {
-    fleet.demand.replace(
-      cluster,
-      input.needs.filter((need) => need.cluster === cluster),
-    );
-  }
-}
-
-/** Waits until all threads of an engine are up; until then a cycle runs without them. */
-async function comeUp(engine: Engine, workers: number): Promise<void> {
-  while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 describe('worker threads', () => {
   it.each([2, 3, 8])(
