@@ -2,6 +2,7 @@
 // Lanes propose, the broker commits, and at the barrier every row takes its place in rank order: what is committed is
 // taken over, what is not is served in its turn. See docs/engine.md, "Lanes".
 
+import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
 import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
 import { Buckets } from './buckets.ts';
 import type { Crew } from './crew.ts';
@@ -9,7 +10,7 @@ import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
 import { serveInTurn } from './serve.ts';
-import { MODES } from './stats.ts';
+import { conflictFraction, MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
 import { noteTaken } from './unmet.ts';
 
@@ -23,10 +24,15 @@ export interface LaneOptions {
   readonly schedule?: Schedule | undefined;
 }
 
+/** Demand changes shape slowly: after so many cycles lanes are worth another try. */
+const PAUSE = 100;
+
 export class Lanes {
   readonly #cycle: Cycle;
   readonly #crew: Crew;
   readonly #options: LaneOptions;
+  /** Cycles for which one lane will do, since more were in each other's way. */
+  #pause = 0;
 
   constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
     this.#cycle = cycle;
@@ -53,6 +59,7 @@ export class Lanes {
     const buckets = new Buckets(cycle, order, patternCount);
     const broker = new Broker(memory, (slot) => buckets.of(slot));
     this.#note(broker.counts);
+    if (MODES.some((mode) => conflictFraction(cycle.stats.modes[mode]) > MOST_CONFLICTS)) this.#pause = PAUSE;
     settle(cycle, broker, buckets, order);
   }
 
@@ -71,7 +78,12 @@ export class Lanes {
     const { lanes } = this.#options;
     // A row that somebody asks about looks at everything, which only the thread of the cycle can tell.
     if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
-    return lanes === 'auto' ? 1 : lanes;
+    if (lanes !== 'auto') return lanes;
+    if (this.#pause > 0) {
+      this.#pause--;
+      return 1;
+    }
+    return lanesThatPay(this.#cycle, order, this.#crew.ready);
   }
 
   #run(lanes: number, work: LaneWork): void {

@@ -3,11 +3,19 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Engine, type EngineOptions } from '../../src/engine/index.ts';
+import { conflictFraction, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
-import type { DecisionInput, Plan } from '../../src/model/index.ts';
+import {
+  type DecisionInput,
+  type LedgerMachine,
+  MachineState,
+  type Need,
+  Operator,
+  type Plan,
+  ZONE_KEY,
+} from '../../src/model/index.ts';
 import { Random } from '../../src/sim/random.ts';
-import { fleets } from '../fleets.ts';
+import { aMachine, aNeed, anInput, fleets, resources, same } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 import { become, comeUp } from './warm.ts';
@@ -80,5 +88,63 @@ describe('lanes, their steps interleaved on one thread', () => {
       }),
       { numRuns: RUNS },
     );
+  });
+});
+
+describe('as many lanes as pay', () => {
+  /** Gangs of two machines, so many in each of some zones; nobody outside a zone can use its racks. */
+  function gangsIn(zones: readonly string[], count: number): DecisionInput {
+    const machines: LedgerMachine[] = [];
+    const needs: Need[] = [];
+    for (const zone of zones) {
+      for (let i = 0; i < count; i++) {
+        const labels = new Map([['rack', `${zone}-${i >> 2}`]]);
+        machines.push(aMachine(`${zone}-${i}a`, MachineState.Idle, { zone, labels }));
+        machines.push(aMachine(`${zone}-${i}b`, MachineState.Idle, { zone, labels }));
+        const requirements = [same('rack'), { key: ZONE_KEY, operator: Operator.In, values: [zone] }];
+        const aggregate = resources({ cpu: 8 });
+        needs.push(aNeed({ cluster: `c${i % 7}`, group: `${zone}-${i}`, requirements, aggregate }));
+      }
+    }
+    return anInput(machines, needs);
+  }
+
+  it.each([
+    ['two halves that share nothing', ['za', 'zb'], 300, 2],
+    ['one part', ['za'], 600, 1],
+    ['two halves with little to do', ['za', 'zb'], 20, 1],
+  ])(
+    'given %s, then there are as many lanes and the plan is the same',
+    {
+      timeout: 60_000,
+    },
+    async (_, zones, count, lanes) => {
+      const input = gangsIn(zones, count);
+      const engine = new Engine(fleetOf(input), { workers: 2 });
+      await comeUp(engine, 2);
+      try {
+        const plan = engine.decide(input.nowMs, input.options).plan();
+        expect(engine.lastCycle.lanes).toBe(lanes);
+        expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+
+  it('given lanes that were in each other’s way, then the next cycles have one', {
+    timeout: 60_000,
+  }, async () => {
+    const input = gangsIn(['za', 'zb'], 300);
+    const engine = new Engine(fleetOf(input), { workers: 2 });
+    await comeUp(engine, 2);
+    try {
+      engine.decide(input.nowMs, input.options);
+      const { allOrNothing } = engine.lastCycle.modes;
+      engine.decide(input.nowMs, input.options);
+      expect(engine.lastCycle.lanes).toBe(conflictFraction(allOrNothing) > 0.15 ? 1 : 2);
+    } finally {
+      await engine.close();
+    }
   });
 });
