@@ -62,6 +62,9 @@ export class Cycle {
   readonly #rest: Want;
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
+  /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
+  picked = new Uint8Array(0);
+  picks: number[] = [];
   /** By slot: 1 if a row that waits for the pools might claim it. */
   contested = new Uint8Array(0);
 
@@ -145,6 +148,8 @@ export class Cycle {
   reset(): void {
     for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
     this.claimedBy.fill(0);
+    this.picked.fill(0);
+    this.picks = [];
     this.#claimCount = 0;
     this.pass = [];
     this.#isFirst = true;
@@ -170,6 +175,8 @@ export class Cycle {
       this.creditStart[turn] = 0;
       this.creditEnd[turn] = 0;
     }
+    for (const slot of this.picks) this.picked[slot] = 0;
+    this.picks = [];
     this.pass = [];
     this.gangs = new Map();
     this.unmet = [];

@@ -43,9 +43,7 @@ export class Decision {
     this.#cycle = cycle;
     this.#preemptions = preempt(cycle);
     probe('preempt');
-    const picked = new Set<number>();
-    for (const { picks } of this.#preemptions.values()) for (const { slot } of picks) picked.add(slot);
-    const leaving = reclaims(cycle, picked);
+    const leaving = reclaims(cycle);
     const released = releases(cycle);
     probe('reclaim');
     this.#collect(leaving, released);

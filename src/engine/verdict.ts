@@ -139,46 +139,12 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   const { turn } = unmet;
   if (preemption.covered) return 'preempting';
   if (!cycle.canBind(turns.cluster[turn]!)) return 'cluster-disconnected';
-  if (turns.kind[turn] === TurnKind.Gang && !couldEverBeWhole(cycle, turn)) return 'topology-unsatisfiable';
+  if (preemption.hopeless) return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
-}
-
-const USABLE = [
-  MachineState.Speculative,
-  MachineState.Creating,
-  MachineState.Idle,
-  MachineState.Configuring,
-  MachineState.Configured,
-  MachineState.Draining,
-];
-
-/** Whether one domain has enough machines at all, whoever uses them now. */
-function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
-  const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const { stride, count } = dimensions;
-  const byKey = domainsOf(cycle, turn);
-  const row = cycle.turns.row[turn]!;
-  const sums = new Map<number, Float64Array>();
-  for (const c of pattern.fittingClasses()) {
-    const members = USABLE.reduce((sum, state) => sum + (machines.counts[c * 9 + state] ?? 0), 0);
-    let sum = sums.get(byKey.of(c));
-    if (sum === undefined) {
-      sum = new Float64Array(count);
-      sums.set(byKey.of(c), sum);
-    }
-    for (let d = 0; d < count; d++) {
-      const wanted = demand.aggregate.data[row * stride + d]!;
-      sum[d] = Math.min(wanted, sum[d]! + members * classes.allocatable.data[c * stride + d]!);
-    }
-  }
-  return [...sums.values()].some((sum) =>
-    sum.every((have, d) => have >= demand.aggregate.data[row * stride + d]!),
-  );
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */

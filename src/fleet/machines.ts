@@ -64,6 +64,10 @@ export class MachineLedger {
   readonly speculativeRuns: (Run | undefined)[] = [];
   /** Idle machines that are not held but carry a target or a reclamation penalty; few. By pool order. */
   readonly specialIdle: Run;
+  /** Configured machines of all clusters by class, in id order: not held. */
+  readonly configuredRuns: (Run | undefined)[] = [];
+  /** Idle machines of which it is known since when, by capacity type, the longest first. Held ones too. */
+  readonly idleClocks: (Run | undefined)[] = [];
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
@@ -80,6 +84,9 @@ export class MachineLedger {
     this.ordinal[a]! - this.ordinal[b]!;
 
   readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
+
+  readonly #clockOrder = (a: number, b: number): number =>
+    this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
   /** `changed` is told of the clusters whose rows see other machines than before. */
   constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
@@ -285,6 +292,8 @@ export class MachineLedger {
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) insert(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) insert(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
@@ -304,6 +313,8 @@ export class MachineLedger {
       batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     const targeted = this.#targeted.get(key)!;
@@ -357,8 +368,25 @@ export class MachineLedger {
     if (this.held[slot] === 1) return null;
     if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
     if (state !== Idle && state !== Speculative) return null;
-    const runs = state === Idle ? this.idleRuns : this.speculativeRuns;
+    return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
+  }
+
+  /** The run in which those who take machines away look for it: victims by class, releases by the clock. */
+  #leavingRunOf(slot: number): Run | null {
+    const state = this.state[slot]!;
     const number = this.classOf[slot]!;
+    if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
+      return this.#runAt(this.configuredRuns, number);
+    }
+    if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
+    return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
+  }
+
+  #leavingOrderOf(slot: number): SlotOrder {
+    return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
+  }
+
+  #runAt(runs: (Run | undefined)[], number: number): Run {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newRun();
     return run;
