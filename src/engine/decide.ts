@@ -17,8 +17,9 @@ import { Cycle } from './cycle.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { type Probe, solve } from './solve.ts';
+import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
-import { matchingOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described

@@ -6,6 +6,7 @@ import { RunBatch } from './batch.ts';
 import type { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import { type Run, RunArena, type SlotOrder } from './runs.ts';
@@ -56,6 +57,7 @@ export class MachineLedger {
   idleSinceMs: Float64Array = sharedFloat64(0);
 
   readonly #ids = new IdTable();
+  readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
 
   readonly #bound: (BoundRuns | undefined)[] = [];
@@ -201,7 +203,7 @@ export class MachineLedger {
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
-      this.classes.leave(this.classOf[slot]!);
+      this.#leaveClass(slot, joined);
     }
     this.classOf[slot] = joined;
     this.#write(slot, machine);
@@ -211,11 +213,10 @@ export class MachineLedger {
 
   /** Changes what is named and nothing else. With facts the machine changes its class. */
   update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
-    const left = this.classOf[slot]!;
-    const joined = facts === undefined ? left : this.classes.join(facts);
+    const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
+    if (facts !== undefined) this.#leaveClass(slot, joined);
     this.classOf[slot] = joined;
-    if (facts !== undefined) this.classes.leave(left);
     this.#write(slot, changes);
     this.#place(slot);
   }
@@ -224,7 +225,7 @@ export class MachineLedger {
     const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
     this.#displace(slot);
-    this.classes.leave(this.classOf[slot]!);
+    this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.state[slot] = 0;
     this.#ids.remove(id, slot);
@@ -237,6 +238,17 @@ export class MachineLedger {
 
   #own(key: number, by: 1 | -1): void {
     if (key !== 0) this.#owned[key] = (this.#owned[key] ?? 0) + by;
+  }
+
+  /** The machine of a class with the smallest id, whatever its state. */
+  firstOf(classNumber: number): number {
+    return this.#firsts.of(classNumber, this.state, this.classOf, this.ordinal, this.size);
+  }
+
+  #leaveClass(slot: number, joined: number | null): void {
+    const left = this.classOf[slot]!;
+    this.classes.leave(left);
+    if (left !== joined) this.#firsts.leave(slot, left, this.classes.attributes[left] === undefined);
   }
 
   // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
@@ -288,6 +300,7 @@ export class MachineLedger {
     }
     this.#touch(slot);
     this.#count(slot, 1);
+    this.#firsts.join(slot, this.classOf[slot]!, this.ordinal);
     const insert = (run: Run, order: SlotOrder): void =>
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
