@@ -98,8 +98,12 @@ export class Cycle {
   restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
   hosted = new Map<number, number>();
-  /** By class: the last turn that took an Idle or Speculative machine of it. */
-  lastTakenBy = new Int32Array(0);
+  /** By cluster: turns of members that their folds could not host, in the order they are served. */
+  unhostedOf = new Map<number, number[]>();
+  /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
+  lastTakenAt = new Int32Array(0);
+  /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
+  neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   #cannotBind = new Uint8Array(0);
   #isFirst = true;
 
@@ -138,7 +142,7 @@ export class Cycle {
     this.#reserveTurns();
     for (const cluster of dirty) this.#placeCredits(cluster);
     this.pools = new Pools(fleet, this.claimedBy);
-    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
+    this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;
@@ -182,6 +186,8 @@ export class Cycle {
     this.unmet = [];
     this.restamped = [];
     this.hosted = new Map();
+    this.unhostedOf = new Map();
+    this.neighbours = new Map();
   }
 
   #forget(cluster: number): void {
@@ -288,6 +294,10 @@ export class Cycle {
   /** A turn for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
+    const cluster = this.turns.cluster[turn]!;
+    const others = this.unhostedOf.get(cluster);
+    if (others === undefined) this.unhostedOf.set(cluster, [turn]);
+    else others.push(turn);
     this.#reserveTurns();
     this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
     return turn;
@@ -395,19 +405,21 @@ export class Cycle {
 
   /** Slots a turn counts on, in claim order. */
   claimsOf(turn: number): number[] {
-    return [
-      ...this.claims.subarray(this.creditStart[turn], this.creditEnd[turn]),
-      ...this.claims.subarray(this.laterStart[turn], this.laterEnd[turn]),
-    ];
+    const slots: number[] = [];
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) slots.push(this.claims[i]!);
+    for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
+    return slots;
   }
 
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
-    if (!this.canBind(this.turns.cluster[turn]!)) return [];
-    const { machines } = this.fleet;
-    return this.claimsOf(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Idle || machines.state[slot] === MachineState.Speculative;
-    });
+    const slots: number[] = [];
+    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    const { state } = this.fleet.machines;
+    for (const slot of this.claimsOf(turn)) {
+      if (state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative) slots.push(slot);
+    }
+    return slots;
   }
 
   /** Notes which bound machines a gang claims without their stamp naming it. */

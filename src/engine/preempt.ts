@@ -29,6 +29,7 @@ export interface Preemption {
   readonly hopeless: boolean;
 }
 
+const NOTHING: Preemption = { picks: [], covered: false, hopeless: false };
 const HOPELESS: Preemption = { picks: [], covered: false, hopeless: true };
 
 /** Picks for every unmet row, by turn. */
@@ -72,7 +73,7 @@ class PhaseTwo {
     }
     const picks: Pick[] = [];
     if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
-    return { picks, covered: want.covered, hopeless: false };
+    return picks.length === 0 && !want.covered ? NOTHING : { picks, covered: want.covered, hopeless: false };
   }
 
   /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
@@ -134,7 +135,7 @@ class PhaseTwo {
       if (cycle.want.covered) return { picks, covered: true, hopeless: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
-    return { picks: [], covered: false, hopeless: false };
+    return NOTHING;
   }
 
   /**
