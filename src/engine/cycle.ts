@@ -66,6 +66,9 @@ export class Cycle {
   readonly #rest: Want;
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
+  /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
+  picked = new Uint8Array(0);
+  picks: number[] = [];
   /** By slot: 1 if a row that waits for the pools might claim it. */
   contested = new Uint8Array(0);
 
@@ -101,8 +104,12 @@ export class Cycle {
   restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
   hosted = new Map<number, number>();
-  /** By class: the last turn that took an Idle or Speculative machine of it. */
-  lastTakenBy = new Int32Array(0);
+  /** By cluster: turns of members that their folds could not host, in the order they are served. */
+  unhostedOf = new Map<number, number[]>();
+  /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
+  lastTakenAt = new Int32Array(0);
+  /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
+  neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now. */
   cannotBind = new Uint8Array(0);
   #isFirst = true;
@@ -174,7 +181,7 @@ export class Cycle {
     this.#reserveCredits(dirty);
     this.pools = new Pools(fleet, this.claimedBy);
     this.stocks.beginCycle();
-    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
+    this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
     for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;
@@ -200,6 +207,8 @@ export class Cycle {
   reset(): void {
     for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
     this.claimedBy.fill(0);
+    this.picked.fill(0);
+    this.picks = [];
     this.#claimCount = 0;
     this.pass = [];
     this.#isFirst = true;
@@ -225,11 +234,15 @@ export class Cycle {
       this.creditStart[turn] = 0;
       this.creditEnd[turn] = 0;
     }
+    for (const slot of this.picks) this.picked[slot] = 0;
+    this.picks = [];
     this.pass = [];
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
     this.hosted = new Map();
+    this.unhostedOf = new Map();
+    this.neighbours = new Map();
   }
 
   #forget(dirty: readonly number[]): void {
@@ -345,6 +358,10 @@ export class Cycle {
   /** A turn for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
+    const cluster = this.turns.cluster[turn]!;
+    const others = this.unhostedOf.get(cluster);
+    if (others === undefined) this.unhostedOf.set(cluster, [turn]);
+    else others.push(turn);
     this.#reserveTurns();
     this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
     this.outcome[turn] = Credit.Waits;
@@ -502,19 +519,21 @@ export class Cycle {
 
   /** Slots a turn counts on, in claim order. */
   claimsOf(turn: number): number[] {
-    return [
-      ...this.claims.subarray(this.creditStart[turn], this.creditEnd[turn]),
-      ...this.claims.subarray(this.laterStart[turn], this.laterEnd[turn]),
-    ];
+    const slots: number[] = [];
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) slots.push(this.claims[i]!);
+    for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
+    return slots;
   }
 
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
-    if (!this.canBind(this.turns.cluster[turn]!)) return [];
-    const { machines } = this.fleet;
-    return this.claimsOf(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Idle || machines.state[slot] === MachineState.Speculative;
-    });
+    const slots: number[] = [];
+    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    const { state } = this.fleet.machines;
+    for (const slot of this.claimsOf(turn)) {
+      if (state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative) slots.push(slot);
+    }
+    return slots;
   }
 
   /** Bound machines that gangs claim without their stamp naming them; those of a gang in claim order. */

@@ -20,8 +20,9 @@ import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
+import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
-import { matchingOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
@@ -46,9 +47,7 @@ export class Decision {
     this.#cycle = cycle;
     this.#preemptions = preempt(cycle);
     probe('preempt');
-    const picked = new Set<number>();
-    for (const { picks } of this.#preemptions.values()) for (const { slot } of picks) picked.add(slot);
-    const leaving = reclaims(cycle, picked);
+    const leaving = reclaims(cycle);
     const released = releases(cycle);
     probe('reclaim');
     this.#collect(leaving, released);

@@ -1,6 +1,7 @@
 // Phase 2: rows that Phase 1 left short take machines from rows of strictly lower priority. Nothing moves now: a
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
+import { withRoom } from '../fleet/index.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { drainingFor, targeted } from './flight.ts';
@@ -8,7 +9,8 @@ import { domainsOf } from './gang.ts';
 import { SpreadTest } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
-import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
+import { VictimStock } from './victim-stock.ts';
+import { NO_VICTIMS, type VictimList, Victims } from './victims.ts';
 
 /** A machine picked for a row. */
 interface Pick {
@@ -23,13 +25,23 @@ export interface Preemption {
   readonly picks: readonly Pick[];
   /** Machines that drain for the row and those picked now cover it. */
   readonly covered: boolean;
+  /** A gang that no domain would complete even with all its machines. */
+  readonly hopeless: boolean;
 }
+
+const NOTHING: Preemption = { picks: [], covered: false, hopeless: false };
+const HOPELESS: Preemption = { picks: [], covered: false, hopeless: true };
 
 /** Picks for every unmet row, by turn. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
-  const phase = new PhaseTwo(cycle);
   const preemptions = new Map<number, Preemption>();
-  for (const unmet of cycle.unmet) preemptions.set(unmet.turn, phase.serve(unmet));
+  if (cycle.unmet.length === 0) return preemptions;
+  const phase = new PhaseTwo(cycle);
+  for (const unmet of cycle.unmet) {
+    const preemption = phase.serve(unmet);
+    preemptions.set(unmet.turn, preemption);
+    for (const { slot } of preemption.picks) cycle.picks.push(slot);
+  }
   return preemptions;
 }
 
@@ -38,18 +50,22 @@ class PhaseTwo {
   readonly #picked: Uint8Array;
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
-  readonly #stock: VictimStock;
+  #stock: VictimStock | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.#picked = new Uint8Array(cycle.fleet.machines.size);
-    this.#stock = new VictimStock(cycle);
+    cycle.picked = withRoom(cycle.picked, cycle.fleet.machines.size);
+    this.#picked = cycle.picked;
   }
 
   serve(unmet: Unmet): Preemption {
     const { turns, want } = this.#cycle;
     const { turn } = unmet;
-    if (turns.kind[turn] === TurnKind.Gang) return this.#serveGang(turn);
+    if (turns.kind[turn] === TurnKind.Gang) {
+      // One domain must have enough machines, whoever uses them now.
+      const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
+      return possible.length > 0 ? this.#serveGang(turn) : HOPELESS;
+    }
     want.restore(turns.row[turn]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
     for (const slot of drainingFor(this.#cycle, turn, true)) {
@@ -59,7 +75,7 @@ class PhaseTwo {
     }
     const picks: Pick[] = [];
     if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
-    return { picks, covered: want.covered };
+    return picks.length === 0 && !want.covered ? NOTHING : { picks, covered: want.covered, hopeless: false };
   }
 
   /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
@@ -71,13 +87,15 @@ class PhaseTwo {
     picks: Pick[],
   ): void {
     const { want } = this.#cycle;
+    if (want.covered) return;
     const priority = this.#priorityOf(turn);
+    const first = victims.first(this.#picked);
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
     while (again && !want.covered) {
       again = false;
       test?.settle(want);
-      for (let i = 0; victims.has(i) && !want.covered; i++) {
+      for (let i = first; victims.has(i) && !want.covered; i++) {
         const slot = victims.slotAt(i);
         if (this.#picked[slot] === 1) continue;
         const c = this.#classOf(slot);
@@ -107,10 +125,10 @@ class PhaseTwo {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
       this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
-      if (cycle.want.covered) return { picks, covered: true };
+      if (cycle.want.covered) return { picks, covered: true, hopeless: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
-    return { picks: [], covered: false };
+    return NOTHING;
   }
 
   /**
@@ -217,7 +235,8 @@ class PhaseTwo {
     const memo = `${pattern}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {
-      victims = this.#stock.victims(pattern, priority);
+      this.#stock ??= new VictimStock(this.#cycle);
+      victims = new Victims(this.#stock, pattern, priority);
       this.#victims.set(memo, victims);
     }
     return victims;

@@ -2,7 +2,6 @@
 
 import {
   compareKeys,
-  effectiveCost,
   MachineState,
   type NeedKey,
   type UnmetDetail,
@@ -13,35 +12,16 @@ import type { Cycle } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { SpreadTest } from './spread.ts';
+import { Supply } from './supply.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
-/** The machine of a class with the smallest id, whatever its state. */
-type FirstOf = (classNumber: number) => number;
-
-/** Looks through all machines once, when first asked. */
-function firstOf(cycle: Cycle): FirstOf {
-  const { classes, machines } = cycle.fleet;
-  let first: Int32Array | null = null;
-  return (classNumber) => {
-    if (first === null) {
-      first = new Int32Array(classes.size).fill(NONE);
-      for (let slot = 0; slot < machines.size; slot++) {
-        if (machines.state[slot] === 0) continue;
-        const c = machines.classOf[slot]!;
-        if (first[c] === NONE || machines.idOrder(slot, first[c]!) < 0) first[c] = slot;
-      }
-    }
-    return first[classNumber]!;
-  };
-}
-
 /** Verdicts on the rows that are not met, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
-  const first = firstOf(cycle);
+  const supply = new Supply(cycle);
   return cycle.unmet.map((unmet) => {
     const { turn } = unmet;
-    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn), first);
+    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn), supply);
   });
 }
 
@@ -49,19 +29,19 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { demand } = cycle.fleet;
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
-  const first = firstOf(cycle);
+  const supply = new Supply(cycle);
   const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
   for (const turn of cycle.turns.all()) {
     if (cycle.turns.kind[turn] !== TurnKind.Fold) {
       const row = cycle.turns.row[turn]!;
-      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn), first);
+      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn), supply);
       verdicts.push({ row, verdict });
       continue;
     }
     const fold = cycle.fleet.keys.keyOf(cycle.turns.key[turn]!);
     const members = cycle.turns.membersOf(cycle.fleet, turn);
     for (const row of members.slice(0, cycle.hosted.get(turn) ?? members.length)) {
-      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined, first) });
+      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined, supply) });
     }
   }
   const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
@@ -81,7 +61,7 @@ function verdictOf(
   foldedInto: NeedKey | null,
   unmet: Unmet | undefined,
   preemption: Preemption | undefined,
-  first: FirstOf,
+  supply: Supply,
 ): Verdict {
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
@@ -102,7 +82,7 @@ function verdictOf(
     domain: settled ? settledDomain(cycle, turn) : chosenDomain(cycle, turn),
     satisfiable: settled ? true : (gang?.satisfiable ?? null),
     candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
-    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, first),
+    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, supply),
   };
 }
 
@@ -118,26 +98,14 @@ function chosenDomain(cycle: Cycle, turn: number): string | null {
   return domain === NONE ? null : domainsOf(cycle, turn).names[domain]!;
 }
 
-function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, first: FirstOf): UnmetDetail {
+function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
   const { keys } = cycle.fleet;
   return {
     reason: reasonOf(cycle, unmet, preemption),
-    matching: matchingOf(cycle, cycle.turns.pattern[unmet.turn]!),
+    matching: supply.matching(cycle.turns.pattern[unmet.turn]!),
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
-    extraSupply: extraSupplyOf(cycle, unmet, first),
+    extraSupply: supply.extra(unmet),
   };
-}
-
-/** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
-export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching'] {
-  const { machines, patterns } = cycle.fleet;
-  const matching = { idle: 0, speculative: 0, configured: 0 };
-  for (const c of patterns.patternOf(pattern).matchingClasses()) {
-    matching.idle += machines.countOf(c, MachineState.Idle);
-    matching.speculative += machines.countOf(c, MachineState.Speculative);
-    matching.configured += machines.countOf(c, MachineState.Configured);
-  }
-  return matching;
 }
 
 function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
@@ -145,17 +113,12 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   const { turn } = unmet;
   if (preemption.covered) return 'preempting';
   if (!cycle.canBind(turns.cluster[turn]!)) return 'cluster-disconnected';
-  if (turns.kind[turn] === TurnKind.Gang && !couldEverBeWhole(cycle, turn)) return 'topology-unsatisfiable';
+  if (preemption.hopeless) return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
-}
-
-/** Whether one domain has enough machines at all, whoever uses them now. */
-function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
-  return cycle.stocks.of(turn).possible(cycle.turns.row[turn]!).length > 0;
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
@@ -165,49 +128,4 @@ function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
   cycle.want.restore(cycle.turns.row[turn]!, shortage);
   test.settle(cycle.want);
   return ![...spread.free].some((c) => test.passes(c));
-}
-
-/**
- * So many machines like a known one would do: fewest, then cheapest, then by id. A gang counts what its domain could
- * give it already, and wants the rest there.
- */
-function extraSupplyOf(cycle: Cycle, { turn, deficit }: Unmet, first: FirstOf): UnmetDetail['extraSupply'] {
-  const { classes, demand, machines, patterns } = cycle.fleet;
-  const { interruptionDollars } = demand.profiles.entryOf(cycle.turns.profile[turn]!);
-  const gang = cycle.gangs.get(turn);
-  const within = gang?.domain ?? NONE;
-  const rest = gang?.missing ?? deficit;
-  let best: { count: number; cost: number; slot: number } | null = null;
-  const fitting =
-    within === NONE
-      ? patterns.patternOf(cycle.turns.pattern[turn]!).fittingClasses()
-      : cycle.stocks.of(turn).classesIn(within);
-  for (const c of fitting) {
-    const count = machinesNeeded(cycle, rest, c);
-    if (count === Number.POSITIVE_INFINITY) continue;
-    const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, interruptionDollars);
-    if (best !== null && (count > best.count || (count === best.count && cost > best.cost))) continue;
-    const slot = first(c);
-    const better =
-      best === null || count < best.count || cost < best.cost || machines.idOrder(slot, best.slot) < 0;
-    if (better) best = { count, cost, slot };
-  }
-  return best === null ? null : { count: best.count, like: machines.idOf(best.slot) };
-}
-
-function machinesNeeded(cycle: Cycle, deficit: Float64Array, classNumber: number): number {
-  const { classes, dimensions } = cycle.fleet;
-  let count = 0;
-  for (let d = 0; d < dimensions.count; d++) {
-    if (deficit[d]! === 0) continue;
-    const offered = classes.allocatable.data[classNumber * dimensions.stride + d]!;
-    count = Math.max(count, offered === 0 ? Number.POSITIVE_INFINITY : wholeTimes(deficit[d]!, offered));
-  }
-  return count;
-}
-
-/** ⌈amount ÷ each⌉ without a rounding error. */
-function wholeTimes(amount: number, each: number): number {
-  const over = amount % each;
-  return (amount - over) / each + (over > 0 ? 1 : 0);
 }

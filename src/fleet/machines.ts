@@ -6,6 +6,7 @@ import { RunBatch } from './batch.ts';
 import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import { type Run, RunArena, type SlotOrder } from './runs.ts';
@@ -67,6 +68,7 @@ export class MachineLedger {
   idleSinceMs: Float64Array = sharedFloat64(0);
 
   readonly #ids = new IdTable();
+  readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
 
   readonly #bound: (BoundRuns | undefined)[] = [];
@@ -75,6 +77,10 @@ export class MachineLedger {
   readonly speculativeRuns: (Run | undefined)[] = [];
   /** Idle machines that are not held but carry a target or a reclamation penalty; few. By pool order. */
   readonly specialIdle: Run;
+  /** Configured machines of all clusters by class, in id order: not held. */
+  readonly configuredRuns: (Run | undefined)[] = [];
+  /** Idle machines of which it is known since when, by capacity type, the longest first. Held ones too. */
+  readonly idleClocks: (Run | undefined)[] = [];
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
@@ -94,6 +100,9 @@ export class MachineLedger {
     this.ordinal[a]! - this.ordinal[b]!;
 
   readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
+
+  readonly #clockOrder = (a: number, b: number): number =>
+    this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
   /** `changed` is told of the clusters whose rows see other machines than before. */
   constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
@@ -224,7 +233,7 @@ export class MachineLedger {
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
-      this.classes.leave(this.classOf[slot]!);
+      this.#leaveClass(slot, joined);
     }
     this.classOf[slot] = joined;
     this.#write(slot, machine);
@@ -234,11 +243,10 @@ export class MachineLedger {
 
   /** Changes what is named and nothing else. With facts the machine changes its class. */
   update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
-    const left = this.classOf[slot]!;
-    const joined = facts === undefined ? left : this.classes.join(facts);
+    const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
+    if (facts !== undefined) this.#leaveClass(slot, joined);
     this.classOf[slot] = joined;
-    if (facts !== undefined) this.classes.leave(left);
     this.#write(slot, changes);
     this.#place(slot);
   }
@@ -247,7 +255,7 @@ export class MachineLedger {
     const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
     this.#displace(slot);
-    this.classes.leave(this.classOf[slot]!);
+    this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.state[slot] = 0;
     this.#ids.remove(id, slot);
@@ -280,6 +288,17 @@ export class MachineLedger {
       this.coming = extended(this.coming, sharedUint32(capacity));
     }
     this.owned[key]! += by;
+  }
+
+  /** The machine of a class with the smallest id, whatever its state. */
+  firstOf(classNumber: number): number {
+    return this.#firsts.of(classNumber, this.state, this.classOf, this.ordinal, this.size);
+  }
+
+  #leaveClass(slot: number, joined: number | null): void {
+    const left = this.classOf[slot]!;
+    this.classes.leave(left);
+    if (left !== joined) this.#firsts.leave(slot, left, this.classes.attributes[left] === undefined);
   }
 
   // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
@@ -331,10 +350,13 @@ export class MachineLedger {
     }
     this.#touch(slot);
     this.#count(slot, 1);
+    this.#firsts.join(slot, this.classOf[slot]!, this.ordinal);
     const insert = (run: Run, order: SlotOrder): void =>
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) insert(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) insert(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
@@ -354,6 +376,8 @@ export class MachineLedger {
       batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     const targeted = this.#targeted.get(key)!;
@@ -411,8 +435,25 @@ export class MachineLedger {
     if (this.held[slot] === 1) return null;
     if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
     if (state !== Idle && state !== Speculative) return null;
-    const runs = state === Idle ? this.idleRuns : this.speculativeRuns;
+    return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
+  }
+
+  /** The run in which those who take machines away look for it: victims by class, releases by the clock. */
+  #leavingRunOf(slot: number): Run | null {
+    const state = this.state[slot]!;
     const number = this.classOf[slot]!;
+    if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
+      return this.#runAt(this.configuredRuns, number);
+    }
+    if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
+    return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
+  }
+
+  #leavingOrderOf(slot: number): SlotOrder {
+    return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
+  }
+
+  #runAt(runs: (Run | undefined)[], number: number): Run {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newRun();
     return run;
