@@ -149,7 +149,7 @@ async function runOne(): Promise<void> {
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
   if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
-  if (rung.metrics.differences > 0) process.exitCode = 1;
+  if (rung.engine.metrics.differences > 0) process.exitCode = 1;
   await rung.close();
 }
 

@@ -5,13 +5,7 @@
 // A decision holds its actions in columns. Spelling them out as objects is left to who sends them, a few at a time, and
 // is not part of the cycle.
 
-import {
-  type CycleStats,
-  type Decision,
-  Engine,
-  type EngineMetrics,
-  type EngineOptions,
-} from '../../src/engine/index.ts';
+import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { type Fleet, Journal } from '../../src/fleet/index.ts';
 import {
   DEFAULT_SCORE_WEIGHTS,
@@ -65,7 +59,7 @@ export class Rung {
   readonly regime: Regime;
   readonly workload: Workload;
   readonly fleet: Fleet;
-  readonly #engine: Engine;
+  readonly engine: Engine;
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
   /** For exports: what entered the journal so far, the last record of a machine and the last roll-up of a cluster. */
@@ -80,7 +74,7 @@ export class Rung {
     this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = this.workload.newFleet();
-    this.#engine = this.newEngine(engine);
+    this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change);
     checkFleet(this.workload, this.fleet);
@@ -111,6 +105,13 @@ export class Rung {
     return this.#decide(timesRows);
   }
 
+  /** What happens between two cycles, and the fleet frozen, for engines other than its own. */
+  advance(): void {
+    this.#cycles++;
+    this.#change();
+    this.#freeze();
+  }
+
   /** Another engine over the same fleet. */
   newEngine(options: EngineOptions): Engine {
     return new Engine(this.fleet, { checkEvery: 0, clock: () => performance.now(), ...options });
@@ -121,19 +122,9 @@ export class Rung {
     return engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
   }
 
-  /** Threads of its engine that are up. */
-  get threads(): number {
-    return this.#engine.threads;
-  }
-
-  /** What its engine counted in all. */
-  get metrics(): EngineMetrics {
-    return this.#engine.metrics;
-  }
-
   /** Ends the worker threads. */
   async close(): Promise<void> {
-    await this.#engine.close();
+    await this.engine.close();
   }
 
   #change(): void {
@@ -151,17 +142,21 @@ export class Rung {
     }
   }
 
+  #freeze(): void {
+    const { refused } = this.fleet.freeze(this.#journal);
+    if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
+  }
+
   #decide(timesRows = false): TimedCycle {
     const cpu = process.threadCpuUsage();
     const start = performance.now();
-    const { refused } = this.fleet.freeze(this.#journal);
+    this.#freeze();
     const freeze = performance.now() - start;
     const { everything, nowMs } = this;
-    const decision = this.#engine.decide(nowMs, OPTIONS, { everything, timesRows });
+    const decision = this.engine.decide(nowMs, OPTIONS, { everything, timesRows });
     const ms = performance.now() - start;
     const { user, system } = process.threadCpuUsage(cpu);
-    if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
-    const stats = this.#engine.lastCycle;
+    const stats = this.engine.lastCycle;
     return { decision, ms, cpuMs: (user + system) / 1000, partsMs: { freeze, ...stats.phaseMs }, stats };
   }
 }
