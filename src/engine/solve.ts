@@ -32,10 +32,10 @@ export function solve(
   crew.credit(dirty);
   for (const cluster of dirty) cycle.gather(cluster);
   probe('credit');
-  const { fleet, stats, turns } = cycle;
+  const { fleet, turns } = cycle;
   let rows = 0;
   for (const cluster of dirty) rows += turns.end[cluster]! - turns.start[cluster]!;
-  stats.credited(dirty.length, rows);
+  cycle.stats.credited(dirty.length, rows);
   const pending: Pending[] = [];
   for (const cluster of fleet.clusters.sorted()) {
     for (const row of cycle.pendingOf[cluster] ?? []) pending.push(row);
@@ -43,15 +43,20 @@ export function solve(
   pending.sort((a, b) => turns.compare(fleet, a.turn, b.turn));
   cycle.openPass();
   for (const { turn, shortage, gangs } of pending) {
-    const startMs = stats.rowMs();
     serve(cycle, turn, shortage, gangs);
-    stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
     if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
   }
   probe('acquire');
 }
 
+/** Serves one row and counts which way it went. */
 function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
+  const startMs = cycle.stats.rowMs();
+  serveRow(cycle, turn, shortage, gangs);
+  cycle.stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
+}
+
+function serveRow(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
   const { turns, want } = cycle;
   cycle.pass.push(turn);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
