@@ -149,7 +149,12 @@ async function runOne(): Promise<void> {
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
   if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
-  if (rung.engine.metrics.differences > 0) process.exitCode = 1;
+  const { checkMs, checks, differences } = rung.engine.metrics;
+  if (checks > 0) {
+    const meanMs = short(checkMs.sum / checks);
+    console.error(`Checked ${checks} cycles, ${meanMs} ms each on average: ${differences} differences.`);
+  }
+  if (differences > 0) process.exitCode = 1;
   await rung.close();
 }
 
