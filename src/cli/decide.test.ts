@@ -52,6 +52,7 @@ async function run(args: readonly string[], files: Record<string, string> = { f:
   };
   await decideCommand({ decide, explain: () => null }, io)
     .exitOverride()
+    .configureOutput({ writeErr: () => {} })
     .parseAsync(args, { from: 'user' });
   return seen;
 }

@@ -15,9 +15,9 @@ import {
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
-import { planDigest } from './plan-digest.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
+import { isSamePlan, type Solved } from './same-plan.ts';
 import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
 import { matchingOf } from './supply.ts';
@@ -187,7 +187,7 @@ export interface EngineOptions {
   readonly clock?: Clock;
 }
 
-/** An incremental cycle that came to another plan than a full solve of the same fleet. */
+/** An incremental cycle that came to another plan than a full solve of the same fleet, or rests on other turns. */
 export interface PlanDifference {
   /** Number of the cycle, from 1. */
   readonly cycle: number;
@@ -288,15 +288,15 @@ export class Engine {
   /** The decision, if a full solve of the same fleet comes to the same plan; else that of the full solve. */
   #checked(decision: Decision, number: number): Decision {
     const cycle = this.#cycle;
-    const full = decideAnew(cycle.fleet, cycle.nowMs, cycle.options);
-    const equal = planDigest(decision) === planDigest(full);
+    const full = solveAnew(cycle.fleet, cycle.nowMs, cycle.options);
+    const equal = isSamePlan({ cycle, decision }, full);
     if (!equal) {
-      this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.plan() });
+      this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.decision.plan() });
       // What was kept is wrong somewhere, nobody knows where.
       cycle.reset();
     }
     cycle.stats.checked(equal);
-    return equal ? decision : full;
+    return equal ? decision : full.decision;
   }
 }
 
@@ -306,10 +306,10 @@ export class Engine {
  * so that a fault in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that
  * the work of the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
-function decideAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Decision {
+function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solved {
   const cycle = new Cycle(fleet);
   solveAlone(cycle, nowMs, options);
-  return new Decision(cycle, noProbe);
+  return { cycle, decision: new Decision(cycle, noProbe) };
 }
 
 /** A whole cycle on this thread. */
@@ -320,7 +320,7 @@ function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void
 
 /** One cycle over a fleet, described in full. */
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
-  return decideAnew(fleet, nowMs, options).plan();
+  return solveAnew(fleet, nowMs, options).decision.plan();
 }
 
 /**

@@ -3,7 +3,6 @@
 export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './decide.ts';
 export { decide, Engine, explain } from './decide.ts';
 export type { Histogram } from './histogram.ts';
-export { planDigest } from './plan-digest.ts';
 export type { Phase, Probe } from './solve.ts';
 export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats, RetryOutcome } from './stats.ts';
 export { conflictFraction, EngineMetrics, MODES } from './stats.ts';

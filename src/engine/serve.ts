@@ -11,14 +11,18 @@ import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
 
 /** Serves a row in its turn, and members that its fold cannot host right behind it. */
 export function serveInTurn(cycle: Cycle, turn: number): void {
-  const { stats, turns } = cycle;
-  const startMs = stats.rowMs();
   serve(cycle, turn);
-  stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
-  if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+  if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
 }
 
+/** Serves one row and counts which way it went. */
 export function serve(cycle: Cycle, turn: number): void {
+  const startMs = cycle.stats.rowMs();
+  serveRow(cycle, turn);
+  cycle.stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
+}
+
+function serveRow(cycle: Cycle, turn: number): void {
   const { turns, want } = cycle;
   cycle.pass.push(turn);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, resources, stampOf } from '../../test/fleets.ts';
+import { aMachine, aNeed, anInput, RACK_KEY, resources, same, stampOf } from '../../test/fleets.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { Engine } from './decide.ts';
@@ -32,6 +32,22 @@ describe('statistics of a cycle', () => {
       absorb: { rows: 3, ms: 0 },
       shortfall: { rows: 1, ms: 0 },
       score: { rows: 1, ms: 0 },
+    });
+  });
+
+  it('given members that no machine of their fold hosts, then each goes its own way too', () => {
+    const gangs = ['a', 'b', 'c'].map((group) =>
+      aNeed({ cluster: 'x', group, aggregate: resources({ cpu: 4 }), requirements: [same(RACK_KEY)] }),
+    );
+    const rack = { labels: new Map([[RACK_KEY, 'r1']]) };
+    const input = anInput([aMachine('idle', MachineState.Idle, rack)], gangs);
+    const engine = new Engine(fleetOf(input));
+    engine.decide(input.nowMs, input.options);
+    // The fold takes the one machine; two members are served again by themselves.
+    expect(engine.lastCycle.paths).toMatchObject({
+      absorb: { rows: 1 },
+      score: { rows: 1 },
+      shortfall: { rows: 2 },
     });
   });
 

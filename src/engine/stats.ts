@@ -13,10 +13,10 @@ export const MODES: readonly Mode[] = ['incremental', 'allOrNothing'];
 
 /** What became of a row that was solved again. */
 export type RetryOutcome = 'committed' | 'conflict' | 'displaced' | 'exhausted';
-export const RETRY_OUTCOMES: readonly RetryOutcome[] = ['committed', 'conflict', 'displaced', 'exhausted'];
+const RETRY_OUTCOMES: readonly RetryOutcome[] = ['committed', 'conflict', 'displaced', 'exhausted'];
 
 /** Parts of a cycle by name, in the order they end. */
-export const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'];
+const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'];
 
 /**
  * The ways a row can go, which differ in cost by orders of magnitude:
@@ -26,7 +26,7 @@ export const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'pree
  * A row that is short after its credit is counted twice: once for the credit and once for the pools.
  */
 export type Path = 'absorb' | 'shortfall' | 'score';
-export const PATHS: readonly Path[] = ['absorb', 'shortfall', 'score'];
+const PATHS: readonly Path[] = ['absorb', 'shortfall', 'score'];
 
 /** Rows that went one way, and their time. */
 export interface PathStats {

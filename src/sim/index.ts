@@ -16,8 +16,8 @@ export {
   stepLoop,
   withEvent,
 } from './loop.ts';
-export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
-export { canonicalJson, planJson } from './plan-json.ts';
+export type { CostJson, DecidedJson, NeedJson, PlanJson } from './plan-json.ts';
+export { canonicalJson, decidedJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';
 export { beginningOf, changeOf, isRegime, REGIMES } from './regimes.ts';
 export { saveDifference } from './save-difference.ts';
