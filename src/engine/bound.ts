@@ -106,7 +106,7 @@ export class BoundIndex {
   }
 
   #isOf(key: number, cluster: number): boolean {
-    return this.#fleet.keys.keyOf(key).cluster === this.#fleet.clusters.nameOf(cluster);
+    return this.#fleet.keys.clusterOf(key) === cluster;
   }
 }
 
