@@ -6,7 +6,7 @@
 // is not part of the cycle.
 
 import { type Decision, Engine, type Phase } from '../../src/engine/index.ts';
-import { type Fleet, Journal } from '../../src/fleet/index.ts';
+import { Fleet, Journal } from '../../src/fleet/index.ts';
 import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
@@ -75,11 +75,12 @@ export class Rung {
     this.regime = regime;
     this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
-    this.fleet = this.workload.newFleet();
+    this.fleet = new Fleet();
+    const loaded = this.workload.load(this.fleet);
     this.#engine = new Engine(this.fleet, { workers });
     this.#changed = this.fleet.changes.watch();
     const change = changeOf(regime, profile);
-    this.#churn = change === null ? null : new Churn(this.workload, change);
+    this.#churn = change === null ? null : new Churn(this.workload, change, loaded);
     checkFleet(this.workload, this.fleet);
   }
 

@@ -12,7 +12,6 @@ import {
   Meaning,
   machineProblems,
   meaningOf,
-  type Need,
   type NeedKey,
   type Problem,
   printable,
@@ -22,6 +21,7 @@ import { type ClassFacts, sameFacts } from './classes.ts';
 import type { Fleet } from './fleet.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { Standing } from './machines.ts';
+import type { RollUp } from './roll-up.ts';
 import { afterMove, afterSighting, atFirstSight, sameStanding } from './standing.ts';
 
 /** A sighting that was news. */
@@ -76,7 +76,7 @@ class Freeze {
   /** By id: machines that something happened to since the last write. */
   #drafts = new Map<string, Draft>();
   /** By cluster: the last accepted roll-up. */
-  readonly #rollUps = new Map<string, readonly Need[]>();
+  readonly #rollUps = new Map<string, RollUp>();
   readonly #changed = new Set<string>();
   readonly #sightings: Seen[] = [];
   readonly #refused: RefusedEntry[] = [];
@@ -97,7 +97,7 @@ class Freeze {
   finish(): AppliedChanges {
     this.#write();
     const { machines, demand, clusters } = this.#fleet;
-    const changed = [...this.#rollUps].filter(([cluster, rows]) => demand.write(cluster, rows));
+    const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
     const slots: number[] = [];
     const removed: string[] = [];
     for (const id of this.#changed) {
