@@ -239,11 +239,7 @@ export class DemandLedger {
     }
     for (const column of [this.same, this.spreads, this.empty]) moveFlags(column, origin, from, to);
     for (const column of [this.precedence, this.firstSeenMs]) moveAmounts(column, origin, from, to);
-    for (let i = 0; i < origin.length; i++) {
-      if (origin[i] === NOWHERE) continue;
-      this.aggregate.move(from + origin[i]!, to + i);
-      this.minUnit.move(from + origin[i]!, to + i);
-    }
+    for (const column of [this.aggregate, this.minUnit]) column.move(origin, from, to);
   }
 
   #write(row: number, cluster: number, need: Need): void {

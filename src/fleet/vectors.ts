@@ -135,11 +135,17 @@ export class VectorColumn {
     this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
   }
 
-  /** Copies a vector to another place. */
-  move(from: number, to: number): void {
-    this.#reserve(to);
+  /** Copies the vectors at `from + origin[i]` to `to + i`, except where the origin is negative. */
+  move(origin: Int32Array, from: number, to: number): void {
+    if (origin.length > 0) this.#reserve(to + origin.length - 1);
+    const { data } = this;
     const { stride } = this.#dimensions;
-    for (let d = 0; d < stride; d++) this.data[to * stride + d] = this.data[from * stride + d]!;
+    for (let i = 0; i < origin.length; i++) {
+      if (origin[i]! < 0) continue;
+      const source = (from + origin[i]!) * stride;
+      const target = (to + i) * stride;
+      for (let d = 0; d < stride; d++) data[target + d] = data[source + d]!;
+    }
   }
 
   widen(from: number, to: number): void {
