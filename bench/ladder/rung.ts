@@ -6,7 +6,7 @@
 // is not part of the cycle.
 
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
-import { type Fleet, Journal } from '../../src/fleet/index.ts';
+import { Fleet, Journal } from '../../src/fleet/index.ts';
 import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
@@ -73,10 +73,11 @@ export class Rung {
     this.regime = regime;
     this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
-    this.fleet = this.workload.newFleet();
+    this.fleet = new Fleet();
+    const loaded = this.workload.load(this.fleet);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
-    this.#churn = change === null ? null : new Churn(this.workload, change);
+    this.#churn = change === null ? null : new Churn(this.workload, change, loaded);
     checkFleet(this.workload, this.fleet);
   }
 

@@ -107,12 +107,11 @@ export class BoundIndex {
 
   /** Whether a bound machine is on its way to another cluster's row: what it is to this one, that one decides. */
   isEntangled(cluster: number): boolean {
-    const { clusters, keys, machines } = this.#fleet;
-    const name = clusters.nameOf(cluster);
+    const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       const target = machines.target[slot]!;
-      if (target !== 0 && keys.keyOf(target).cluster !== name) return true;
+      if (target !== 0 && keys.clusterOf(target) !== cluster) return true;
     }
     return false;
   }

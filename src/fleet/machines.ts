@@ -390,7 +390,7 @@ export class MachineLedger {
   #touch(slot: number): void {
     if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
     for (const key of [this.stampKey[slot]!, this.target[slot]!]) {
-      if (key !== 0) this.#changed.add(this.clusters.numberOf(this.keys.keyOf(key).cluster));
+      if (key !== 0) this.#changed.add(this.keys.clusterOf(key));
     }
   }
 

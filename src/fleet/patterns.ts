@@ -1,14 +1,7 @@
 // Patterns: a requirement set together with the smallest machine it accepts. Whether a class matches, and whether
 // it is large enough, is worked out once per (pattern, class) and remembered until the class number is reused.
 
-import {
-  canonicalResources,
-  covers,
-  makeProfile,
-  meetsAll,
-  type Requirement,
-  type ResourceVector,
-} from '../model/index.ts';
+import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } from '../model/index.ts';
 import type { ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedUint8 } from './columns.ts';
 
@@ -18,7 +11,10 @@ const FITS = 4;
 
 export class PatternTable {
   readonly #classes: ClassTable;
-  readonly #numbers = new Map<string, number>();
+  /** By canonical text of the requirements: sets that some pattern has. */
+  readonly #sets = new Map<string, RequirementSet>();
+  /** Rows of a profile share one list of requirements, so that its text is made once. */
+  readonly #setOf = new WeakMap<readonly Requirement[], RequirementSet>();
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #free: number[] = [];
 
@@ -35,7 +31,7 @@ export class PatternTable {
 
   /** Patterns in use. */
   get count(): number {
-    return this.#numbers.size;
+    return this.#patterns.length - this.#free.length;
   }
 
   patternOf(number: number): Pattern {
@@ -52,7 +48,7 @@ export class PatternTable {
 
   /** Takes over a pattern of another thread's fleet, or that its number is not in use. */
   mirror(number: number, parts: PatternParts | undefined): void {
-    this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, '');
+    this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, null);
   }
 
   /** The pattern that has a number now, if any. */
@@ -60,30 +56,50 @@ export class PatternTable {
     return this.#patterns[number];
   }
 
-  /** The number of a pattern, with one more holder. */
-  hold(requirements: readonly Requirement[], minUnit: ResourceVector): number {
-    // The fingerprint of a bare profile is the canonical text of its requirements.
-    const text = `${makeProfile({ requirements }).fingerprint}\n${canonicalResources(minUnit)}`;
-    let number = this.#numbers.get(text);
+  /** The number of a pattern, with one more holder. `amounts` is the canonical text of `minUnit`. */
+  hold(requirements: readonly Requirement[], minUnit: ResourceVector, amounts: string): number {
+    const set = this.#requirementSet(requirements);
+    let number = set.patterns.get(amounts);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#patterns.length;
-      this.#numbers.set(text, number);
-      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, text);
+      set.patterns.set(amounts, number);
+      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, { set, amounts });
       this.version++;
     }
     this.#patterns[number]!.holders++;
     return number;
   }
 
+  #requirementSet(requirements: readonly Requirement[]): RequirementSet {
+    const known = this.#setOf.get(requirements);
+    // A set without patterns is forgotten; another may have taken its place.
+    if (known !== undefined && known.patterns.size > 0) return known;
+    // The fingerprint of a bare profile is the canonical text of its requirements.
+    const text = makeProfile({ requirements }).fingerprint;
+    const set = this.#sets.get(text) ?? { text, patterns: new Map() };
+    this.#sets.set(text, set);
+    this.#setOf.set(requirements, set);
+    return set;
+  }
+
   /** One holder less. */
   release(number: number): void {
     const pattern = this.#patterns[number]!;
     if (--pattern.holders > 0) return;
-    this.#numbers.delete(pattern.text);
+    const { set, amounts } = pattern.place!;
+    set.patterns.delete(amounts);
+    if (set.patterns.size === 0) this.#sets.delete(set.text);
     this.#patterns[number] = undefined;
     this.version++;
     this.#free.push(number);
   }
+}
+
+/** Patterns with the same requirements. */
+interface RequirementSet {
+  readonly text: string;
+  /** By canonical text of the smallest machine. */
+  readonly patterns: Map<string, number>;
 }
 
 /** A pattern as plain data. */
@@ -96,7 +112,8 @@ export class Pattern {
   readonly #classes: ClassTable;
   readonly requirements: readonly Requirement[];
   readonly minUnit: ResourceVector;
-  readonly text: string;
+  /** Where the table has it; null in the table of another thread, which only mirrors. */
+  readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
   #fitting: readonly number[] = [];
   #matching: number[] = [];
@@ -107,12 +124,12 @@ export class Pattern {
     classes: ClassTable,
     requirements: readonly Requirement[],
     minUnit: ResourceVector,
-    text: string,
+    place: Pattern['place'],
   ) {
     this.#classes = classes;
     this.requirements = requirements;
     this.minUnit = minUnit;
-    this.text = text;
+    this.place = place;
   }
 
   /** Whether machines of the class meet every requirement. */

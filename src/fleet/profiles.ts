@@ -81,8 +81,12 @@ function entryOf(profile: Profile): ProfileEntry {
     maxSkew: Math.max(1, spread?.maxSkew ?? 1),
     interruptionDollars: dollarsOfBucket(profile.interruptionBucket),
     reclamationDollars: dollarsOfBucket(profile.reclamationBucket),
-    precedence:
-      ((profile.priority + 2 ** 31) * 32 + profile.interruptionBucket) * 32 + profile.reclamationBucket,
+    precedence: precedenceOf(profile),
     stripped: sameKey === undefined ? profile : withoutSame(profile),
   };
+}
+
+/** Precedence as one number: the higher is served first. */
+export function precedenceOf({ priority, interruptionBucket, reclamationBucket }: Profile): number {
+  return ((priority + 2 ** 31) * 32 + interruptionBucket) * 32 + reclamationBucket;
 }
