@@ -48,7 +48,7 @@ export class Cycle {
   readonly #foldable: Foldable;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
-  pools!: Pools;
+  readonly pools: Pools;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
@@ -104,6 +104,7 @@ export class Cycle {
     this.walk = new BoundWalk(fleet);
     this.#foldable = new Foldable(fleet);
     this.#changed = fleet.changes.watch();
+    this.pools = new Pools(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -126,7 +127,7 @@ export class Cycle {
     for (const cluster of dirty) this.bound.index(cluster);
     this.#reserveTurns();
     for (const cluster of dirty) this.#placeCredits(cluster);
-    this.pools = new Pools(fleet, this.claimedBy);
+    this.pools.begin(this.claimedBy);
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;

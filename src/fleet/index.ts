@@ -2,6 +2,7 @@
 
 export type { Block } from './blocks.ts';
 export { Blocks } from './blocks.ts';
+export { ChangeLog } from './changelog.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';
 export { Fleet, fleetOf } from './fleet.ts';

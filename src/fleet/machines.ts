@@ -3,6 +3,7 @@
 
 import { type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
+import { ChangeLog } from './changelog.ts';
 import type { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
@@ -64,6 +65,8 @@ export class MachineLedger {
   readonly speculativeRuns: (Run | undefined)[] = [];
   /** Idle machines that are not held but carry a target or a reclamation penalty; few. By pool order. */
   readonly specialIdle: Run;
+  /** Classes that Idle or Speculative machines came to or left. */
+  readonly restocked = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
@@ -336,7 +339,9 @@ export class MachineLedger {
   }
 
   #count(slot: number, by: 1 | -1): void {
-    const at = this.classOf[slot]! * 9 + this.state[slot]!;
+    const state = this.state[slot]!;
+    const at = this.classOf[slot]! * 9 + state;
+    if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
     this.counts[at] = (this.counts[at] ?? 0) + by;
     if (this.held[slot] === 0) this.freeCounts[at] = (this.freeCounts[at] ?? 0) + by;
   }
