@@ -387,11 +387,23 @@ export class Cycle {
 
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
-    if (!this.canBind(this.turns.cluster[turn]!)) return [];
-    const { machines } = this.fleet;
-    return this.claimsOf(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Idle || machines.state[slot] === MachineState.Speculative;
-    });
+    const acquired: number[] = [];
+    if (this.canBind(this.turns.cluster[turn]!)) this.eachPooled(turn, (slot) => acquired.push(slot));
+    return acquired;
+  }
+
+  /** Calls back for each Idle or Speculative machine a turn counts on, in claim order. */
+  eachPooled(turn: number, visit: (slot: number) => void): void {
+    this.#eachPooledIn(this.creditStart[turn]!, this.creditEnd[turn]!, visit);
+    this.#eachPooledIn(this.laterStart[turn]!, this.laterEnd[turn]!, visit);
+  }
+
+  #eachPooledIn(start: number, end: number, visit: (slot: number) => void): void {
+    const { state } = this.fleet.machines;
+    for (let i = start; i < end; i++) {
+      const slot = this.claims[i]!;
+      if (state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative) visit(slot);
+    }
   }
 
   /** Notes which bound machines a gang claims without their stamp naming it. */

@@ -2,8 +2,9 @@
 // from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
 
 import type { Domains } from '../fleet/index.ts';
+import { type Heap, NOTHING_LEFT } from './heap.ts';
 import { sortedBy } from './radix.ts';
-import { NOTHING_LEFT, type Stock } from './stock.ts';
+import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
@@ -29,12 +30,12 @@ export class Shelf {
   #seen = -1;
   #parts = new Map<Domains, Map<number, Shelf>>();
 
-  // Of this cycle: groups before the cursor are empty. A group is a heap by the first machine of each class; keys are
-  // what these were when last looked at, and since classes are only taken from, no key is ever too high.
+  /** By group: which of the heaps is its own; NONE for a single class. */
+  #heapOf = new Int32Array(0);
+  #heaps: Heap[] = [];
   #cycle = 0;
+  /** Groups before this one are empty in this cycle. */
   #cursor = 0;
-  #keys = new Uint32Array(0);
-  #heapedIn = new Uint32Array(0);
 
   constructor(stock: Stock, order: ShelfOrder, fits: ClassFilter) {
     this.#stock = stock;
@@ -68,18 +69,19 @@ export class Shelf {
     const coming = [...new Set(changed)].filter((c) => this.#stock.holds(c) && this.#fits(c));
     const staying = this.#classes.filter((c) => !this.#stock.changedSince(this.#seen, c));
     if (coming.length === 0 && staying.length === this.#classes.length) return;
-    coming.sort((a, b) => this.#compare(a, b));
+    coming.sort((a, b) => this.compare(a, b));
     const merged = new Uint32Array(staying.length + coming.length);
     let next = 0;
     for (let i = 0, at = 0; at < merged.length; at++) {
       const comes =
-        next < coming.length && (i === staying.length || this.#compare(coming[next]!, staying[i]!) < 0);
+        next < coming.length && (i === staying.length || this.compare(coming[next]!, staying[i]!) < 0);
       merged[at] = comes ? coming[next++]! : staying[i++]!;
     }
     this.#arrange(merged);
   }
 
-  #compare(a: number, b: number): number {
+  /** Negative if machines of class `a` are taken before those of `b`; 0 if only ids decide. */
+  compare(a: number, b: number): number {
     const { costOf, priceOf } = this.#order;
     // Infinite costs are equal; their difference is not a number.
     return costOf(a) === costOf(b) ? priceOf(a) - priceOf(b) : costOf(a) - costOf(b);
@@ -88,13 +90,15 @@ export class Shelf {
   #arrange(classes: Uint32Array): void {
     const starts: number[] = [];
     for (let i = 0; i < classes.length; i++) {
-      if (i === 0 || this.#compare(classes[i - 1]!, classes[i]!) !== 0) starts.push(i);
+      if (i === 0 || this.compare(classes[i - 1]!, classes[i]!) !== 0) starts.push(i);
     }
-    starts.push(classes.length);
     this.#classes = classes;
-    this.#starts = Uint32Array.from(starts);
-    this.#keys = new Uint32Array(classes.length);
-    this.#heapedIn = new Uint32Array(starts.length - 1);
+    this.#starts = Uint32Array.from([...starts, classes.length]);
+    this.#heaps = [];
+    this.#heapOf = Int32Array.from(starts, (start, group) => {
+      const members = classes.subarray(start, this.#starts[group + 1]);
+      return members.length === 1 ? NONE : this.#heaps.push(this.#stock.heapOf(members)) - 1;
+    });
     this.#parts = new Map();
     this.#cursor = 0;
   }
@@ -125,8 +129,9 @@ export class Shelf {
       this.#cycle = this.#stock.cycle;
       this.#cursor = 0;
     }
-    for (let group = this.#cursor; group < this.#heapedIn.length; group++) {
-      let found = trial ? this.#lowest(group, null, null) : this.#top(group);
+    for (let group = this.#cursor; group < this.#heapOf.length; group++) {
+      const heap = this.#heapOf[group]!;
+      let found = trial || heap === NONE ? this.#lowest(group, null, null) : this.#heaps[heap]!.top();
       if (found === NONE) {
         if (group === this.#cursor && !trial) this.#cursor++;
         continue;
@@ -151,45 +156,6 @@ export class Shelf {
       ordinal = first;
     }
     return lowest;
-  }
-
-  /** The class of a group with the lowest first machine. */
-  #top(group: number): number {
-    const start = this.#starts[group]!;
-    const end = this.#starts[group + 1]!;
-    if (this.#heapedIn[group] !== this.#stock.cycle) this.#heapify(group, start, end);
-    for (;;) {
-      const c = this.#classes[start]!;
-      const ordinal = this.#stock.firstOrdinalOf(c);
-      if (ordinal === this.#keys[start]) return ordinal === NOTHING_LEFT ? NONE : c;
-      this.#sink(start, start, end, c, ordinal);
-    }
-  }
-
-  #heapify(group: number, start: number, end: number): void {
-    this.#heapedIn[group] = this.#stock.cycle;
-    for (let i = start; i < end; i++) this.#keys[i] = this.#stock.firstOrdinalOf(this.#classes[i]!);
-    for (let i = start + ((end - start) >> 1) - 1; i >= start; i--) {
-      this.#sink(i, start, end, this.#classes[i]!, this.#keys[i]!);
-    }
-  }
-
-  /** Puts a class with its key into the heap, at `place` or as far below as it belongs. */
-  #sink(place: number, start: number, end: number, classNumber: number, key: number): void {
-    const classes = this.#classes;
-    const keys = this.#keys;
-    let at = place;
-    for (;;) {
-      let child = 2 * (at - start) + 1 + start;
-      if (child >= end) break;
-      if (child + 1 < end && keys[child + 1]! < keys[child]!) child++;
-      if (keys[child]! >= key) break;
-      classes[at] = classes[child]!;
-      keys[at] = keys[child]!;
-      at = child;
-    }
-    classes[at] = classNumber;
-    keys[at] = key;
   }
 }
 

@@ -45,9 +45,14 @@ export function solve(
 function pendingOf(cycle: Cycle): Uint32Array {
   const { firstSeenMs, precedence } = cycle.turns;
   // Cluster by cluster, and each cluster's in rank order: that settles all ties.
-  const lists: (readonly number[])[] = [];
-  for (const cluster of cycle.fleet.clusters.sorted()) lists.push(cycle.pendingOf[cluster] ?? []);
-  const byFirstSeen = sortedBy(Uint32Array.from(lists.flat()), (turn) => firstSeenMs[turn]!);
+  const lists = cycle.fleet.clusters.sorted().map((cluster) => cycle.pendingOf[cluster] ?? []);
+  const pending = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const list of lists) {
+    pending.set(list, end);
+    end += list.length;
+  }
+  const byFirstSeen = sortedBy(pending, (turn) => firstSeenMs[turn]!);
   return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
 }
 

@@ -3,10 +3,11 @@
 
 import { ChangeLog, type Fleet, type Run } from '../fleet/index.ts';
 import type { Attributes } from '../model/index.ts';
+import { Heap, NOTHING_LEFT } from './heap.ts';
 import { NONE, withRoom } from './turns.ts';
 
-/** Comes after every ordinal. */
-export const NOTHING_LEFT = 0xffffffff;
+/** A heap that nobody has used for so many cycles is not given to others any more. */
+const HEAP_CYCLES = 16;
 
 export class Stock {
   readonly #fleet: Fleet;
@@ -20,6 +21,7 @@ export class Stock {
   readonly changes = new ChangeLog();
   /** By class: where in `changes` it stands last. */
   #changedAt = new Float64Array(0);
+  readonly #heaps = new Map<string, Heap>();
   /** Counts cycles: what was found in one is of no use in the next. */
   cycle = 0;
 
@@ -53,6 +55,19 @@ export class Stock {
       this.#changedAt[c] = this.changes.end;
       this.changes.add(c);
     }
+    for (const [text, { cycle }] of this.#heaps)
+      if (cycle < this.cycle - HEAP_CYCLES) this.#heaps.delete(text);
+  }
+
+  /** The heap of some classes, the same for everyone who asks for the same ones. */
+  heapOf(classes: Uint32Array): Heap {
+    const text = classes.toSorted().join();
+    let heap = this.#heaps.get(text);
+    if (heap === undefined) {
+      heap = new Heap(this, classes);
+      this.#heaps.set(text, heap);
+    }
+    return heap;
   }
 
   #attributesOf(classNumber: number): Attributes | undefined {

@@ -1,6 +1,5 @@
 // Rows that Phase 1 left short, noted at their turn: how short, and who was there before them.
 
-import { MachineState } from '../model/index.ts';
 import type { Cycle, SpreadView } from './cycle.ts';
 import { NONE } from './turns.ts';
 import type { Shortage } from './want.ts';
@@ -44,11 +43,8 @@ export function blockerOf(cycle: Cycle, turn: number): number {
 
 /** After a turn was served from the pools: it is the last one that was, for every class it took from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
-  const { machines } = cycle.fleet;
-  for (const slot of cycle.claimsOf(turn)) {
-    const state = machines.state[slot];
-    if (state === MachineState.Idle || state === MachineState.Speculative) {
-      cycle.lastTakenBy[machines.classOf[slot]!] = turn;
-    }
-  }
+  const { classOf } = cycle.fleet.machines;
+  cycle.eachPooled(turn, (slot) => {
+    cycle.lastTakenBy[classOf[slot]!] = turn;
+  });
 }
