@@ -3,6 +3,7 @@
 import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Census } from './census.ts';
 import { Pools } from './pool.ts';
 import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
 import type { Unmet } from './unmet.ts';
@@ -49,6 +50,7 @@ export class Cycle {
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
   readonly pools: Pools;
+  census: Census;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
@@ -105,6 +107,7 @@ export class Cycle {
     this.#foldable = new Foldable(fleet);
     this.#changed = fleet.changes.watch();
     this.pools = new Pools(fleet);
+    this.census = new Census(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -128,6 +131,7 @@ export class Cycle {
     this.#reserveTurns();
     for (const cluster of dirty) this.#placeCredits(cluster);
     this.pools.begin(this.claimedBy);
+    this.census = new Census(fleet);
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;

@@ -18,7 +18,7 @@ import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { type Probe, solve } from './solve.ts';
 import { NONE } from './turns.ts';
-import { matchingOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
@@ -251,7 +251,7 @@ export function explain(
   const blocker = cycle.explainedBlockers.get(turn) ?? NONE;
   return {
     candidates: cycle.gangs.get(turn)?.candidates ?? [],
-    matching: matchingOf(cycle, demand.pattern[row]!),
+    matching: cycle.census.matching(demand.pattern[row]!),
     blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
   };
 }

@@ -1,6 +1,7 @@
 // Phase 2: rows that Phase 1 left short take machines from rows of strictly lower priority. Nothing moves now: a
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
+import type { Domains } from '../fleet/index.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { drainingFor, targeted } from './flight.ts';
@@ -39,6 +40,8 @@ class PhaseTwo {
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
   readonly #stock: VictimStock;
+  /** By pattern of a gang: what the pools have left. Phase 2 takes nothing from them. */
+  readonly #free = new Map<number, Float64Array>();
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -134,19 +137,11 @@ class PhaseTwo {
     const domains = domainsOf(cycle, turn);
     const want = demand.aggregate.data;
     const from = cycle.turns.row[turn]! * stride;
-    const have = new Float64Array(domains.names.length * dims);
+    const have = this.#freeOf(cycle.turns.pattern[turn]!, domains).slice();
     const add = (c: number, count: number): void => {
       const at = domains.of(c) * dims;
-      for (let d = 0; d < dims; d++) {
-        const sum = have[at + d]! + classes.allocatable.data[c * stride + d]! * count;
-        have[at + d] = Math.min(sum, want[from + d]!);
-      }
+      for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
-    for (const c of pattern.fittingClasses()) {
-      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
-    }
-    for (const slot of cycle.pools.freeSpecial())
-      if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
     const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
@@ -159,6 +154,29 @@ class PhaseTwo {
       for (let d = 0; d < dims; d++) if (have[domain * dims + d]! < want[from + d]!) hopeful[domain] = 0;
     }
     return hopeful;
+  }
+
+  /** What the pools have left for a pattern, by domain and dimension; above 2^53 rounded, and still enough. */
+  #freeOf(number: number, domains: Domains): Float64Array {
+    let free = this.#free.get(number);
+    if (free !== undefined) return free;
+    const { pools, fleet } = this.#cycle;
+    const { count: dims, stride } = fleet.dimensions;
+    const offered = fleet.classes.allocatable.data;
+    const pattern = fleet.patterns.patternOf(number);
+    free = new Float64Array(domains.names.length * dims);
+    for (const c of pattern.fittingClasses()) {
+      const count = pools.freeIdle(c) + pools.freeSpeculative(c);
+      if (count === 0) continue;
+      for (let d = 0; d < dims; d++) free[domains.of(c) * dims + d]! += offered[c * stride + d]! * count;
+    }
+    for (const slot of pools.freeSpecial()) {
+      const c = this.#classOf(slot);
+      if (!pattern.fits(c)) continue;
+      for (let d = 0; d < dims; d++) free[domains.of(c) * dims + d]! += offered[c * stride + d]!;
+    }
+    this.#free.set(number, free);
+    return free;
   }
 
   /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */

@@ -116,22 +116,10 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, first: Firs
   const { keys } = cycle.fleet;
   return {
     reason: reasonOf(cycle, unmet, preemption),
-    matching: matchingOf(cycle, cycle.turns.pattern[unmet.turn]!),
+    matching: cycle.census.matching(cycle.turns.pattern[unmet.turn]!),
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
     extraSupply: extraSupplyOf(cycle, unmet, first),
   };
-}
-
-/** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
-export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching'] {
-  const { machines, patterns } = cycle.fleet;
-  const matching = { idle: 0, speculative: 0, configured: 0 };
-  for (const c of patterns.patternOf(pattern).matchingClasses()) {
-    matching.idle += machines.counts[c * 9 + MachineState.Idle] ?? 0;
-    matching.speculative += machines.counts[c * 9 + MachineState.Speculative] ?? 0;
-    matching.configured += machines.counts[c * 9 + MachineState.Configured] ?? 0;
-  }
-  return matching;
 }
 
 function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
@@ -147,38 +135,13 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
 }
 
-const USABLE = [
-  MachineState.Speculative,
-  MachineState.Creating,
-  MachineState.Idle,
-  MachineState.Configuring,
-  MachineState.Configured,
-  MachineState.Draining,
-];
-
 /** Whether one domain has enough machines at all, whoever uses them now. */
 function couldEverBeWhole(cycle: Cycle, turn: number): boolean {
-  const { classes, demand, dimensions, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const { stride, count } = dimensions;
-  const byKey = domainsOf(cycle, turn);
-  const row = cycle.turns.row[turn]!;
-  const sums = new Map<number, Float64Array>();
-  for (const c of pattern.fittingClasses()) {
-    const members = USABLE.reduce((sum, state) => sum + (machines.counts[c * 9 + state] ?? 0), 0);
-    let sum = sums.get(byKey.of(c));
-    if (sum === undefined) {
-      sum = new Float64Array(count);
-      sums.set(byKey.of(c), sum);
-    }
-    for (let d = 0; d < count; d++) {
-      const wanted = demand.aggregate.data[row * stride + d]!;
-      sum[d] = Math.min(wanted, sum[d]! + members * classes.allocatable.data[c * stride + d]!);
-    }
-  }
-  return [...sums.values()].some((sum) =>
-    sum.every((have, d) => have >= demand.aggregate.data[row * stride + d]!),
-  );
+  const { demand, dimensions } = cycle.fleet;
+  const wanted = demand.aggregate.data;
+  const from = cycle.turns.row[turn]! * dimensions.stride;
+  const usable = cycle.census.usable(cycle.turns.pattern[turn]!, domainsOf(cycle, turn));
+  return [...usable.values()].some((sum) => sum.every((have, d) => have >= wanted[from + d]!));
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
