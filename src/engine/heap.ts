@@ -1,7 +1,6 @@
-// Classes whose machines cost the same, as a heap by the first machine that is left of each: the top is the class to
-// take from next. Patterns that can use the same classes share the heap, so that each machine taken is noticed once.
-
-import { NONE } from './turns.ts';
+// Classes of one kind whose machines cost the same, as a heap by the first machine that is left of each: the first is
+// the class to take from next. Patterns that can use the same classes share the heap, so that a machine taken is
+// noticed once and not once per pattern.
 
 /** Comes after every ordinal. */
 export const NOTHING_LEFT = 0xffffffff;
@@ -10,6 +9,8 @@ export const NOTHING_LEFT = 0xffffffff;
 interface Left {
   /** Counts cycles: in a new one everything is back. */
   readonly cycle: number;
+  /** Machines taken from a class in this cycle. */
+  takenFrom(classNumber: number): number;
   /** The place in id order of the first machine of a class, or NOTHING_LEFT. */
   firstOrdinalOf(classNumber: number): number;
 }
@@ -17,52 +18,63 @@ interface Left {
 export class Heap {
   readonly #left: Left;
   readonly #classes: Uint32Array;
-  /**
-   * By place: the ordinal of the first machine when last looked at. Classes are only taken from, so no key is too high.
-   */
-  readonly #keys: Uint32Array;
+  /** By place: the first machine when last looked at, and how many were taken by then. Only what is taken changes it. */
+  readonly #ordinals: Uint32Array;
+  readonly #taken: Int32Array;
   /** The last cycle it was of use in. */
   cycle = 0;
 
   constructor(left: Left, classes: Uint32Array) {
     this.#left = left;
     this.#classes = classes.slice();
-    this.#keys = new Uint32Array(classes.length);
+    this.#ordinals = new Uint32Array(classes.length);
+    this.#taken = new Int32Array(classes.length);
   }
 
-  /** The class with the lowest first machine; NONE if nothing is left of any. */
-  top(): number {
+  /** The lowest first machine of all classes, by ordinal; NOTHING_LEFT if there is none. Settles `first`. */
+  lowest(): number {
     if (this.cycle !== this.#left.cycle) this.#build();
     for (;;) {
       const c = this.#classes[0]!;
-      const ordinal = this.#left.firstOrdinalOf(c);
-      if (ordinal === this.#keys[0]) return ordinal === NOTHING_LEFT ? NONE : c;
-      this.#sink(0, c, ordinal);
+      const taken = this.#left.takenFrom(c);
+      if (taken === this.#taken[0]) return this.#ordinals[0]!;
+      this.#sink(0, c, this.#left.firstOrdinalOf(c), taken);
     }
+  }
+
+  /** The class with the lowest first machine, as `lowest` found it. */
+  get first(): number {
+    return this.#classes[0]!;
   }
 
   #build(): void {
     this.cycle = this.#left.cycle;
     const { length } = this.#classes;
-    for (let i = 0; i < length; i++) this.#keys[i] = this.#left.firstOrdinalOf(this.#classes[i]!);
-    for (let i = (length >> 1) - 1; i >= 0; i--) this.#sink(i, this.#classes[i]!, this.#keys[i]!);
+    for (let i = 0; i < length; i++) {
+      this.#ordinals[i] = this.#left.firstOrdinalOf(this.#classes[i]!);
+      this.#taken[i] = this.#left.takenFrom(this.#classes[i]!);
+    }
+    for (let i = (length >> 1) - 1; i >= 0; i--) {
+      this.#sink(i, this.#classes[i]!, this.#ordinals[i]!, this.#taken[i]!);
+    }
   }
 
-  /** Puts a class with its key at a place, or as far below as it belongs. */
-  #sink(place: number, classNumber: number, key: number): void {
-    const classes = this.#classes;
-    const keys = this.#keys;
+  /** Puts a class at a place, or as far below as it belongs. */
+  #sink(place: number, classNumber: number, ordinal: number, taken: number): void {
+    const ordinals = this.#ordinals;
     let at = place;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= keys.length) break;
-      if (child + 1 < keys.length && keys[child + 1]! < keys[child]!) child++;
-      if (keys[child]! >= key) break;
-      classes[at] = classes[child]!;
-      keys[at] = keys[child]!;
+      if (child >= ordinals.length) break;
+      if (child + 1 < ordinals.length && ordinals[child + 1]! < ordinals[child]!) child++;
+      if (ordinals[child]! >= ordinal) break;
+      this.#classes[at] = this.#classes[child]!;
+      ordinals[at] = ordinals[child]!;
+      this.#taken[at] = this.#taken[child]!;
       at = child;
     }
-    classes[at] = classNumber;
-    keys[at] = key;
+    this.#classes[at] = classNumber;
+    ordinals[at] = ordinal;
+    this.#taken[at] = taken;
   }
 }

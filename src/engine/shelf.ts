@@ -30,9 +30,8 @@ export class Shelf {
   #seen = -1;
   #parts = new Map<Domains, Map<number, Shelf>>();
 
-  /** By group: which of the heaps is its own; NONE for a single class. */
-  #heapOf = new Int32Array(0);
-  #heaps: Heap[] = [];
+  /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
+  #heaps = new Map<number, readonly Heap[]>();
   #cycle = 0;
   /** Groups before this one are empty in this cycle. */
   #cursor = 0;
@@ -92,13 +91,10 @@ export class Shelf {
     for (let i = 0; i < classes.length; i++) {
       if (i === 0 || this.compare(classes[i - 1]!, classes[i]!) !== 0) starts.push(i);
     }
+    starts.push(classes.length);
     this.#classes = classes;
-    this.#starts = Uint32Array.from([...starts, classes.length]);
-    this.#heaps = [];
-    this.#heapOf = Int32Array.from(starts, (start, group) => {
-      const members = classes.subarray(start, this.#starts[group + 1]);
-      return members.length === 1 ? NONE : this.#heaps.push(this.#stock.heapOf(members)) - 1;
-    });
+    this.#starts = Uint32Array.from(starts);
+    this.#heaps = new Map();
     this.#parts = new Map();
     this.#cursor = 0;
   }
@@ -129,9 +125,8 @@ export class Shelf {
       this.#cycle = this.#stock.cycle;
       this.#cursor = 0;
     }
-    for (let group = this.#cursor; group < this.#heapOf.length; group++) {
-      const heap = this.#heapOf[group]!;
-      let found = trial || heap === NONE ? this.#lowest(group, null, null) : this.#heaps[heap]!.top();
+    for (let group = this.#cursor; group < this.#starts.length - 1; group++) {
+      let found = trial ? this.#lowest(group, null, null) : this.#first(group);
       if (found === NONE) {
         if (group === this.#cursor && !trial) this.#cursor++;
         continue;
@@ -141,6 +136,29 @@ export class Shelf {
       if (found !== NONE) return this.#stock.firstOf(found);
     }
     return NONE;
+  }
+
+  /** The class of a group with the lowest first machine; NONE if nothing is left. */
+  #first(group: number): number {
+    if (this.#starts[group + 1]! - this.#starts[group]! === 1) return this.#lowest(group, null, null);
+    let first = NONE;
+    let lowest = NOTHING_LEFT;
+    for (const heap of this.#heapsOf(group)) {
+      const ordinal = heap.lowest();
+      if (ordinal >= lowest) continue;
+      lowest = ordinal;
+      first = heap.first;
+    }
+    return first;
+  }
+
+  #heapsOf(group: number): readonly Heap[] {
+    let heaps = this.#heaps.get(group);
+    if (heaps === undefined) {
+      heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
+      this.#heaps.set(group, heaps);
+    }
+    return heaps;
   }
 
   /** The class of a group with the lowest first machine among those that would do. */

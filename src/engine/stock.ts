@@ -59,12 +59,23 @@ export class Stock {
       if (cycle < this.cycle - HEAP_CYCLES) this.#heaps.delete(text);
   }
 
-  /** The heap of some classes, the same for everyone who asks for the same ones. */
-  heapOf(classes: Uint32Array): Heap {
-    const text = classes.toSorted().join();
+  /**
+   * Heaps of some classes that cost the same, one for each instance type and zone: most patterns can use all of those
+   * or none, and have their heaps in common.
+   */
+  heapsOf(classes: Uint32Array): Heap[] {
+    const { attributes } = this.#fleet.classes;
+    const kinds = Map.groupBy(classes.toSorted(), (c) => {
+      return `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`;
+    });
+    return [...kinds.values()].map((members) => this.#heapOf(members));
+  }
+
+  #heapOf(classes: readonly number[]): Heap {
+    const text = classes.join();
     let heap = this.#heaps.get(text);
     if (heap === undefined) {
-      heap = new Heap(this, classes);
+      heap = new Heap(this, Uint32Array.from(classes));
       this.#heaps.set(text, heap);
     }
     return heap;
@@ -87,6 +98,10 @@ export class Stock {
   /** Machines of a class that are left. */
   free(classNumber: number): number {
     return (this.#runs[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
+  }
+
+  takenFrom(classNumber: number): number {
+    return this.#heads[classNumber]!;
   }
 
   /** The first machine of a class that is left, or NONE. */
