@@ -3,12 +3,12 @@
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
 import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
-import { Stocks } from './stock.ts';
 import { DomainSums } from './sums.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
@@ -57,9 +57,9 @@ export class Cycle {
   readonly foldable: Foldable;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
-  pools!: Pools;
+  readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
-  readonly stocks: Stocks;
+  readonly stocks: DomainStocks;
   readonly sums: DomainSums;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -128,8 +128,9 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.#changed = changed;
-    this.stocks = new Stocks(this);
+    this.stocks = new DomainStocks(this);
     this.sums = new DomainSums(this);
+    this.pools = new Pools(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -156,7 +157,7 @@ export class Cycle {
     trial.laterStart = new Uint32Array(trial.creditStart.length);
     trial.laterEnd = new Uint32Array(trial.creditStart.length);
     trial.#claimCount = passStart;
-    trial.pools = new Pools(trial.fleet, trial.claimedBy, true);
+    trial.pools.begin(trial.claimedBy, true);
     return trial;
   }
 
@@ -179,7 +180,7 @@ export class Cycle {
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
-    this.pools = new Pools(fleet, this.claimedBy);
+    this.pools.begin(this.claimedBy);
     this.stocks.beginCycle();
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);

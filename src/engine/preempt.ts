@@ -6,7 +6,7 @@ import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts'
 import type { Cycle } from './cycle.ts';
 import { drainingFor, targeted } from './flight.ts';
 import { domainsOf } from './gang.ts';
-import { SpreadTest } from './spread.ts';
+import { type SpreadTest, spreadTestOf } from './skew.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { VictimStock } from './victim-stock.ts';
@@ -222,7 +222,7 @@ class PhaseTwo {
   }
 
   #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {
-    return spread === null ? null : new SpreadTest(this.#cycle, turn, spread.counts, spread.offers);
+    return spread === null ? null : spreadTestOf(this.#cycle, turn, spread);
   }
 
   #priorityOf(turn: number): number {

@@ -12,8 +12,9 @@ const SHORT = 256;
 export function sortedBy(items: Uint32Array, keyOf: (item: number) => number): Uint32Array {
   if (items.length < SHORT) return sortedByComparing(items, keyOf);
   const { low, high } = wordsOf(items, keyOf);
-  let order: Uint32Array = Uint32Array.from(items.keys());
-  let spare: Uint32Array = new Uint32Array(items.length);
+  let order = new Uint32Array(items.length);
+  let spare = new Uint32Array(items.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
   for (const words of [low, high]) {
     for (const shift of SHIFTS) {
       if (!distribute(words, shift, order, spare)) continue;

@@ -1,256 +1,134 @@
-// Stock: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
-// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back.
+// What the pools have of one state, Idle or Speculative: by class, a run of machines in id order and how many of them
+// have been taken. Machines of a class are taken in that order, so what is left of a class is the tail of its run.
 
-import type { Domains } from '../fleet/index.ts';
-import { MachineState } from '../model/index.ts';
-import type { Cycle } from './cycle.ts';
+import { ChangeLog, type Fleet, type Run, withRoom } from '../fleet/index.ts';
+import type { Attributes } from '../model/index.ts';
+import { Heap, NOTHING_LEFT } from './heap.ts';
+import { NONE } from './turns.ts';
 
-const USABLE = [
-  MachineState.Speculative,
-  MachineState.Creating,
-  MachineState.Idle,
-  MachineState.Configuring,
-  MachineState.Configured,
-  MachineState.Draining,
-];
+/** A heap that nobody has used for so many cycles is not given to others any more. */
+const HEAP_CYCLES = 16;
 
-/** The domains of one topology key, and how often the pools have changed in each. */
-export class Topology {
-  readonly domains: Domains;
-  #changes = new Uint32Array(0);
-
-  constructor(domains: Domains) {
-    this.domains = domains;
-  }
-
-  changesIn(domain: number): number {
-    return this.#changes[domain]!;
-  }
-
-  /** Makes room for all domains that have a number. */
-  reserve(): void {
-    if (this.#changes.length >= this.domains.names.length) return;
-    const changes = new Uint32Array(this.domains.names.length * 2);
-    changes.set(this.#changes);
-    this.#changes = changes;
-  }
-
-  /** A machine of a class was taken from the pools or put back. */
-  touch(classNumber: number): void {
-    const domain = this.domains.of(classNumber);
-    if (domain >= 0 && domain < this.#changes.length) this.#changes[domain]!++;
-  }
-}
-
-const NEVER = -1;
-
-/** What the pools hold for one pattern. */
 export class Stock {
-  readonly #cycle: Cycle;
-  readonly #topology: Topology;
-  /** Classes that fit: in no order, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
-  readonly fitting: readonly number[];
-  readonly #classes: Uint32Array;
-  readonly #start: Uint32Array;
-  /** Domains with classes that fit. */
-  readonly list: readonly number[];
-  /** Dimensions of the fleet. */
-  readonly dims: number;
-  // By domain and dimension. A sum beyond 2^53 is not exact, but more than anybody can want.
-  readonly idle: Float64Array;
-  /** Idle and Speculative machines. */
-  readonly free: Float64Array;
-  readonly counts: Int32Array;
-  /** By domain: the changes there when it was added up. */
-  readonly #seen: Float64Array;
-  #capacity: Float64Array | null = null;
-  #special: Map<number, number[]> | null = null;
+  readonly #fleet: Fleet;
+  readonly #runs: readonly (Run | undefined)[];
+  /** By class: machines taken in this cycle. */
+  #heads = new Int32Array(0);
+  /** By class: what it was when it had machines last; undefined without. A number given out again has other ones. */
+  #known: (Attributes | undefined)[] = [];
+  #seen = -1;
+  /** Classes that came to have machines, or have none any more, or took over the number of another. */
+  readonly changes = new ChangeLog();
+  /** By class: where in `changes` it stands last. */
+  #changedAt = new Float64Array(0);
+  readonly #heaps = new Map<string, Heap>();
+  /** Counts cycles: what was found in one is of no use in the next. */
+  cycle = 0;
 
-  constructor(cycle: Cycle, topology: Topology, fitting: readonly number[]) {
-    const { domains } = topology;
-    this.#cycle = cycle;
-    this.#topology = topology;
-    this.fitting = fitting;
-    // Looking classes up first gives every domain its number.
-    for (const c of fitting) domains.of(c);
-    const { length } = domains.names;
-    const start = new Uint32Array(length + 2);
-    for (const c of fitting) start[domains.of(c) + 2]!++;
-    for (let domain = 2; domain < start.length; domain++) start[domain]! += start[domain - 1]!;
-    this.#classes = new Uint32Array(fitting.length);
-    for (const c of fitting) this.#classes[start[domains.of(c) + 1]!++] = c;
-    this.#start = start;
-    this.list = [...domains.names.keys()].filter((domain) => start[domain + 1]! > start[domain]!);
-    this.dims = cycle.fleet.dimensions.count;
-    this.idle = new Float64Array(length * this.dims);
-    this.free = new Float64Array(length * this.dims);
-    this.counts = new Int32Array(length);
-    this.#seen = new Float64Array(length).fill(NEVER);
+  constructor(fleet: Fleet, runs: readonly (Run | undefined)[]) {
+    this.#fleet = fleet;
+    this.#runs = runs;
   }
 
-  get domains(): Domains {
-    return this.#topology.domains;
+  /** One more than the largest class number in use. */
+  get size(): number {
+    return this.#fleet.classes.size;
   }
 
-  /** Forgets all amounts: another cycle has begun. */
-  forget(): void {
-    this.#seen.fill(NEVER);
-    this.#capacity = null;
-    this.#special = null;
-  }
-
-  /** The fitting classes of a domain. */
-  classesIn(domain: number): Uint32Array {
-    return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
-  }
-
-  /** Makes sure that the amounts of a domain are those of now. */
-  look(domain: number): void {
-    const changes = this.#topology.changesIn(domain);
-    if (this.#seen[domain] === changes) return;
-    this.#seen[domain] = changes;
-    const { dims } = this;
-    this.idle.fill(0, domain * dims, (domain + 1) * dims);
-    this.free.fill(0, domain * dims, (domain + 1) * dims);
-    this.counts[domain] = 0;
-    const { pools } = this.#cycle;
-    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
-      const c = this.#classes[i]!;
-      const idle = pools.freeIdle(c);
-      const speculative = pools.freeSpeculative(c);
-      if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
+  /** Puts everything back, and notices which classes came and went since the last cycle. */
+  begin(): void {
+    const { classes, machines } = this.#fleet;
+    this.cycle++;
+    this.#heads = withRoom(this.#heads, classes.size);
+    this.#heads.fill(0);
+    this.#changedAt = withRoom(this.#changedAt, classes.size);
+    const restocked = machines.restocked.since(this.#seen);
+    this.#seen = machines.restocked.end;
+    if (restocked === null) {
+      this.changes.restart();
+      this.#known = Array.from({ length: classes.size }, (_, c) => this.#attributesOf(c));
+      return;
     }
-    for (const slot of this.specialIn(domain)) {
-      if (this.#cycle.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
+    for (const c of restocked) {
+      if (this.#attributesOf(c) === this.#known[c]) continue;
+      this.#known[c] = this.#attributesOf(c);
+      this.#changedAt[c] = this.changes.end;
+      this.changes.add(c);
     }
+    for (const [text, { cycle }] of this.#heaps)
+      if (cycle < this.cycle - HEAP_CYCLES) this.#heaps.delete(text);
   }
 
-  #add(domain: number, classNumber: number, idle: number, speculative: number): void {
-    const { classes, dimensions } = this.#cycle.fleet;
-    const from = classNumber * dimensions.stride;
-    const to = domain * this.dims;
-    for (let d = 0; d < this.dims; d++) {
-      const amount = classes.allocatable.data[from + d]!;
-      this.idle[to + d]! += amount * idle;
-      this.free[to + d]! += amount * (idle + speculative);
-    }
-    this.counts[domain]! += idle + speculative;
-  }
-
-  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: these stand in no run of a class. */
-  specialIn(domain: number): readonly number[] {
-    if (this.#special === null) {
-      const { machines } = this.#cycle.fleet;
-      const { offset, length } = machines.specialIdle;
-      const fits = new Set(length === 0 ? [] : this.fitting);
-      this.#special = new Map();
-      for (let i = offset; i < offset + length; i++) {
-        const slot = machines.arena.data[i]!;
-        const c = machines.classOf[slot]!;
-        if (!fits.has(c)) continue;
-        const slots = this.#special.get(this.domains.of(c));
-        if (slots === undefined) this.#special.set(this.domains.of(c), [slot]);
-        else slots.push(slot);
-      }
-    }
-    return this.#special.get(domain) ?? NOTHING;
-  }
-
-  /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
-  possible(row: number): number[] {
-    const { demand, dimensions } = this.#cycle.fleet;
-    const capacity = this.#capacities();
-    const from = row * dimensions.stride;
-    return this.list.filter((domain) => {
-      for (let d = 0; d < this.dims; d++) {
-        if (capacity[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
-      }
-      return true;
+  /**
+   * Heaps of some classes that cost the same, one for each instance type and zone: most patterns can use all of those
+   * or none, and have their heaps in common.
+   */
+  heapsOf(classes: Uint32Array): Heap[] {
+    const { attributes } = this.#fleet.classes;
+    const kinds = Map.groupBy(classes.toSorted(), (c) => {
+      return `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`;
     });
+    return [...kinds.values()].map((members) => this.#heapOf(members));
   }
 
-  #capacities(): Float64Array {
-    if (this.#capacity !== null) return this.#capacity;
-    const { classes, dimensions, machines } = this.#cycle.fleet;
-    const capacity = new Float64Array(this.free.length);
-    for (const c of this.fitting) {
-      let members = 0;
-      for (const state of USABLE) members += machines.countOf(c, state);
-      const to = this.domains.of(c) * this.dims;
-      for (let d = 0; d < this.dims; d++) {
-        capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
-      }
+  #heapOf(classes: readonly number[]): Heap {
+    const text = classes.join();
+    let heap = this.#heaps.get(text);
+    if (heap === undefined) {
+      heap = new Heap(this, Uint32Array.from(classes));
+      this.#heaps.set(text, heap);
     }
-    this.#capacity = capacity;
-    return capacity;
-  }
-}
-
-const NOTHING: readonly number[] = [];
-
-/** The stocks of all patterns that gangs ask for. Lists of classes are kept from cycle to cycle, amounts are not. */
-export class Stocks {
-  readonly #cycle: Cycle;
-  readonly #topologies = new Map<Domains, Topology>();
-  #stocks = new Map<number, Stock>();
-  #earlier = new Map<number, Stock>();
-  #onTrial = false;
-
-  constructor(cycle: Cycle) {
-    this.#cycle = cycle;
+    return heap;
   }
 
-  /** Forgets all amounts, and all patterns that no gang asked for in the cycle before. */
-  beginCycle(): void {
-    this.#earlier = this.#stocks;
-    this.#stocks = new Map();
-    this.#onTrial = false;
+  #attributesOf(classNumber: number): Attributes | undefined {
+    return this.holds(classNumber) ? this.#fleet.classes.attributes[classNumber] : undefined;
   }
 
-  /** What the pools hold for a gang. */
-  of(turn: number): Stock {
-    const number = this.#cycle.turns.pattern[turn]!;
-    let stock = this.#stocks.get(number);
-    if (stock === undefined) {
-      stock = this.#open(turn, number);
-      this.#stocks.set(number, stock);
-    }
-    return stock;
+  /** Whether the class had machines when the cycle began. */
+  holds(classNumber: number): boolean {
+    return (this.#runs[classNumber]?.length ?? 0) > 0;
   }
 
-  /** A machine was claimed or is free again: if it is one of the pools, its domain is to be added up again. */
-  touch(slot: number): void {
-    if (this.#onTrial) return;
-    const { machines } = this.#cycle.fleet;
-    const state = machines.state[slot];
-    if (state !== MachineState.Idle && state !== MachineState.Speculative) return;
-    const classNumber = machines.classOf[slot]!;
-    for (const topology of this.#topologies.values()) topology.touch(classNumber);
+  /** Whether the class has changed since a reader of `changes` stood here. */
+  changedSince(position: number, classNumber: number): boolean {
+    return this.#changedAt[classNumber]! >= position;
   }
 
-  /** Runs a trial that puts back all it takes, and in which nobody looks at a stock. */
-  onTrial(trial: () => void): void {
-    this.#onTrial = true;
-    this.#cycle.pools.onTrial(trial);
-    this.#onTrial = false;
+  /** Machines of a class that are left. */
+  free(classNumber: number): number {
+    return (this.#runs[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
   }
 
-  #open(turn: number, number: number): Stock {
-    const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
-    const fitting = patterns.patternOf(number).fittingClasses();
-    const earlier = this.#earlier.get(number);
-    if (earlier?.fitting === fitting && earlier.dims === dimensions.count) {
-      earlier.forget();
-      return earlier;
-    }
-    const byKey = domains.by(demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).sameKey!);
-    let topology = this.#topologies.get(byKey);
-    if (topology === undefined) {
-      topology = new Topology(byKey);
-      this.#topologies.set(byKey, topology);
-    }
-    const stock = new Stock(this.#cycle, topology, fitting);
-    topology.reserve();
-    return stock;
+  takenFrom(classNumber: number): number {
+    return this.#heads[classNumber]!;
+  }
+
+  /** The first machine of a class that is left, or NONE. */
+  firstOf(classNumber: number): number {
+    const run = this.#runs[classNumber];
+    const head = this.#heads[classNumber]!;
+    if (run === undefined || head >= run.length) return NONE;
+    return this.#fleet.machines.arena.data[run.offset + head]!;
+  }
+
+  /** Its place in id order, or NOTHING_LEFT. */
+  firstOrdinalOf(classNumber: number): number {
+    const slot = this.firstOf(classNumber);
+    return slot === NONE ? NOTHING_LEFT : this.#fleet.machines.ordinal[slot]!;
+  }
+
+  /** Takes a machine, if it is the first of its class. */
+  take(slot: number): void {
+    const classNumber = this.#fleet.machines.classOf[slot]!;
+    if (this.firstOf(classNumber) === slot) this.#heads[classNumber]!++;
+  }
+
+  /** Puts a machine back, if it was the last one taken from its class. */
+  putBack(slot: number): void {
+    const classNumber = this.#fleet.machines.classOf[slot]!;
+    if (this.#heads[classNumber] === 0) return;
+    this.#heads[classNumber]!--;
+    if (this.firstOf(classNumber) !== slot) this.#heads[classNumber]!++;
   }
 }

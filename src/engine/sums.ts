@@ -3,8 +3,8 @@
 
 import { partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
+import type { DomainStock } from './domain-stock.ts';
 import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './flight.ts';
-import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
 
 const MILLION = 1_000_000;
@@ -14,7 +14,7 @@ const MANY = 1_000_000;
 /** The sums of the gang being served; one instance serves all gangs in turn. */
 export class DomainSums {
   readonly #cycle: Cycle;
-  #stock!: Stock;
+  #stock!: DomainStock;
   #turn = NONE;
   /** Nothing in the pools counts for a cluster that cannot bind. */
   #pooled = false;
@@ -84,7 +84,7 @@ export class DomainSums {
   }
 
   /** All columns are zero when this is called. */
-  #reserve({ free, counts }: Stock): void {
+  #reserve({ free, counts }: DomainStock): void {
     if (this.#creditable.length < free.length) {
       this.#creditable = new Float64Array(free.length * 2);
       this.#own = new Float64Array(free.length * 2);

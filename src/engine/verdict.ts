@@ -11,7 +11,7 @@ import {
 import type { Cycle } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
-import { SpreadTest } from './spread.ts';
+import { spreadTestOf } from './skew.ts';
 import { Supply } from './supply.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
@@ -124,7 +124,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
 function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
   if (spread === null || spread.free.size === 0) return false;
-  const test = new SpreadTest(cycle, turn, spread.counts, spread.offers);
+  const test = spreadTestOf(cycle, turn, spread);
   cycle.want.restore(cycle.turns.row[turn]!, shortage);
   test.settle(cycle.want);
   return ![...spread.free].some((c) => test.passes(c));

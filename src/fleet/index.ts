@@ -2,6 +2,7 @@
 
 export type { Block } from './blocks.ts';
 export { Blocks } from './blocks.ts';
+export { ChangeLog } from './changelog.ts';
 export { sharedInt32, sharedUint8, withRoom } from './columns.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';

@@ -3,6 +3,7 @@
 
 import { isBound, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
+import { ChangeLog } from './changelog.ts';
 import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
@@ -81,6 +82,8 @@ export class MachineLedger {
   readonly configuredRuns: (Run | undefined)[] = [];
   /** Idle machines of which it is known since when, by capacity type, the longest first. Held ones too. */
   readonly idleClocks: (Run | undefined)[] = [];
+  /** Classes that Idle or Speculative machines came to or left. */
+  readonly restocked = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
@@ -173,6 +176,7 @@ export class MachineLedger {
     replaceAll(this.speculativeRuns, speculativeRuns);
     replaceAll(this.#counts, counts);
     Object.assign(this.specialIdle, specialIdle);
+    this.restocked.restart();
     this.#targeted.clear();
     for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
@@ -410,7 +414,9 @@ export class MachineLedger {
   }
 
   #count(slot: number, by: 1 | -1): void {
-    const at = this.classOf[slot]! * STATES + this.state[slot]!;
+    const state = this.state[slot]!;
+    const at = this.classOf[slot]! * STATES + state;
+    if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
     this.#counts[at] = (this.#counts[at] ?? 0) + by;
     const key = this.target[slot]!;
     if (key !== 0 && !isBound(this.stateOf(slot))) this.coming[key]! += by;

@@ -5,6 +5,7 @@ import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } 
 import type { ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedUint8 } from './columns.ts';
 
+const NO_CLASSES = new Uint32Array(0);
 const KNOWN = 1;
 const MATCHES = 2;
 const FITS = 4;
@@ -115,9 +116,10 @@ export class Pattern {
   /** Where the table has it; null in the table of another thread, which only mirrors. */
   readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
-  #fitting: readonly number[] = [];
-  #matching: number[] = [];
-  #listedVersion = -1;
+  /** By number. */
+  #fitting: Uint32Array = NO_CLASSES;
+  #matching: Uint32Array = NO_CLASSES;
+  #seen = -1;
   #flags: Uint8Array = sharedUint8(0);
 
   constructor(
@@ -142,26 +144,29 @@ export class Pattern {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
   }
 
-  /** All classes that fit, in no particular order; worked out anew only when classes have come or gone. */
-  fittingClasses(): readonly number[] {
+  /** All classes that fit, by number; kept, and following the classes that come and go. */
+  fittingClasses(): Uint32Array {
     this.#list();
     return this.#fitting;
   }
 
   /** All classes that match, large enough or not. */
-  matchingClasses(): readonly number[] {
+  matchingClasses(): Uint32Array {
     this.#list();
     return this.#matching;
   }
 
   #list(): void {
-    if (this.#listedVersion === this.#classes.version) return;
-    this.#listedVersion = this.#classes.version;
-    this.#matching = [];
-    for (let c = 0; c < this.#classes.size; c++) {
-      if (this.#classes.attributes[c] !== undefined && this.matches(c)) this.#matching.push(c);
-    }
-    this.#fitting = this.#matching.filter((c) => this.fits(c));
+    const { changes } = this.#classes;
+    if (this.#seen === changes.end) return;
+    const changed = changes.since(this.#seen);
+    this.#seen = changes.end;
+    if (changed === null) this.#matching = this.#fitting = NO_CLASSES;
+    const numbers = Uint32Array.from(changed === null ? this.#classes.attributes.keys() : new Set(changed));
+    numbers.sort();
+    const isInUse = (c: number): boolean => this.#classes.attributes[c] !== undefined;
+    this.#matching = relisted(this.#matching, numbers, (c) => isInUse(c) && this.matches(c));
+    this.#fitting = relisted(this.#fitting, numbers, (c) => isInUse(c) && this.fits(c));
   }
 
   /** Drops what is known of a class number that now means another class. */
@@ -187,4 +192,36 @@ export class Pattern {
     this.#flags[classNumber] = flags;
     return flags;
   }
+}
+
+/** A list by number in which some numbers, by number too, are looked at again: they stay, come or go. */
+function relisted(
+  list: Uint32Array,
+  numbers: Uint32Array,
+  belongs: (number: number) => boolean,
+): Uint32Array {
+  const result = new Uint32Array(list.length + numbers.length);
+  let seen = 0;
+  let end = 0;
+  for (const number of numbers) {
+    const at = placeOf(list, number, seen);
+    if (at > seen) result.set(list.subarray(seen, at), end);
+    end += at - seen;
+    seen = list[at] === number ? at + 1 : at;
+    if (belongs(number)) result[end++] = number;
+  }
+  result.set(list.subarray(seen), end);
+  return result.slice(0, end + list.length - seen);
+}
+
+/** Where the first entry stands, from a place on, that is not below the number. */
+function placeOf(list: Uint32Array, number: number, from: number): number {
+  let low = from;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (list[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
