@@ -60,10 +60,14 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
 export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   cycle.beginWant(turn);
   if (cycle.want.covered) return Credit.Covered;
-  if (cycle.turns.kind[turn] === TurnKind.Spread) return creditSpread(cycle, turn, early);
+  const spread = cycle.turns.kind[turn] === TurnKind.Spread;
+  // One machine is even by itself.
+  if (spread && (cycle.turns.coming[turn] === 1 || cycle.mine.begin(turn).left > 1))
+    return creditSpread(cycle, turn, early);
   const pattern = cycle.patternOf(turn);
-  if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
+  if (!creditMine(cycle, turn, pattern, early, cycle.want.unitMissing)) return Credit.Waits;
   if (cycle.want.covered) return Credit.Covered;
+  if (spread) return creditSpread(cycle, turn, early);
   if (cycle.turns.coming[turn] === 1) {
     if (early) return Credit.Waits;
     creditComing(cycle, turn);
@@ -73,31 +77,41 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   return cycle.want.covered ? Credit.Covered : Credit.Short;
 }
 
-/** The row's own machines and orphans. Says false if it came upon a contested machine. */
-function creditMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
+/**
+ * Claims what adds of the row's own machines and orphans until the sum is covered; with `unitFirst`, before all others
+ * the first that holds the largest pod. Says false if it came upon a contested machine.
+ */
+function creditMine(
+  cycle: Cycle,
+  turn: number,
+  pattern: Pattern,
+  early: boolean,
+  unitFirst: boolean,
+): boolean {
   const { want } = cycle;
-  if (want.unitMissing && !walkMine(cycle, turn, pattern, early, true)) return false;
-  return want.sumCovered || walkMine(cycle, turn, pattern, early, false);
-}
-
-/** Claims what adds until the sum is covered; with `firstUnit` only the first machine that holds the largest pod. */
-function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, firstUnit: boolean): boolean {
-  const { want } = cycle;
-  const { machines } = cycle.fleet;
+  const { classOf } = cycle.fleet.machines;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
   const walk = cycle.mine.begin(turn);
+  let seeksUnit = unitFirst;
+  let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
-    const classNumber = machines.classOf[slot]!;
+    const classNumber = classOf[slot]!;
     if (!pattern.matches(classNumber)) continue;
     const fits = pattern.fits(classNumber);
-    if (!fits && (firstUnit || fold)) continue;
+    if (!fits && (seeksUnit || fold)) {
+      leftOut = true;
+      continue;
+    }
     if (!want.adds(classNumber, fits)) continue;
     if (early && cycle.contested[slot] === 1) return false;
     cycle.credit(turn, slot, fits);
-    if (firstUnit || want.sumCovered) return true;
+    if (want.sumCovered) return true;
+    if (seeksUnit && leftOut) break;
+    seeksUnit = false;
   }
-  return true;
+  // Nothing before the first machine for the largest pod was left out, as a rule, and one walk does.
+  return !seeksUnit || !leftOut || creditMine(cycle, turn, pattern, early, false);
 }
 
 /** Idle machines in flight, then Creating ones. */

@@ -125,9 +125,9 @@ export class Cycle {
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.contested = withRoom(this.contested, fleet.machines.size);
     const dirty = this.#dirty(everything);
+    this.walk.locate(dirty);
     this.#forget(dirty);
     turns.reserve(fleet, dirty);
-    this.walk.locate(dirty);
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
@@ -192,9 +192,10 @@ export class Cycle {
 
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
-    // Clearing two columns is faster than looking up every claim.
+    // Clearing whole columns is faster than looking up every claim.
     if (dirty.length >= this.fleet.clusters.size - 1) {
       this.claimedBy.fill(0);
+      this.contested.fill(0);
       this.turns.forgetAll();
       return;
     }
@@ -204,6 +205,8 @@ export class Cycle {
           this.claimedBy[this.claims[i]!] = 0;
       }
       this.turns.forget(cluster);
+      const walk = this.walk.begin(cluster);
+      for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
     }
   }
 
@@ -238,7 +241,10 @@ export class Cycle {
   /** Takes back all credits of a cluster, however far they got. */
   uncredit(cluster: number): void {
     const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      this.claimedBy[slot] = 0;
+      this.contested[slot] = 0;
+    }
     this.putOff[cluster] = 0;
   }
 
@@ -246,8 +252,6 @@ export class Cycle {
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
-    const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
   }
 
   /** Notes what a turn's credit came to. */
