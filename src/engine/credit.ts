@@ -4,9 +4,9 @@
 // Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
 // on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
 // over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
-// contested machine waits as well. The result is that of serving all rows one by one.
+// contested machine waits as well (contests.ts). The result is that of serving all rows one by one.
 
-import type { Pattern } from '../fleet/index.ts';
+import { type Pattern, Serves } from '../fleet/index.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { creditSpread } from './spread.ts';
@@ -47,11 +47,11 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
-    contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
     // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
-    for (const pattern of memberPatterns(cycle, turn)) contest(cycle, turn, pattern, false);
+    contestMembers(cycle, turn);
   }
   return credit;
 }
@@ -97,14 +97,15 @@ function creditMine(
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = classOf[slot]!;
-    if (!pattern.matches(classNumber)) continue;
-    const fits = pattern.fits(classNumber);
+    const serves = pattern.servesAs(classNumber);
+    if (serves === Serves.Not) continue;
+    const fits = serves === Serves.InFull;
     if (!fits && (seeksUnit || fold)) {
       leftOut = true;
       continue;
     }
     if (!want.adds(classNumber, fits)) continue;
-    if (early && cycle.contested[slot] === 1) return false;
+    if (early && cycle.contests.has(classNumber)) return false;
     cycle.credit(turn, slot, fits);
     if (want.sumCovered) return true;
     if (seeksUnit && leftOut) break;
@@ -150,11 +151,12 @@ function walkOthers(
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;
-    if (!pattern.matches(classNumber) || !cycle.isAnothers(slot, key)) continue;
-    const fits = pattern.fits(classNumber);
+    const serves = pattern.servesAs(classNumber);
+    if (serves === Serves.Not || !cycle.isAnothers(slot, key)) continue;
+    const fits = serves === Serves.InFull;
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
-    if (early && cycle.contested[slot] === 1) return false;
+    if (early && cycle.contests.has(classNumber)) return false;
     cycle.credit(turn, slot, fits);
     if (firstUnit) return true;
     rest = cycle.beyond(turn, drains);
@@ -180,7 +182,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
-    if (cycle.contested[slot] === 1) return Credit.Waits;
+    if (cycle.contests.has(classNumber)) return Credit.Waits;
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
@@ -189,23 +191,9 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   return want.covered ? Credit.Covered : Credit.Waits;
 }
 
-function memberPatterns(cycle: Cycle, fold: number): Set<number> {
+function contestMembers(cycle: Cycle, fold: number): void {
   const { firstMember, nextMember } = cycle.turns;
-  const patterns = new Set<number>();
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
-    patterns.add(cycle.fleet.demand.pattern[row]!);
-  }
-  return patterns;
-}
-
-/** Marks every unclaimed bound machine that a waiting row might claim. */
-function contest(cycle: Cycle, turn: number, patternNumber: number, small: boolean): void {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(patternNumber);
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (cycle.claimedBy[slot] !== 0) continue;
-    const classNumber = machines.classOf[slot]!;
-    if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
+    cycle.contests.add(cycle.fleet.demand.pattern[row]!, false);
   }
 }

@@ -3,6 +3,7 @@
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Contests } from './contests.ts';
 import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
@@ -56,8 +57,8 @@ export class Cycle {
   readonly #rest: Want;
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
-  /** By slot: 1 if a row that waits for the pools might claim it. */
-  contested = new Uint8Array(0);
+  /** What rows of the cluster being credited might claim in the pass. */
+  readonly contests: Contests;
 
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
@@ -108,6 +109,7 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.#changed = fleet.changes.watch();
+    this.contests = new Contests(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -123,7 +125,6 @@ export class Cycle {
     this.#takeBackPass();
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
-    this.contested = withRoom(this.contested, fleet.machines.size);
     const dirty = this.#dirty(everything);
     this.walk.locate(dirty);
     this.#forget(dirty);
@@ -195,7 +196,6 @@ export class Cycle {
     // Clearing whole columns is faster than looking up every claim.
     if (dirty.length >= this.fleet.clusters.size - 1) {
       this.claimedBy.fill(0);
-      this.contested.fill(0);
       this.turns.forgetAll();
       return;
     }
@@ -205,8 +205,6 @@ export class Cycle {
           this.claimedBy[this.claims[i]!] = 0;
       }
       this.turns.forget(cluster);
-      const walk = this.walk.begin(cluster);
-      for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
     }
   }
 
@@ -241,16 +239,14 @@ export class Cycle {
   /** Takes back all credits of a cluster, however far they got. */
   uncredit(cluster: number): void {
     const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      this.claimedBy[slot] = 0;
-      this.contested[slot] = 0;
-    }
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
     this.putOff[cluster] = 0;
   }
 
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
+    this.contests.clear();
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
   }
 

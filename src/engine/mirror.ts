@@ -148,7 +148,6 @@ function sharedOf(cycle: Cycle): Shared {
     walk: pick(walk, ['runs']),
     cycle: pick(cycle, [
       'claimedBy',
-      'contested',
       'claims',
       'creditPlace',
       'unclaimed',

@@ -16,6 +16,10 @@ const KNOWN = 1;
 const MATCHES = 2;
 const FITS = 4;
 
+/** How machines of a class serve a pattern: not at all; in part, below its smallest unit; or in full. */
+export const Serves = { Not: 0, InPart: 1, InFull: 3 } as const;
+export type Serves = (typeof Serves)[keyof typeof Serves];
+
 export class PatternTable {
   readonly #classes: ClassTable;
   readonly #numbers = new Map<string, number>();
@@ -123,6 +127,11 @@ export class Pattern {
   /** Whether they also hold the smallest unit. */
   fits(classNumber: number): boolean {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
+  }
+
+  /** Both at once. */
+  servesAs(classNumber: number): Serves {
+    return (this.#flagsOf(classNumber) >> 1) as Serves;
   }
 
   /** All classes that fit, in no particular order; worked out anew only when classes have come or gone. */
