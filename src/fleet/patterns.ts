@@ -162,15 +162,15 @@ export class Pattern {
   }
 
   #flagsOf(classNumber: number): number {
-    if (classNumber >= this.#flags.length) {
-      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
-      this.#flags = extended(this.#flags, sharedUint8(capacity));
-    }
-    const known = this.#flags[classNumber]!;
+    const known = classNumber < this.#flags.length ? this.#flags[classNumber]! : 0;
     return known !== 0 ? known : this.#work(classNumber);
   }
 
   #work(classNumber: number): number {
+    if (classNumber >= this.#flags.length) {
+      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
+      this.#flags = extended(this.#flags, sharedUint8(capacity));
+    }
     let flags = KNOWN;
     if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
       flags |= MATCHES;
