@@ -128,6 +128,7 @@ export class MineWalk {
   readonly #fleet: Fleet;
   readonly #bound: BoundIndex;
   readonly #turns: Turns;
+  #slots = new Uint32Array(0);
   #own = 0;
   #ownEnd = 0;
   #orphan = 0;
@@ -141,6 +142,7 @@ export class MineWalk {
 
   begin(turn: number): this {
     const cluster = this.#turns.cluster[turn]!;
+    this.#slots = this.#bound.slots;
     this.#own = this.#bound.ownStart[turn]!;
     this.#ownEnd = this.#bound.ownEnd[turn]!;
     this.#orphan = this.#bound.orphanStart[cluster]!;
@@ -148,9 +150,14 @@ export class MineWalk {
     return this;
   }
 
+  /** How many slots are left. */
+  get left(): number {
+    return this.#ownEnd - this.#own + this.#orphanEnd - this.#orphan;
+  }
+
   /** The next slot, or NONE. */
   next(): number {
-    const { slots } = this.#bound;
+    const slots = this.#slots;
     if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : slots[this.#own++]!;
     if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
     const { classes, machines } = this.#fleet;
@@ -168,6 +175,7 @@ export class BoundWalk {
   readonly #fleet: Fleet;
   /** By cluster, four numbers: where its Configured run starts and ends, and its Configuring run. */
   runs = new Uint32Array(0);
+  #slots: Uint32Array = new Uint32Array(0);
   #at = 0;
   #end = 0;
   #then = 0;
@@ -202,6 +210,7 @@ export class BoundWalk {
 
   begin(cluster: number): this {
     const at = cluster * 4;
+    this.#slots = this.#fleet.machines.arena.data;
     this.#at = this.runs[at]!;
     this.#end = this.runs[at + 1]!;
     this.#then = this.runs[at + 2]!;
@@ -217,6 +226,6 @@ export class BoundWalk {
       this.#end = this.#thenEnd;
       this.#then = this.#thenEnd;
     }
-    return this.#fleet.machines.arena.data[this.#at++]!;
+    return this.#slots[this.#at++]!;
   }
 }

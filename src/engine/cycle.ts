@@ -3,6 +3,7 @@
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Pools } from './pool.ts';
@@ -69,8 +70,8 @@ export class Cycle {
   /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
   picked = new Uint8Array(0);
   picks: number[] = [];
-  /** By slot: 1 if a row that waits for the pools might claim it. */
-  contested = new Uint8Array(0);
+  /** What rows of the cluster being credited might claim in the pass. */
+  readonly contests: Contests;
 
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
@@ -131,6 +132,7 @@ export class Cycle {
     this.stocks = new DomainStocks(this);
     this.sums = new DomainSums(this);
     this.pools = new Pools(fleet);
+    this.contests = new Contests(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
@@ -172,11 +174,10 @@ export class Cycle {
     this.#takeBackPass();
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
-    this.contested = withRoom(this.contested, fleet.machines.size);
     const dirty = this.#dirty(everything);
+    this.walk.locate(dirty);
     this.#forget(dirty);
     turns.reserve(fleet, dirty);
-    this.walk.locate(dirty);
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
@@ -248,7 +249,7 @@ export class Cycle {
 
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
-    // Clearing two columns is faster than looking up every claim.
+    // Clearing whole columns is faster than looking up every claim.
     if (dirty.length >= this.fleet.clusters.size - 1) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
@@ -301,9 +302,8 @@ export class Cycle {
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
+    this.contests.clear();
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
-    const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
   }
 
   /** Notes what a turn's credit came to. */

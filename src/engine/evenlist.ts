@@ -97,8 +97,8 @@ export class EvenList {
 
   #claim(slot: number, early: boolean): boolean {
     if (slot === NONE) return true;
-    if (early && this.#cycle.contested[slot] === 1) return false;
     const c = this.#classOf(slot);
+    if (early && this.#cycle.contests.has(c)) return false;
     this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
     this.#queues.get(this.#domains.of(c))!.count++;
     return true;

@@ -163,7 +163,6 @@ function sharedOf(cycle: Cycle): Shared {
     walk: pick(walk, ['runs']),
     cycle: pick(cycle, [
       'claimedBy',
-      'contested',
       'claims',
       'creditPlace',
       'unclaimed',

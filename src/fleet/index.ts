@@ -12,6 +12,7 @@ export type { JournalEntry } from './journal.ts';
 export { JOURNAL_LIMIT, Journal } from './journal.ts';
 export type { BoundRuns, LedgerRecord, MachineLedger, Standing, Supply } from './machines.ts';
 export type { Pattern, PatternParts } from './patterns.ts';
+export { Serves } from './patterns.ts';
 export type { ProfileEntry } from './profiles.ts';
 export type { Run } from './runs.ts';
 export type { Move } from './standing.ts';

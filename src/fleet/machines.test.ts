@@ -140,6 +140,8 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const number = keys.find(key);
     const text = keyText(key);
     expect(number === 0 ? 0 : machines.ownedBy(number)).toBe(named.filter((other) => other === text).length);
+    const coming = all.filter((m) => m.target !== null && keyText(m.target) === text && !isBound(m.state));
+    expect(number === 0 ? 0 : machines.comingTo(number)).toBe(coming.length);
     const targeted = expected((m) => m.target !== null && keyText(m.target) === text, byId);
     expect(idsOf(machines.targetedAt(number))).toEqual(targeted);
   }

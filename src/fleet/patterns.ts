@@ -10,6 +10,10 @@ const KNOWN = 1;
 const MATCHES = 2;
 const FITS = 4;
 
+/** How machines of a class serve a pattern: not at all; in part, below its smallest unit; or in full. */
+export const Serves = { Not: 0, InPart: 1, InFull: 3 } as const;
+export type Serves = (typeof Serves)[keyof typeof Serves];
+
 export class PatternTable {
   readonly #classes: ClassTable;
   /** By canonical text of the requirements: sets that some pattern has. */
@@ -144,6 +148,11 @@ export class Pattern {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
   }
 
+  /** Both at once. */
+  servesAs(classNumber: number): Serves {
+    return (this.#flagsOf(classNumber) >> 1) as Serves;
+  }
+
   /** All classes that fit, by number; kept, and following the classes that come and go. */
   fittingClasses(): Uint32Array {
     this.#list();
@@ -175,15 +184,15 @@ export class Pattern {
   }
 
   #flagsOf(classNumber: number): number {
-    if (classNumber >= this.#flags.length) {
-      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
-      this.#flags = extended(this.#flags, sharedUint8(capacity));
-    }
-    const known = this.#flags[classNumber]!;
+    const known = classNumber < this.#flags.length ? this.#flags[classNumber]! : 0;
     return known !== 0 ? known : this.#work(classNumber);
   }
 
   #work(classNumber: number): number {
+    if (classNumber >= this.#flags.length) {
+      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
+      this.#flags = extended(this.#flags, sharedUint8(capacity));
+    }
     let flags = KNOWN;
     if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
       flags |= MATCHES;

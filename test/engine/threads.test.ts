@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../fleets.ts';
+import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 import { become, comeUp } from './warm.ts';
@@ -53,6 +53,33 @@ describe('worker threads', () => {
       expect(engine.threadFailures).toEqual([expect.stringContaining('TypeError')]);
       expect(engine.threads).toBe(1);
       expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(expected);
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it('given threads that fail halfway through a round, then the plan is right', {
+    timeout: 60_000,
+  }, async () => {
+    const needs = Array.from({ length: 400 }, (_, i) => {
+      return aNeed({ cluster: `c${i}`, requirements: i % 2 === 0 ? [same('rack')] : [] });
+    });
+    const machines = needs.map((need, i) => {
+      const bound = { cluster: need.cluster, stamp: stampOf(need), labels: new Map([['rack', 'r1']]) };
+      return aMachine(`m${i}`, MachineState.Configured, bound);
+    });
+    const input = anInput(machines, needs);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet, { workers: 3, smallestRound: 1 });
+    await comeUp(engine, 3);
+    // Without profiles a thread serves clusters until it comes upon a gang.
+    Object.defineProperty(fleet.demand.profiles, 'entries', { get: () => [] });
+    try {
+      const expected = planText(oracle(input));
+      for (let round = 0; round < 3; round++) {
+        const decision = engine.decide(input.nowMs, input.options, { everything: true });
+        expect(planText(decision.plan())).toBe(expected);
+      }
     } finally {
       await engine.close();
     }
