@@ -34,7 +34,9 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
-    contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    if (cycle.turns.hopeless[turn] === 1) contestMine(cycle, turn);
+    else
+      contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
     // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
@@ -171,8 +173,12 @@ function memberPatterns(cycle: Cycle, fold: number): Set<number> {
   return patterns;
 }
 
-/** Marks every unclaimed bound machine that a waiting row might claim. */
+/** Marks every unclaimed bound machine that a waiting row might claim; `small`: also those below its largest pod. */
 function contest(cycle: Cycle, turn: number, patternNumber: number, small: boolean): void {
+  // Claims of earlier rows stay, so a second row like it would mark nothing more.
+  const memo = small ? ~patternNumber : patternNumber;
+  if (cycle.contestedFor.has(memo)) return;
+  cycle.contestedFor.add(memo);
   const { machines, patterns } = cycle.fleet;
   const pattern = patterns.patternOf(patternNumber);
   const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
@@ -180,5 +186,15 @@ function contest(cycle: Cycle, turn: number, patternNumber: number, small: boole
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;
     if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
+  }
+}
+
+/** Marks what a hopeless gang might claim: machines of its own and of nobody. */
+function contestMine(cycle: Cycle, turn: number): void {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const walk = cycle.mine.begin(turn);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!)) cycle.contested[slot] = 1;
   }
 }

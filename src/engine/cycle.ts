@@ -3,6 +3,7 @@
 import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Hopeless } from './hopeless.ts';
 import { Pools } from './pool.ts';
 import { Stocks } from './stock.ts';
 import { DomainSums } from './sums.ts';
@@ -57,6 +58,7 @@ export class Cycle {
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
   readonly #foldable: Foldable;
+  readonly #hopeless: Hopeless;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
   pools!: Pools;
@@ -70,6 +72,8 @@ export class Cycle {
   claimedBy = new Int32Array(0);
   /** By slot: 1 if a row that waits for the pools might claim it. */
   contested = new Uint8Array(0);
+  /** Patterns for which everything free in the cluster being credited is contested; those of small rows are negative. */
+  readonly contestedFor = new Set<number>();
 
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
@@ -117,6 +121,7 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.walk = new BoundWalk(fleet);
     this.#foldable = new Foldable(fleet);
+    this.#hopeless = new Hopeless(this);
     this.#changed = fleet.changes.watch();
     this.stocks = new Stocks(this);
     this.sums = new DomainSums(this);
@@ -136,14 +141,15 @@ export class Cycle {
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.contested = withRoom(this.contested, fleet.machines.size);
+    this.stocks.beginCycle();
     const dirty = this.#dirty(everything);
     for (const cluster of dirty) this.#forget(cluster);
     for (const cluster of dirty) turns.make(fleet, this.#foldable, cluster);
     for (const cluster of dirty) this.bound.index(cluster);
+    this.#hopeless.mark();
     this.#reserveTurns();
     for (const cluster of dirty) this.#placeCredits(cluster);
     this.pools = new Pools(fleet, this.claimedBy);
-    this.stocks.beginCycle();
     this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
     this.#cannotBind = new Uint8Array(fleet.clusters.size);
     for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
@@ -163,8 +169,10 @@ export class Cycle {
     const changed = this.#changed;
     const { clusters } = this.fleet;
     const flipped = this.#foldable.refresh();
-    let dirty = [...new Set([...changed, ...flipped, ...this.bound.entangled])];
-    if (everything || this.#isFirst) dirty = [...clusters.sorted()];
+    const dirty =
+      everything || this.#isFirst
+        ? [...clusters.sorted()]
+        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.bound.entangled])];
     this.#isFirst = false;
     changed.clear();
     return dirty;
@@ -239,6 +247,7 @@ export class Cycle {
 
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
+    this.contestedFor.clear();
     this.#claimCount = this.creditPlace[cluster]!;
     const walk = this.walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
@@ -285,6 +294,11 @@ export class Cycle {
   openPass(): void {
     this.#claimCount = this.#creditBlocks.end;
     this.claims = withRoom(this.claims, this.#creditBlocks.end + this.fleet.machines.size);
+  }
+
+  /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
+  noteHopeless(turn: number): void {
+    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */

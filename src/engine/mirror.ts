@@ -89,6 +89,7 @@ function sharedOf(cycle: Cycle): Shared {
       'firstMember',
       'nextMember',
       'coming',
+      'hopeless',
       'start',
       'end',
       'ofKey',

@@ -63,7 +63,9 @@ export class Stock {
   readonly counts: Int32Array;
   /** By domain: the changes there when it was added up. */
   readonly #seen: Float64Array;
+  /** What all machines of a domain come to, and by dimension what the best domain has of it. */
   #capacity: Float64Array | null = null;
+  readonly #most: Float64Array;
   #special: Map<number, number[]> | null = null;
 
   constructor(cycle: Cycle, topology: Topology, fitting: readonly number[]) {
@@ -85,6 +87,7 @@ export class Stock {
     this.idle = new Float64Array(length * this.dims);
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
+    this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
   }
 
@@ -109,9 +112,10 @@ export class Stock {
     const changes = this.#topology.changesIn(domain);
     if (this.#seen[domain] === changes) return;
     this.#seen[domain] = changes;
-    const { dims } = this;
-    this.idle.fill(0, domain * dims, (domain + 1) * dims);
-    this.free.fill(0, domain * dims, (domain + 1) * dims);
+    for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++) {
+      this.idle[at] = 0;
+      this.free[at] = 0;
+    }
     this.counts[domain] = 0;
     const { pools } = this.#cycle;
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
@@ -157,10 +161,11 @@ export class Stock {
   }
 
   /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
-  possible(row: number): number[] {
+  possible(row: number): readonly number[] {
     const { demand, dimensions } = this.#cycle.fleet;
     const capacity = this.#capacities();
     const from = row * dimensions.stride;
+    for (let d = 0; d < this.dims; d++) if (this.#most[d]! < demand.aggregate.data[from + d]!) return NOTHING;
     return this.list.filter((domain) => {
       for (let d = 0; d < this.dims; d++) {
         if (capacity[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
@@ -180,6 +185,10 @@ export class Stock {
       for (let d = 0; d < this.dims; d++) {
         capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
       }
+    }
+    this.#most.fill(0);
+    for (const [i, amount] of capacity.entries()) {
+      this.#most[i % this.dims] = Math.max(this.#most[i % this.dims]!, amount);
     }
     this.#capacity = capacity;
     return capacity;

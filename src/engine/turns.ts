@@ -27,6 +27,8 @@ export class Turns {
   firstMember = new Int32Array(0);
   /** 1 if machines that are not bound yet are on their way to the turn. */
   coming = new Uint8Array(0);
+  /** 1 for a gang that no domain could hold; see hopeless.ts. */
+  hopeless = new Uint8Array(0);
   nextMember = new Int32Array(0);
   /** Turns of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
@@ -168,6 +170,7 @@ export class Turns {
     this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
     this.precedence[turn] = demand.precedence[row]!;
     this.members[turn] = 0;
+    this.hopeless[turn] = 0;
   }
 
   /** A fold, with its first member. */
@@ -203,6 +206,7 @@ export class Turns {
     this.members = withRoom(this.members, needed);
     this.firstMember = withRoom(this.firstMember, needed);
     this.coming = withRoom(this.coming, needed);
+    this.hopeless = withRoom(this.hopeless, needed);
   }
 
   /** Negative if `a` is served before `b`. */
