@@ -176,11 +176,10 @@ export class Stock {
 
   #capacities(): Float64Array {
     if (this.#capacity !== null) return this.#capacity;
-    const { classes, dimensions, machines } = this.#cycle.fleet;
+    const { classes, dimensions } = this.#cycle.fleet;
     const capacity = new Float64Array(this.free.length);
     for (const c of this.fitting) {
-      let members = 0;
-      for (const state of USABLE) members += machines.counts[c * 9 + state] ?? 0;
+      const members = this.#cycle.stocks.membersOf(c);
       const to = this.domains.of(c) * this.dims;
       for (let d = 0; d < this.dims; d++) {
         capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
@@ -204,6 +203,8 @@ export class Stocks {
   #stocks = new Map<number, Stock>();
   #earlier = new Map<number, Stock>();
   #onTrial = false;
+  /** By class: machines in any state of use; NEVER where nobody has asked. */
+  #members = new Int32Array(0);
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -213,7 +214,21 @@ export class Stocks {
   beginCycle(): void {
     this.#earlier = this.#stocks;
     this.#stocks = new Map();
+    this.#members = new Int32Array(0);
     this.#onTrial = false;
+  }
+
+  /** Machines of a class that could serve somebody, whoever uses them now. */
+  membersOf(classNumber: number): number {
+    const { classes, machines } = this.#cycle.fleet;
+    if (this.#members.length === 0) this.#members = new Int32Array(classes.size).fill(NEVER);
+    let members = this.#members[classNumber]!;
+    if (members === NEVER) {
+      members = 0;
+      for (const state of USABLE) members += machines.counts[classNumber * 9 + state] ?? 0;
+      this.#members[classNumber] = members;
+    }
+    return members;
   }
 
   /** What the pools hold for a gang. */
