@@ -18,6 +18,8 @@ export class Contests {
   /** By class: so many contests are not about it; or CONTESTED. */
   #looked = new Int32Array(0);
   readonly #lookedAt: number[] = [];
+  /** Machines that are contested by themselves. */
+  readonly #slots = new Set<number>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -25,6 +27,7 @@ export class Contests {
 
   /** Forgets all contests: another cluster is credited. */
   clear(): void {
+    this.#slots.clear();
     if (this.#patterns.length === 0) return;
     for (const at of this.#knownAt) this.#known[at] = 0;
     for (const classNumber of this.#lookedAt) this.#looked[classNumber] = 0;
@@ -42,8 +45,14 @@ export class Contests {
     this.#inPart.push(inPart);
   }
 
-  /** Whether unclaimed machines of the class are contested. */
-  has(classNumber: number): boolean {
+  /** A row waits that may claim this machine. */
+  addMachine(slot: number): void {
+    this.#slots.add(slot);
+  }
+
+  /** Whether an unclaimed machine, which is of the class, is contested. */
+  has(classNumber: number, slot: number): boolean {
+    if (this.#slots.size > 0 && this.#slots.has(slot)) return true;
     const { length } = this.#patterns;
     if (length === 0) return false;
     this.#looked = withRoom(this.#looked, this.#fleet.classes.size);

@@ -47,7 +47,8 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
-    cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    if (cycle.turns.hopeless[turn] === 1) contestMine(cycle, turn);
+    else cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
     // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
@@ -105,7 +106,7 @@ function creditMine(
       continue;
     }
     if (!want.adds(classNumber, fits)) continue;
-    if (early && cycle.contests.has(classNumber)) return false;
+    if (early && cycle.contests.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
     if (want.sumCovered) return true;
     if (seeksUnit && leftOut) break;
@@ -156,7 +157,7 @@ function walkOthers(
     const fits = serves === Serves.InFull;
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
-    if (early && cycle.contests.has(classNumber)) return false;
+    if (early && cycle.contests.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
     if (firstUnit) return true;
     rest = cycle.beyond(turn, drains);
@@ -182,7 +183,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
-    if (cycle.contests.has(classNumber)) return Credit.Waits;
+    if (cycle.contests.has(classNumber, slot)) return Credit.Waits;
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
@@ -195,5 +196,15 @@ function contestMembers(cycle: Cycle, fold: number): void {
   const { firstMember, nextMember } = cycle.turns;
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
     cycle.contests.add(cycle.fleet.demand.pattern[row]!, false);
+  }
+}
+
+/** A hopeless gang might claim machines of its own and of nobody. */
+function contestMine(cycle: Cycle, turn: number): void {
+  const { machines } = cycle.fleet;
+  const pattern = cycle.patternOf(turn);
+  const walk = cycle.mine.begin(turn);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!)) cycle.contests.addMachine(slot);
   }
 }

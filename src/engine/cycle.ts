@@ -6,6 +6,7 @@ import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
+import { Hopeless } from './hopeless.ts';
 import { Pools } from './pool.ts';
 import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
@@ -56,6 +57,7 @@ export class Cycle {
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
+  readonly #hopeless: Hopeless;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
   readonly pools: Pools;
@@ -130,6 +132,7 @@ export class Cycle {
     this.foldable = new Foldable(fleet, this.walk);
     this.#changed = changed;
     this.stocks = new DomainStocks(this);
+    this.#hopeless = new Hopeless(this);
     this.sums = new DomainSums(this);
     this.pools = new Pools(fleet);
     this.contests = new Contests(fleet);
@@ -174,7 +177,9 @@ export class Cycle {
     this.#takeBackPass();
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
+    this.stocks.beginCycle();
     const dirty = this.#dirty(everything);
+    this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);
     turns.reserve(fleet, dirty);
@@ -182,7 +187,6 @@ export class Cycle {
     this.#reserveTurns();
     this.#reserveCredits(dirty);
     this.pools.begin(this.claimedBy);
-    this.stocks.beginCycle();
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
     for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
@@ -220,8 +224,10 @@ export class Cycle {
     const changed = this.#changed;
     const { clusters } = this.fleet;
     const flipped = this.foldable.refresh();
-    let dirty = [...new Set([...changed, ...flipped, ...this.#entangled])];
-    if (everything || this.#isFirst) dirty = [...clusters.sorted()];
+    const dirty =
+      everything || this.#isFirst
+        ? [...clusters.sorted()]
+        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.#entangled])];
     this.#isFirst = false;
     changed.clear();
     return dirty;
@@ -356,6 +362,11 @@ export class Cycle {
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
+  /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
+  noteHopeless(turn: number): void {
+    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
+  }
+
   /** A turn for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
@@ -446,7 +457,6 @@ export class Cycle {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.creditEnd[turn] = this.#claimCount;
-    this.stocks.touch(slot);
   }
 
   /** Counts an Idle or Speculative machine, taken from the pools, for a turn. */
@@ -494,8 +504,7 @@ export class Cycle {
   adopt(turn: number, slot: number): void {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
-    this.pools.take(slot);
-    this.stocks.touch(slot);
+    this.takeOut(slot);
   }
 
   /** Takes back the claims of the pass from place `to` on, last first. */

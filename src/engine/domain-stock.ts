@@ -63,7 +63,9 @@ export class DomainStock {
   readonly counts: Int32Array;
   /** By domain: the changes there when it was added up. */
   readonly #seen: Float64Array;
+  /** What all machines of a domain come to, and by dimension what the best domain has of it. */
   #capacity: Float64Array | null = null;
+  readonly #most: Float64Array;
   #special: Map<number, number[]> | null = null;
 
   constructor(cycle: Cycle, topology: Topology, fitting: Uint32Array) {
@@ -85,6 +87,7 @@ export class DomainStock {
     this.idle = new Float64Array(length * this.dims);
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
+    this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
   }
 
@@ -109,9 +112,10 @@ export class DomainStock {
     const changes = this.#topology.changesIn(domain);
     if (this.#seen[domain] === changes) return;
     this.#seen[domain] = changes;
-    const { dims } = this;
-    this.idle.fill(0, domain * dims, (domain + 1) * dims);
-    this.free.fill(0, domain * dims, (domain + 1) * dims);
+    for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++) {
+      this.idle[at] = 0;
+      this.free[at] = 0;
+    }
     this.counts[domain] = 0;
     const { pools } = this.#cycle;
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
@@ -157,10 +161,11 @@ export class DomainStock {
   }
 
   /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
-  possible(row: number): number[] {
+  possible(row: number): readonly number[] {
     const { demand, dimensions } = this.#cycle.fleet;
     const capacity = this.#capacities();
     const from = row * dimensions.stride;
+    for (let d = 0; d < this.dims; d++) if (this.#most[d]! < demand.aggregate.data[from + d]!) return NOTHING;
     return this.list.filter((domain) => {
       for (let d = 0; d < this.dims; d++) {
         if (capacity[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
@@ -171,15 +176,18 @@ export class DomainStock {
 
   #capacities(): Float64Array {
     if (this.#capacity !== null) return this.#capacity;
-    const { classes, dimensions, machines } = this.#cycle.fleet;
+    const { classes, dimensions } = this.#cycle.fleet;
     const capacity = new Float64Array(this.free.length);
     for (const c of this.fitting) {
-      let members = 0;
-      for (const state of USABLE) members += machines.countOf(c, state);
+      const members = this.#cycle.stocks.membersOf(c);
       const to = this.domains.of(c) * this.dims;
       for (let d = 0; d < this.dims; d++) {
         capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
       }
+    }
+    this.#most.fill(0);
+    for (const [i, amount] of capacity.entries()) {
+      this.#most[i % this.dims] = Math.max(this.#most[i % this.dims]!, amount);
     }
     this.#capacity = capacity;
     return capacity;
@@ -195,6 +203,8 @@ export class DomainStocks {
   #stocks = new Map<number, DomainStock>();
   #earlier = new Map<number, DomainStock>();
   #onTrial = false;
+  /** By class: machines in any state of use; NEVER where nobody has asked. */
+  #members = new Int32Array(0);
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -204,16 +214,35 @@ export class DomainStocks {
   beginCycle(): void {
     this.#earlier = this.#stocks;
     this.#stocks = new Map();
+    this.#members = new Int32Array(0);
     this.#onTrial = false;
+  }
+
+  /** Machines of a class that could serve somebody, whoever uses them now. */
+  membersOf(classNumber: number): number {
+    const { classes, machines } = this.#cycle.fleet;
+    if (this.#members.length === 0) this.#members = new Int32Array(classes.size).fill(NEVER);
+    let members = this.#members[classNumber]!;
+    if (members === NEVER) {
+      members = 0;
+      for (const state of USABLE) members += machines.countOf(classNumber, state);
+      this.#members[classNumber] = members;
+    }
+    return members;
   }
 
   /** What the pools hold for a gang. */
   of(turn: number): DomainStock {
-    const number = this.#cycle.turns.pattern[turn]!;
-    let stock = this.#stocks.get(number);
+    const { pattern, profile } = this.#cycle.turns;
+    return this.for(pattern[turn]!, profile[turn]!);
+  }
+
+  /** What they hold for gangs with a pattern and a profile. */
+  for(pattern: number, profile: number): DomainStock {
+    let stock = this.#stocks.get(pattern);
     if (stock === undefined) {
-      stock = this.#open(turn, number);
-      this.#stocks.set(number, stock);
+      stock = this.#open(pattern, profile);
+      this.#stocks.set(pattern, stock);
     }
     return stock;
   }
@@ -235,7 +264,7 @@ export class DomainStocks {
     this.#onTrial = false;
   }
 
-  #open(turn: number, number: number): DomainStock {
+  #open(number: number, profile: number): DomainStock {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
     const fitting = patterns.patternOf(number).fittingClasses();
     const earlier = this.#earlier.get(number);
@@ -243,7 +272,7 @@ export class DomainStocks {
       earlier.forget();
       return earlier;
     }
-    const byKey = domains.by(demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).sameKey!);
+    const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
     let topology = this.#topologies.get(byKey);
     if (topology === undefined) {
       topology = new Topology(byKey);

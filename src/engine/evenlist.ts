@@ -98,7 +98,7 @@ export class EvenList {
   #claim(slot: number, early: boolean): boolean {
     if (slot === NONE) return true;
     const c = this.#classOf(slot);
-    if (early && this.#cycle.contests.has(c)) return false;
+    if (early && this.#cycle.contests.has(c, slot)) return false;
     this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
     this.#queues.get(this.#domains.of(c))!.count++;
     return true;

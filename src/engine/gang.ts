@@ -156,11 +156,12 @@ function extreme(
   return equal;
 }
 
-/** The domains in which a gang might ever be whole, and finds something now, best first: where Phase 2 tries. */
+/** The domains in which a gang could ever be whole, and finds something now, best first: where Phase 2 tries. */
 function rankDomains(cycle: Cycle, turn: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, turn);
   const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+  if (possible.length === 0) cycle.noteHopeless(turn);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
     .map((domain) => new DomainKeys(cycle, turn, domain, names[domain]!))

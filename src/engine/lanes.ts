@@ -149,7 +149,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
     cycle.openCredits(turn);
     for (const slot of machines.subarray(0, credited)) {
       cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
-      cycle.pools.take(slot);
+      cycle.takeOut(slot);
     }
   }
   cycle.openLater(turn);

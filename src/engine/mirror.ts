@@ -152,6 +152,8 @@ function sharedOf(cycle: Cycle): Shared {
       'firstMember',
       'nextMember',
       'coming',
+      'hopeless',
+      'hopelessKey',
       'start',
       'end',
       'rowStart',

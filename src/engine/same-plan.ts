@@ -6,6 +6,7 @@
 import type { Action, NeedKey, Verdict } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import type { Decision } from './decide.ts';
+import { choiceOf } from './verdict.ts';
 
 /** A decision and the cycle that it describes. */
 export interface Solved {
@@ -35,7 +36,7 @@ function areSameTurns(one: Cycle, other: Cycle): boolean {
 
 function isSameTurn(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
   const [a, b] = [one.turns, other.turns];
-  const [gang, twinGang] = [one.gangs.get(turn), other.gangs.get(twin)];
+  const [gang, twinGang] = [choiceOf(one, turn), choiceOf(other, twin)];
   return (
     a.key[turn] === b.key[twin] &&
     a.row[turn] === b.row[twin] &&
@@ -44,8 +45,8 @@ function isSameTurn(one: Cycle, turn: number, other: Cycle, twin: number): boole
     a.firstSeenMs[turn] === b.firstSeenMs[twin] &&
     a.place[turn] === b.place[twin] &&
     areSameMembers(one, turn, other, twin) &&
-    gang?.domain === twinGang?.domain &&
-    gang?.satisfiable === twinGang?.satisfiable
+    gang.domain === twinGang.domain &&
+    gang.satisfiable === twinGang.satisfiable
   );
 }
 

@@ -116,10 +116,17 @@ export class DomainSums {
     const key = cycle.turns.key[turn]!;
     const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (!cycle.isFree(slot) || !pattern.fits(machines.classOf[slot]!)) continue;
+      if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);
       this.#add(slot, true, cycle.isOwn(slot, key), true);
     }
+  }
+
+  /** Not claimed, or only by a row whose turn comes later and that did not wait for a hopeless gang. */
+  #isFree(slot: number, turn: number): boolean {
+    const { turns } = this.#cycle;
+    const by = this.#cycle.claimedBy[slot]! - 1;
+    return by === NONE || (turns.hopeless[turn] === 1 && turns.place[by]! > turns.place[turn]!);
   }
 
   #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {
@@ -220,7 +227,11 @@ export class DomainSums {
     if (this.#pooled) this.#stock.look(domain);
     let worst = MILLION;
     for (let i = 0; i < this.#dims.length; i++) {
-      worst = Math.min(worst, cappedParts(this.#joint(domain, this.#dims[i]!), this.#wants[i]!));
+      const have = this.#joint(domain, this.#dims[i]!);
+      const want = this.#wants[i]!;
+      // Not exact, and off by less than the one part it is below.
+      if (have < want * ((least - 1) / MILLION)) return NONE;
+      worst = Math.min(worst, cappedParts(have, want));
       if (worst < least) return NONE;
     }
     return worst;

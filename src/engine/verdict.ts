@@ -67,8 +67,7 @@ function verdictOf(
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
   const idle = (slot: number): boolean => machines.state[slot] === MachineState.Idle;
   const acquired = cycle.acquiredOf(turn);
-  const gang = cycle.turns.kind[turn] === TurnKind.Gang ? cycle.gangs.get(turn) : undefined;
-  const settled = cycle.turns.kind[turn] === TurnKind.Gang && gang === undefined;
+  const { domain, satisfiable } = choiceOf(cycle, turn);
   return {
     key: demand.keyOf(row),
     priority: demand.profiles.entryOf(demand.profile[row]!).profile.priority,
@@ -79,23 +78,26 @@ function verdictOf(
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
-    domain: settled ? settledDomain(cycle, turn) : chosenDomain(cycle, turn),
-    satisfiable: settled ? true : (gang?.satisfiable ?? null),
-    candidates: unmet === undefined ? [] : (gang?.candidates ?? []),
+    domain: domain === NONE ? null : domainsOf(cycle, turn).names[domain]!,
+    satisfiable,
+    candidates: unmet === undefined ? [] : (cycle.gangs.get(turn)?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, supply),
   };
 }
 
-/** The domain of a gang that its own machines complete: they all stand in it. */
-function settledDomain(cycle: Cycle, turn: number): string {
-  const domains = domainsOf(cycle, turn);
-  return domains.names[domains.of(cycle.fleet.machines.classOf[cycle.claims[cycle.creditStart[turn]!]!]!)]!;
-}
-
-/** The domain that a gang of the pass chose. */
-function chosenDomain(cycle: Cycle, turn: number): string | null {
-  const domain = cycle.gangs.get(turn)?.domain ?? NONE;
-  return domain === NONE ? null : domainsOf(cycle, turn).names[domain]!;
+/** Where a gang stands; nowhere for other rows. One that its own machines complete did not choose: all stand there. */
+export function choiceOf(
+  cycle: Cycle,
+  turn: number,
+): { readonly domain: number; readonly satisfiable: boolean | null } {
+  if (cycle.turns.kind[turn] !== TurnKind.Gang) return { domain: NONE, satisfiable: null };
+  const first = cycle.claims[cycle.creditStart[turn]!]!;
+  return (
+    cycle.gangs.get(turn) ?? {
+      domain: domainsOf(cycle, turn).of(cycle.fleet.machines.classOf[first]!),
+      satisfiable: true,
+    }
+  );
 }
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
