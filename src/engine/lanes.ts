@@ -67,11 +67,9 @@ export class Lanes {
   #serveAlone(turn: number): void {
     const cycle = this.#cycle;
     const from = cycle.claimCount;
+    const startMs = cycle.stats.rowMs();
     serveInTurn(cycle, turn);
-    if (cycle.claimCount === from) return;
-    const stats = cycle.stats.modes[MODES[modeOf(cycle, turn)]!];
-    stats.proposals++;
-    stats.commits++;
+    if (cycle.claimCount > from) cycle.stats.committed(MODES[modeOf(cycle, turn)]!, startMs);
   }
 
   #count(order: Uint32Array): number {

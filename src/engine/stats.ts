@@ -45,7 +45,7 @@ export interface ModeStats {
   displacements: number;
   /** Rows that spent their retries and were settled at the barrier. */
   exhausted: number;
-  /** From a proposal's arrival at the broker to its answer. */
+  /** From a row's start to its commit, with one lane and where rows are timed. */
   readonly proposalMs: Histogram;
 }
 
@@ -124,6 +124,14 @@ export class CycleStats {
     const path = took ? this.paths.score : this.paths.shortfall;
     path.rows++;
     path.ms += this.rowMs() - startMs;
+  }
+
+  /** A proposal that nobody raced with was committed; its row was begun at `startMs`. */
+  committed(mode: Mode, startMs: number): void {
+    const stats = this.modes[mode];
+    stats.proposals++;
+    stats.commits++;
+    if (this.#timesRows) stats.proposalMs.add(this.#clock() - startMs);
   }
 
   /** The time, if rows are timed; else 0. */
