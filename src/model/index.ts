@@ -1,6 +1,7 @@
 // The vocabulary of BigFleet: what every room means by a quantity, a requirement, a machine, a Need, an action.
 
 export type { Action, ActionKind, ActionReason } from './action.ts';
+export type { Clock } from './clock.ts';
 export type { ScoreWeights, Victim } from './cost.ts';
 export {
   DEFAULT_DRAIN_SECONDS,
@@ -55,6 +56,7 @@ export type { Profile, ProfileParts, Spread } from './profile.ts';
 export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
 export type { Rounding } from './quantity.ts';
 export { formatQuantity, MAX_UNITS, parseQuantity } from './quantity.ts';
+export { Random, scramble32 } from './random.ts';
 export type { Attributes, Requirement } from './requirement.ts';
 export {
   attributeOf,

@@ -2,8 +2,7 @@
 // bound machines fail and failed ones come back. Step n is the same whenever and wherever it is made. Only counters
 // are kept: a cluster's rows after its k-th roll-up are made again from the first by repeating the k changes.
 
-import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
-import { Random } from './random.ts';
+import { type LedgerMachine, MachineState, type Need, Random } from '../model/index.ts';
 import type { Change } from './scale-profile.ts';
 import type { Workload } from './workload.ts';
 import { type Row, STREAM, WORKLOAD_NOW_MS } from './workload-rows.ts';
