@@ -142,6 +142,14 @@ export const ERRORS = {
     summary: 'A command was called with the wrong words.',
     remedy: 'Run the command with --help to see its arguments and examples.',
   },
+  BF_TARGET_UNREACHABLE: {
+    summary: 'No provider answers at the address that was given.',
+    remedy: 'Check the address, the certificates and that the provider is running.',
+  },
+  BF_START_FAILED: {
+    summary: 'The command that should start a provider did not bring one up.',
+    remedy: 'Run the command by hand with a port and a state file, and see what it prints.',
+  },
   BF_NODE_VERSION: {
     summary: 'The command was started with a Node older than 24.',
     remedy: 'Use Node 24 or newer; in a checkout, npm scripts bring their own.',
