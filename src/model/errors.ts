@@ -125,6 +125,76 @@ export const ERRORS = {
     summary: 'A fencing token is negative or above 2^63 - 1.',
     remedy: 'Epoch and sequence number are int64 counters that start at 1.',
   },
+  BF_TOKEN_STALE: {
+    summary: 'A fencing token is not newer than the last one from this shard for this machine.',
+    remedy:
+      'Another process acts for this shard, or a call was repeated with its old number: stop the older process, and take a fresh sequence number for every attempt.',
+  },
+  BF_REQUEST_MACHINE_EMPTY: {
+    summary: 'A call to a provider names no machine.',
+    remedy: 'Set the id of the machine, as List reports it.',
+  },
+  BF_REQUEST_GRACE: {
+    summary: 'A grace period is negative.',
+    remedy: 'Give the seconds that pods get to leave, 0 or more; nothing was drained.',
+  },
+  BF_REQUEST_STATE: {
+    summary: 'A List asks for a state that this version does not know.',
+    remedy: 'Use the states 1 to 8, or none for all machines.',
+  },
+  BF_REQUEST_LIMIT: {
+    summary: 'A List asks for a negative number of machines.',
+    remedy: 'Use 0 for all machines, or a number above 0.',
+  },
+  BF_LIST_TOO_LARGE: {
+    summary: 'A list of machines does not fit one message.',
+    remedy: 'List one state at a time, or only what changed since the last revision.',
+  },
+  BF_PROVIDER_LIMIT: {
+    summary: 'An id, the metadata or the bootstrap blob of a call is larger than a provider takes.',
+    remedy: 'Send less; the limit stands in the message, and nothing was changed.',
+  },
+  BF_PROVIDER_NO_DELETE: {
+    summary: 'This provider cannot give hosts back.',
+    remedy: 'Keep the machine Idle for the next cluster; its owner takes it out of service by hand.',
+  },
+  BF_PROVIDER_STOPPED: {
+    summary: 'The provider takes no more calls.',
+    remedy: 'Try again when it has been started again.',
+  },
+  BF_STORE_FAILED: {
+    summary: 'A provider could not write to its store and has stopped.',
+    remedy:
+      'Nothing was acknowledged that is not on disk. Mend the disk or its permissions, then start the provider again.',
+  },
+  BF_STORE_UNREADABLE: {
+    summary: 'The state file of a provider cannot be opened, or is not one.',
+    remedy: 'Check the path; restore the file from a backup, or start with a new one if no host is running.',
+  },
+  BF_STORE_LOCKED: {
+    summary: 'Another process uses the state file of this provider.',
+    remedy: 'Run one process per state file; stop the other one first.',
+  },
+  BF_OFFERINGS_INVALID: {
+    summary: 'A backend described machines that cannot be.',
+    remedy: 'Correct the offerings listed; until then the last good description stays in force.',
+  },
+  BF_OFFERING_DUPLICATE: {
+    summary: 'Two offerings have the same id.',
+    remedy: 'Give each machine its own id, the same at every description.',
+  },
+  BF_OFFERING_TYPE: {
+    summary: 'An offering has no instance type.',
+    remedy: 'Name the type in instanceType; a label does not replace it.',
+  },
+  BF_OFFERING_ZONE: {
+    summary: 'An offering has no zone although zones are in use.',
+    remedy: 'Name the zone of every machine as soon as there is more than one.',
+  },
+  BF_OFFERING_LABEL: {
+    summary: 'A label repeats a field of the machine.',
+    remedy: 'Leave out labels for instance type, zone and capacity type; they have fields of their own.',
+  },
   BF_WIRE_MALFORMED: {
     summary: 'Bytes are not a valid protobuf message.',
     remedy:

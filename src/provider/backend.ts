@@ -54,6 +54,12 @@ export interface Binding {
  * error becomes the machine's `last_error`. Calls for different machines run side by side; one machine has one at a time.
  */
 export interface Backend {
+  /**
+   * true: after a restart of the provider, calls that were under way are made again, with the same operation id and a fresh
+   * timeout. Only for backends that can tell a repeated call by its id; otherwise such machines become Failed, which is
+   * also what certification expects. Bootstrap blobs are then kept in the store until the machine is bound.
+   */
+  readonly resumable?: boolean;
   /** Everything on offer. Called at the start and at every refresh; prices, probabilities, sizes and labels may change. */
   describe(signal: AbortSignal): Promise<readonly Offering[]>;
   /** Speculative → Idle. Returns the host. */

@@ -1,5 +1,7 @@
-// What other rooms may use of providers: the conformance suite.
+// What other rooms may use of providers: the interface a backend implements, the kit that makes a provider of it, its
+// stores, the server that puts it on a port, and the suite that tells whether any provider keeps the contract.
 
+export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
 export {
   AREAS,
   type Area,
@@ -21,3 +23,13 @@ export {
 export { type ConformanceOptions, type Progress, runConformance } from './conformance/run.ts';
 export type { Connect, Connection } from './conformance/session.ts';
 export { DEFAULT_TIMINGS, type Timings } from './conformance/timings.ts';
+export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
+export { OfferingsError } from './kit/offerings.ts';
+export type { ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
+export { Provider } from './kit/provider.ts';
+export type { ProviderServer } from './kit/server.ts';
+export { serveProvider } from './kit/server.ts';
+export { SqliteStore } from './kit/sqlite-store.ts';
+export type { Changes, Store, StoredState } from './kit/store.ts';
+export { systemClock } from './kit/system-clock.ts';
+export type { TransitionKind, TransitionTimeouts } from './kit/transitions.ts';

@@ -1,0 +1,116 @@
+// Encoded records, laid end to end in large chunks, so that a List of half a million machines is a few copies instead
+// of half a million encodings, and half a million records are no work for the garbage collector. A frame that is
+// replaced leaves a hole; a chunk that is mostly holes is emptied.
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+interface Chunk {
+  bytes: Buffer;
+  used: number;
+  live: number;
+}
+
+export class Frames {
+  readonly #chunks: Chunk[] = [{ bytes: NOTHING, used: 0, live: 0 }];
+  #current = 0;
+  #count = 0;
+  #chunkOf = new Uint32Array(1024);
+  #from = new Uint32Array(1024);
+  #length = new Uint32Array(1024);
+
+  /** Bytes held, holes included. */
+  get heldBytes(): number {
+    return this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  lengthOf(slot: number): number {
+    return this.#length[slot]!;
+  }
+
+  /** The frame of a slot. A view that is good until the next `set`. */
+  at(slot: number): Buffer {
+    const from = this.#from[slot]!;
+    return this.#chunks[this.#chunkOf[slot]!]!.bytes.subarray(from, from + this.#length[slot]!);
+  }
+
+  /** Makes the joined parts the frame of a slot: a new one, next in line, or one that exists. */
+  set(slot: number, parts: readonly Uint8Array[]): void {
+    if (slot === this.#count) this.#addSlot();
+    else this.#chunks[this.#chunkOf[slot]!]!.live -= this.#length[slot]!;
+    const left = this.#chunkOf[slot]!;
+    this.#append(slot, parts);
+    if (left !== this.#current && this.#isWorthEmptying(left)) this.#empty(left);
+  }
+
+  /** Copies the frames of some slots behind one another; returns where they end. Neighbours are copied together. */
+  copy(slots: Iterable<number>, target: Buffer, at: number): number {
+    let chunk = 0;
+    let from = 0;
+    let to = 0;
+    for (const slot of slots) {
+      const start = this.#from[slot]!;
+      const inChunk = this.#chunkOf[slot]!;
+      if (inChunk !== chunk || start !== to) {
+        at += this.#chunks[chunk]!.bytes.copy(target, at, from, to);
+        chunk = inChunk;
+        from = start;
+      }
+      to = start + this.#length[slot]!;
+    }
+    return at + this.#chunks[chunk]!.bytes.copy(target, at, from, to);
+  }
+
+  #append(slot: number, parts: readonly Uint8Array[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    if (this.#chunks[this.#current]!.used + length > this.#chunks[this.#current]!.bytes.length) {
+      this.#openChunk(Math.max(length, CHUNK_BYTES));
+    }
+    const chunk = this.#chunks[this.#current]!;
+    this.#chunkOf[slot] = this.#current;
+    this.#from[slot] = chunk.used;
+    this.#length[slot] = length;
+    for (const part of parts) {
+      chunk.bytes.set(part, chunk.used);
+      chunk.used += part.length;
+    }
+    chunk.live += length;
+  }
+
+  #openChunk(bytes: number): void {
+    const chunk = { bytes: Buffer.allocUnsafeSlow(bytes), used: 0, live: 0 };
+    const free = this.#chunks.findIndex((candidate) => candidate.bytes === NOTHING);
+    this.#current = free === -1 ? this.#chunks.length : free;
+    this.#chunks[this.#current] = chunk;
+  }
+
+  #isWorthEmptying(index: number): boolean {
+    const chunk = this.#chunks[index]!;
+    return chunk.bytes !== NOTHING && chunk.live * 2 < chunk.bytes.length;
+  }
+
+  /** Moves what lives in a chunk to the current one. Walks all slots, once for every two megabytes replaced. */
+  #empty(index: number): void {
+    const { bytes } = this.#chunks[index]!;
+    for (let slot = 0; slot < this.#count; slot++) {
+      if (this.#chunkOf[slot] !== index) continue;
+      const from = this.#from[slot]!;
+      this.#append(slot, [bytes.subarray(from, from + this.#length[slot]!)]);
+    }
+    this.#chunks[index] = { bytes: NOTHING, used: 0, live: 0 };
+  }
+
+  #addSlot(): void {
+    this.#count++;
+    if (this.#count <= this.#from.length) return;
+    this.#chunkOf = grown(this.#chunkOf);
+    this.#from = grown(this.#from);
+    this.#length = grown(this.#length);
+  }
+}
+
+function grown(column: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}
