@@ -204,6 +204,10 @@ export const ERRORS = {
     summary: 'An input file cannot be read or parsed.',
     remedy: 'Check the path and the format named in the message.',
   },
+  BF_OUTPUT_UNWRITABLE: {
+    summary: 'A file of results cannot be written.',
+    remedy: 'Check that the folder exists or can be made, and that it may be written to.',
+  },
   BF_INPUT_INVALID: {
     summary: 'An input file does not have the expected shape.',
     remedy: 'Correct the fields listed; each is named by its path.',

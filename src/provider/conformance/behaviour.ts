@@ -8,8 +8,7 @@ export const PROFILES = ['core', 'cloud', 'spot', 'fault', 'durable', 'scale'] a
 export type Profile = (typeof PROFILES)[number];
 
 /** Where a behaviour runs: each lane has its own kind of target. */
-export const LANES = ['core', 'fault', 'durable', 'scale'] as const;
-export type Lane = (typeof LANES)[number];
+export type Lane = 'core' | 'fault' | 'durable' | 'scale';
 
 export const AREAS = [
   'baseline',

@@ -40,7 +40,7 @@ export interface Token {
 }
 
 /** The token of a caller that does not fence. */
-export const UNFENCED: Token = { shard: '', epoch: 0n, sequence: 0n };
+const UNFENCED: Token = { shard: '', epoch: 0n, sequence: 0n };
 
 export interface Binding {
   readonly cluster: string;

@@ -26,6 +26,8 @@ export const FAULT_CLUSTER = {
 
 /** A late success comes this long after the timeout. */
 const LATE_MS = 1_000;
+/** … give or take this. */
+const LATE_SLACK_MS = 500;
 
 export const FAULTS: readonly Behaviour[] = [
   behaviour('B701', 'a failed Configure ends in Failed with a reason', async (trial) => {
@@ -43,7 +45,7 @@ export const FAULTS: readonly Behaviour[] = [
   }),
   behaviour('B704', 'a success that comes too late changes nothing', async (trial) => {
     const id = await failsToConfigure(trial, FAULT_CLUSTER.slowOk, givenUpMs(trial));
-    await staysFailed(trial, id, LATE_MS * 2);
+    await staysFailed(trial, id, LATE_MS + LATE_SLACK_MS);
   }),
   behaviour('B705', 'no call leads out of Failed', async (trial) => {
     const id = await failsToConfigure(trial, FAULT_CLUSTER.error, trial.timings.configureMs);

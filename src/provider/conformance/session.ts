@@ -26,8 +26,13 @@ const SERVICE = bindService(CapacityProviderDefinition);
 
 /** Connections to an address, each with a channel of its own. */
 export function connectTo(address: string, credentials?: ChannelCredentials): Connect {
-  // Channels to one address share their transport unless they are told not to.
-  const options = { 'grpc.use_local_subchannel_pool': 1 };
+  const options = {
+    // Channels to one address share their transport unless they are told not to.
+    'grpc.use_local_subchannel_pool': 1,
+    // A provider that is being started is tried again soon, not after the usual second.
+    'grpc.initial_reconnect_backoff_ms': 50,
+    'grpc.max_reconnect_backoff_ms': 200,
+  };
   return () => connect(SERVICE, address, credentials, options);
 }
 
