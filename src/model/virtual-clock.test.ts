@@ -58,6 +58,14 @@ describe('a virtual clock', () => {
     expect(clock.now()).toBe(0);
   });
 
+  it('given a timer that has run, when called off, then nothing happens', async () => {
+    const clock = new VirtualClock();
+    const cancel = clock.after(10, () => {});
+    await clock.advance(10);
+    cancel();
+    expect(clock.waiting).toBe(0);
+  });
+
   it('given a promise, when waited for, then time passes as far as needed and no further', async () => {
     const clock = new VirtualClock();
     clock.after(5000, () => {});

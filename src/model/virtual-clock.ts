@@ -71,9 +71,11 @@ export class VirtualClock implements Clock {
 
   #fire(): void {
     const at = this.#timers.rank!;
-    const { run } = this.#timers.pop() ?? { run: null };
+    const timer = this.#timers.pop()!;
+    const { run } = timer;
     // Called-off timers leave no trace, not even of time.
     if (run === null) return;
+    timer.run = null;
     this.#now = at;
     this.#waiting--;
     run();

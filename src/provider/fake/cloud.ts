@@ -95,6 +95,8 @@ export class FakeCloud implements Backend {
   readonly #stockOuts = new Map<CloudPool, number>();
   readonly #outages = new Map<string, number>();
   readonly #cleanups = new Map<string, () => void>();
+  /** Fires when nothing is to happen any more. */
+  readonly #end = new AbortController();
   #settings: FakeSettings;
   #watcher: Watcher | null = null;
   #cancelTick = () => {};
@@ -153,6 +155,7 @@ export class FakeCloud implements Backend {
 
   stop(): void {
     this.#watcher = null;
+    this.#end.abort();
     this.#cancelTick();
     for (const cancel of this.#cleanups.values()) cancel();
     this.#cleanups.clear();
@@ -287,7 +290,7 @@ export class FakeCloud implements Backend {
       case 'never ready':
         return await aborted(signal, 'the node never became Ready');
       case 'late':
-        return await sleep(this.#clock, fate.latencyMs);
+        return await sleep(this.#clock, fate.latencyMs, this.#end.signal);
       case 'well':
         await this.#retry(kind, fate.failedAttempts, signal);
         await sleep(this.#clock, Math.min(fate.latencyMs, capMs), signal);

@@ -51,8 +51,9 @@ export class FakeProvider extends FaultyCalls {
   async close(waitMs = 0): Promise<void> {
     this.#cancelRefresh();
     this.cutOff();
-    this.cloud.stop();
+    // The cloud last, so that transitions can end well while they are waited for.
     await this.kit.close(waitMs);
+    this.cloud.stop();
   }
 
   #refreshLater(): void {
