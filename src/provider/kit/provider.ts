@@ -26,7 +26,7 @@ import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
 import { Records } from './records.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
 import { type Ending, type Run, Runs } from './runs.ts';
-import type { Changes, Counters, FlightRow, MarkRow, Store } from './store.ts';
+import type { Changes, Counters, FlightRow, MarkRow, Store, StoredState } from './store.ts';
 import {
   DEFAULT_TIMEOUTS_MS,
   TRANSITIONS,
@@ -131,21 +131,23 @@ export class Provider {
     this.#listing = new Listing(this.#records, counters.born);
   }
 
-  /** Loads the store, settles what a crash left open, and takes in what the backend describes. */
+  /**
+   * Loads the store, settles what a crash left open, and takes in what the backend describes. If any of that fails, the
+   * store is closed again.
+   */
   static async open(parts: ProviderParts): Promise<Provider> {
-    const stored = await parts.store.load();
-    const counters = stored.counters ?? { born: parts.clock.now(), revision: 0, operations: 0 };
-    const provider = new Provider(parts, counters);
-    provider.#records.restore(stored.machines);
-    for (const mark of stored.marks) {
-      provider.#fences.set(mark, provider.#records.slotOf(mark.machine) !== undefined);
+    try {
+      const stored = await parts.store.load();
+      const counters = stored.counters ?? { born: parts.clock.now(), revision: 0, operations: 0 };
+      const provider = new Provider(parts, counters);
+      const resumed = provider.#restore(stored);
+      await provider.refresh();
+      for (const run of resumed) provider.#runs.start(run);
+      return provider;
+    } catch (error) {
+      await parts.store.close();
+      throw error;
     }
-    const resumed = provider.#settleInterrupted(
-      new Map(Array.from(stored.flights, (row) => [row.slot, row])),
-    );
-    await provider.refresh();
-    for (const run of resumed) provider.#runs.start(run);
-    return provider;
   }
 
   /** Machines on record. */
@@ -198,7 +200,8 @@ export class Provider {
   /** The same list as the bytes of a `MachineList`, which costs a copy instead of an encoding. */
   async listBytes(filter: ListFilter): Promise<Buffer> {
     this.#check();
-    const list = this.#listing.encode(this.#listing.select(filter, this.#revision));
+    const selection = this.#listing.select(filter, this.#revision);
+    const list = await this.#listing.encode(selection, () => this.#giveWay());
     // What is shown must not be taken back by a crash.
     await this.#journal.settled();
     return list;
@@ -399,8 +402,7 @@ export class Provider {
   }
 
   #write({ slots, ...draft }: Draft): void {
-    const isMark = draft.marks.length > 0;
-    if (slots.size === 0 && !isMark) return;
+    if (slots.size === 0 && draft.marks.length === 0 && draft.forgottenMarks.length === 0) return;
     const changes: Changes = {
       ...draft,
       machines: Array.from(slots, (slot) => this.#records.rowOf(slot)),
@@ -413,9 +415,14 @@ export class Provider {
     return { born: this.#born, revision: this.#revision, operations: this.#operations };
   }
 
-  /** Transitions that the last process left open: repeated where the backend can, Failed otherwise. */
-  #settleInterrupted(flights: ReadonlyMap<number, FlightRow>): readonly Run[] {
+  /** Takes in what the last process left. Its open transitions are repeated where the backend can, Failed otherwise. */
+  #restore(stored: StoredState): readonly Run[] {
     const draft = newDraft();
+    this.#records.restore(stored.machines);
+    for (const mark of stored.marks) {
+      draft.forgottenMarks.push(...this.#fences.set(mark, this.#records.slotOf(mark.machine) !== undefined));
+    }
+    const flights = new Map(Array.from(stored.flights, (flight) => [flight.slot, flight]));
     const resumed: Run[] = [];
     for (let slot = 0; slot < this.#records.count; slot++) {
       const kind = transitionThrough(this.#records.stateOf(slot));
@@ -457,9 +464,13 @@ export class Provider {
   /** Does something part by part; between two parts other calls get their turn. */
   async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
     for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
-      if (from > 0) await new Promise<void>((resolve) => this.#clock.after(0, resolve));
+      if (from > 0) await this.#giveWay();
       await take(from, from + REFRESH_LOT);
     }
+  }
+
+  #giveWay(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(0, resolve));
   }
 
   #add(offering: Offering): number {
