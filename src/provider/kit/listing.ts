@@ -3,10 +3,9 @@
 // inventory gives the full list: a reader with a stale or damaged cursor must never miss a change. A capped delta
 // brings the oldest changes and a cursor that reaches no further; every other list has the cursor of the head.
 
-import { status } from '@grpc/grpc-js';
 import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { MAX_MESSAGE_BYTES } from '../../wire/index.ts';
+import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
 import { revisionField } from './body.ts';
 import { EVERY_STATE, type Records } from './records.ts';
 import { refusal } from './requests.ts';

@@ -2,7 +2,6 @@
 // messages and throw `RpcError`; server.ts puts them on a port. Every decision is made in one go without waiting, so
 // calls for the same machine never interleave; then the caller waits until what was decided is safe in the store.
 
-import { status } from '@grpc/grpc-js';
 import { type Clock, type HostRef, MachineState, printable, stateName } from '../../model/index.ts';
 import {
   type ConfigureRequest,
@@ -15,7 +14,7 @@ import {
   type MachineRef,
   type TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import type { FencingToken, RpcError } from '../../wire/index.ts';
+import { type FencingToken, type RpcError, status } from '../../wire/index.ts';
 import type { Backend, Offering, Subject } from '../backend.ts';
 import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
 import { Fences } from './fences.ts';
