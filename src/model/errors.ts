@@ -195,6 +195,24 @@ export const ERRORS = {
     summary: 'A label repeats a field of the machine.',
     remedy: 'Leave out labels for instance type, zone and capacity type; they have fields of their own.',
   },
+  BF_TLS_PARTIAL: {
+    summary: 'Only some of the three TLS files were given.',
+    remedy: 'Give --tls-cert, --tls-key and --tls-ca, or none of them for plaintext on loopback.',
+  },
+  BF_TLS_UNREADABLE: {
+    summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
+    remedy: 'Check the three paths and their permissions; each file holds PEM.',
+  },
+  BF_PLAINTEXT_REFUSED: {
+    summary: 'Plaintext was asked for on an address that others can reach.',
+    remedy:
+      'Give the three TLS files, listen on 127.0.0.1, or say --insecure if the network itself is trusted.',
+  },
+  BF_IDENTITY_DENIED: {
+    summary: 'The certificate of a caller does not allow the call.',
+    remedy:
+      'A caller has exactly one URI name such as bigfleet://shard/shard-0; a shard acts under its own id only, and reads are open to bigfleet://admin and bigfleet://readonly too.',
+  },
   BF_WIRE_MALFORMED: {
     summary: 'Bytes are not a valid protobuf message.',
     remedy:

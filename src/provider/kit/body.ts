@@ -6,13 +6,14 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
   type CapacityType,
   compareText,
-  formatResources,
+  formatQuantity,
   type HostRef,
   MachineState,
   type ResourceVector,
 } from '../../model/index.ts';
-import { Machine, type Resources } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { Offering } from '../backend.ts';
+import { MessageWriter } from './message-writer.ts';
 
 /** Where a machine is in its life. */
 export interface Life {
@@ -32,23 +33,63 @@ export const UNBORN: Life = {
   lastError: '',
 };
 
-const BLANK = Machine.decode(new Uint8Array());
+// Field numbers of `Machine` and `Resources`.
+const FIELD = {
+  id: 1,
+  state: 2,
+  host: 3,
+  instanceType: 4,
+  zone: 5,
+  capacityType: 6,
+  pricePerHour: 7,
+  interruptionProbability: 8,
+  resources: 9,
+  labels: 10,
+  lastError: 12,
+  allocatable: 13,
+  cluster: 14,
+  shardMetadata: 15,
+} as const;
+const RESOURCES_FIELD = 1;
 
-/** The first part. Maps are written in the order of their keys, so that equal offerings give equal bytes. */
+// One for each part, because the parts of one record are made side by side.
+const writer = new MessageWriter();
+const lifeWriter = new MessageWriter();
+
+/**
+ * The first part. Maps are written in the order of their keys, so that equal offerings give equal bytes.
+ * A view that is good until the next call.
+ */
 export function encodeOffering(offering: Offering): Uint8Array {
-  const { allocatable } = offering;
-  return Machine.encode({
-    ...BLANK,
-    id: offering.id,
-    instanceType: offering.instanceType,
-    zone: offering.zone,
-    capacityType: offering.capacityType,
-    pricePerHour: offering.pricePerHour,
-    interruptionProbability: offering.interruptionProbability,
-    resources: wireResources(offering.resources),
-    allocatable: allocatable.size > 0 ? wireResources(allocatable) : undefined,
-    labels: new Map([...offering.labels].sort(([a], [b]) => compareText(a, b))),
-  }).finish();
+  writer.reset();
+  writer.text(FIELD.id, offering.id);
+  writer.text(FIELD.instanceType, offering.instanceType);
+  writer.text(FIELD.zone, offering.zone);
+  writer.small(FIELD.capacityType, offering.capacityType);
+  writer.double(FIELD.pricePerHour, offering.pricePerHour);
+  writer.double(FIELD.interruptionProbability, offering.interruptionProbability);
+  writeResources(FIELD.resources, offering.resources);
+  for (const [key, value] of inOrder(offering.labels)) writer.pair(FIELD.labels, key, value);
+  if (offering.allocatable.size > 0) writeResources(FIELD.allocatable, offering.allocatable);
+  return writer.written;
+}
+
+function writeResources(field: number, vector: ResourceVector): void {
+  const start = writer.open(field, 0);
+  for (const [name, units] of inOrder(vector)) {
+    if (units > 0) writer.pair(RESOURCES_FIELD, name, formatQuantity(units, name));
+  }
+  writer.close(start);
+}
+
+/** The entries of a map by key. Most maps come in order already. */
+function inOrder<V>(map: ReadonlyMap<string, V>): Iterable<readonly [string, V]> {
+  let last = '';
+  for (const key of map.keys()) {
+    if (compareText(last, key) > 0) return [...map].sort(([a], [b]) => compareText(a, b));
+    last = key;
+  }
+  return map;
 }
 
 /** The first part again, with what a refresh may bring; type, zone and capacity type stay as they were. */
@@ -57,16 +98,15 @@ export function refreshOffering(described: Uint8Array, offering: Offering): Uint
   return encodeOffering({ ...offering, instanceType, zone, capacityType: capacityType as CapacityType });
 }
 
-/** The second part. */
+/** The second part. A view that is good until the next call. */
 export function encodeLife(life: Life): Uint8Array {
-  return Machine.encode({
-    ...BLANK,
-    state: life.state,
-    host: life.host ?? undefined,
-    cluster: life.cluster,
-    lastError: life.lastError,
-    shardMetadata: life.metadata as Map<string, string>,
-  }).finish();
+  lifeWriter.reset();
+  lifeWriter.small(FIELD.state, life.state);
+  if (life.host !== null) lifeWriter.pair(FIELD.host, life.host.provider, life.host.ref);
+  lifeWriter.text(FIELD.lastError, life.lastError);
+  lifeWriter.text(FIELD.cluster, life.cluster);
+  for (const [key, value] of life.metadata) lifeWriter.pair(FIELD.shardMetadata, key, value);
+  return lifeWriter.written;
 }
 
 export function decodeMachine(body: Uint8Array): Machine {
@@ -95,8 +135,12 @@ export function decodeLife(bytes: Uint8Array): Life {
 const MACHINES_TAG = (1 << 3) | 2;
 
 /** What stands before a record of this length in a `MachineList`. */
-export function frameHeader(bodyBytes: number): Uint8Array {
-  return new BinaryWriter().uint32(MACHINES_TAG).uint32(bodyBytes).finish();
+export function frameHeader(bodyBytes: number): number[] {
+  const header = [MACHINES_TAG];
+  let rest = bodyBytes;
+  for (; rest > 0x7f; rest >>>= 7) header.push((rest & 0x7f) | 0x80);
+  header.push(rest);
+  return header;
 }
 
 const REVISION_TAG = (2 << 3) | 2;
@@ -104,8 +148,4 @@ const REVISION_TAG = (2 << 3) | 2;
 /** The revision of a `MachineList`, as a field of it. */
 export function revisionField(revision: Uint8Array): Uint8Array {
   return new BinaryWriter().uint32(REVISION_TAG).bytes(revision).finish();
-}
-
-function wireResources(vector: ResourceVector): Resources {
-  return { resources: new Map(Object.entries(formatResources(vector))) };
 }

@@ -35,7 +35,7 @@ export class Frames {
   }
 
   /** Makes the joined parts the frame of a slot: a new one, next in line, or one that exists. */
-  set(slot: number, parts: readonly Uint8Array[]): void {
+  set(slot: number, parts: readonly ArrayLike<number>[]): void {
     if (slot === this.#count) this.#addSlot();
     else this.#chunks[this.#chunkOf[slot]!]!.live -= this.#length[slot]!;
     const left = this.#chunkOf[slot]!;
@@ -44,11 +44,12 @@ export class Frames {
   }
 
   /** Copies the frames of some slots behind one another; returns where they end. Neighbours are copied together. */
-  copy(slots: Iterable<number>, target: Buffer, at: number): number {
+  copy(slots: Int32Array, target: Buffer, at: number): number {
     let chunk = 0;
     let from = 0;
     let to = 0;
-    for (const slot of slots) {
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
       const start = this.#from[slot]!;
       const inChunk = this.#chunkOf[slot]!;
       if (inChunk !== chunk || start !== to) {
@@ -61,7 +62,7 @@ export class Frames {
     return at + this.#chunks[chunk]!.bytes.copy(target, at, from, to);
   }
 
-  #append(slot: number, parts: readonly Uint8Array[]): void {
+  #append(slot: number, parts: readonly ArrayLike<number>[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.#chunks[this.#current]!.used + length > this.#chunks[this.#current]!.bytes.length) {
       this.#openChunk(Math.max(length, CHUNK_BYTES));

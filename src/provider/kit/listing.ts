@@ -8,10 +8,9 @@ import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { MAX_MESSAGE_BYTES } from '../../wire/index.ts';
 import { revisionField } from './body.ts';
-import type { Records } from './records.ts';
+import { EVERY_STATE, type Records } from './records.ts';
 import { refusal } from './requests.ts';
 
-const EVERY_STATE: readonly MachineState[] = Object.values(MachineState);
 /** Longer than any cursor of ours; what is longer is not looked at. */
 const MAX_CURSOR_BYTES = 64;
 const CURSOR = /^([0-9a-z]{1,12})\.(0|[1-9][0-9]{0,15})$/;
@@ -48,7 +47,7 @@ export class Listing {
     const since = this.#revisionOf(filter.sinceRevision, head);
     if (since !== null) return this.#changed(states, since, limit, head);
     const start = limit === Number.POSITIVE_INFINITY ? 0 : this.#takeTurn(states, limit);
-    return { slots: Int32Array.from(this.#records.slotsIn(states, start, limit)), revision: head };
+    return { slots: this.#records.slotsIn(states, start, limit), revision: head };
   }
 
   /** A `MachineList` of these slots as bytes. */

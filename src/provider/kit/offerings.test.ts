@@ -2,8 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
-import { OfferingsError, offeringProblems } from './offerings.ts';
+import type { Offering } from '../backend.ts';
+import { OfferingCheck, OfferingsError } from './offerings.ts';
 import { createOf, filter, HeldBackend, hostOf, offering, scene, turns, walk } from './testkit.ts';
+
+function offeringProblems(offerings: readonly Offering[], requireZone: boolean) {
+  const check = new OfferingCheck(offerings, requireZone);
+  check.check(0, offerings.length);
+  return check.problems;
+}
 
 describe('the check of a description', () => {
   it('given sound offerings, then there is nothing to say', () => {

@@ -33,36 +33,46 @@ const FIELD_LABELS: ReadonlySet<string> = new Set([
 /** Problems shown in the message of the error; the rest are counted, and all are in `problems`. */
 const SHOWN_PROBLEMS = 20;
 
-/** Every problem of every offering. `requireZone` asks for a zone even where only one is in use. */
-export function offeringProblems(offerings: readonly Offering[], requireZone: boolean): readonly Problem[] {
-  const problems: Problem[] = [];
-  const seen = new Set<string>();
-  const zones = new Set(offerings.map(({ zone }) => zone));
-  for (const [i, offering] of offerings.entries()) {
-    const path = `offerings[${i}](${printable(offering.id)})`;
+/** Checks a description part by part, since half a million offerings in one go would keep everybody else waiting. */
+export class OfferingCheck {
+  readonly problems: Problem[] = [];
+  readonly #offerings: readonly Offering[];
+  readonly #isZoned: boolean;
+  readonly #seen = new Set<string>();
+
+  /** `requireZone` asks for a zone even where only one is in use. */
+  constructor(offerings: readonly Offering[], requireZone: boolean) {
+    this.#offerings = offerings;
+    this.#isZoned = requireZone || offerings.some(({ zone }) => zone !== offerings[0]!.zone);
+  }
+
+  /** Adds the problems of the offerings from one place up to another; each place once. */
+  check(from: number, to: number): void {
+    for (let i = from; i < Math.min(to, this.#offerings.length); i++) this.#checkOne(this.#offerings[i]!, i);
+  }
+
+  #checkOne(offering: Offering, place: number): void {
     const say = (code: ErrorCode, field: string, message: string): void => {
-      problems.push({ code, path: `${path}.${field}`, message });
+      this.problems.push({ code, path: `offerings[${place}](${printable(offering.id)}).${field}`, message });
     };
-    problems.push(...machineProblems(asMachine(offering), path));
-    if (seen.has(offering.id)) say('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
-    seen.add(offering.id);
+    for (const { code, path, message } of machineProblems(asMachine(offering))) say(code, path, message);
+    if (this.#seen.has(offering.id)) say('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
+    this.#seen.add(offering.id);
     if (Buffer.byteLength(offering.id) > MAX_ID_BYTES) {
       say('BF_PROVIDER_LIMIT', 'id', `The id has more than ${MAX_ID_BYTES} bytes.`);
     }
     if (offering.instanceType === '') say('BF_OFFERING_TYPE', 'instanceType', 'There is no instance type.');
-    if (offering.zone === '' && (requireZone || zones.size > 1)) {
-      say('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
-    }
+    if (offering.zone === '' && this.#isZoned) say('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
     checkCapacity(offering, say);
     if (offering.host !== null && !isHost(offering.host)) {
       say('BF_MACHINE_HOST_MISSING', 'host', 'The host needs a provider and a ref.');
     }
-    for (const field of ['resources', 'allocatable'] as const) checkAmounts(offering[field], field, say);
+    checkAmounts(offering.resources, 'resources', say);
+    checkAmounts(offering.allocatable, 'allocatable', say);
     for (const key of offering.labels.keys()) {
       if (FIELD_LABELS.has(key)) say('BF_OFFERING_LABEL', 'labels', `The label "${key}" repeats a field.`);
     }
   }
-  return problems;
 }
 
 /** A host as readers want it: both names given. */
@@ -83,11 +93,12 @@ function checkCapacity({ capacityType, interruptionProbability }: Offering, say:
 
 function checkAmounts(amounts: ResourceVector, field: string, say: Say): void {
   for (const [name, units] of amounts) {
-    const where = `${field}["${printable(name)}"]`;
     if (name === '') say('BF_RESOURCE_NAME', field, 'A resource has no name.');
+    if (Number.isInteger(units) && units >= 0 && units <= MAX_UNITS) continue;
+    const where = `${field}["${printable(name)}"]`;
     if (units < 0) say('BF_QUANTITY_NEGATIVE', where, `The amount is ${units}.`);
     else if (!Number.isInteger(units)) say('BF_QUANTITY_SYNTAX', where, `${units} is not a whole number.`);
-    else if (units > MAX_UNITS) say('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);
+    else say('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);
   }
 }
 

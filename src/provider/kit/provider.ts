@@ -16,13 +16,13 @@ import {
   type TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { FencingToken, RpcError } from '../../wire/index.ts';
-import type { Backend, Subject } from '../backend.ts';
+import type { Backend, Offering, Subject } from '../backend.ts';
 import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
 import { Fences } from './fences.ts';
 import { Journal } from './journal.ts';
 import { MAX_ERROR_CHARACTERS } from './limits.ts';
 import { Listing } from './listing.ts';
-import { isHost, OfferingsError, offeringProblems } from './offerings.ts';
+import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
 import { Records } from './records.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
 import { type Ending, type Run, Runs } from './runs.ts';
@@ -64,7 +64,7 @@ export interface Refreshed {
   readonly unchanged: number;
 }
 
-/** Offerings taken in one go; between two lots other calls get their turn. */
+/** Offerings checked or taken in one go, some milliseconds' worth. */
 const REFRESH_LOT = 2000;
 const DEFAULT_DESCRIBE_TIMEOUT_MS = 30_000;
 
@@ -431,14 +431,14 @@ export class Provider {
 
   async #refresh(): Promise<Refreshed> {
     const offerings = await this.#describe();
-    const problems = offeringProblems(offerings, this.#options.requireZone ?? false);
-    if (problems.length > 0) throw new OfferingsError(problems);
+    const check = new OfferingCheck(offerings, this.#options.requireZone ?? false);
+    await this.#inLots(offerings.length, (from, to) => check.check(from, to));
+    if (check.problems.length > 0) throw new OfferingsError(check.problems);
     let added = 0;
     let changed = 0;
-    for (let from = 0; from < offerings.length && !this.#isClosed; from += REFRESH_LOT) {
-      if (from > 0) await new Promise<void>((resolve) => this.#clock.after(0, resolve));
+    await this.#inLots(offerings.length, (from, to) => {
       const draft = newDraft();
-      for (const offering of offerings.slice(from, from + REFRESH_LOT)) {
+      for (const offering of offerings.slice(from, to)) {
         const slot = this.#records.slotOf(offering.id);
         if (slot === undefined) {
           draft.slots.add(this.#add(offering));
@@ -449,12 +449,20 @@ export class Provider {
         }
       }
       this.#write(draft);
-      await this.#journal.settled();
-    }
+      return this.#journal.settled();
+    });
     return { added, changed, unchanged: offerings.length - added - changed };
   }
 
-  #add(offering: Parameters<typeof encodeOffering>[0]): number {
+  /** Does something part by part; between two parts other calls get their turn. */
+  async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
+    for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
+      if (from > 0) await new Promise<void>((resolve) => this.#clock.after(0, resolve));
+      await take(from, from + REFRESH_LOT);
+    }
+  }
+
+  #add(offering: Offering): number {
     const { id, host } = offering;
     const state = host === null ? MachineState.Speculative : MachineState.Idle;
     this.#fences.adopt(id);
@@ -462,7 +470,7 @@ export class Provider {
   }
 
   /** Whether anything is new. */
-  #describeAgain(slot: number, offering: Parameters<typeof encodeOffering>[0]): boolean {
+  #describeAgain(slot: number, offering: Offering): boolean {
     const known = this.#records.describedOf(slot);
     if (known.equals(encodeOffering(offering))) return false;
     const described = refreshOffering(known, offering);

@@ -10,6 +10,7 @@ import type { MachineRow } from './store.ts';
 import { KINDS, type TransitionKind } from './transitions.ts';
 
 const NONE = -1;
+export const EVERY_STATE: readonly MachineState[] = Object.values(MachineState);
 
 class Bucket {
   slots = new Int32Array(16);
@@ -91,7 +92,7 @@ export class Records {
       this.#place(slot, state, describedBytes, [body]);
       this.#revisions[slot] = revision;
     }
-    const byChange = Int32Array.from(this.#ids.keys()).sort(
+    const byChange = this.slotsIn(EVERY_STATE, 0, this.count).sort(
       (a, b) => this.#revisions[a]! - this.#revisions[b]!,
     );
     for (const slot of byChange) this.#linkNewest(slot);
@@ -139,23 +140,39 @@ export class Records {
   }
 
   /** Slots of the machines in these states, from the one at place `start` on and around, at most `limit` of them. */
-  *slotsIn(states: readonly MachineState[], start: number, limit: number): Iterable<number> {
+  slotsIn(states: readonly MachineState[], start: number, limit: number): Int32Array {
     const total = this.countIn(states);
-    if (total === 0) return;
+    const chosen = new Int32Array(Math.min(limit, total));
+    // All of them in the order of their slots, because that is mostly the order of their bytes.
+    if (chosen.length === this.count) return chosen.map((_, slot) => slot);
+    if (total === 0) return chosen;
     const first = start % total;
-    const end = first + Math.min(limit, total);
-    yield* this.#slotsBetween(states, first, Math.min(end, total));
-    yield* this.#slotsBetween(states, 0, end - total);
+    const end = first + chosen.length;
+    const at = this.#copySlots(states, first, Math.min(end, total), chosen, 0);
+    this.#copySlots(states, 0, end - total, chosen, at);
+    return chosen;
   }
 
-  *#slotsBetween(states: readonly MachineState[], from: number, to: number): Iterable<number> {
+  /** Copies the slots at places `from` to `to` of these buckets laid end to end; returns where the copy ends. */
+  #copySlots(
+    states: readonly MachineState[],
+    from: number,
+    to: number,
+    target: Int32Array,
+    at: number,
+  ): number {
     let base = 0;
     for (const state of states) {
       const { slots, count } = this.#buckets[state]!;
-      const end = Math.min(count, to - base);
-      for (let i = Math.max(0, from - base); i < end; i++) yield slots[i]!;
+      const part = slots.subarray(
+        Math.max(0, Math.min(from - base, count)),
+        Math.max(0, Math.min(to - base, count)),
+      );
+      target.set(part, at);
+      at += part.length;
       base += count;
     }
+    return at;
   }
 
   /** Slots that changed after a revision, the latest first. */
@@ -171,7 +188,7 @@ export class Records {
   }
 
   /** Copies frames behind one another, each as an entry of a `MachineList`; returns where they end. */
-  copyFrames(slots: Iterable<number>, target: Buffer, at: number): number {
+  copyFrames(slots: Int32Array, target: Buffer, at: number): number {
     return this.#frames.copy(slots, target, at);
   }
 

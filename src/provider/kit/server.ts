@@ -1,8 +1,25 @@
 // Puts a provider on a port. Everything else is the provider's; this file knows grpc-js, addresses and identities.
+//
+//   bigfleet://shard/<id>                 all calls; changes only with its own id in the token
+//   bigfleet://admin, bigfleet://readonly Get and List
+//
+// Without TLS, which is for loopback alone unless somebody insists, there are no identities and every call is allowed.
 
-import { Server, type ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
+import { printable } from '../../model/index.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { addService, bindService, CHANNEL_OPTIONS, type HandlersFor, rawBytes } from '../../wire/index.ts';
+import {
+  addService,
+  bindService,
+  CHANNEL_OPTIONS,
+  denied,
+  type HandlersFor,
+  type Identity,
+  identityOf,
+  rawBytes,
+  type SecurityOptions,
+  serverCredentials,
+} from '../../wire/index.ts';
 import type { Provider } from './provider.ts';
 
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });
@@ -23,16 +40,18 @@ const CALL_WAIT_MS = 2000;
 export async function serveProvider(
   provider: Provider,
   address: string,
-  credentials: ServerCredentials,
+  security: SecurityOptions,
 ): Promise<ProviderServer> {
+  const credentials = serverCredentials(address, security);
   const server = new Server(CHANNEL_OPTIONS);
+  const callerOf = security.tls === null ? () => null : identityOf;
   const handlers: HandlersFor<typeof service> = {
-    create: (request) => provider.create(request),
-    configure: (request) => provider.configure(request),
-    drain: (request) => provider.drain(request),
-    delete: (request) => provider.delete(request),
-    get: (request) => provider.get(request),
-    list: (request) => provider.listBytes(request),
+    create: (request, call) => provider.create(fromItsShard(request, callerOf(call))),
+    configure: (request, call) => provider.configure(fromItsShard(request, callerOf(call))),
+    drain: (request, call) => provider.drain(fromItsShard(request, callerOf(call))),
+    delete: (request, call) => provider.delete(fromItsShard(request, callerOf(call))),
+    get: (request, call) => provider.get(fromReader(request, callerOf(call))),
+    list: (request, call) => provider.listBytes(fromReader(request, callerOf(call))),
   };
   addService(server, service, handlers);
   const port = await new Promise<number>((resolve, reject) => {
@@ -47,6 +66,21 @@ export async function serveProvider(
       await provider.close(waitMs);
     },
   };
+}
+
+/** A change is a shard's own: the token carries the id that the certificate does. */
+function fromItsShard<R extends { readonly shardId: string }>(request: R, caller: Identity | null): R {
+  if (caller === null) return request;
+  if (caller.kind !== 'shard') throw denied(`Changes are for shards; the caller is ${caller.kind}.`);
+  if (caller.id === request.shardId) return request;
+  throw denied(
+    `The caller is shard "${printable(caller.id)}", the token is of "${printable(request.shardId)}".`,
+  );
+}
+
+function fromReader<R>(request: R, caller: Identity | null): R {
+  if (caller?.kind === 'cluster') throw denied('A cluster does not speak to providers.');
+  return request;
 }
 
 function shutDown(server: Server): Promise<void> {

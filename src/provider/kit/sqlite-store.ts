@@ -113,7 +113,9 @@ type Statements = ReturnType<typeof prepare>;
 function prepare(database: DatabaseSync) {
   const statements = {
     loadCounters: database.prepare('SELECT born, revision, operations FROM counters'),
-    loadMachines: database.prepare('SELECT * FROM machines ORDER BY slot'),
+    loadMachines: database.prepare(
+      'SELECT slot, state, revision, described, body, created, configured, drained, deleted FROM machines ORDER BY slot',
+    ),
     loadMarks: database.prepare('SELECT machine, shard, epoch, sequence FROM marks ORDER BY touched'),
     loadFlights: database.prepare('SELECT slot, kind, grace, blob FROM flights'),
     saveCounters: database.prepare('REPLACE INTO counters VALUES (1, ?, ?, ?)'),
