@@ -110,10 +110,10 @@ describe('the words of the command', () => {
   });
 
   it('name all three TLS files or none', async () => {
-    await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_USAGE');
+    await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_TLS_PARTIAL');
     await expect(
       run(['--tls-cert', 'none.pem', '--tls-key', 'none.pem', '--tls-ca', 'none.pem']),
-    ).rejects.toThrow('BF_INPUT_UNREADABLE');
+    ).rejects.toThrow('BF_TLS_UNREADABLE');
   });
 });
 

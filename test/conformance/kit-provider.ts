@@ -3,7 +3,6 @@
 //   node test/conformance/kit-provider.ts PORT STATE_FILE MACHINES TRANSITION_TIMEOUT_MS
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerCredentials } from '@grpc/grpc-js';
 import { CapacityType } from '../../src/model/index.ts';
 import {
   type Backend,
@@ -104,5 +103,5 @@ if (import.meta.main) {
     transitionTimeoutMs: Number.parseInt(timeoutMs ?? '', 10),
     store: new SqliteStore(state),
   });
-  await serveProvider(provider, `127.0.0.1:${port}`, ServerCredentials.createInsecure());
+  await serveProvider(provider, `127.0.0.1:${port}`, { tls: null });
 }

@@ -1,7 +1,6 @@
 // The kit against the suite, and the suite against providers that it has to start, kill and start again.
 
 import { fileURLToPath } from 'node:url';
-import { ServerCredentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { type ConformanceReport, runConformance, serveProvider } from '../../src/provider/index.ts';
 import { openKitProvider } from './kit-provider.ts';
@@ -37,7 +36,7 @@ describe('a provider made with the kit', () => {
 
   it('is certified for core, faults and scale at an address', { timeout: 60_000 }, async () => {
     const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: TIMEOUT_MS });
-    const server = await serveProvider(provider, '127.0.0.1:0', ServerCredentials.createInsecure());
+    const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
     const report = await runConformance({
       target: server.address,
       profiles: ['core', 'cloud', 'spot', 'fault', 'scale'],
