@@ -1,8 +1,8 @@
 // Fencing, through the calls of a provider: per shard and machine, before everything else, bounded for unknown ids.
 
-import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { status } from '../../wire/index.ts';
 import { Fences } from './fences.ts';
 import { MemoryStore } from './memory-store.ts';
 import {

@@ -1,10 +1,10 @@
 // Lists, cursors and deltas, through the calls of a provider.
 
-import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
 import { type ListFilter, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { status } from '../../wire/index.ts';
 import type { Provider } from './provider.ts';
 import { createOf, filter, HeldBackend, offering, refusedWith, scene, turns, walk } from './testkit.ts';
 

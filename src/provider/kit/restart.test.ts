@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
+import { status } from '../../wire/index.ts';
 import { MemoryStore } from './memory-store.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -56,6 +56,25 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     const after = await (await restart(given)).provider.list(filter());
     expect(after).toEqual(before);
     expect(after.revision.length).toBeGreaterThan(0);
+  });
+
+  it('when restarted, then older cursors still find what changed after them', async () => {
+    const given = await scene({ store: newStore() });
+    const cursors = [(await given.provider.list(filter())).revision];
+    for (const id of ['m-3', 'm-0', 'm-2']) {
+      await given.provider.lose(id, 'gone');
+      cursors.push((await given.provider.list(filter())).revision);
+    }
+    const { provider } = await restart(given);
+    const deltas = await Promise.all(
+      cursors.map((sinceRevision) => provider.list(filter({ sinceRevision }))),
+    );
+    expect(deltas.map(({ machines }) => machines.map(({ id }) => id).sort())).toEqual([
+      ['m-0', 'm-2', 'm-3'],
+      ['m-0', 'm-2'],
+      ['m-2'],
+      [],
+    ]);
   });
 
   it('when restarted, then metadata is the same to the byte, NUL in keys included (trap 10)', async () => {

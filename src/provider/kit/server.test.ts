@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -13,6 +12,7 @@ import {
   connect,
   issueCertificate,
   makeAuthority,
+  status,
   type TlsFiles,
 } from '../../wire/index.ts';
 import { serveProvider } from './server.ts';
