@@ -10,30 +10,31 @@ const VERDICT_STYLE: Readonly<Record<Verdict, Style>> = {
   failed: 'red',
   incomplete: 'yellow',
 };
-const COLUMNS = [
-  { header: 'ID' },
-  { header: 'AREA' },
-  { header: 'RESULT' },
-  { header: 'MS', align: 'right' },
-  { header: 'BEHAVIOUR' },
-] as const;
+const COLUMNS = [{ header: '' }, { header: '' }, { header: '', align: 'right' }, { header: '' }] as const;
 
 export function conformanceLines(report: ConformanceReport, paint: Paint = noPaint): readonly string[] {
   const unpassed = report.behaviours.filter(({ status }) => status !== 'passed');
   return [
-    ...tableLines(COLUMNS, report.behaviours.map(row), { paint }),
-    '',
+    ...areaLines(report.behaviours, paint),
     ...unpassed.flatMap((result) => [...detailLines(result, paint), '']),
     ...summaryLines(report, paint),
   ];
 }
 
-function row({ id, area, status, durationMs, title }: BehaviourResult): readonly Cell[] {
+/** A table per area, because the ids of the baseline are long and would leave no room for the others. */
+function areaLines(results: readonly BehaviourResult[], paint: Paint): readonly string[] {
+  const areas = [...new Set(results.map(({ area }) => area))];
+  return areas.flatMap((area) => {
+    const rows = results.filter((result) => result.area === area).map(row);
+    return [paint('bold', area), ...tableLines(COLUMNS, rows, { paint, indent: 2 }), ''];
+  });
+}
+
+function row({ id, status, durationMs, title }: BehaviourResult): readonly Cell[] {
   return [
     { text: id },
-    { text: area },
     { text: status, style: STATUS_STYLE[status] },
-    { text: String(durationMs) },
+    { text: `${durationMs} ms`, style: 'dim' },
     { text: title },
   ];
 }

@@ -110,10 +110,10 @@ describe('the words of the command', () => {
   });
 
   it('name all three TLS files or none', async () => {
-    await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_USAGE');
+    await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_TLS_PARTIAL');
     await expect(
       run(['--tls-cert', 'none.pem', '--tls-key', 'none.pem', '--tls-ca', 'none.pem']),
-    ).rejects.toThrow('BF_INPUT_UNREADABLE');
+    ).rejects.toThrow('BF_TLS_UNREADABLE');
   });
 });
 
@@ -132,7 +132,7 @@ describe('the report', () => {
     const { out } = await run([], FAILED);
     expect(out.split('\n').filter((line) => line.length > LINE_WIDTH)).toEqual([]);
     expect(out).not.toContain('\u001b');
-    expect(out).toMatch(/B301 +fencing +passed +12 +the mark moves/);
+    expect(out).toMatch(/^fencing\n {2}B301 {2}passed +12 ms {2}the mark moves/);
     expect(out).toContain('B302 failed\n  expected a, got b\\u001b[31m\n    after Create(m-1) → OK;');
     expect(out).toContain('B310 skipped\n  no Delete');
     expect(out).toContain('FAILED: 1 passed, 1 failed, 1 skipped of 3\nlocalhost:9000 · core');

@@ -1,8 +1,7 @@
 // `bigfleet provider conformance`: runs the conformance suite against a provider and shows what became of each behaviour.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../model/index.ts';
 import {
@@ -15,6 +14,7 @@ import {
   reportJunit,
   runConformance,
 } from '../provider/index.ts';
+import { clientCredentials, tlsFiles } from '../wire/index.ts';
 import { conformanceLines } from './conformance-table.ts';
 import { duration, wholeNumber } from './flags.ts';
 import { type Paint, paintFor } from './table.ts';
@@ -123,25 +123,10 @@ function optionsOf(flags: ConformanceFlags): ConformanceOptions {
   };
 }
 
-function credentialsOf({ tlsCert, tlsKey, tlsCa }: ConformanceFlags): ChannelCredentials | undefined {
-  const files = [tlsCa, tlsKey, tlsCert];
-  if (files.every((file) => file === undefined)) return undefined;
-  const [ca, key, cert] = files.map((file) => {
-    if (file === undefined) {
-      throw new BigFleetError('BF_USAGE', 'TLS needs --tls-cert, --tls-key and --tls-ca together.');
-    }
-    return readPem(file);
-  });
-  return credentials.createSsl(ca, key, cert);
-}
-
-function readPem(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new BigFleetError('BF_INPUT_UNREADABLE', message, { path: file, cause: error });
-  }
+/** Plaintext is allowed to any address: the suite sends nothing that is secret. */
+function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ConformanceFlags) {
+  const tls = tlsFiles({ cert, key, ca });
+  return tls === null ? undefined : clientCredentials('', { tls });
 }
 
 /** Shorter runs need no comfort. */

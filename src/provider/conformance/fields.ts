@@ -45,12 +45,12 @@ export const FIELDS: readonly Behaviour[] = [
     const id = await trial.speculative();
     const watch = trial.watch(id);
     const created = accepted('Create', await trial.calls.create(id)).machine;
-    await trial.settles(id, Idle);
+    const seen = [created, ...(await trial.traces(id, Idle))];
     const configured = accepted('Configure', await trial.calls.configure(id, trial.binding())).machine;
-    await trial.settles(id, Configured);
+    seen.push(configured, ...(await trial.traces(id, Configured)));
     const drained = accepted('Drain', await trial.calls.drain(id, 5)).machine;
-    await trial.settles(id, Idle, trial.timings.drainMs);
-    const problems = [...(await watch.stop()), created, configured, drained].flatMap(stateProblems);
+    seen.push(drained, ...(await trial.traces(id, Idle, trial.timings.drainMs)));
+    const problems = [...(await watch.stop()), ...seen].flatMap(stateProblems);
     demand(problems.length === 0, 'records that fit their state', problems.join('; '));
   }),
   behaviour('B804', 'resources and allocatable are quantities of the same things', async (trial) => {

@@ -175,7 +175,7 @@ export class Lanes {
 
   #launcherOrSkip(): Launcher {
     if (this.#launcher === undefined)
-      throw new Skip('needs a command to start the provider: give one with --start');
+      throw new Skip('there is no provider for this: name a target, or a command that starts one');
     return this.#launcher;
   }
 }

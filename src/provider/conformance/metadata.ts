@@ -35,8 +35,8 @@ export const METADATA: readonly Behaviour[] = [
     const metadata = new Map([['example.com/early', 'x']]);
     const watch = trial.watch(id, 1);
     const ack = accepted('Configure', await trial.calls.configure(id, trial.binding({ metadata })));
-    await trial.settles(id, Configured);
-    for (const machine of [...(await watch.stop()), ack.machine]) {
+    const seen = await trial.traces(id, Configured);
+    for (const machine of [...(await watch.stop()), ack.machine, ...seen]) {
       if (machine.state === Idle) isUnbound('the machine before Configure', machine);
       if (machine.state !== Configuring && machine.state !== Configured) continue;
       sameMetadata('the machine on its way', metadata, machine.shardMetadata);

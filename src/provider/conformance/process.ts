@@ -30,10 +30,11 @@ export interface ProviderProcess {
 export class Launcher {
   readonly #template: string;
   readonly #running = new Set<ChildProcess>();
-  readonly #killAll = () => {
+  readonly #clear = () => {
     for (const child of this.#running) killGroup(child);
+    rmSync(this.#folder, { recursive: true, force: true });
   };
-  readonly #folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
+  readonly #folder: string;
   #states = 0;
 
   constructor(template: string) {
@@ -41,8 +42,9 @@ export class Launcher {
       throw new BigFleetError('BF_USAGE', `The start command "${template}" has no place for {port}.`);
     }
     this.#template = template;
+    this.#folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
     // Also if the run itself is ended from outside.
-    process.on('exit', this.#killAll);
+    process.on('exit', this.#clear);
   }
 
   get keepsState(): boolean {
@@ -87,9 +89,8 @@ export class Launcher {
 
   /** Kills what is still running and removes the state files. */
   close(): void {
-    this.#killAll();
-    process.off('exit', this.#killAll);
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#clear();
+    process.off('exit', this.#clear);
   }
 }
 

@@ -114,13 +114,13 @@ describe('a target that does not answer', () => {
 
   it('is refused if it only hangs', async () => {
     const provider = new SmallProvider({ defect: 'hangs' });
-    const timings = { ...SHORT, callMs: 50, listMs: 50 };
+    const timings = { ...SHORT, callMs: 200, listMs: 200 };
     await expect(run(provider, { timings })).rejects.toThrow('BF_TARGET_UNREACHABLE');
   });
 
   it.each(['dies', 'hangs'] as const)('half-way, because it %s, ends the run soon', async (defect) => {
     const provider = new SmallProvider({ defect, after: 40 });
-    const timings = { ...SHORT, callMs: 50, listMs: 50 };
+    const timings = { ...SHORT, callMs: 200, listMs: 200 };
     const report = await run(provider, { timings });
     expect(report.verdict).toBe('failed');
     const { passed, failed, skipped } = report.totals;

@@ -36,6 +36,8 @@ export function connectTo(address: string, credentials?: ChannelCredentials): Co
   return () => connect(SERVICE, address, credentials, options);
 }
 
+const DENIED: ReadonlySet<status> = new Set([status.PERMISSION_DENIED, status.UNAUTHENTICATED]);
+
 /** How long machines of a failed behaviour get to settle before the next one begins. */
 const FAILED_SETTLE_MS = 2_000;
 /** How long giving everything back may take; it is a courtesy. */
@@ -86,9 +88,15 @@ export class TargetSession implements Session {
   /** Why the provider cannot be talked to, if so. */
   async problem(): Promise<string | undefined> {
     try {
-      const reply = await this.calls().list({ max: 1 });
-      const isOther = !reply.ok && reply.code === status.UNIMPLEMENTED;
-      return isOther ? 'it does not serve bigfleet.v1alpha1.CapacityProvider' : undefined;
+      const calls = this.calls();
+      const list = await calls.list({ max: 1 });
+      if (!list.ok && list.code === status.UNIMPLEMENTED) {
+        return 'it does not serve bigfleet.v1alpha1.CapacityProvider';
+      }
+      // About a machine that does not exist and without a token, so that it changes nothing.
+      const create = await calls.create(this.uniqueName('no-such-machine'));
+      const isDenied = !create.ok && DENIED.has(create.code);
+      return isDenied ? `it does not let us act for several shards (${create.details})` : undefined;
     } catch (error) {
       if (error instanceof NoAnswer) return error.message;
       throw error;

@@ -155,6 +155,11 @@ const EDGES: readonly Behaviour[] = [
     const id = await trial.idle();
     const shard = trial.shard();
     const largest = { shard, epoch: MAX_INT64, sequence: MAX_INT64 };
+    // One step apart, which a provider that counts in doubles cannot tell from equal.
+    for (const sequence of [MAX_INT64 - 1n, MAX_INT64]) {
+      const token = { shard, epoch: MAX_INT64 - 1n, sequence };
+      accepted(`Create (2^63 − 2, ${sequence})`, await trial.calls.create(id, token));
+    }
     await trial.configure(id, trial.binding(), largest);
     fenced('the largest token again', await trial.calls.create(id, largest));
     fenced('an epoch one smaller', await trial.calls.create(id, { ...largest, epoch: MAX_INT64 - 1n }));
