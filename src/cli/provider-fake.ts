@@ -102,6 +102,8 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('--insecure', 'allow plaintext on other addresses than loopback', false)
     .addHelpText('after', HELP)
     .action(async (flags: FakeFlags) => {
+      // First, since whoever reads the first line may ask for the end at once.
+      const ended = io.ended();
       const settings = settingsOf(flags);
       const provider = await open(flags, settings, io);
       const server = await listening(
@@ -113,7 +115,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
           ? undefined
           : await listening(() => serveControl(provider, flags.control!), server);
       io.out(`${startLines(flags, provider, server, control?.address).join('\n')}\n`);
-      await io.ended();
+      await ended;
       provider.cutOff();
       await control?.close();
       await server.stop(STOP_WAIT_MS);

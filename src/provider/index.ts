@@ -28,6 +28,7 @@ export { type CatalogueEntry, DEFAULT_CATALOGUE } from './fake/catalogue.ts';
 export { type CloudEvent, FakeCloud, type FakeCloudOptions, type HostSelector } from './fake/cloud.ts';
 export { serveControl } from './fake/control.ts';
 export { FakeProvider, type FakeProviderOptions } from './fake/fake-provider.ts';
+export { withFaultSelectors } from './fake/selectors.ts';
 export {
   type FakeSettings,
   PRESET_NAMES,

@@ -46,7 +46,8 @@ function factorOf(type: CapacityType, factor: FakeSettings['latency']['factor'])
       return factor.reserved;
     case CapacityType.Spot:
       return factor.spot;
-    default:
+    case CapacityType.OnDemand:
+    case CapacityType.Unspecified:
       return factor.onDemand;
   }
 }

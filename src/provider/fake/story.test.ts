@@ -28,16 +28,16 @@ async function round({ fake }: FakeScene, random: Random, number: number): Promi
     fake.list(filter()).then((list) => (machines = list.machines)),
   );
   let sequence = BigInt(number) * 1000n;
-  const calls = machines.map(({ id, state }) => {
-    if (!random.chance(0.3)) return undefined;
+  const calls = machines.map(async ({ id, state }) => {
+    if (!random.chance(0.3)) return;
     const fence = token('shard-0', 1n, ++sequence);
-    if (state === Speculative) return attempt(`create ${id}`, fake.create(createOf(id, fence)));
-    if (state === Configured) return attempt(`drain ${id}`, fake.drain(drainOf(id, fence, 60n)));
-    if (state !== Idle) return undefined;
+    if (state === Speculative) return await attempt(`create ${id}`, fake.create(createOf(id, fence)));
+    if (state === Configured) return await attempt(`drain ${id}`, fake.drain(drainOf(id, fence, 60n)));
+    if (state !== Idle) return;
     const isBound = random.chance(0.8);
     return isBound
-      ? attempt(`configure ${id}`, fake.configure(configureOf(id, fence, { clusterId: 'prod' })))
-      : attempt(`delete ${id}`, fake.delete(deleteOf(id, fence)));
+      ? await attempt(`configure ${id}`, fake.configure(configureOf(id, fence, { clusterId: 'prod' })))
+      : await attempt(`delete ${id}`, fake.delete(deleteOf(id, fence)));
   });
   await Promise.all(calls);
   return answers;
