@@ -137,6 +137,9 @@ Control port (JSON over HTTP):
   POST  /stock-out   {"offering": "general", "seconds": 600}, or "general/zone-a"
   POST  /outage      {"zone": "zone-b", "seconds": 600}
 
+A host that is interrupted or dies leaves its machine FAILED with the reason, from any state. After losses.cleanupMs
+the machine is a quota slot again, or Idle on its repaired host if the host is owned; so are failed transitions.
+
 With --faults there are 8 more machines labelled conformance.fault/create=error, and the clusters fault-error,
 fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they say.
 

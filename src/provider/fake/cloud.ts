@@ -76,6 +76,8 @@ interface Host {
 
 const HOUR_MS = 3_600_000;
 const DEFAULT_SPELL_MS = 30 * 60_000;
+/** Hosts that are gone and still remembered; every host is at risk of death, so those are counted. */
+const MAX_GONE = 1024;
 /** Before the second attempt; doubles with each. Scaled with the latency of the kind, so that calm stays quick. */
 const BACKOFF_SHARE = 0.1;
 
@@ -386,7 +388,14 @@ export class FakeCloud implements Backend {
       }
     }
     for (const host of this.#deaths.pass(hours, deathsPerHour)) this.#lose(host, 'died', 'the host died');
+    this.#forgetGone();
     this.#tickLater();
+  }
+
+  #forgetGone(): void {
+    if (this.#deaths.size < 2 * this.#hosts.size + MAX_GONE) return;
+    const isThere = (host: Host) => this.#hosts.get(host.item.id) === host;
+    for (const hazard of [this.#deaths, ...this.#interruptions.values()]) hazard.keep(isThere);
   }
 
   #select({

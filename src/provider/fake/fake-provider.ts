@@ -17,7 +17,12 @@ export interface FakeProviderOptions extends FakeCloudOptions {
   readonly kit?: ProviderOptions;
 }
 
-const EVERYTHING = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
+/** Machines that the cloud has to know about: all but those that are nothing but a quota slot. */
+const BEYOND_QUOTA = {
+  states: Object.values(MachineState).filter((state) => state !== MachineState.Speculative),
+  maxResults: 0,
+  sinceRevision: new Uint8Array(),
+};
 
 export class FakeProvider extends FaultyCalls {
   readonly cloud: FakeCloud;
@@ -42,7 +47,7 @@ export class FakeProvider extends FaultyCalls {
       options.faultSelectors === true ? withFaultSelectors(cloud, clock, cloud.provider) : cloud;
     const kit = await Provider.open({ backend, store, clock, options: options.kit ?? {} });
     const provider = new FakeProvider(cloud, kit, options);
-    const { machines } = await kit.list(EVERYTHING);
+    const { machines } = await kit.list(BEYOND_QUOTA);
     cloud.start(kit, machines.map(asKnown));
     provider.#refreshLater();
     return provider;

@@ -8,8 +8,13 @@ import { MinHeap } from '../../model/index.ts';
 const MOST_PROBABLE = 0.999_999;
 
 export class Hazard<T> {
-  readonly #hosts = new MinHeap<T>();
+  #hosts = new MinHeap<T>();
   #sum = 0;
+
+  /** Hosts at risk, and those that have gone by other ways and were not forgotten yet. */
+  get size(): number {
+    return this.#hosts.size;
+  }
 
   /** `bears` is exponentially distributed with mean 1. */
   add(host: T, bears: number): void {
@@ -22,5 +27,16 @@ export class Hazard<T> {
     const struck: T[] = [];
     while (this.#hosts.size > 0 && this.#hosts.rank! <= this.#sum) struck.push(this.#hosts.pop()!);
     return struck;
+  }
+
+  /** Forgets hosts that are gone anyway. Without it they would wait for their turn for ever where little happens. */
+  keep(isThere: (host: T) => boolean): void {
+    const kept = new MinHeap<T>();
+    while (this.#hosts.size > 0) {
+      const rank = this.#hosts.rank!;
+      const host = this.#hosts.pop()!;
+      if (isThere(host)) kept.push(rank, host);
+    }
+    this.#hosts = kept;
   }
 }

@@ -97,4 +97,19 @@ describe('chance', () => {
     expect(hazard.pass(100, 0)).toEqual([]);
     expect(hazard.pass(1, 1).length + first.length + second.length).toBeGreaterThan(9990);
   });
+
+  it('given hosts that left by themselves, when forgotten, then the others bear what they bore', () => {
+    const [all, some] = [new Hazard<number>(), new Hazard<number>()];
+    const random = new Random(4);
+    for (let i = 0; i < 200; i++) {
+      const bears = exponential(random);
+      all.add(i, bears);
+      some.add(i, bears);
+    }
+    all.pass(1, 0.1);
+    some.pass(1, 0.1);
+    some.keep((host) => host % 2 === 0);
+    expect(some.size).toBeLessThan(all.size * 0.6);
+    expect(some.pass(1, 0.5)).toEqual(all.pass(1, 0.5).filter((host) => host % 2 === 0));
+  });
 });

@@ -47,7 +47,7 @@ export interface FakeSettings {
     readonly rateSwing: number;
     /** Each offering and zone moves once per so many ms. */
     readonly stepMs: number;
-    /** How often the provider looks. */
+    /** How often the provider looks; where something moved, it reads every machine again. */
     readonly refreshMs: number;
   };
   /** An offering is out of stock in a zone with this chance, for `outMs` at a time. */

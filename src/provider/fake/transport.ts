@@ -120,46 +120,37 @@ export class FaultyCalls implements ProviderCalls {
     const number = this.#made.get(method) ?? 0;
     this.#made.set(method, number + 1);
     const random = this.#draws.stream('call', METHODS.indexOf(method), number);
-    // Every draw is made, so that turning one rate leaves the others' luck alone.
-    const delayMs = logNormal(random, settings.delayMs, DELAY_SPREAD);
-    const holdMs = uniform(random) * settings.reorderMs;
-    const slowMs = logNormal(random, settings.slowMs, DELAY_SPREAD);
-    const isMadeBeforeHang = random.chance(0.5);
-    const draw = (fault: TransportFault & keyof typeof settings) => random.chance(settings[fault]);
-    const [isThrottled, isUnavailable, isHeld, hangs, isDouble, isSlow, isLost] = [
-      draw('throttle'),
-      draw('unavailable'),
-      draw('reorder'),
-      draw('hang'),
-      draw('duplicate'),
-      draw('slow'),
-      draw('lostReply'),
-    ];
-    if (settings.delayMs > 0) await this.#wait(delayMs);
-    if (isHeld) await this.#suffer('reorder', () => this.#wait(holdMs));
-    if (isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
+    const trip = drawTrip(random, settings);
+    if (settings.delayMs > 0) await this.#wait(trip.delayMs);
+    if (trip.isHeld) await this.#suffer('reorder', trip.holdMs);
+    if (trip.isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
       this.#note('throttle');
       throw new RpcError(status.RESOURCE_EXHAUSTED, 'too many calls; try again later');
     }
-    if (isUnavailable) {
+    if (trip.isUnavailable) {
       this.#note('unavailable');
       throw new RpcError(status.UNAVAILABLE, 'connection refused');
     }
-    if (hangs) {
-      if (isMadeBeforeHang) call(random).catch(ignore);
-      await this.#suffer('hang', () => this.#wait(settings.hangMs));
+    if (trip.hangs) {
+      if (trip.isMadeBeforeHang) call(random).catch(ignore);
+      await this.#suffer('hang', settings.hangMs);
       throw new RpcError(status.UNAVAILABLE, 'connection timed out');
     }
-    const answer = call(random);
-    if (isDouble) {
+    return await this.#answer(trip, () => call(random));
+  }
+
+  /** The call arrives; what becomes of its answer. */
+  async #answer<T>(trip: Trip, call: () => Promise<T>): Promise<T> {
+    const answer = call();
+    if (trip.isDouble) {
       this.#note('duplicate');
-      void answer.catch(ignore).then(() => call(random).catch(ignore));
+      void answer.catch(ignore).then(() => call().catch(ignore));
     }
-    if (isSlow) {
+    if (trip.isSlow) {
       await answer.catch(ignore);
-      await this.#suffer('slow', () => this.#wait(slowMs));
+      await this.#suffer('slow', trip.slowMs);
     }
-    if (!isLost) return await answer;
+    if (!trip.isLost) return await answer;
     this.#note('lostReply');
     await answer.catch(ignore);
     throw new RpcError(status.UNAVAILABLE, 'connection reset');
@@ -192,9 +183,9 @@ export class FaultyCalls implements ProviderCalls {
     this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1);
   }
 
-  async #suffer(fault: TransportFault, wait: () => Promise<void>): Promise<void> {
+  async #suffer(fault: TransportFault, ms: number): Promise<void> {
     this.#note(fault);
-    await wait();
+    await this.#wait(ms);
   }
 
   async #wait(ms: number): Promise<void> {
@@ -205,5 +196,23 @@ export class FaultyCalls implements ProviderCalls {
     }
   }
 }
+
+/** Every draw is made, so that turning one rate leaves the luck of the others alone. */
+function drawTrip(random: Random, settings: FakeSettings['transport']) {
+  return {
+    delayMs: logNormal(random, settings.delayMs, DELAY_SPREAD),
+    holdMs: uniform(random) * settings.reorderMs,
+    slowMs: logNormal(random, settings.slowMs, DELAY_SPREAD),
+    isMadeBeforeHang: random.chance(0.5),
+    isThrottled: random.chance(settings.throttle),
+    isUnavailable: random.chance(settings.unavailable),
+    isHeld: random.chance(settings.reorder),
+    hangs: random.chance(settings.hang),
+    isDouble: random.chance(settings.duplicate),
+    isSlow: random.chance(settings.slow),
+    isLost: random.chance(settings.lostReply),
+  };
+}
+type Trip = ReturnType<typeof drawTrip>;
 
 function ignore(): void {}
