@@ -8,6 +8,7 @@ import {
   SqliteStore,
   serveProvider,
   systemClock,
+  tlsFiles,
   withFaultSelectors,
 } from '../../src/provider/index.ts';
 import { NimbusBackend } from './backend.ts';
@@ -47,8 +48,7 @@ const provider = await Provider.open({
   },
 });
 
-const { 'tls-cert': cert, 'tls-key': key, 'tls-ca': ca } = values;
-const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
+const tls = tlsFiles({ cert: values['tls-cert'], key: values['tls-key'], ca: values['tls-ca'] });
 const server = await serveProvider(provider, values.addr, { tls });
 console.log(`Serving ${provider.machineCount} machines at ${server.address}.`);
 

@@ -2,6 +2,8 @@
 // stores, the server that puts it on a port, the suite that tells whether any provider keeps the contract, and a cloud
 // to run them all against.
 
+// The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
+export { tlsFiles } from '../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
 export {
   AREAS,
