@@ -8,6 +8,7 @@ import { BigFleetError, printable } from '../model/index.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 import { decideWith } from './phase1.ts';
+import { providerCommand } from './provider.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -38,11 +39,12 @@ const program = new Command('bigfleet')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
   .addCommand(decideCommand(decider))
-  .addCommand(explainCommand());
+  .addCommand(explainCommand())
+  .addCommand(providerCommand());
 
 // Sub-commands inherit neither setting by themselves.
 program.configureOutput({ writeErr: printError });
-for (const command of program.commands) {
+for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {
   command.exitOverride().showHelpAfterError(true).configureOutput({ writeErr: printError });
 }
 

@@ -125,6 +125,94 @@ export const ERRORS = {
     summary: 'A fencing token is negative or above 2^63 - 1.',
     remedy: 'Epoch and sequence number are int64 counters that start at 1.',
   },
+  BF_TOKEN_STALE: {
+    summary: 'A fencing token is not newer than the last one from this shard for this machine.',
+    remedy:
+      'Another process acts for this shard, or a call was repeated with its old number: stop the older process, and take a fresh sequence number for every attempt.',
+  },
+  BF_REQUEST_MACHINE_EMPTY: {
+    summary: 'A call to a provider names no machine.',
+    remedy: 'Set the id of the machine, as List reports it.',
+  },
+  BF_REQUEST_GRACE: {
+    summary: 'A grace period is negative.',
+    remedy: 'Give the seconds that pods get to leave, 0 or more; nothing was drained.',
+  },
+  BF_REQUEST_STATE: {
+    summary: 'A List asks for a state that this version does not know.',
+    remedy: 'Use the states 1 to 8, or none for all machines.',
+  },
+  BF_REQUEST_LIMIT: {
+    summary: 'A List asks for a negative number of machines.',
+    remedy: 'Use 0 for all machines, or a number above 0.',
+  },
+  BF_LIST_TOO_LARGE: {
+    summary: 'A list of machines does not fit one message.',
+    remedy: 'List one state at a time, or only what changed since the last revision.',
+  },
+  BF_PROVIDER_LIMIT: {
+    summary: 'An id, the metadata or the bootstrap blob of a call is larger than a provider takes.',
+    remedy: 'Send less; the limit stands in the message, and nothing was changed.',
+  },
+  BF_PROVIDER_NO_DELETE: {
+    summary: 'This provider cannot give hosts back.',
+    remedy: 'Keep the machine Idle for the next cluster; its owner takes it out of service by hand.',
+  },
+  BF_PROVIDER_STOPPED: {
+    summary: 'The provider takes no more calls.',
+    remedy: 'Try again when it has been started again.',
+  },
+  BF_STORE_FAILED: {
+    summary: 'A provider could not write to its store and has stopped.',
+    remedy:
+      'Nothing was acknowledged that is not on disk. Mend the disk or its permissions, then start the provider again.',
+  },
+  BF_STORE_UNREADABLE: {
+    summary: 'The state file of a provider cannot be opened, or is not one.',
+    remedy: 'Check the path; restore the file from a backup, or start with a new one if no host is running.',
+  },
+  BF_STORE_LOCKED: {
+    summary: 'Another process uses the state file of this provider.',
+    remedy: 'Run one process per state file; stop the other one first.',
+  },
+  BF_OFFERINGS_INVALID: {
+    summary: 'A backend described machines that cannot be.',
+    remedy: 'Correct the offerings listed; until then the last good description stays in force.',
+  },
+  BF_OFFERING_DUPLICATE: {
+    summary: 'Two offerings have the same id.',
+    remedy: 'Give each machine its own id, the same at every description.',
+  },
+  BF_OFFERING_TYPE: {
+    summary: 'An offering has no instance type.',
+    remedy: 'Name the type in instanceType; a label does not replace it.',
+  },
+  BF_OFFERING_ZONE: {
+    summary: 'An offering has no zone although zones are in use.',
+    remedy: 'Name the zone of every machine as soon as there is more than one.',
+  },
+  BF_OFFERING_LABEL: {
+    summary: 'A label repeats a field of the machine.',
+    remedy: 'Leave out labels for instance type, zone and capacity type; they have fields of their own.',
+  },
+  BF_TLS_PARTIAL: {
+    summary: 'Only some of the three TLS files were given.',
+    remedy: 'Give --tls-cert, --tls-key and --tls-ca, or none of them for plaintext on loopback.',
+  },
+  BF_TLS_UNREADABLE: {
+    summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
+    remedy: 'Check the three paths and their permissions; each file holds PEM.',
+  },
+  BF_PLAINTEXT_REFUSED: {
+    summary: 'Plaintext was asked for on an address that others can reach.',
+    remedy:
+      'Give the three TLS files, listen on 127.0.0.1, or say --insecure if the network itself is trusted.',
+  },
+  BF_IDENTITY_DENIED: {
+    summary: 'The certificate of a caller does not allow the call.',
+    remedy:
+      'A caller has exactly one URI name such as bigfleet://shard/shard-0; a shard acts under its own id only, and reads are open to bigfleet://admin and bigfleet://readonly too.',
+  },
   BF_WIRE_MALFORMED: {
     summary: 'Bytes are not a valid protobuf message.',
     remedy:
@@ -134,6 +222,10 @@ export const ERRORS = {
     summary: 'An input file cannot be read or parsed.',
     remedy: 'Check the path and the format named in the message.',
   },
+  BF_OUTPUT_UNWRITABLE: {
+    summary: 'A file of results cannot be written.',
+    remedy: 'Check that the folder exists or can be made, and that it may be written to.',
+  },
   BF_INPUT_INVALID: {
     summary: 'An input file does not have the expected shape.',
     remedy: 'Correct the fields listed; each is named by its path.',
@@ -141,6 +233,18 @@ export const ERRORS = {
   BF_USAGE: {
     summary: 'A command was called with the wrong words.',
     remedy: 'Run the command with --help to see its arguments and examples.',
+  },
+  BF_LISTEN_FAILED: {
+    summary: 'An address cannot be listened on.',
+    remedy: 'Choose HOST:PORT with an address of this machine and a port that is free.',
+  },
+  BF_TARGET_UNREACHABLE: {
+    summary: 'No provider answers at the address that was given.',
+    remedy: 'Check the address, the certificates and that the provider is running.',
+  },
+  BF_START_FAILED: {
+    summary: 'The command that should start a provider did not bring one up.',
+    remedy: 'Run the command by hand with a port and a state file, and see what it prints.',
   },
   BF_NODE_VERSION: {
     summary: 'The command was started with a Node older than 24.',

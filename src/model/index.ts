@@ -1,6 +1,7 @@
 // The vocabulary of BigFleet: what every room means by a quantity, a requirement, a machine, a Need, an action.
 
 export type { Action, ActionKind, ActionReason } from './action.ts';
+export type { Clock } from './clock.ts';
 export type { ScoreWeights, Victim } from './cost.ts';
 export {
   DEFAULT_DRAIN_SECONDS,
@@ -24,6 +25,7 @@ export type {
 export { WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
+export { MinHeap } from './heap.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';
 export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
 export type { HostRef, Machine, Stamp } from './machine.ts';
@@ -55,6 +57,7 @@ export type { Profile, ProfileParts, Spread } from './profile.ts';
 export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
 export type { Rounding } from './quantity.ts';
 export { formatQuantity, MAX_UNITS, parseQuantity } from './quantity.ts';
+export { Random, scramble32 } from './random.ts';
 export type { Attributes, Requirement } from './requirement.ts';
 export {
   attributeOf,
@@ -81,3 +84,4 @@ export {
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
 export { compareText, printable, sortedUnique } from './text.ts';
+export { VirtualClock } from './virtual-clock.ts';

@@ -16,6 +16,7 @@ export {
   stepLoop,
   withEvent,
 } from './loop.ts';
+export { parseOfferingsFile } from './offerings-file.ts';
 export type { CostJson, DecidedJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, decidedJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Random } from '../model/index.ts';
 import { catalogueOf } from './catalogues/index.ts';
 import { REALISTIC } from './catalogues/realistic.ts';
-import { Random } from './random.ts';
 import {
   drawReplicas,
   effectiveMachines,

@@ -2,8 +2,8 @@
 // they have, machines from pods; rounding is by largest remainder; and every gang archetype gets at least one largest
 // gang per zone, so that a gang finds a domain even in a small fleet.
 
+import type { Random } from '../model/index.ts';
 import { type Archetype, podsPerMachine } from './catalogues/catalogue.ts';
-import type { Random } from './random.ts';
 
 /** Replicas of a workload that is no gang: weight in per cent, and the range it is drawn from evenly. Mean 21.375. */
 const REPLICA_RANGES: readonly { readonly weight: number; readonly least: number; readonly most: number }[] =

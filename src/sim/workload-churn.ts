@@ -3,8 +3,7 @@
 // and the last roll-ups are kept: a cluster's rows after its k-th roll-up are made again from the first by repeating
 // the k changes. Needs that did not change are the same objects as before, as they are when an intake reads them.
 
-import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
-import { Random } from './random.ts';
+import { type LedgerMachine, MachineState, type Need, Random } from '../model/index.ts';
 import type { Change } from './scale-profile.ts';
 import type { Workload } from './workload.ts';
 import { type Row, STREAM, WORKLOAD_NOW_MS } from './workload-rows.ts';

@@ -6,11 +6,12 @@ import {
   DEFAULT_DRAIN_SECONDS,
   type LedgerMachine,
   MachineState,
+  Random,
   type ResourceVector,
   type Stamp,
+  scramble32,
 } from '../model/index.ts';
 import type { Tier } from './catalogues/catalogue.ts';
-import { Random, scramble32 } from './random.ts';
 import type { ScaleProfile } from './scale-profile.ts';
 import { splitExactly } from './sizing.ts';
 import { type Holding, type RowMaker, STREAM } from './workload-rows.ts';

@@ -2,8 +2,8 @@
 // pods. Workloads are drawn as a load driver would until the cluster has its number of rows; then rows grow or shrink
 // by whole machines until they need exactly the machines that the cluster has bound.
 
+import { Random } from '../model/index.ts';
 import { type Archetype, podsPerMachine } from './catalogues/catalogue.ts';
-import { Random } from './random.ts';
 import type { ScaleProfile } from './scale-profile.ts';
 import { drawReplicas, splitExactly } from './sizing.ts';
 

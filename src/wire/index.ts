@@ -2,8 +2,19 @@
 // what changed, and the conversions between messages and the model.
 // Generated messages and service definitions are public too and imported from gen/ by their file.
 
+export type { Issued, LeafSubject, Validity } from './certificates.ts';
+export { issueCertificate, makeAuthority } from './certificates.ts';
 export type { RpcOptions, ServiceClient } from './client.ts';
 export { connect } from './client.ts';
+export type { Identity, SecurityOptions, TlsFiles } from './credentials.ts';
+export {
+  clientCredentials,
+  denied,
+  identityOf,
+  isLoopback,
+  serverCredentials,
+  tlsFiles,
+} from './credentials.ts';
 export type { MessageType } from './decode.ts';
 export { decodeStrict } from './decode.ts';
 export { WireFormatError } from './errors.ts';
@@ -19,7 +30,15 @@ export { RollupReader } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
 export { addService } from './server.ts';
 export type { Codec, Service } from './service.ts';
-export { bindService, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, RpcError, rawBytes, statusOf } from './service.ts';
+export {
+  bindService,
+  CHANNEL_OPTIONS,
+  MAX_MESSAGE_BYTES,
+  RpcError,
+  rawBytes,
+  status,
+  statusOf,
+} from './service.ts';
 export { stampFromMetadata, stampToMetadata } from './stamp.ts';
 export type { FencingToken } from './token.ts';
 export { isNewer, tokenFromWire } from './token.ts';

@@ -12,9 +12,9 @@ import {
   type Need,
   Operator,
   type Plan,
+  Random,
   ZONE_KEY,
 } from '../../src/model/index.ts';
-import { Random } from '../../src/sim/random.ts';
 import { aMachine, aNeed, anInput, fleets, resources, same } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';

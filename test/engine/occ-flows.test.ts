@@ -4,8 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { type DecisionInput, MachineState, type Need } from '../../src/model/index.ts';
-import { Random } from '../../src/sim/random.ts';
+import { type DecisionInput, MachineState, type Need, Random } from '../../src/model/index.ts';
 import { aMachine, aNeed, anInput, resources } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';

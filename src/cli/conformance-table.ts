@@ -1,0 +1,79 @@
+// A conformance report for a person: the verdict, every behaviour in a line, and each failure in full.
+
+import { printable } from '../model/index.ts';
+import type { BehaviourResult, ConformanceReport, Status, Verdict } from '../provider/index.ts';
+import { type Cell, LINE_WIDTH, noPaint, type Paint, type Style, shorten, tableLines } from './table.ts';
+
+const STATUS_STYLE: Readonly<Record<Status, Style>> = { passed: 'green', failed: 'red', skipped: 'yellow' };
+const VERDICT_STYLE: Readonly<Record<Verdict, Style>> = {
+  certified: 'green',
+  failed: 'red',
+  incomplete: 'yellow',
+};
+const COLUMNS = [{ header: '' }, { header: '' }, { header: '', align: 'right' }, { header: '' }] as const;
+
+export function conformanceLines(report: ConformanceReport, paint: Paint = noPaint): readonly string[] {
+  const unpassed = report.behaviours.filter(({ status }) => status !== 'passed');
+  return [
+    ...areaLines(report.behaviours, paint),
+    ...unpassed.flatMap((result) => [...detailLines(result, paint), '']),
+    ...summaryLines(report, paint),
+  ];
+}
+
+/** A table per area, because the ids of the baseline are long and would leave no room for the others. */
+function areaLines(results: readonly BehaviourResult[], paint: Paint): readonly string[] {
+  const areas = [...new Set(results.map(({ area }) => area))];
+  return areas.flatMap((area) => {
+    const rows = results.filter((result) => result.area === area).map(row);
+    return [paint('bold', area), ...tableLines(COLUMNS, rows, { paint, indent: 2 }), ''];
+  });
+}
+
+function row({ id, status, durationMs, title }: BehaviourResult): readonly Cell[] {
+  return [
+    { text: id },
+    { text: status, style: STATUS_STYLE[status] },
+    { text: `${durationMs} ms`, style: 'dim' },
+    { text: title },
+  ];
+}
+
+function detailLines({ id, status, detail }: BehaviourResult, paint: Paint): readonly string[] {
+  const [what = '', story = ''] = detail.split(' · after ');
+  return [
+    paint(STATUS_STYLE[status], `${id} ${status}`),
+    ...wrapped(what, 2),
+    ...(story === '' ? [] : wrapped(`after ${story}`, 4)),
+  ];
+}
+
+function summaryLines(report: ConformanceReport, paint: Paint): readonly string[] {
+  const { verdict, totals, target, profiles, only, seed, machinesUsed, durationMs } = report;
+  const scope = only.length > 0 ? `only ${only.join(', ')}` : profiles.join(', ');
+  const counts = `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
+  const facts = `${machinesUsed} machines used, seed ${seed}, ${(durationMs / 1000).toFixed(1)} s`;
+  return [
+    `${paint(VERDICT_STYLE[verdict], verdict.toUpperCase())}: ${counts} of ${totals.total}`,
+    shorten(printable(`${target} · ${scope}`), LINE_WIDTH),
+    facts,
+    ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were looked at.'] : []),
+  ];
+}
+
+/** Words in lines that fit; a word that is too long by itself is cut into pieces. */
+function wrapped(text: string, indent: number): readonly string[] {
+  const width = LINE_WIDTH - indent;
+  const pieces = printable(text)
+    .split(' ')
+    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
+  const lines: string[] = [];
+  let line = '';
+  for (const piece of pieces) {
+    if (line !== '' && line.length + 1 + piece.length > width) {
+      lines.push(line);
+      line = piece;
+    } else line = line === '' ? piece : `${line} ${piece}`;
+  }
+  return [...lines, line].map((each) => ' '.repeat(indent) + each);
+}

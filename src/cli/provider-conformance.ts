@@ -1,0 +1,195 @@
+// `bigfleet provider conformance`: runs the conformance suite against a provider and shows what became of each behaviour.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BigFleetError } from '../model/index.ts';
+import {
+  type ConformanceOptions,
+  type ConformanceReport,
+  PROFILES,
+  type Profile,
+  type Progress,
+  reportJson,
+  reportJunit,
+  runConformance,
+} from '../provider/index.ts';
+import { clientCredentials, tlsFiles } from '../wire/index.ts';
+import { conformanceLines } from './conformance-table.ts';
+import { duration, wholeNumber } from './flags.ts';
+import { type Paint, paintFor } from './table.ts';
+
+/** Where the command writes; tests bring their own. */
+export interface ConformanceIo {
+  readonly out: (text: string) => void;
+  /** One line that is written over, for somebody who waits; null takes it away. */
+  readonly progress: (line: string | null) => void;
+  readonly exitCode: (code: number) => void;
+  readonly paint: Paint;
+}
+
+const PROCESS_IO: ConformanceIo = {
+  out: (text) => process.stdout.write(text),
+  progress: (line) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
+  },
+  exitCode: (code) => {
+    process.exitCode = code;
+  },
+  paint: paintFor(process.stdout),
+};
+
+interface ConformanceFlags {
+  readonly target?: string;
+  readonly profile?: readonly Profile[];
+  readonly only?: readonly string[];
+  readonly seed: number;
+  readonly scaleSeed: number;
+  readonly soak: number;
+  readonly transitionTimeout: number;
+  readonly faultTarget?: string;
+  readonly start?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+  readonly output: 'table' | 'json' | 'junit';
+  readonly out?: string;
+}
+
+export function conformanceCommand(
+  io: ConformanceIo = PROCESS_IO,
+  run: typeof runConformance = runConformance,
+): Command {
+  const target = new Option('--target <host:port>', 'the provider').env('BIGFLEET_PROVIDER_TARGET');
+  return new Command('conformance')
+    .description('check that a provider keeps the contract, behaviour by behaviour')
+    .addOption(target)
+    .option('--profile <names>', `what it claims to be: ${PROFILES.join(', ')} (default: core)`, profilesOf)
+    .option(
+      '--only <names>',
+      'ids, patterns such as B3xx, or areas; of the profiles if given, else of all',
+      words,
+    )
+    .option('--seed <n>', 'repeats the random behaviours of a run', wholeNumber, 1)
+    .option('--scale-seed <n>', 'machines the scale profile must find', wholeNumber, 8_000)
+    .addOption(duration('--soak <duration>', 'how long each soak of the scale profile lasts', '10s'))
+    .addOption(duration('--transition-timeout <duration>', 'when the fault provider gives up', '2s'))
+    .option('--fault-target <host:port>', 'a provider that fails on purpose, for the fault profile')
+    .option('--start <command>', 'starts a provider; {port}, {state}, {seed}, {timeout} are filled in')
+    .option('--tls-cert <file>', 'certificate to present, with --tls-key and --tls-ca')
+    .option('--tls-key <file>', 'its key')
+    .option('--tls-ca <file>', 'what the certificate of the provider is checked against')
+    .addOption(
+      new Option('-o, --output <format>', 'table, json or junit')
+        .choices(['table', 'json', 'junit'])
+        .default('table'),
+    )
+    .option('--out <dir>', 'also write report.json and junit.xml there')
+    .addHelpText('after', HELP)
+    .action(async (flags: ConformanceFlags) => {
+      const report = await withProgress(io, (onProgress) => run({ ...optionsOf(flags), onProgress }));
+      if (flags.out !== undefined) writeReports(flags.out, report);
+      io.out(rendered(report, flags.output, io.paint));
+      io.exitCode(report.verdict === 'certified' ? 0 : 1);
+    });
+}
+
+const HELP = `
+A skipped behaviour is no pass: the verdict is then incomplete. What a run bought it gives back.
+The durable profile needs --start; the fault profile needs a provider with the fault selectors, see
+docs/writing-a-provider.md.
+
+Exit code 0: certified. 1: failed or incomplete. 2: wrong words, or no provider where one should be.
+
+Examples:
+  bigfleet provider conformance --target localhost:9000
+  bigfleet provider conformance --target localhost:9000 --only B302
+  bigfleet provider conformance --target localhost:9000 --profile core,cloud -o junit > junit.xml
+  bigfleet provider conformance --profile core,fault,durable \\
+      --start 'my-provider --addr=127.0.0.1:{port} --state={state} --seed-count={seed}'`;
+
+function optionsOf(flags: ConformanceFlags): ConformanceOptions {
+  return {
+    target: flags.target,
+    faultTarget: flags.faultTarget,
+    start: flags.start,
+    profiles: flags.profile,
+    only: flags.only,
+    seed: flags.seed,
+    scaleSeed: flags.scaleSeed,
+    soakMs: flags.soak,
+    transitionTimeoutMs: flags.transitionTimeout,
+    credentials: credentialsOf(flags),
+  };
+}
+
+/** Plaintext is allowed to any address: the suite sends nothing that is secret. */
+function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ConformanceFlags) {
+  const tls = tlsFiles({ cert, key, ca });
+  return tls === null ? undefined : clientCredentials('', { tls });
+}
+
+/** Shorter runs need no comfort. */
+const PROGRESS_AFTER_MS = 2_000;
+const PROGRESS_EVERY_MS = 200;
+
+async function withProgress<T>(
+  io: ConformanceIo,
+  run: (onProgress: (progress: Progress) => void) => Promise<T>,
+): Promise<T> {
+  const started = performance.now();
+  let latest: Progress | undefined;
+  const timer = setInterval(() => {
+    const elapsedMs = performance.now() - started;
+    if (latest === undefined || elapsedMs < PROGRESS_AFTER_MS) return;
+    io.progress(`${latest.done}/${latest.total}  ${latest.id}  ${Math.round(elapsedMs / 1000)} s`);
+  }, PROGRESS_EVERY_MS);
+  // Lets what the run started be ended as well.
+  const interrupt = () => process.exit(130);
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    return await run((progress) => {
+      latest = progress;
+    });
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    clearInterval(timer);
+    io.progress(null);
+  }
+}
+
+function writeReports(folder: string, report: ConformanceReport): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'report.json'), reportJson(report));
+    writeFileSync(join(folder, 'junit.xml'), reportJunit(report));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new BigFleetError('BF_OUTPUT_UNWRITABLE', message, { path: folder, cause: error });
+  }
+}
+
+function rendered(report: ConformanceReport, output: ConformanceFlags['output'], paint: Paint): string {
+  switch (output) {
+    case 'json':
+      return reportJson(report);
+    case 'junit':
+      return reportJunit(report);
+    case 'table':
+      return `${conformanceLines(report, paint).join('\n')}\n`;
+  }
+}
+
+function words(text: string): readonly string[] {
+  return text.split(',').map((word) => word.trim());
+}
+
+function profilesOf(text: string): readonly Profile[] {
+  return words(text).map((word) => {
+    const profile = PROFILES.find((name) => name === word);
+    if (profile === undefined) throw new InvalidArgumentError(`There are: ${PROFILES.join(', ')}.`);
+    return profile;
+  });
+}

@@ -1,0 +1,55 @@
+// Random tokens against an oracle of the fence: a token passes if its key is new or if it is strictly newer than the mark.
+// Create is the probe: on a machine that is Creating or Idle it is always a repetition, so the fence alone decides.
+
+import type { Token } from './calls.ts';
+import { accepted, fenced } from './expect.ts';
+import type { Trial } from './trial.ts';
+
+/** The largest counter of a token. */
+export const MAX_INT64 = 2n ** 63n - 1n;
+
+export interface Attempt {
+  readonly id: string;
+  readonly token: Token;
+}
+
+type MarkOf = (id: string, shard: string) => Token | undefined;
+
+/** Sends `count` Creates, one after another, and compares each answer with the oracle. */
+export async function marksAreExact(
+  trial: Trial,
+  count: number,
+  next: (markOf: MarkOf) => Attempt,
+): Promise<void> {
+  const marks = new Map<string, Token>();
+  const keyOf = (id: string, shard: string) => `${shard}\u0000${id}`;
+  for (let i = 0; i < count; i++) {
+    const { id, token } = next((machine, shard) => marks.get(keyOf(machine, shard)));
+    const mark = marks.get(keyOf(id, token.shard));
+    const what = `attempt ${i + 1}, Create (${token.epoch},${token.sequence}) after ${textOfMark(mark)},`;
+    const reply = await trial.calls.create(id, token);
+    if (mark !== undefined && !isNewer(token, mark)) {
+      fenced(what, reply);
+    } else {
+      accepted(what, reply);
+      marks.set(keyOf(id, token.shard), token);
+    }
+  }
+}
+
+function isNewer(token: Token, mark: Token): boolean {
+  return token.epoch > mark.epoch || (token.epoch === mark.epoch && token.sequence > mark.sequence);
+}
+
+function textOfMark(mark: Token | undefined): string {
+  return mark === undefined ? 'no mark' : `the mark (${mark.epoch},${mark.sequence})`;
+}
+
+/** A token within a few steps of the mark, where mistakes are made. */
+export function tokenNear({ random }: Trial, { shard, epoch, sequence }: Token): Token {
+  const near = (value: bigint, steps: number) => {
+    const moved = value + BigInt(random.between(-steps, steps));
+    return moved < 0n || moved > MAX_INT64 ? value : moved;
+  };
+  return { shard, epoch: near(epoch, 1), sequence: near(sequence, 3) };
+}

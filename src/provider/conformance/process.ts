@@ -1,0 +1,128 @@
+// Providers that the suite starts itself, by a command with places for the port and the state file. They are killed the
+// hard way, because that is what the durable lane is about, and never outlive the run.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BigFleetError, printable } from '../../model/index.ts';
+
+/** Of what a provider prints, this much is kept to explain why it did not start. */
+const KEPT_OUTPUT = 2_000;
+
+export interface StartOptions {
+  /** State file; the same one again after a kill. */
+  readonly state: string;
+  /** How many machines it should offer. */
+  readonly seedCount: number;
+  readonly transitionTimeoutMs: number;
+}
+
+export interface ProviderProcess {
+  readonly address: string;
+  /** Why it is gone, if it ended by itself. */
+  readonly ended: () => string | undefined;
+  /** SIGKILL, and wait until it is gone. */
+  kill(): Promise<void>;
+}
+
+export class Launcher {
+  readonly #template: string;
+  readonly #running = new Set<ChildProcess>();
+  readonly #clear = () => {
+    for (const child of this.#running) killGroup(child);
+    rmSync(this.#folder, { recursive: true, force: true });
+  };
+  readonly #folder: string;
+  #states = 0;
+
+  constructor(template: string) {
+    if (!template.includes('{port}')) {
+      throw new BigFleetError('BF_USAGE', `The start command "${template}" has no place for {port}.`);
+    }
+    this.#template = template;
+    this.#folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
+    // Also if the run itself is ended from outside.
+    process.on('exit', this.#clear);
+  }
+
+  get keepsState(): boolean {
+    return this.#template.includes('{state}');
+  }
+
+  /** The name of a state file that does not exist yet. */
+  newState(): string {
+    return join(this.#folder, `state-${++this.#states}`);
+  }
+
+  async start({ state, seedCount, transitionTimeoutMs }: StartOptions): Promise<ProviderProcess> {
+    const port = await freePort();
+    const command = this.#template
+      .replaceAll('{port}', String(port))
+      .replaceAll('{state}', state)
+      .replaceAll('{seed}', String(seedCount))
+      .replaceAll('{timeout}', `${transitionTimeoutMs}ms`);
+    // A group of its own, so that the kill reaches the provider behind the shell and behind npx.
+    const child = spawn(command, { shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#running.add(child);
+    let output = '';
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-KEPT_OUTPUT);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const gone = new Promise<void>((resolve) => {
+      child.on('close', () => resolve());
+      child.on('error', () => resolve());
+    });
+    return {
+      address: `127.0.0.1:${port}`,
+      ended: () => (isGone(child) ? `it ended (${exitText(child)}): ${lastLine(output)}` : undefined),
+      kill: async () => {
+        killGroup(child);
+        await gone;
+        this.#running.delete(child);
+      },
+    };
+  }
+
+  /** Kills what is still running and removes the state files. */
+  close(): void {
+    this.#clear();
+    process.off('exit', this.#clear);
+  }
+}
+
+function isGone(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function exitText({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode ?? `exit code ${exitCode}`;
+}
+
+function lastLine(output: string): string {
+  return printable(output.trim().split('\n').at(-1) ?? '') || 'it printed nothing';
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    const isNoSuchGroup = error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (!isNoSuchGroup) throw error;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Lane, Profile } from './behaviour.ts';
+import { BEHAVIOURS, selectBehaviours } from './registry.ts';
+
+/** The ids of the acceptance list, written out once more so that a lost one is missed. */
+const BASELINE =
+  `FullLifecycle CreateIdempotent ConfigureIdempotent DrainIdempotent DeleteIdempotent GetUnknownMachine
+  DeleteUnknownMachine ListFiltersByState ListMaxResults LabelShape CostFieldBounds ListRevisionAdvances
+  DrainOnSpeculative DeleteOnConfigured TransitionalStateObservability DrainGraceTimeout FencingUnknownShardAccepted
+  FencingStaleEpochRejected FencingStaleSequenceRejected FencingPerMachineIsolation FencingNewEpochResetsSequence
+  FencingReadsUnaffected MetadataEchoedOnGetAndList MetadataAndBindingClearOnDrain
+  MetadataUnknownKeysPreservedVerbatim`.split(/\s+/);
+
+const numbered = (first: number, last: number, ...left: readonly number[]) =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    .filter((n) => !left.includes(n))
+    .map((n) => `B${n}`);
+
+const LANES: Readonly<Record<Lane, readonly string[]>> = {
+  core: [
+    ...BASELINE,
+    ...numbered(101, 109, 102),
+    ...numbered(201, 215),
+    ...numbered(301, 312, 304),
+    ...numbered(401, 409),
+    ...numbered(501, 505),
+    ...numbered(801, 807),
+    ...numbered(901, 909),
+    ...numbered(1201, 1205),
+  ],
+  fault: numbered(701, 708),
+  durable: numbered(1001, 1007),
+  scale: numbered(1101, 1109),
+};
+
+const idsOf = (profiles: readonly Profile[], only: readonly string[] = []) =>
+  selectBehaviours({ profiles, only }).map(({ id }) => id);
+
+describe('the behaviours', () => {
+  it('are those of the acceptance list, each once', () => {
+    expect(BEHAVIOURS.map(({ id }) => id).sort()).toEqual(Object.values(LANES).flat().sort());
+    expect(BEHAVIOURS).toHaveLength(25 + 93);
+  });
+
+  it.each(Object.entries(LANES))('of the %s lane have its profile', (lane, ids) => {
+    expect(BEHAVIOURS.filter((behaviour) => behaviour.lane === lane).map(({ id }) => id)).toEqual(
+      expect.arrayContaining([...ids]),
+    );
+    expect(idsOf([lane as Profile]).sort()).toEqual([...ids].sort());
+  });
+
+  it('mark what needs Delete and what is about spot', () => {
+    expect(idsOf(['cloud'])).toEqual(['B109', 'B204', 'B215', 'B409', 'B807']);
+    expect(idsOf(['spot'])).toEqual(['B802']);
+  });
+
+  it('have a title', () => {
+    expect(BEHAVIOURS.filter(({ title }) => title.length < 10 || title.length > 90)).toEqual([]);
+  });
+});
+
+describe('a selection', () => {
+  it('takes ids, patterns and areas, whatever their case', () => {
+    expect(idsOf([], ['b301', 'FullLifecycle'])).toEqual(['FullLifecycle', 'B301']);
+    expect(idsOf([], ['B5xx'])).toEqual(numbered(501, 505));
+    expect(idsOf([], ['B10xx'])).toEqual(LANES.durable);
+    expect(idsOf([], ['Scale'])).toEqual(LANES.scale);
+  });
+
+  it('stays within its profiles', () => {
+    expect(idsOf(['fault'], ['B701', 'B301'])).toEqual(['B701']);
+    expect(() => idsOf(['fault'], ['B301'])).toThrow('BF_USAGE');
+  });
+
+  it.each(['B999', 'B304', 'nonsense', 'B9xxx', ''])('refuses %j, which names nothing', (word) => {
+    expect(() => idsOf([], [word])).toThrow('BF_USAGE');
+  });
+});

@@ -1,0 +1,176 @@
+// A run: the chosen behaviours one after another, each on machines of its own, and a report of what became of each.
+
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import { BigFleetError, Random } from '../../model/index.ts';
+import { type Behaviour, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
+import { isAboutProvider, Lanes, type Target, textOfTarget } from './lanes.ts';
+import { selectBehaviours } from './registry.ts';
+import { type BehaviourResult, type ConformanceReport, type Status, totalsOf, verdictOf } from './report.ts';
+import type { TargetSession } from './session.ts';
+import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
+import type { Trial, TrialSettings } from './trial.ts';
+
+export interface ConformanceOptions {
+  /** The provider: an address, or one within this process. */
+  readonly target?: Target | undefined;
+  /** A provider that fails on purpose, for the fault lane. */
+  readonly faultTarget?: Target | undefined;
+  /** A shell command that starts the provider, with {port}, and where wanted {state}, {seed} and {timeout}. */
+  readonly start?: string | undefined;
+  /** Default: core; with `only`, all. */
+  readonly profiles?: readonly Profile[] | undefined;
+  /** Ids, patterns such as B3xx, or areas; default: whole profiles. */
+  readonly only?: readonly string[] | undefined;
+  /** Of the random behaviours; default 1. */
+  readonly seed?: number | undefined;
+  /** Machines the scale lane must find; default 8000. */
+  readonly scaleSeed?: number | undefined;
+  /** Length of each soak of the scale lane; default 10 s. */
+  readonly soakMs?: number | undefined;
+  /** When the fault provider gives up a transition; default 2 s. */
+  readonly transitionTimeoutMs?: number | undefined;
+  readonly timings?: Partial<Timings> | undefined;
+  /** Default: plaintext. */
+  readonly credentials?: ChannelCredentials | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+export interface Progress {
+  /** Behaviours that are done, of all that are to run. */
+  readonly done: number;
+  readonly total: number;
+  /** The id of the one that runs now. */
+  readonly id: string;
+}
+
+/** Throws a BigFleetError where nothing can be run: wrong words, or no provider where one should be. */
+export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const started = performance.now();
+  const { only = [], seed = 1 } = options;
+  const profiles = options.profiles ?? (only.length > 0 ? [] : ['core' as const]);
+  const behaviours = selectBehaviours({ profiles, only });
+  if (options.target === undefined && options.start === undefined && options.faultTarget === undefined) {
+    throw new BigFleetError(
+      'BF_USAGE',
+      'There is no provider to run against: name a target or a start command.',
+    );
+  }
+  const lanes = new Lanes({ ...options, settings: settingsOf(options) });
+  try {
+    await lanes.reach(new Set(behaviours.map(({ lane }) => lane)));
+    const runner = new Runner(lanes, seed);
+    for (const [done, behaviour] of behaviours.entries()) {
+      options.onProgress?.({ done, total: behaviours.length, id: behaviour.id });
+      await runner.run(behaviour);
+    }
+    const totals = totalsOf(runner.results);
+    return {
+      verdict: verdictOf(totals),
+      target: textOfTarget(options.target ?? options.start ?? options.faultTarget!),
+      profiles,
+      only,
+      seed,
+      durationMs: Math.round(performance.now() - started),
+      machinesUsed: lanes.machinesUsed,
+      totals,
+      behaviours: runner.results,
+    };
+  } finally {
+    await lanes.close();
+  }
+}
+
+function settingsOf(options: ConformanceOptions): TrialSettings {
+  return {
+    timings: { ...DEFAULT_TIMINGS, ...options.timings },
+    scaleSeed: options.scaleSeed ?? 8_000,
+    soakMs: options.soakMs ?? 10_000,
+    transitionTimeoutMs: options.transitionTimeoutMs ?? 2_000,
+  };
+}
+
+/** What became of opening a lane: a session, or the reason why none of its behaviours can be run. */
+type Opened =
+  | { readonly session: TargetSession }
+  | { readonly status: Exclude<Status, 'passed'>; readonly detail: string };
+
+class Runner {
+  readonly results: BehaviourResult[] = [];
+  readonly #lanes: Lanes;
+  readonly #seed: number;
+  readonly #opened = new Map<Behaviour['lane'], Opened>();
+
+  constructor(lanes: Lanes, seed: number) {
+    this.#lanes = lanes;
+    this.#seed = seed;
+  }
+
+  async run(behaviour: Behaviour): Promise<void> {
+    const opened = await this.#open(behaviour.lane);
+    const started = performance.now();
+    const { status, detail } = 'session' in opened ? await this.#try(behaviour, opened.session) : opened;
+    const { id, area, title } = behaviour;
+    this.results.push({
+      id,
+      area,
+      title,
+      status,
+      detail,
+      durationMs: Math.round(performance.now() - started),
+    });
+  }
+
+  async #open(lane: Behaviour['lane']): Promise<Opened> {
+    const known = this.#opened.get(lane);
+    if (known !== undefined) return known;
+    const opened = await this.#reach(lane);
+    this.#opened.set(lane, opened);
+    return opened;
+  }
+
+  async #reach(lane: Behaviour['lane']): Promise<Opened> {
+    try {
+      return { session: await this.#lanes.open(lane) };
+    } catch (error) {
+      if (error instanceof Skip) return { status: 'skipped', detail: error.message };
+      // A run that cannot even begin is a mistake of whoever started it; later on it is a finding.
+      if (!isAboutProvider(error) || this.results.length === 0) throw error;
+      return { status: 'failed', detail: error.message };
+    }
+  }
+
+  async #try(behaviour: Behaviour, session: TargetSession): Promise<Outcome> {
+    if (session.lost !== undefined) return { status: 'skipped', detail: session.lost };
+    const trial = session.trial(new Random(this.#seed, ...Buffer.from(behaviour.id)));
+    const outcome = await outcomeOf(behaviour, trial);
+    trial.end();
+    try {
+      await session.rest(trial.used, outcome.status === 'passed');
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+    if (outcome.isUnanswered && (await session.problem()) !== undefined) {
+      session.lost = `the target stopped answering during ${behaviour.id}`;
+    }
+    return outcome;
+  }
+}
+
+interface Outcome {
+  readonly status: Status;
+  readonly detail: string;
+  /** A call got no answer. */
+  readonly isUnanswered?: boolean;
+}
+
+async function outcomeOf(behaviour: Behaviour, trial: Trial): Promise<Outcome> {
+  try {
+    await behaviour.run(trial);
+    return { status: 'passed', detail: '' };
+  } catch (error) {
+    if (error instanceof Skip) return { status: 'skipped', detail: error.message };
+    if (!(error instanceof Failure)) throw error;
+    const story = trial.story === '' ? '' : ` · after ${trial.story}`;
+    return { status: 'failed', detail: error.message + story, isUnanswered: error instanceof NoAnswer };
+  }
+}

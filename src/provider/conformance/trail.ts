@@ -1,0 +1,52 @@
+// The calls a behaviour made and what came of them, kept short: repetitions are counted, and of a long story the last
+// lines are kept.
+
+import type { Token } from './calls.ts';
+
+/** Lines kept; the call that matters is nearly always one of the last few. */
+const KEPT = 8;
+
+interface Line {
+  readonly call: string;
+  outcome: string;
+  times: number;
+}
+
+export class Trail {
+  readonly #lines: Line[] = [];
+  #dropped = 0;
+  #isClosed = false;
+
+  /** The behaviour is over: whatever it left running makes no more calls. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  add(call: string, outcome: string): void {
+    const last = this.#lines.at(-1);
+    if (last !== undefined && last.call === call && last.outcome === outcome) {
+      last.times++;
+      return;
+    }
+    this.#lines.push({ call, outcome, times: 1 });
+    if (this.#lines.length > KEPT) {
+      this.#lines.shift();
+      this.#dropped++;
+    }
+  }
+
+  get text(): string {
+    const lines = this.#lines.map(
+      ({ call, outcome, times }) => `${call}${times > 1 ? ` ×${times}` : ''} → ${outcome}`,
+    );
+    return (this.#dropped > 0 ? ['…', ...lines] : lines).join('; ');
+  }
+}
+
+export function textOfToken({ shard, epoch, sequence }: Token): string {
+  return shard === '' && epoch === 0n && sequence === 0n ? '' : `, ${shard} (${epoch},${sequence})`;
+}

@@ -1,0 +1,282 @@
+// What one behaviour is given: the provider, machines that nobody touched, names nobody used, a seeded stream of random
+// numbers, and ways to wait and watch that end by themselves.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MachineState, type Random } from '../../model/index.ts';
+import type { Machine, MachineState as WireState } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { Skip } from './behaviour.ts';
+import { type Binding, Calls, type ListOptions, type ProviderRpc, type Token, textOfState } from './calls.ts';
+import type { DurableStage } from './durable-stage.ts';
+import { accepted, fail, hasState, isUnimplemented } from './expect.ts';
+import type { Pool } from './pool.ts';
+import type { Timings } from './timings.ts';
+import { Trail } from './trail.ts';
+
+/** The parts of the command line that behaviours look at. */
+export interface TrialSettings {
+  readonly timings: Timings;
+  /** Machines the scale lane must find. */
+  readonly scaleSeed: number;
+  readonly soakMs: number;
+  /** When the fault provider gives up a transition. */
+  readonly transitionTimeoutMs: number;
+}
+
+/** What the trials of a lane share. */
+export interface Session {
+  readonly rpc: ProviderRpc;
+  /** Another connection to the same provider. */
+  readonly secondRpc: () => ProviderRpc;
+  readonly pool: Pool;
+  /** Names made unique by a run: another run against the same provider makes others. */
+  readonly uniqueName: (kind: string) => string;
+  readonly settings: TrialSettings;
+  /** What the durable lane did before the kill; only there. */
+  readonly durable?: DurableStage;
+}
+
+export interface Watch {
+  /** Ends the watch and returns each change that was seen. */
+  stop(): Promise<readonly Machine[]>;
+}
+
+const TRANSITIONAL: ReadonlySet<number> = new Set([
+  MachineState.Creating,
+  MachineState.Configuring,
+  MachineState.Draining,
+  MachineState.Deleting,
+]);
+
+export function isTransitional(state: number): boolean {
+  return TRANSITIONAL.has(state);
+}
+
+export class Trial {
+  readonly calls: Calls;
+  readonly random: Random;
+  readonly settings: TrialSettings;
+  readonly timings: Timings;
+  readonly #session: Session;
+  readonly #trail = new Trail();
+  readonly #used: string[] = [];
+
+  constructor(session: Session, random: Random) {
+    this.#session = session;
+    this.settings = session.settings;
+    this.timings = session.settings.timings;
+    this.calls = new Calls(session.rpc, this.#trail, this.timings);
+    this.random = random;
+  }
+
+  /** What was called so far, for a failure. */
+  get story(): string {
+    return this.#trail.text;
+  }
+
+  /** Lets nothing that a failed check left running call the provider any more. */
+  end(): void {
+    this.#trail.close();
+  }
+
+  /** The machines this behaviour took. */
+  get used(): readonly string[] {
+    return this.#used;
+  }
+
+  get durable(): DurableStage {
+    const { durable } = this.#session;
+    if (durable === undefined) throw new Skip('only in the durable lane');
+    return durable;
+  }
+
+  /** The same calls over another connection. */
+  otherConnection(): Calls {
+    return new Calls(this.#session.secondRpc(), this.#trail, this.timings);
+  }
+
+  // Names
+
+  shard(): string {
+    return this.#session.uniqueName('shard');
+  }
+
+  cluster(): string {
+    return this.#session.uniqueName('cluster');
+  }
+
+  /** An id that no machine has. */
+  ghost(): string {
+    return this.#session.uniqueName('no-such-machine');
+  }
+
+  // Machines
+
+  async speculative(): Promise<string> {
+    const id = await this.#session.pool.take(this.calls);
+    this.#used.push(id);
+    return id;
+  }
+
+  /** A machine whose Create fails on purpose. */
+  async speculativeThatFails(): Promise<string> {
+    const id = await this.#session.pool.takeFaulty(this.calls);
+    if (id === undefined)
+      throw new Skip('no Speculative machine labelled conformance.fault/create=error is left');
+    this.#used.push(id);
+    return id;
+  }
+
+  async idle(): Promise<string> {
+    const id = await this.speculative();
+    accepted(`Create(${id})`, await this.calls.create(id));
+    await this.settles(id, MachineState.Idle);
+    return id;
+  }
+
+  async configured(
+    binding: Partial<Binding> = {},
+  ): Promise<{ readonly id: string; readonly binding: Binding }> {
+    const id = await this.idle();
+    const full = this.binding(binding);
+    await this.configure(id, full);
+    return { id, binding: full };
+  }
+
+  /** As many as asked for, walked there side by side. */
+  several<T>(count: number, one: () => Promise<T>): Promise<T[]> {
+    return Promise.all(Array.from({ length: count }, one));
+  }
+
+  binding({ cluster = this.cluster(), metadata = new Map(), ...rest }: Partial<Binding> = {}): Binding {
+    return { cluster, metadata, ...rest };
+  }
+
+  async configure(id: string, binding: Binding, token?: Token): Promise<Machine> {
+    accepted(`Configure(${id})`, await this.calls.configure(id, binding, token));
+    return await this.settles(id, MachineState.Configured);
+  }
+
+  async drain(id: string, graceSeconds = 5, token?: Token): Promise<Machine> {
+    accepted(`Drain(${id})`, await this.calls.drain(id, graceSeconds, token));
+    return await this.settles(id, MachineState.Idle, this.timings.drainMs);
+  }
+
+  /** Deletes and waits; ends the behaviour with a skip where the provider cannot delete. */
+  async deleteOrSkip(id: string): Promise<Machine> {
+    const reply = await this.calls.delete(id);
+    if (isUnimplemented(reply)) throw new Skip('the provider answers Delete with UNIMPLEMENTED');
+    accepted(`Delete(${id})`, reply);
+    return await this.settles(id, MachineState.Speculative);
+  }
+
+  // Reads
+
+  async read(id: string): Promise<Machine> {
+    const reply = await this.calls.get(id);
+    if (!reply.ok) fail(`Get(${id}) to work`, reply.details);
+    if (reply.value.id !== id) fail(`Get(${id}) to return that machine`, `machine ${reply.value.id}`);
+    return reply.value;
+  }
+
+  async list(options: ListOptions = {}): Promise<{ machines: readonly Machine[]; revision: Uint8Array }> {
+    const reply = await this.calls.list(options);
+    if (!reply.ok) fail('List to work', reply.details);
+    return reply.value;
+  }
+
+  /** A machine as List shows it among those of its state. */
+  async listed(id: string, state: MachineState): Promise<Machine> {
+    const { machines } = await this.list({ states: [state] });
+    const found = machines.find((machine) => machine.id === id);
+    if (found === undefined) fail(`List(${textOfState(state)}) to hold ${id}`, `${machines.length} others`);
+    return found;
+  }
+
+  /** The head cursor; ends the behaviour with a skip where the provider has none. */
+  async cursor(): Promise<Uint8Array> {
+    const { revision } = await this.list({ max: 1 });
+    if (revision.length === 0) throw new Skip('the provider has no revisions');
+    return revision;
+  }
+
+  // Waiting and watching
+
+  async pause(ms: number): Promise<void> {
+    await sleep(ms);
+  }
+
+  /** Waits until the machine is where it belongs. Ends at once when it failed instead. */
+  async settles(id: string, goal: MachineState, withinMs = this.#settleMs(goal)): Promise<Machine> {
+    return (await this.traces(id, goal, withinMs)).at(-1)!;
+  }
+
+  /** As `settles`; returns every record that was seen on the way, one per change of state. */
+  async traces(id: string, goal: MachineState, withinMs = this.#settleMs(goal)): Promise<readonly Machine[]> {
+    const started = performance.now();
+    const seen: Machine[] = [];
+    for (;;) {
+      const machine = await this.read(id);
+      if (machine.state !== seen.at(-1)?.state) seen.push(machine);
+      if (machine.state === goal) return seen;
+      if (machine.state === MachineState.Failed) {
+        fail(`${id} to become ${textOfState(goal)}`, `Failed: ${machine.lastError}`);
+      }
+      const waitedMs = performance.now() - started;
+      if (waitedMs > withinMs) {
+        fail(`${id} to become ${textOfState(goal)} within ${withinMs} ms`, textOfState(machine.state));
+      }
+      await this.pause(this.#pollMs(waitedMs));
+    }
+  }
+
+  /** Watches a machine that must stay as it is; `check` sees every record. */
+  async stays(
+    id: string,
+    state: WireState,
+    check: (machine: Machine) => void = () => {},
+    forMs = this.timings.staysMs,
+  ): Promise<void> {
+    const until = performance.now() + forMs;
+    do {
+      const machine = await this.read(id);
+      hasState(`${id}, with nothing asked of it,`, machine, state);
+      check(machine);
+      await this.pause(this.timings.pollMs);
+    } while (performance.now() < until);
+  }
+
+  /** Looks at a machine without pause, while something else goes on. */
+  watch(id: string, pollMs = 1): Watch {
+    const seen: Machine[] = [];
+    let isOver = false;
+    const look = async () => {
+      for (;;) {
+        const machine = await this.read(id);
+        if (machine.state !== seen.at(-1)?.state) seen.push(machine);
+        if (isOver) return;
+        await this.pause(pollMs);
+      }
+    };
+    const looking = look();
+    // A failure belongs to whoever stops the watch; until then it must not count as nobody's.
+    looking.catch(() => {});
+    return {
+      stop: async () => {
+        isOver = true;
+        await looking;
+        return seen;
+      },
+    };
+  }
+
+  #settleMs(goal: MachineState): number {
+    const { createMs, configureMs, deleteMs } = this.timings;
+    if (goal === MachineState.Speculative) return deleteMs;
+    return goal === MachineState.Configured ? configureMs : createMs;
+  }
+
+  /** Often at first, to see the states in between; then seldom, to leave a slow provider alone. */
+  #pollMs(waitedMs: number): number {
+    return waitedMs < 500 ? this.timings.pollMs : Math.max(this.timings.pollMs, 50);
+  }
+}

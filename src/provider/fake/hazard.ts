@@ -1,0 +1,42 @@
+// Which hosts an ever-present danger strikes, and when, without rolling dice for every host at every tick: each host
+// can bear so much danger, drawn once; danger adds up over time, faster or slower as the rate moves, and strikes
+// whoever has borne enough. Equal to a chance per hour, at the cost of those that are struck.
+
+import { MinHeap } from '../../model/index.ts';
+
+/** A certainty would strike at once and for ever. */
+const MOST_PROBABLE = 0.999_999;
+
+export class Hazard<T> {
+  #hosts = new MinHeap<T>();
+  #sum = 0;
+
+  /** Hosts at risk, and those that have gone by other ways and were not forgotten yet. */
+  get size(): number {
+    return this.#hosts.size;
+  }
+
+  /** `bears` is exponentially distributed with mean 1. */
+  add(host: T, bears: number): void {
+    this.#hosts.push(this.#sum + bears, host);
+  }
+
+  /** Lets so many hours pass with this chance per hour, times a factor; the hosts that were struck. */
+  pass(hours: number, probability: number, factor = 1): readonly T[] {
+    this.#sum += -Math.log(1 - Math.min(probability, MOST_PROBABLE)) * factor * hours;
+    const struck: T[] = [];
+    while (this.#hosts.size > 0 && this.#hosts.rank! <= this.#sum) struck.push(this.#hosts.pop()!);
+    return struck;
+  }
+
+  /** Forgets hosts that are gone anyway. Without it they would wait for their turn for ever where little happens. */
+  keep(isThere: (host: T) => boolean): void {
+    const kept = new MinHeap<T>();
+    while (this.#hosts.size > 0) {
+      const rank = this.#hosts.rank!;
+      const host = this.#hosts.pop()!;
+      if (isThere(host)) kept.push(rank, host);
+    }
+    this.#hosts = kept;
+  }
+}

@@ -1,0 +1,218 @@
+// The way between a caller and a provider, with everything that goes wrong on it. Wraps the six calls, so a shard in
+// the same process meets the same faults as one behind a port. A caller that sees UNAVAILABLE cannot tell whether its
+// call was made: that is the point.
+
+import { status } from '@grpc/grpc-js';
+import type { Clock, Random } from '../../model/index.ts';
+import {
+  type ConfigureRequest,
+  type CreateRequest,
+  type DeleteRequest,
+  type DrainRequest,
+  type ListFilter,
+  type Machine,
+  MachineList,
+  type MachineRef,
+  type TransitionAck,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { RpcError } from '../../wire/index.ts';
+import type { Provider } from '../kit/provider.ts';
+import { type Draws, logNormal, uniform } from './draws.ts';
+import type { FakeSettings } from './settings.ts';
+import { sleep } from './sleep.ts';
+
+/** The six calls of a provider, List also as bytes. */
+export type ProviderCalls = Pick<
+  Provider,
+  'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list' | 'listBytes'
+>;
+
+const METHODS = ['create', 'configure', 'drain', 'delete', 'get', 'list'] as const;
+type Method = (typeof METHODS)[number];
+
+export const TRANSPORT_FAULTS = [
+  'unavailable',
+  'lostReply',
+  'duplicate',
+  'reorder',
+  'slow',
+  'hang',
+  'throttle',
+  'partialList',
+] as const;
+export type TransportFault = (typeof TRANSPORT_FAULTS)[number];
+
+const DELAY_SPREAD = 0.6;
+
+export interface TransportParts {
+  readonly calls: ProviderCalls;
+  readonly clock: Clock;
+  readonly draws: Draws;
+  readonly settings: () => FakeSettings['transport'];
+}
+
+export class FaultyCalls implements ProviderCalls {
+  readonly #calls: ProviderCalls;
+  readonly #clock: Clock;
+  readonly #draws: Draws;
+  readonly #settings: () => FakeSettings['transport'];
+  readonly #end = new AbortController();
+  readonly #made = new Map<Method, number>();
+  readonly #faults = new Map<TransportFault, number>();
+  /** What is left of this second's calls. */
+  #allowance = Number.POSITIVE_INFINITY;
+  #allowedAtMs = 0;
+
+  constructor({ calls, clock, draws, settings }: TransportParts) {
+    this.#calls = calls;
+    this.#clock = clock;
+    this.#draws = draws;
+    this.#settings = settings;
+  }
+
+  /** Calls that came in, and what was done to them. */
+  get counts(): Readonly<Record<'calls' | TransportFault, number>> {
+    const faults = TRANSPORT_FAULTS.map((fault) => [fault, this.#faults.get(fault) ?? 0] as const);
+    const calls = [...this.#made.values()].reduce((sum, count) => sum + count, 0);
+    return { calls, ...(Object.fromEntries(faults) as Record<TransportFault, number>) };
+  }
+
+  /** Ends every wait; calls that hang are answered. */
+  cutOff(): void {
+    this.#end.abort();
+  }
+
+  create(request: CreateRequest): Promise<TransitionAck> {
+    return this.#pass('create', () => this.#calls.create(request));
+  }
+
+  configure(request: ConfigureRequest): Promise<TransitionAck> {
+    return this.#pass('configure', () => this.#calls.configure(request));
+  }
+
+  drain(request: DrainRequest): Promise<TransitionAck> {
+    return this.#pass('drain', () => this.#calls.drain(request));
+  }
+
+  delete(request: DeleteRequest): Promise<TransitionAck> {
+    return this.#pass('delete', () => this.#calls.delete(request));
+  }
+
+  get(request: MachineRef): Promise<Machine> {
+    return this.#pass('get', () => this.#calls.get(request));
+  }
+
+  list(filter: ListFilter): Promise<MachineList> {
+    return this.#pass('list', (random) => this.#maybePart(random, this.#calls.list(filter)));
+  }
+
+  listBytes(filter: ListFilter): Promise<Buffer> {
+    return this.#pass('list', async (random) => {
+      const whole = this.#calls.listBytes(filter);
+      if (!random.chance(this.#settings().partialList)) return await whole;
+      const part = this.#part(random, MachineList.decode(await whole));
+      return Buffer.from(MachineList.encode(part).finish());
+    });
+  }
+
+  async #pass<T>(method: Method, call: (random: Random) => Promise<T>): Promise<T> {
+    const settings = this.#settings();
+    const number = this.#made.get(method) ?? 0;
+    this.#made.set(method, number + 1);
+    const random = this.#draws.stream('call', METHODS.indexOf(method), number);
+    const trip = drawTrip(random, settings);
+    if (settings.delayMs > 0) await this.#wait(trip.delayMs);
+    if (trip.isHeld) await this.#suffer('reorder', trip.holdMs);
+    if (trip.isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
+      this.#note('throttle');
+      throw new RpcError(status.RESOURCE_EXHAUSTED, 'too many calls; try again later');
+    }
+    if (trip.isUnavailable) {
+      this.#note('unavailable');
+      throw new RpcError(status.UNAVAILABLE, 'connection refused');
+    }
+    if (trip.hangs) {
+      if (trip.isMadeBeforeHang) call(random).catch(ignore);
+      await this.#suffer('hang', settings.hangMs);
+      throw new RpcError(status.UNAVAILABLE, 'connection timed out');
+    }
+    return await this.#answer(trip, () => call(random));
+  }
+
+  /** The call arrives; what becomes of its answer. */
+  async #answer<T>(trip: Trip, call: () => Promise<T>): Promise<T> {
+    const answer = call();
+    if (trip.isDouble) {
+      this.#note('duplicate');
+      void answer.catch(ignore).then(() => call().catch(ignore));
+    }
+    if (trip.isSlow) {
+      await answer.catch(ignore);
+      await this.#suffer('slow', trip.slowMs);
+    }
+    if (!trip.isLost) return await answer;
+    this.#note('lostReply');
+    await answer.catch(ignore);
+    throw new RpcError(status.UNAVAILABLE, 'connection reset');
+  }
+
+  async #maybePart(random: Random, answer: Promise<MachineList>): Promise<MachineList> {
+    const list = await answer;
+    return random.chance(this.#settings().partialList) ? this.#part(random, list) : list;
+  }
+
+  /** Some of the records, perhaps none, under a cursor that says all. */
+  #part(random: Random, list: MachineList): MachineList {
+    this.#note('partialList');
+    const share = uniform(random);
+    return { ...list, machines: list.machines.filter(() => random.chance(share)) };
+  }
+
+  #isAllowed(perSecond: number): boolean {
+    if (perSecond === 0) return true;
+    const now = this.#clock.now();
+    const earned = ((now - this.#allowedAtMs) / 1000) * perSecond;
+    this.#allowance = Math.min(Math.max(1, perSecond), this.#allowance + earned);
+    this.#allowedAtMs = now;
+    if (this.#allowance < 1) return false;
+    this.#allowance--;
+    return true;
+  }
+
+  #note(fault: TransportFault): void {
+    this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1);
+  }
+
+  async #suffer(fault: TransportFault, ms: number): Promise<void> {
+    this.#note(fault);
+    await this.#wait(ms);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    try {
+      await sleep(this.#clock, ms, this.#end.signal);
+    } catch {
+      throw new RpcError(status.UNAVAILABLE, 'the provider went away');
+    }
+  }
+}
+
+/** Every draw is made, so that turning one rate leaves the luck of the others alone. */
+function drawTrip(random: Random, settings: FakeSettings['transport']) {
+  return {
+    delayMs: logNormal(random, settings.delayMs, DELAY_SPREAD),
+    holdMs: uniform(random) * settings.reorderMs,
+    slowMs: logNormal(random, settings.slowMs, DELAY_SPREAD),
+    isMadeBeforeHang: random.chance(0.5),
+    isThrottled: random.chance(settings.throttle),
+    isUnavailable: random.chance(settings.unavailable),
+    isHeld: random.chance(settings.reorder),
+    hangs: random.chance(settings.hang),
+    isDouble: random.chance(settings.duplicate),
+    isSlow: random.chance(settings.slow),
+    isLost: random.chance(settings.lostReply),
+  };
+}
+type Trip = ReturnType<typeof drawTrip>;
+
+function ignore(): void {}

@@ -1,0 +1,53 @@
+// What other rooms may use of providers: the interface a backend implements, the kit that makes a provider of it, its
+// stores, the server that puts it on a port, the suite that tells whether any provider keeps the contract, and a cloud
+// to run them all against.
+
+// The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
+export { tlsFiles } from '../wire/index.ts';
+export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
+export {
+  AREAS,
+  type Area,
+  type Behaviour,
+  type Lane,
+  PROFILES,
+  type Profile,
+} from './conformance/behaviour.ts';
+export type { ProviderRpc } from './conformance/calls.ts';
+export { BEHAVIOURS } from './conformance/registry.ts';
+export {
+  type BehaviourResult,
+  type ConformanceReport,
+  reportJson,
+  reportJunit,
+  type Status,
+  type Verdict,
+} from './conformance/report.ts';
+export { type ConformanceOptions, type Progress, runConformance } from './conformance/run.ts';
+export type { Connect, Connection } from './conformance/session.ts';
+export { DEFAULT_TIMINGS, type Timings } from './conformance/timings.ts';
+export { type CatalogueEntry, DEFAULT_CATALOGUE } from './fake/catalogue.ts';
+export { type CloudEvent, FakeCloud, type FakeCloudOptions, type HostSelector } from './fake/cloud.ts';
+export { serveControl } from './fake/control.ts';
+export { FakeProvider, type FakeProviderOptions } from './fake/fake-provider.ts';
+export { withFaultSelectors } from './fake/selectors.ts';
+export {
+  type FakeSettings,
+  PRESET_NAMES,
+  type PresetName,
+  patchOf,
+  patchSettings,
+  presetSettings,
+  type SettingsPatch,
+} from './fake/settings.ts';
+export { type ProviderCalls, TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
+export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
+export { OfferingsError } from './kit/offerings.ts';
+export type { ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
+export { Provider } from './kit/provider.ts';
+export type { ProviderServer, ServedProvider } from './kit/server.ts';
+export { serveProvider } from './kit/server.ts';
+export { SqliteStore } from './kit/sqlite-store.ts';
+export type { Changes, Store, StoredState } from './kit/store.ts';
+export { systemClock } from './kit/system-clock.ts';
+export type { TransitionKind, TransitionTimeouts } from './kit/transitions.ts';

@@ -1,0 +1,151 @@
+// The bytes of one record, in two parts that together are a `Machine` message: what the cloud says of it (changed by a
+// refresh alone) and where it is in its life (changed by transitions alone). Protobuf lets fields stand in any order, so
+// either part is replaced without decoding the other, and a refresh that brings nothing new shows as equal bytes.
+
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import {
+  type CapacityType,
+  compareText,
+  formatQuantity,
+  type HostRef,
+  MachineState,
+  type ResourceVector,
+} from '../../model/index.ts';
+import { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import type { Offering } from '../backend.ts';
+import { MessageWriter } from './message-writer.ts';
+
+/** Where a machine is in its life. */
+export interface Life {
+  readonly state: MachineState;
+  readonly host: HostRef | null;
+  readonly cluster: string;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly lastError: string;
+}
+
+/** A machine that exists as a quota slot only. */
+export const UNBORN: Life = {
+  state: MachineState.Speculative,
+  host: null,
+  cluster: '',
+  metadata: new Map(),
+  lastError: '',
+};
+
+// Field numbers of `Machine` and `Resources`.
+const FIELD = {
+  id: 1,
+  state: 2,
+  host: 3,
+  instanceType: 4,
+  zone: 5,
+  capacityType: 6,
+  pricePerHour: 7,
+  interruptionProbability: 8,
+  resources: 9,
+  labels: 10,
+  lastError: 12,
+  allocatable: 13,
+  cluster: 14,
+  shardMetadata: 15,
+} as const;
+const RESOURCES_FIELD = 1;
+
+// One for each part, because the parts of one record are made side by side.
+const writer = new MessageWriter();
+const lifeWriter = new MessageWriter();
+
+/**
+ * The first part. Maps are written in the order of their keys, so that equal offerings give equal bytes.
+ * A view that is good until the next call.
+ */
+export function encodeOffering(offering: Offering): Uint8Array {
+  writer.reset();
+  writer.text(FIELD.id, offering.id);
+  writer.text(FIELD.instanceType, offering.instanceType);
+  writer.text(FIELD.zone, offering.zone);
+  writer.small(FIELD.capacityType, offering.capacityType);
+  writer.double(FIELD.pricePerHour, offering.pricePerHour);
+  writer.double(FIELD.interruptionProbability, offering.interruptionProbability);
+  writeResources(FIELD.resources, offering.resources);
+  for (const [key, value] of inOrder(offering.labels)) writer.pair(FIELD.labels, key, value);
+  if (offering.allocatable.size > 0) writeResources(FIELD.allocatable, offering.allocatable);
+  return writer.written;
+}
+
+function writeResources(field: number, vector: ResourceVector): void {
+  const start = writer.open(field, 0);
+  for (const [name, units] of inOrder(vector)) {
+    if (units > 0) writer.pair(RESOURCES_FIELD, name, formatQuantity(units, name));
+  }
+  writer.close(start);
+}
+
+/** The entries of a map by key. Most maps come in order already. */
+function inOrder<V>(map: ReadonlyMap<string, V>): Iterable<readonly [string, V]> {
+  let last = '';
+  for (const key of map.keys()) {
+    if (compareText(last, key) > 0) return [...map].sort(([a], [b]) => compareText(a, b));
+    last = key;
+  }
+  return map;
+}
+
+/** The first part again, with what a refresh may bring; type, zone and capacity type stay as they were. */
+export function refreshOffering(described: Uint8Array, offering: Offering): Uint8Array {
+  const { instanceType, zone, capacityType } = Machine.decode(described);
+  return encodeOffering({ ...offering, instanceType, zone, capacityType: capacityType as CapacityType });
+}
+
+/** The second part. A view that is good until the next call. */
+export function encodeLife(life: Life): Uint8Array {
+  lifeWriter.reset();
+  lifeWriter.small(FIELD.state, life.state);
+  if (life.host !== null) lifeWriter.pair(FIELD.host, life.host.provider, life.host.ref);
+  lifeWriter.text(FIELD.lastError, life.lastError);
+  lifeWriter.text(FIELD.cluster, life.cluster);
+  for (const [key, value] of life.metadata) lifeWriter.pair(FIELD.shardMetadata, key, value);
+  return lifeWriter.written;
+}
+
+export function decodeMachine(body: Uint8Array): Machine {
+  return Machine.decode(body);
+}
+
+/** The id of a record, which is its first field, without decoding the rest. */
+export function idOfBody(body: Uint8Array): string {
+  const reader = new BinaryReader(body);
+  reader.tag();
+  return reader.string();
+}
+
+/** Reads the second part. */
+export function decodeLife(bytes: Uint8Array): Life {
+  const machine = Machine.decode(bytes);
+  return {
+    state: machine.state as MachineState,
+    host: machine.host ?? null,
+    cluster: machine.cluster,
+    metadata: machine.shardMetadata,
+    lastError: machine.lastError,
+  };
+}
+
+const MACHINES_TAG = (1 << 3) | 2;
+
+/** What stands before a record of this length in a `MachineList`. */
+export function frameHeader(bodyBytes: number): number[] {
+  const header = [MACHINES_TAG];
+  let rest = bodyBytes;
+  for (; rest > 0x7f; rest >>>= 7) header.push((rest & 0x7f) | 0x80);
+  header.push(rest);
+  return header;
+}
+
+const REVISION_TAG = (2 << 3) | 2;
+
+/** The revision of a `MachineList`, as a field of it. */
+export function revisionField(revision: Uint8Array): Uint8Array {
+  return new BinaryWriter().uint32(REVISION_TAG).bytes(revision).finish();
+}

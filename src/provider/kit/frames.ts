@@ -1,0 +1,161 @@
+// Encoded records, laid end to end in large chunks, so that a List of half a million machines is a few copies instead
+// of half a million encodings, and half a million records are no work for the garbage collector. A frame that is
+// replaced leaves a hole; a chunk that is mostly holes is emptied.
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+interface Chunk {
+  bytes: Buffer;
+  used: number;
+  live: number;
+}
+
+export class Frames {
+  readonly #chunks: Chunk[] = [{ bytes: NOTHING, used: 0, live: 0 }];
+  #current = 0;
+  #count = 0;
+  #chunkOf = new Uint32Array(1024);
+  #from = new Uint32Array(1024);
+  #length = new Uint32Array(1024);
+
+  /** Bytes held, holes included. */
+  get heldBytes(): number {
+    return this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  lengthOf(slot: number): number {
+    return this.#length[slot]!;
+  }
+
+  /** The frame of a slot. A view that is good until the next `set`. */
+  at(slot: number): Buffer {
+    const from = this.#from[slot]!;
+    return this.#chunks[this.#chunkOf[slot]!]!.bytes.subarray(from, from + this.#length[slot]!);
+  }
+
+  /** Makes the joined parts the frame of a slot: a new one, next in line, or one that exists. */
+  set(slot: number, parts: readonly ArrayLike<number>[]): void {
+    if (slot === this.#count) this.#addSlot();
+    else this.#chunks[this.#chunkOf[slot]!]!.live -= this.#length[slot]!;
+    const left = this.#chunkOf[slot]!;
+    this.#append(slot, parts);
+    if (left !== this.#current && this.#isWorthEmptying(left)) this.#empty(left);
+  }
+
+  /** The frames of some slots as they are now. */
+  extract(slots: Int32Array): Extract {
+    const stretches = {
+      chunk: new Uint32Array(slots.length),
+      from: new Uint32Array(slots.length),
+      to: new Uint32Array(slots.length),
+    };
+    let count = 0;
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      const chunk = this.#chunkOf[slot]!;
+      const from = this.#from[slot]!;
+      // Neighbours are copied together.
+      if (count > 0 && stretches.chunk[count - 1] === chunk && stretches.to[count - 1] === from) count--;
+      else {
+        stretches.chunk[count] = chunk;
+        stretches.from[count] = from;
+      }
+      stretches.to[count++] = from + this.#length[slot]!;
+    }
+    return new Extract(
+      this.#chunks.map(({ bytes }) => bytes),
+      stretches,
+      count,
+    );
+  }
+
+  #append(slot: number, parts: readonly ArrayLike<number>[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    if (this.#chunks[this.#current]!.used + length > this.#chunks[this.#current]!.bytes.length) {
+      this.#openChunk(Math.max(length, CHUNK_BYTES));
+    }
+    const chunk = this.#chunks[this.#current]!;
+    this.#chunkOf[slot] = this.#current;
+    this.#from[slot] = chunk.used;
+    this.#length[slot] = length;
+    for (const part of parts) {
+      chunk.bytes.set(part, chunk.used);
+      chunk.used += part.length;
+    }
+    chunk.live += length;
+  }
+
+  #openChunk(bytes: number): void {
+    const chunk = { bytes: Buffer.allocUnsafeSlow(bytes), used: 0, live: 0 };
+    const free = this.#chunks.findIndex((candidate) => candidate.bytes === NOTHING);
+    this.#current = free === -1 ? this.#chunks.length : free;
+    this.#chunks[this.#current] = chunk;
+  }
+
+  #isWorthEmptying(index: number): boolean {
+    const chunk = this.#chunks[index]!;
+    return chunk.bytes !== NOTHING && chunk.live * 2 < chunk.bytes.length;
+  }
+
+  /** Moves what lives in a chunk to the current one. Walks all slots, once for every two megabytes replaced. */
+  #empty(index: number): void {
+    const { bytes } = this.#chunks[index]!;
+    for (let slot = 0; slot < this.#count; slot++) {
+      if (this.#chunkOf[slot] !== index) continue;
+      const from = this.#from[slot]!;
+      this.#append(slot, [bytes.subarray(from, from + this.#length[slot]!)]);
+    }
+    this.#chunks[index] = { bytes: NOTHING, used: 0, live: 0 };
+  }
+
+  #addSlot(): void {
+    this.#count++;
+    if (this.#count <= this.#from.length) return;
+    this.#chunkOf = grown(this.#chunkOf);
+    this.#from = grown(this.#from);
+    this.#length = grown(this.#length);
+  }
+}
+
+interface Stretches {
+  readonly chunk: Uint32Array;
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+}
+
+/** Frames as they were at one moment. Bytes once written are never written over, so changes since then do not show. */
+export class Extract {
+  readonly bytes: number;
+  readonly #chunks: readonly Buffer[];
+  readonly #stretches: Stretches;
+  readonly #count: number;
+  #next = 0;
+  #copied = 0;
+
+  constructor(chunks: readonly Buffer[], stretches: Stretches, count: number) {
+    this.#chunks = chunks;
+    this.#stretches = stretches;
+    this.#count = count;
+    let bytes = 0;
+    for (let i = 0; i < count; i++) bytes += stretches.to[i]! - stretches.from[i]!;
+    this.bytes = bytes;
+  }
+
+  /** Copies on from where it stopped, to the same place in the target; after about so many bytes it returns false. */
+  copyTo(target: Buffer, atOnce: number): boolean {
+    const { chunk, from, to } = this.#stretches;
+    const pause = this.#copied + atOnce;
+    for (; this.#next < this.#count && this.#copied < pause; this.#next++) {
+      const bytes = this.#chunks[chunk[this.#next]!]!;
+      this.#copied += bytes.copy(target, this.#copied, from[this.#next], to[this.#next]);
+    }
+    return this.#next === this.#count;
+  }
+}
+
+function grown(column: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}

@@ -1,0 +1,123 @@
+// Checks what a backend describes, before any of it is shown to a shard. A wrong record is dropped by every shard that
+// reads it, one by one and far away; here it is refused with all its problems at once, and the last good inventory stays.
+
+import {
+  BigFleetError,
+  CapacityType,
+  type ErrorCode,
+  type HostRef,
+  isCapacityType,
+  MAX_UNITS,
+  MachineState,
+  machineProblems,
+  type Problem,
+  printable,
+  type ResourceVector,
+} from '../../model/index.ts';
+import type { Offering } from '../backend.ts';
+import { MAX_ID_BYTES } from './limits.ts';
+
+/** Labels that repeat a field of the record. Readers take the field, so a label that differs would only mislead. */
+const FIELD_LABELS: ReadonlySet<string> = new Set([
+  'instance-type',
+  'instance_type',
+  'instanceType',
+  'zone',
+  'availability-zone',
+  'availability_zone',
+  'capacity-type',
+  'capacity_type',
+  'capacityType',
+]);
+
+/** Problems shown in the message of the error; the rest are counted, and all are in `problems`. */
+const SHOWN_PROBLEMS = 20;
+
+/** Checks a description part by part, since half a million offerings in one go would keep everybody else waiting. */
+export class OfferingCheck {
+  readonly problems: Problem[] = [];
+  readonly #offerings: readonly Offering[];
+  readonly #isZoned: boolean;
+  readonly #seen = new Set<string>();
+
+  /** `requireZone` asks for a zone even where only one is in use. */
+  constructor(offerings: readonly Offering[], requireZone: boolean) {
+    this.#offerings = offerings;
+    this.#isZoned = requireZone || offerings.some(({ zone }) => zone !== offerings[0]!.zone);
+  }
+
+  /** Adds the problems of the offerings from one place up to another; each place once. */
+  check(from: number, to: number): void {
+    for (let i = from; i < Math.min(to, this.#offerings.length); i++) this.#checkOne(this.#offerings[i]!, i);
+  }
+
+  #checkOne(offering: Offering, place: number): void {
+    const say = (code: ErrorCode, field: string, message: string): void => {
+      this.problems.push({ code, path: `offerings[${place}](${printable(offering.id)}).${field}`, message });
+    };
+    for (const { code, path, message } of machineProblems(asMachine(offering))) say(code, path, message);
+    if (this.#seen.has(offering.id)) say('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
+    this.#seen.add(offering.id);
+    if (Buffer.byteLength(offering.id) > MAX_ID_BYTES) {
+      say('BF_PROVIDER_LIMIT', 'id', `The id has more than ${MAX_ID_BYTES} bytes.`);
+    }
+    if (offering.instanceType === '') say('BF_OFFERING_TYPE', 'instanceType', 'There is no instance type.');
+    if (offering.zone === '' && this.#isZoned) say('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
+    checkCapacity(offering, say);
+    if (offering.host !== null && !isHost(offering.host)) {
+      say('BF_MACHINE_HOST_MISSING', 'host', 'The host needs a provider and a ref.');
+    }
+    checkAmounts(offering.resources, 'resources', say);
+    checkAmounts(offering.allocatable, 'allocatable', say);
+    for (const key of offering.labels.keys()) {
+      if (FIELD_LABELS.has(key)) say('BF_OFFERING_LABEL', 'labels', `The label "${key}" repeats a field.`);
+    }
+  }
+}
+
+/** A host as readers want it: both names given. */
+export function isHost(host: HostRef): boolean {
+  return host.provider !== '' && host.ref !== '';
+}
+
+type Say = (code: ErrorCode, field: string, message: string) => void;
+
+function checkCapacity({ capacityType, interruptionProbability }: Offering, say: Say): void {
+  if (!isCapacityType(capacityType) || capacityType === CapacityType.Unspecified) {
+    say('BF_MACHINE_CAPACITY_TYPE_UNKNOWN', 'capacityType', `The capacity type is ${Number(capacityType)}.`);
+  }
+  if (capacityType === CapacityType.Spot && interruptionProbability === 0) {
+    say('BF_MACHINE_PROBABILITY', 'interruptionProbability', 'Spot capacity can always be interrupted.');
+  }
+}
+
+function checkAmounts(amounts: ResourceVector, field: string, say: Say): void {
+  for (const [name, units] of amounts) {
+    if (name === '') say('BF_RESOURCE_NAME', field, 'A resource has no name.');
+    if (Number.isInteger(units) && units >= 0 && units <= MAX_UNITS) continue;
+    const where = `${field}["${printable(name)}"]`;
+    if (units < 0) say('BF_QUANTITY_NEGATIVE', where, `The amount is ${units}.`);
+    else if (!Number.isInteger(units)) say('BF_QUANTITY_SYNTAX', where, `${units} is not a whole number.`);
+    else say('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);
+  }
+}
+
+function asMachine(offering: Offering) {
+  const state = offering.host === null ? MachineState.Speculative : MachineState.Idle;
+  return { ...offering, state, cluster: '', lastError: '', stamp: null, target: null };
+}
+
+/** A description was refused whole. */
+export class OfferingsError extends BigFleetError {
+  override readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    const shown = problems
+      .slice(0, SHOWN_PROBLEMS)
+      .map(({ code, path, message }) => `\n  ${code} at ${path}: ${message}`);
+    const more = problems.length > SHOWN_PROBLEMS ? `\n  and ${problems.length - SHOWN_PROBLEMS} more` : '';
+    super('BF_OFFERINGS_INVALID', `${problems.length} problems.${shown.join('')}${more}\n`);
+    this.name = 'OfferingsError';
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,448 @@
+// A capacity provider: the six calls of the contract over a backend and a store. Plain methods that take and return
+// messages and throw `RpcError`; server.ts puts them on a port. Every decision is made in one go without waiting, so
+// calls for the same machine never interleave; then the caller waits until what was decided is safe in the store.
+
+import { type Clock, type HostRef, MachineState, printable, stateName } from '../../model/index.ts';
+import {
+  type ConfigureRequest,
+  type CreateRequest,
+  type DeleteRequest,
+  type DrainRequest,
+  type ListFilter,
+  type Machine,
+  MachineList,
+  type MachineRef,
+  type TransitionAck,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { type FencingToken, type RpcError, status } from '../../wire/index.ts';
+import type { Backend, Subject } from '../backend.ts';
+import { UNBORN } from './body.ts';
+import { type Draft, Inventory, newDraft, unbound } from './inventory.ts';
+import type { Journal } from './journal.ts';
+import { MAX_ERROR_CHARACTERS } from './limits.ts';
+import { Listing } from './listing.ts';
+import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
+import type { Records } from './records.ts';
+import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
+import { type Ending, type Run, Runs } from './runs.ts';
+import type { Counters, Store, StoredState } from './store.ts';
+import {
+  DEFAULT_TIMEOUTS_MS,
+  TRANSITIONS,
+  type TransitionKind,
+  type TransitionTimeouts,
+  transitionThrough,
+} from './transitions.ts';
+
+export interface ProviderOptions {
+  readonly timeoutsMs?: Partial<TransitionTimeouts>;
+  /** How long `describe` may take. Default 30 s. */
+  readonly describeTimeoutMs?: number;
+  /** Asks for a zone even where only one is in use. Default false. */
+  readonly requireZone?: boolean;
+  /**
+   * What operation ids begin with; default `op-`. Set it where several providers share one account and pass ids on as
+   * client tokens, and keep it as long as the store.
+   */
+  readonly operationPrefix?: string;
+  /** The store failed and every call is refused from now on; a good moment to end the process. */
+  readonly onStoreFailure?: (error: unknown) => void;
+}
+
+export interface ProviderParts {
+  readonly backend: Backend;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly options?: ProviderOptions;
+}
+
+/** What a refresh brought. */
+export interface Refreshed {
+  readonly added: number;
+  readonly changed: number;
+  readonly unchanged: number;
+}
+
+/** Offerings checked or taken in one go, some milliseconds' worth. */
+const REFRESH_LOT = 2000;
+const DEFAULT_DESCRIBE_TIMEOUT_MS = 30_000;
+
+/** What a transition needs beyond the machine: nothing, a binding, or a grace period. */
+interface Order {
+  readonly cluster: string;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly bootstrapBlob: Uint8Array;
+  readonly graceSeconds: number;
+}
+
+const NO_ORDER: Order = {
+  cluster: '',
+  metadata: new Map(),
+  bootstrapBlob: new Uint8Array(),
+  graceSeconds: 0,
+};
+
+interface Accepted {
+  readonly ack: TransitionAck;
+  /** null for a call that repeats one accepted before. */
+  readonly run: Run | null;
+}
+
+type FencedRequest = Parameters<typeof readToken>[0] & { readonly machineId: string };
+
+export class Provider {
+  readonly #backend: Backend;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #options: ProviderOptions;
+  readonly #timeoutsMs: TransitionTimeouts;
+  readonly #inventory: Inventory;
+  readonly #records: Records;
+  readonly #journal: Journal;
+  readonly #runs: Runs;
+  readonly #listing: Listing;
+  #refreshing: Promise<Refreshed> | null = null;
+  #isClosed = false;
+
+  private constructor(parts: ProviderParts, counters: Counters) {
+    this.#backend = parts.backend;
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#options = parts.options ?? {};
+    this.#timeoutsMs = { ...DEFAULT_TIMEOUTS_MS, ...this.#options.timeoutsMs };
+    this.#inventory = new Inventory(parts.store, counters, (error) => this.#options.onStoreFailure?.(error));
+    this.#records = this.#inventory.records;
+    this.#journal = this.#inventory.journal;
+    this.#runs = new Runs(parts.clock, (run, ending) => this.#end(run, ending));
+    this.#listing = new Listing(this.#records, counters.born);
+  }
+
+  /**
+   * Loads the store, settles what a crash left open, and takes in what the backend describes. If any of that fails, the
+   * store is closed again.
+   */
+  static async open(parts: ProviderParts): Promise<Provider> {
+    try {
+      const stored = await parts.store.load();
+      const counters = stored.counters ?? { born: parts.clock.now(), revision: 0, operations: 0 };
+      const provider = new Provider(parts, counters);
+      const resumed = provider.#restore(stored);
+      await provider.refresh();
+      for (const run of resumed) provider.#runs.start(run);
+      return provider;
+    } catch (error) {
+      await parts.store.close();
+      throw error;
+    }
+  }
+
+  /** Machines on record. */
+  get machineCount(): number {
+    return this.#records.count;
+  }
+
+  /** Transitions under way. */
+  get runningCount(): number {
+    return this.#runs.count;
+  }
+
+  create(request: CreateRequest): Promise<TransitionAck> {
+    return this.#transition('create', request, () => NO_ORDER);
+  }
+
+  configure(request: ConfigureRequest): Promise<TransitionAck> {
+    return this.#transition('configure', request, () => {
+      checkBinding(request);
+      const { clusterId: cluster, shardMetadata: metadata, bootstrapBlob } = request;
+      return { ...NO_ORDER, cluster, metadata, bootstrapBlob };
+    });
+  }
+
+  drain(request: DrainRequest): Promise<TransitionAck> {
+    return this.#transition('drain', request, () => ({
+      ...NO_ORDER,
+      graceSeconds: readGrace(request.gracePeriodSeconds),
+    }));
+  }
+
+  delete(request: DeleteRequest): Promise<TransitionAck> {
+    return this.#transition('delete', request, () => NO_ORDER);
+  }
+
+  async get({ id }: MachineRef): Promise<Machine> {
+    this.#check();
+    checkMachineId(id, 'id');
+    const slot = this.#records.slotOf(id);
+    if (slot === undefined) throw unknownMachine(id);
+    const machine = this.#records.machineOf(slot);
+    await this.#journal.settled();
+    return machine;
+  }
+
+  async list(filter: ListFilter): Promise<MachineList> {
+    return MachineList.decode(await this.listBytes(filter));
+  }
+
+  /** The same list as the bytes of a `MachineList`, which costs a copy instead of an encoding. */
+  async listBytes(filter: ListFilter): Promise<Buffer> {
+    this.#check();
+    const selection = this.#listing.select(filter, this.#inventory.revision);
+    const list = await this.#listing.encode(selection, () => this.#giveWay());
+    // What is shown must not be taken back by a crash.
+    await this.#journal.settled();
+    return list;
+  }
+
+  /**
+   * Asks the backend again: takes new machines and new prices, probabilities, sizes and labels; machines that are no
+   * longer described stay. Refuses a description with a problem as a whole. A second call joins one that is under way.
+   */
+  refresh(): Promise<Refreshed> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  /** The backend found a machine dead: it is Failed from now on. False if it is unknown or Failed already. */
+  async lose(machineId: string, reason: string): Promise<boolean> {
+    this.#check();
+    const slot = this.#records.slotOf(machineId);
+    if (slot === undefined || this.#records.stateOf(slot) === MachineState.Failed) return false;
+    const draft = newDraft();
+    this.#runs.drop(slot);
+    this.#fail(slot, reason, draft);
+    this.#inventory.write(draft);
+    await this.#journal.settled();
+    return true;
+  }
+
+  /**
+   * Somebody cleaned up after a Failed machine: it is Idle on this host, or a quota slot again (null). No call of the
+   * contract leads out of Failed. False if the machine is unknown or not Failed.
+   */
+  async recover(machineId: string, host: HostRef | null): Promise<boolean> {
+    this.#check();
+    const slot = this.#records.slotOf(machineId);
+    if (slot === undefined || this.#records.stateOf(slot) !== MachineState.Failed) return false;
+    if (host !== null && !isHost(host)) throw new TypeError('a host needs a provider and a ref');
+    const draft = newDraft();
+    this.#inventory.move(slot, unbound(host), draft);
+    this.#inventory.write(draft);
+    await this.#journal.settled();
+    return true;
+  }
+
+  /**
+   * Takes no more calls, waits up to `waitMs` for transitions under way, and closes the store. Whatever still runs then is
+   * told to stop, and counts as interrupted at the next start.
+   */
+  async close(waitMs = 0): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (waitMs > 0) await this.#runs.idle(waitMs);
+    this.#runs.dropAll();
+    await this.#refreshing?.catch(() => {});
+    await this.#journal.settled().catch(() => {});
+    await this.#store.close();
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw refusal(status.UNAVAILABLE, 'BF_PROVIDER_STOPPED', 'It is going down.');
+    this.#journal.check();
+  }
+
+  /** The order of the checks is the contract's; nothing changes before the fence, and the fence counts whatever follows. */
+  async #transition(
+    kind: TransitionKind,
+    request: FencedRequest,
+    readOrder: () => Order,
+  ): Promise<TransitionAck> {
+    this.#check();
+    checkMachineId(request.machineId, 'machine_id');
+    if (kind === 'delete' && this.#backend.delete === undefined) {
+      throw refusal(status.UNIMPLEMENTED, 'BF_PROVIDER_NO_DELETE', 'Hosts cannot be given back here.');
+    }
+    const token = readToken(request);
+    const order = readOrder();
+    const draft = newDraft();
+    const slot = this.#records.slotOf(request.machineId);
+    this.#fence(request.machineId, slot !== undefined, token, draft);
+    const outcome =
+      slot === undefined ? unknownMachine(request.machineId) : this.#decide(kind, slot, order, draft);
+    this.#inventory.write(draft);
+    await this.#journal.settled();
+    if (outcome instanceof Error) throw outcome;
+    if (outcome.run !== null) this.#runs.start(outcome.run);
+    return outcome.ack;
+  }
+
+  #fence(machine: string, isKnown: boolean, token: FencingToken | null, draft: Draft): void {
+    if (token === null) return;
+    const advance = this.#inventory.fences.pass(machine, isKnown, token);
+    if ('heldBy' in advance) {
+      const { epoch, sequence } = advance.heldBy;
+      const detail = `Token (${token.epoch}, ${token.sequence}) is not newer than (${epoch}, ${sequence}).`;
+      throw refusal(status.FAILED_PRECONDITION, 'BF_TOKEN_STALE', detail);
+    }
+    draft.marks.push(advance.mark);
+    draft.forgottenMarks.push(...advance.forgotten);
+  }
+
+  #decide(kind: TransitionKind, slot: number, order: Order, draft: Draft): Accepted | RpcError {
+    const { from, via, to } = TRANSITIONS[kind];
+    const state = this.#records.stateOf(slot);
+    const known = this.#records.operationOf(slot, kind);
+    if (known > 0 && (state === via || state === to)) return { ack: this.#ack(known, slot), run: null };
+    if (state !== from) {
+      const detail = `Cannot ${kind} a ${stateName(state)} machine; it must be ${stateName(from)}.`;
+      return refusal(status.INTERNAL, 'BF_MOVE_ILLEGAL', detail, printable(this.#records.idOf(slot)));
+    }
+    const operation = this.#inventory.nextOperation();
+    this.#records.setOperation(slot, kind, operation);
+    const life = this.#records.lifeOf(slot);
+    const { cluster, metadata, bootstrapBlob, graceSeconds } = order;
+    this.#inventory.move(
+      slot,
+      kind === 'configure' ? { ...life, state: via, cluster, metadata } : { ...life, state: via },
+      draft,
+    );
+    if (this.#backend.resumable === true) draft.flights.push({ slot, kind, graceSeconds, bootstrapBlob });
+    return { ack: this.#ack(operation, slot), run: this.#prepare(slot, kind, bootstrapBlob, graceSeconds) };
+  }
+
+  #ack(operation: number, slot: number): TransitionAck {
+    return { operationId: this.#operationId(operation), machine: this.#records.machineOf(slot) };
+  }
+
+  #operationId(operation: number): string {
+    return `${this.#options.operationPrefix ?? 'op-'}${operation}`;
+  }
+
+  #prepare(slot: number, kind: TransitionKind, bootstrapBlob: Uint8Array, graceSeconds: number): Run {
+    const backend = this.#backend;
+    const machine = this.#subject(slot);
+    const run: Run = this.#runs.prepare({
+      slot,
+      kind,
+      operationId: this.#operationId(this.#records.operationOf(slot, kind)),
+      timeoutMs: this.#timeoutsMs[kind] + graceSeconds * 1000,
+      work: async () => {
+        const { operation } = run;
+        switch (kind) {
+          case 'create':
+            return backend.create(machine, operation);
+          case 'configure':
+            await backend.configure(machine, { cluster: machine.cluster, bootstrapBlob }, operation);
+            return undefined;
+          case 'drain':
+            await backend.drain(machine, graceSeconds, operation);
+            return undefined;
+          case 'delete':
+            await backend.delete!(machine, operation);
+            return undefined;
+        }
+      },
+    });
+    return run;
+  }
+
+  #subject(slot: number): Subject {
+    const { id, instanceType, zone, capacityType, labels, host, cluster } = this.#records.machineOf(slot);
+    return { id, instanceType, zone, capacityType, labels, host: host ?? null, cluster };
+  }
+
+  /** A run ended: the machine settles, or is Failed. */
+  #end({ slot, kind }: Run, ending: Ending): void {
+    const draft = newDraft();
+    if (!ending.ok) this.#fail(slot, ending.reason, draft);
+    else if (kind === 'create' && (ending.host === undefined || !isHost(ending.host))) {
+      this.#fail(slot, 'the backend created no host that can be named', draft);
+    } else this.#settle(slot, kind, ending.host, draft);
+    this.#inventory.write(draft);
+  }
+
+  #settle(slot: number, kind: TransitionKind, created: HostRef | undefined, draft: Draft): void {
+    const life = this.#records.lifeOf(slot);
+    const state = TRANSITIONS[kind].to;
+    const bound = kind === 'configure' ? life : UNBORN;
+    const host = kind === 'delete' ? null : (created ?? life.host);
+    this.#inventory.move(
+      slot,
+      { state, host, cluster: bound.cluster, metadata: bound.metadata, lastError: '' },
+      draft,
+    );
+    if (this.#backend.resumable === true) draft.landed.push(slot);
+  }
+
+  #fail(slot: number, reason: string, draft: Draft): void {
+    const life = this.#records.lifeOf(slot);
+    const lastError = reason.slice(0, MAX_ERROR_CHARACTERS) || 'failed without a reason';
+    this.#inventory.move(slot, { ...life, state: MachineState.Failed, lastError }, draft);
+    if (this.#backend.resumable === true) draft.landed.push(slot);
+  }
+
+  /** Takes in what the last process left. Its open transitions are repeated where the backend can, Failed otherwise. */
+  #restore(stored: StoredState): readonly Run[] {
+    const draft = newDraft();
+    this.#inventory.restore(stored, draft);
+    const flights = new Map(Array.from(stored.flights, (flight) => [flight.slot, flight]));
+    const resumed: Run[] = [];
+    for (let slot = 0; slot < this.#records.count; slot++) {
+      const kind = transitionThrough(this.#records.stateOf(slot));
+      if (kind === undefined) continue;
+      const flight = flights.get(slot);
+      if (this.#backend.resumable === true && flight?.kind === kind) {
+        resumed.push(this.#prepare(slot, kind, flight.bootstrapBlob, flight.graceSeconds));
+      } else this.#fail(slot, `the provider was restarted in the middle of ${kind}`, draft);
+    }
+    this.#inventory.write(draft);
+    return resumed;
+  }
+
+  async #refresh(): Promise<Refreshed> {
+    const offerings = await this.#describe();
+    const check = new OfferingCheck(offerings, this.#options.requireZone ?? false);
+    await this.#inLots(offerings.length, (from, to) => check.check(from, to));
+    if (check.problems.length > 0) throw new OfferingsError(check.problems);
+    const outcomes = { added: 0, changed: 0, unchanged: 0 };
+    await this.#inLots(offerings.length, (from, to) => {
+      const draft = newDraft();
+      for (const offering of offerings.slice(from, to)) outcomes[this.#inventory.take(offering, draft)]++;
+      this.#inventory.write(draft);
+      return this.#journal.settled();
+    });
+    return outcomes;
+  }
+
+  /** Does something part by part; between two parts other calls get their turn. */
+  async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
+    for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
+      if (from > 0) await this.#giveWay();
+      await take(from, from + REFRESH_LOT);
+    }
+  }
+
+  #giveWay(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(0, resolve));
+  }
+
+  async #describe() {
+    const timeoutMs = this.#options.describeTimeoutMs ?? DEFAULT_DESCRIBE_TIMEOUT_MS;
+    const controller = new AbortController();
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const cancel = this.#clock.after(timeoutMs, () => {
+      reject(new Error(`the backend did not describe itself within ${timeoutMs / 1000} s`));
+      controller.abort();
+    });
+    try {
+      return await Promise.race([this.#backend.describe(controller.signal), timeout]);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function unknownMachine(id: string): RpcError {
+  return refusal(status.NOT_FOUND, 'BF_MACHINE_UNKNOWN', `There is no machine "${printable(id)}".`);
+}

@@ -1,0 +1,110 @@
+// Transitions under way: one per machine at most. A run ends once, by what the backend says or by its timeout,
+// whichever comes first; what comes later is dropped.
+
+import type { Clock, HostRef } from '../../model/index.ts';
+import type { Operation } from '../backend.ts';
+import type { TransitionKind } from './transitions.ts';
+
+export interface Run {
+  readonly slot: number;
+  readonly kind: TransitionKind;
+  readonly operation: Operation;
+  /** Calls the backend; the host is of interest after `create` alone. */
+  readonly work: () => Promise<HostRef | undefined>;
+  readonly timeoutMs: number;
+}
+
+export type Ending =
+  | { readonly ok: true; readonly host: HostRef | undefined }
+  | { readonly ok: false; readonly reason: string };
+
+/** Longest wait that a timer of Node can count; beyond it fires at once. */
+const MAX_WAIT_MS = 2 ** 31 - 1;
+
+interface Flight {
+  readonly run: Run;
+  readonly controller: AbortController;
+  cancelTimeout: () => void;
+}
+
+export class Runs {
+  readonly #clock: Clock;
+  readonly #onEnd: (run: Run, ending: Ending) => void;
+  readonly #flights = new Map<number, Flight>();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(clock: Clock, onEnd: (run: Run, ending: Ending) => void) {
+    this.#clock = clock;
+    this.#onEnd = onEnd;
+  }
+
+  get count(): number {
+    return this.#flights.size;
+  }
+
+  /** Announces a run. It holds its machine from now on and works once `start` is called. */
+  prepare(run: Omit<Run, 'operation'> & { readonly operationId: string }): Run {
+    const controller = new AbortController();
+    const prepared: Run = { ...run, operation: { id: run.operationId, signal: controller.signal } };
+    this.#flights.set(run.slot, { run: prepared, controller, cancelTimeout: () => {} });
+    return prepared;
+  }
+
+  start(run: Run): void {
+    const flight = this.#flights.get(run.slot);
+    // It may have been lost or called off while its acceptance was being written down.
+    if (flight?.run !== run) return;
+    const seconds = run.timeoutMs / 1000;
+    flight.cancelTimeout = this.#clock.after(Math.min(run.timeoutMs, MAX_WAIT_MS), () =>
+      this.#end(flight, { ok: false, reason: `${run.kind} did not end within ${seconds} s` }),
+    );
+    void settle(run).then((ending) => this.#end(flight, ending));
+  }
+
+  /** Gives up the run of a machine, if there is one, without an ending. */
+  drop(slot: number): void {
+    const flight = this.#flights.get(slot);
+    if (flight === undefined) return;
+    this.#remove(flight);
+    flight.controller.abort();
+  }
+
+  dropAll(): void {
+    for (const slot of [...this.#flights.keys()]) this.drop(slot);
+  }
+
+  /** Resolves when nothing runs, or after so many ms. */
+  idle(waitMs: number): Promise<void> {
+    if (this.count === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(waitMs, resolve);
+      this.#whenIdle.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #end(flight: Flight, ending: Ending): void {
+    if (this.#flights.get(flight.run.slot) !== flight) return;
+    if (!ending.ok) flight.controller.abort();
+    this.#remove(flight);
+    this.#onEnd(flight.run, ending);
+  }
+
+  #remove(flight: Flight): void {
+    this.#flights.delete(flight.run.slot);
+    flight.cancelTimeout();
+    if (this.count > 0) return;
+    for (const wake of this.#whenIdle.splice(0)) wake();
+  }
+}
+
+async function settle(run: Run): Promise<Ending> {
+  try {
+    return { ok: true, host: await run.work() };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, reason };
+  }
+}

@@ -1,0 +1,45 @@
+// The four transitions as one table: where each may start, what it passes, where it settles, and how long it may
+// take. Starts and ways are the model's; nothing else in this room knows them.
+
+import { COMMANDS, MachineState } from '../../model/index.ts';
+
+/** In the order of their columns in a stored record; append only. */
+export const KINDS = ['create', 'configure', 'drain', 'delete'] as const;
+export type TransitionKind = (typeof KINDS)[number];
+
+export interface Transition {
+  /** The one state it may start from. */
+  readonly from: MachineState;
+  /** The state while it runs. */
+  readonly via: MachineState;
+  /** The state when it has succeeded. */
+  readonly to: MachineState;
+}
+
+export const TRANSITIONS: Readonly<Record<TransitionKind, Transition>> = {
+  create: { from: COMMANDS.create.from, via: COMMANDS.create.to, to: MachineState.Idle },
+  configure: { from: COMMANDS.configure.from, via: COMMANDS.configure.to, to: MachineState.Configured },
+  drain: { from: COMMANDS.drain.from, via: COMMANDS.drain.to, to: MachineState.Idle },
+  delete: { from: COMMANDS.delete.from, via: COMMANDS.delete.to, to: MachineState.Speculative },
+};
+
+/**
+ * How long each transition may take, in ms, before the machine is Failed. Too short fails hosts that would have come
+ * up; too long leaves a shard waiting for one that never will. A drain gets its grace period on top.
+ */
+export type TransitionTimeouts = Readonly<Record<TransitionKind, number>>;
+
+const MINUTE_MS = 60_000;
+export const DEFAULT_TIMEOUTS_MS: TransitionTimeouts = {
+  create: 5 * MINUTE_MS,
+  configure: 5 * MINUTE_MS,
+  drain: 10 * MINUTE_MS,
+  delete: 5 * MINUTE_MS,
+};
+
+const BY_VIA = new Map(KINDS.map((kind) => [TRANSITIONS[kind].via, kind]));
+
+/** The transition a machine in this state is in the middle of; undefined for the states where it rests. */
+export function transitionThrough(state: MachineState): TransitionKind | undefined {
+  return BY_VIA.get(state);
+}

@@ -1,0 +1,225 @@
+// Who speaks to whom: mutual TLS 1.3 with one certificate per process, and the identity in it. The certificate of a
+// running process may be replaced on disk at any time; servers look for a new one every few seconds and clients at each
+// connection. Without TLS there are no identities at all, so plaintext is for loopback, unless somebody insists.
+
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import {
+  ChannelCredentials,
+  type experimental,
+  ServerCredentials,
+  type ServerUnaryCall,
+  status,
+} from '@grpc/grpc-js';
+import { BigFleetError, printable } from '../model/index.ts';
+import { RpcError } from './service.ts';
+
+/** Paths of the certificate, its key and the authority both ends trust. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+export interface SecurityOptions {
+  /** null: plaintext. */
+  readonly tls: TlsFiles | null;
+  /** Allows plaintext on addresses other than loopback. Then anybody who reaches the port may do everything. */
+  readonly insecure?: boolean;
+}
+
+/** How often a server looks for a new certificate. Seldom enough to cost nothing, often enough for a roll-over. */
+const WATCH_INTERVAL_MS = 5000;
+const MIN_VERSION = 'TLSv1.3';
+
+/** The TLS trio of a command line: all three or none. */
+export function tlsFiles(given: Partial<Record<keyof TlsFiles, string | undefined>>): TlsFiles | null {
+  const { cert, key, ca } = given;
+  if (cert !== undefined && key !== undefined && ca !== undefined) return { cert, key, ca };
+  if (cert === undefined && key === undefined && ca === undefined) return null;
+  const missing = Object.entries({ cert, key, ca }).filter(([, path]) => path === undefined);
+  const detail = `Missing: ${missing.map(([name]) => `--tls-${name}`).join(', ')}.`;
+  throw new BigFleetError('BF_TLS_PARTIAL', detail);
+}
+
+export function serverCredentials(address: string, options: SecurityOptions): ServerCredentials {
+  if (options.tls !== null) return new TlsServerCredentials(new KeyPair(options.tls));
+  checkPlaintext(address, options);
+  return ServerCredentials.createInsecure();
+}
+
+export function clientCredentials(address: string, options: SecurityOptions): ChannelCredentials {
+  if (options.tls !== null) return new TlsChannelCredentials(new KeyPair(options.tls));
+  checkPlaintext(address, options);
+  return ChannelCredentials.createInsecure();
+}
+
+function checkPlaintext(address: string, { insecure }: SecurityOptions): void {
+  if (insecure === true || isLoopback(address)) return;
+  throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
+}
+
+/** Whether only this machine can be meant. A name other than localhost may resolve to anything. */
+export function isLoopback(address: string): boolean {
+  if (address.startsWith('unix:')) return true;
+  const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/.exec(address) ?? [];
+  const host = bracketed ?? plain ?? address;
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** The certificate and key of this process as they are on disk now; the authority is read once. */
+class KeyPair {
+  readonly #files: TlsFiles;
+  readonly #ca: Buffer;
+  #stamp: string;
+  #context: SecureContextOptions;
+
+  constructor(files: TlsFiles) {
+    this.#files = files;
+    try {
+      this.#ca = readFileSync(files.ca);
+      this.#stamp = this.#readStamp();
+      this.#context = this.#read();
+    } catch (cause) {
+      throw new BigFleetError('BF_TLS_UNREADABLE', `${(cause as Error).message}.`, { cause });
+    }
+  }
+
+  get context(): SecureContextOptions {
+    return this.#context;
+  }
+
+  /** Reads the pair again if a file changed. A pair that cannot be read or does not match leaves the old one in force. */
+  refresh(): boolean {
+    try {
+      const stamp = this.#readStamp();
+      if (stamp === this.#stamp) return false;
+      this.#context = this.#read();
+      this.#stamp = stamp;
+      return true;
+    } catch {
+      // Half-written or half-replaced: looked at again next time.
+      return false;
+    }
+  }
+
+  #readStamp(): string {
+    return [this.#files.cert, this.#files.key].map((path) => statSync(path).mtimeMs).join(' ');
+  }
+
+  #read(): SecureContextOptions {
+    const { cert, key } = this.#files;
+    const context = {
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+      ca: this.#ca,
+      minVersion: MIN_VERSION,
+    } as const;
+    // Throws if key and certificate do not belong together.
+    createSecureContext(context);
+    return context;
+  }
+}
+
+class TlsServerCredentials extends ServerCredentials {
+  readonly #pair: KeyPair;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pair: KeyPair) {
+    const demands = { requestCert: true, rejectUnauthorized: true, minVersion: MIN_VERSION } as const;
+    super(demands, pair.context);
+    this.#pair = pair;
+  }
+
+  override _addWatcher(watcher: Parameters<ServerCredentials['_addWatcher']>[0]): void {
+    super._addWatcher(watcher);
+    this.#timer ??= setInterval(() => {
+      if (this.#pair.refresh()) this.updateSecureContextOptions(this.#pair.context);
+    }, WATCH_INTERVAL_MS).unref();
+  }
+
+  override _removeWatcher(watcher: Parameters<ServerCredentials['_removeWatcher']>[0]): void {
+    super._removeWatcher(watcher);
+    if (this.getWatcherCount() > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}
+
+class TlsChannelCredentials extends ChannelCredentials {
+  readonly #pair: KeyPair;
+
+  constructor(pair: KeyPair) {
+    super();
+    this.#pair = pair;
+  }
+
+  override _isSecure(): boolean {
+    return true;
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  override _createSecureConnector(
+    ...target: Parameters<ChannelCredentials['_createSecureConnector']>
+  ): experimental.SecureConnector {
+    const connector = () => {
+      this.#pair.refresh();
+      const context = createSecureContext(this.#pair.context);
+      return ChannelCredentials.createFromSecureContext(context)._createSecureConnector(...target);
+    };
+    const first = connector();
+    return {
+      connect: (socket) => connector().connect(socket),
+      waitForReady: () => first.waitForReady(),
+      getCallCredentials: () => first.getCallCredentials(),
+      destroy: () => first.destroy(),
+    };
+  }
+}
+
+/** Who a caller is, by its certificate. */
+export type Identity =
+  | { readonly kind: 'cluster' | 'shard'; readonly id: string }
+  | { readonly kind: 'admin' | 'readonly' };
+
+/** The identity of a caller over TLS. Throws PERMISSION_DENIED if it has none, or more than one. */
+export function identityOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>): Identity {
+  const names = call.getAuthContext().sslPeerCertificate?.subjectaltname ?? '';
+  const uris = uriNames(names).filter((uri) => /^bigfleet:/i.test(uri));
+  const identity = uris.length === 1 ? parseIdentity(uris[0]!) : null;
+  if (identity !== null) return identity;
+  throw denied(`The certificate names ${uris.length === 0 ? 'no one' : printable(uris.join(' and '))}.`);
+}
+
+function parseIdentity(uri: string): Identity | null {
+  const [, bound, id, plain] =
+    /^bigfleet:\/\/(?:(cluster|shard)\/([^/?#]+)|(admin|readonly))$/.exec(uri) ?? [];
+  if (plain !== undefined) return { kind: plain as 'admin' | 'readonly' };
+  if (bound === undefined || id === undefined) return null;
+  try {
+    return { kind: bound as 'cluster' | 'shard', id: decodeURIComponent(id) };
+  } catch {
+    return null;
+  }
+}
+
+/** The URIs in Node's text of the alternative names: `DNS:a, URI:b, URI:"c, with JSON escapes"`. */
+function uriNames(names: string): string[] {
+  const uris: string[] = [];
+  for (const [, kind, quoted, plain] of names.matchAll(/(?:^|, )([^:]+):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g)) {
+    if (kind === 'URI') uris.push(quoted === undefined ? plain! : (JSON.parse(quoted) as string));
+  }
+  return uris;
+}
+
+export function denied(detail: string): RpcError {
+  return new RpcError(status.PERMISSION_DENIED, new BigFleetError('BF_IDENTITY_DENIED', detail).message);
+}

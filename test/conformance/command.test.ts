@@ -1,0 +1,53 @@
+// `bigfleet provider conformance` as a person runs it: exit codes, output, and nothing left running.
+
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
+const START = `"${process.execPath}" "${PROGRAM}" {port} {state} {seed} {timeout}`;
+/** A state file that goes with the process. */
+const FORGETFUL = `"${process.execPath}" "${PROGRAM}" {port} '' {seed} {timeout} # {state}`;
+
+function conformance(...args: readonly string[]) {
+  const command = [BIN, 'provider', 'conformance', ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+interface Report {
+  readonly verdict: string;
+  readonly behaviours: readonly { readonly id: string; readonly area: string; readonly status: string }[];
+}
+
+describe('the conformance command', { timeout: 60_000 }, () => {
+  it('ends with 0 for a certified provider', () => {
+    const { status, stdout } = conformance('--start', START, '--only', 'B301,FullLifecycle');
+    expect(stdout).toContain('CERTIFIED: 2 passed, 0 failed, 0 skipped of 2');
+    expect(status).toBe(0);
+  });
+
+  it('ends with 1 for a failed one and for an incomplete run', () => {
+    const failed = conformance('--start', FORGETFUL, '--only', 'B1003', '-o', 'json');
+    const report = JSON.parse(failed.stdout) as Report;
+    expect(report.verdict).toBe('failed');
+    expect(report.behaviours).toMatchObject([{ id: 'B1003', area: 'durability', status: 'failed' }]);
+    expect(failed.status).toBe(1);
+    const incomplete = conformance('--target', '127.0.0.1:1', '--only', 'B1003', '-o', 'json');
+    expect(JSON.parse(incomplete.stdout)).toMatchObject({ verdict: 'incomplete', totals: { skipped: 1 } });
+    expect(incomplete.status).toBe(1);
+  });
+
+  it.each([
+    [['--target', '127.0.0.1:1'], 'BF_TARGET_UNREACHABLE'],
+    [['--start', 'exit 7 # {port}'], 'BF_START_FAILED'],
+    [['--target', '127.0.0.1:1', '--only', 'B999'], 'BF_USAGE'],
+    [['--target', '127.0.0.1:1', '--soak', 'long'], 'duration'],
+    [[], 'BF_USAGE'],
+  ])('ends with 2 for %j', (args, why) => {
+    const { status, stdout, stderr } = conformance(...args);
+    expect(stderr).toContain(why);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+});
