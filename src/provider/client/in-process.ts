@@ -1,0 +1,19 @@
+// Calls straight to a provider in this process: for tests, and for whole systems on a virtual clock.
+
+import type { Provider } from '../kit/provider.ts';
+import type { ProviderTransport } from './transport.ts';
+
+/** What is called; the kit's `Provider`, or something in front of it that loses, delays or doubles calls. */
+export type ProviderCalls = Pick<Provider, 'create' | 'configure' | 'drain' | 'delete' | 'get' | 'listBytes'>;
+
+export function inProcess(provider: ProviderCalls): ProviderTransport {
+  return {
+    create: (request) => provider.create(request),
+    configure: (request) => provider.configure(request),
+    drain: (request) => provider.drain(request),
+    delete: (request) => provider.delete(request),
+    get: (request) => provider.get(request),
+    list: (request) => provider.listBytes(request),
+    close: () => {},
+  };
+}
