@@ -31,7 +31,15 @@ export { RollupReader } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
 export { addService } from './server.ts';
 export type { Codec, Service } from './service.ts';
-export { bindService, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES, RpcError, rawBytes, statusOf } from './service.ts';
+export {
+  bindService,
+  CHANNEL_OPTIONS,
+  MAX_MESSAGE_BYTES,
+  RpcError,
+  rawBytes,
+  status,
+  statusOf,
+} from './service.ts';
 export { stampFromMetadata, stampToMetadata } from './stamp.ts';
 export type { FencingToken } from './token.ts';
 export { isNewer, tokenFromWire } from './token.ts';

@@ -2,7 +2,7 @@
 // The layer adds types, strict decoding, promises and back-pressure for server streams over grpc-js, and
 // nothing else. Codecs can be replaced per method: a session reads its requests raw, see frames.ts.
 
-import type { ChannelOptions, status } from '@grpc/grpc-js';
+import { type ChannelOptions, status } from '@grpc/grpc-js';
 import { decodeStrict, type MessageType } from './decode.ts';
 
 /**
@@ -123,6 +123,9 @@ export function methodsOf<M extends Shapes>(
 ): [key: string, method: Method<MethodShape>][] {
   return Object.entries(service.methods as unknown as Record<string, Method<MethodShape>>);
 }
+
+/** The codes of gRPC, for code that answers calls but knows nothing else of it. */
+export { status };
 
 /** An answer with a gRPC status. Throw it in a handler; any other error becomes INTERNAL. */
 export class RpcError extends Error {

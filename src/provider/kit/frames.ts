@@ -43,23 +43,31 @@ export class Frames {
     if (left !== this.#current && this.#isWorthEmptying(left)) this.#empty(left);
   }
 
-  /** Copies the frames of some slots behind one another; returns where they end. Neighbours are copied together. */
-  copy(slots: Int32Array, target: Buffer, at: number): number {
-    let chunk = 0;
-    let from = 0;
-    let to = 0;
+  /** The frames of some slots as they are now. */
+  extract(slots: Int32Array): Extract {
+    const stretches = {
+      chunk: new Uint32Array(slots.length),
+      from: new Uint32Array(slots.length),
+      to: new Uint32Array(slots.length),
+    };
+    let count = 0;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
-      const start = this.#from[slot]!;
-      const inChunk = this.#chunkOf[slot]!;
-      if (inChunk !== chunk || start !== to) {
-        at += this.#chunks[chunk]!.bytes.copy(target, at, from, to);
-        chunk = inChunk;
-        from = start;
+      const chunk = this.#chunkOf[slot]!;
+      const from = this.#from[slot]!;
+      // Neighbours are copied together.
+      if (count > 0 && stretches.chunk[count - 1] === chunk && stretches.to[count - 1] === from) count--;
+      else {
+        stretches.chunk[count] = chunk;
+        stretches.from[count] = from;
       }
-      to = start + this.#length[slot]!;
+      stretches.to[count++] = from + this.#length[slot]!;
     }
-    return at + this.#chunks[chunk]!.bytes.copy(target, at, from, to);
+    return new Extract(
+      this.#chunks.map(({ bytes }) => bytes),
+      stretches,
+      count,
+    );
   }
 
   #append(slot: number, parts: readonly ArrayLike<number>[]): void {
@@ -107,6 +115,42 @@ export class Frames {
     this.#chunkOf = grown(this.#chunkOf);
     this.#from = grown(this.#from);
     this.#length = grown(this.#length);
+  }
+}
+
+interface Stretches {
+  readonly chunk: Uint32Array;
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+}
+
+/** Frames as they were at one moment. Bytes once written are never written over, so changes since then do not show. */
+export class Extract {
+  readonly bytes: number;
+  readonly #chunks: readonly Buffer[];
+  readonly #stretches: Stretches;
+  readonly #count: number;
+  #next = 0;
+  #copied = 0;
+
+  constructor(chunks: readonly Buffer[], stretches: Stretches, count: number) {
+    this.#chunks = chunks;
+    this.#stretches = stretches;
+    this.#count = count;
+    let bytes = 0;
+    for (let i = 0; i < count; i++) bytes += stretches.to[i]! - stretches.from[i]!;
+    this.bytes = bytes;
+  }
+
+  /** Copies on from where it stopped, to the same place in the target; after about so many bytes it returns false. */
+  copyTo(target: Buffer, atOnce: number): boolean {
+    const { chunk, from, to } = this.#stretches;
+    const pause = this.#copied + atOnce;
+    for (; this.#next < this.#count && this.#copied < pause; this.#next++) {
+      const bytes = this.#chunks[chunk[this.#next]!]!;
+      this.#copied += bytes.copy(target, this.#copied, from[this.#next], to[this.#next]);
+    }
+    return this.#next === this.#count;
   }
 }
 

@@ -1,8 +1,7 @@
 // Between the inventory and its store: hands changes over, knows when all of them are safe, and stops the provider for
 // good when the store fails, because from then on memory and disk tell different stories.
 
-import { status } from '@grpc/grpc-js';
-import type { RpcError } from '../../wire/index.ts';
+import { type RpcError, status } from '../../wire/index.ts';
 import { refusal } from './requests.ts';
 import type { Changes, Store } from './store.ts';
 

@@ -3,14 +3,15 @@
 // inventory gives the full list: a reader with a stale or damaged cursor must never miss a change. A capped delta
 // brings the oldest changes and a cursor that reaches no further; every other list has the cursor of the head.
 
-import { status } from '@grpc/grpc-js';
 import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { MAX_MESSAGE_BYTES } from '../../wire/index.ts';
+import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
 import { revisionField } from './body.ts';
 import { EVERY_STATE, type Records } from './records.ts';
 import { refusal } from './requests.ts';
 
+/** What is copied in one go: a few milliseconds' worth. */
+const PART_BYTES = 8 * 1024 * 1024;
 /** Longer than any cursor of ours; what is longer is not looked at. */
 const MAX_CURSOR_BYTES = 64;
 const CURSOR = /^([0-9a-z]{1,12})\.(0|[1-9][0-9]{0,15})$/;
@@ -50,17 +51,18 @@ export class Listing {
     return { slots: this.#records.slotsIn(states, start, limit), revision: head };
   }
 
-  /** A `MachineList` of these slots as bytes. */
-  encode({ slots, revision }: Selection): Buffer {
+  /** A `MachineList` of these slots as bytes. A long one is put together in parts; `giveWay` runs in between. */
+  async encode({ slots, revision }: Selection, giveWay: () => Promise<void>): Promise<Buffer> {
+    const extract = this.#records.extract(slots);
     const tail = revisionField(this.cursorAt(revision));
-    let bytes = tail.length;
-    for (const slot of slots) bytes += this.#records.frameBytes(slot);
+    const bytes = extract.bytes + tail.length;
     if (bytes > MAX_MESSAGE_BYTES) {
       const detail = `The list of ${slots.length} machines has ${bytes} bytes; a message takes ${MAX_MESSAGE_BYTES}.`;
       throw refusal(status.RESOURCE_EXHAUSTED, 'BF_LIST_TOO_LARGE', detail);
     }
     const list = Buffer.allocUnsafeSlow(bytes);
-    list.set(tail, this.#records.copyFrames(slots, list, 0));
+    list.set(tail, extract.bytes);
+    while (!extract.copyTo(list, PART_BYTES)) await giveWay();
     return list;
   }
 

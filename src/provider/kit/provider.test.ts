@@ -1,10 +1,10 @@
 // The six calls: lifecycle, order of the checks, idempotency, failure, timeouts. Neighbours: fences, lists and restarts
 // have tests of their own.
 
-import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
+import { status } from '../../wire/index.ts';
 import { MAX_BLOB_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 import {
   configureOf,

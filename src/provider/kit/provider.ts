@@ -2,7 +2,6 @@
 // messages and throw `RpcError`; server.ts puts them on a port. Every decision is made in one go without waiting, so
 // calls for the same machine never interleave; then the caller waits until what was decided is safe in the store.
 
-import { status } from '@grpc/grpc-js';
 import { type Clock, type HostRef, MachineState, printable, stateName } from '../../model/index.ts';
 import {
   type ConfigureRequest,
@@ -15,18 +14,18 @@ import {
   type MachineRef,
   type TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import type { FencingToken, RpcError } from '../../wire/index.ts';
-import type { Backend, Offering, Subject } from '../backend.ts';
-import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
-import { Fences } from './fences.ts';
-import { Journal } from './journal.ts';
+import { type FencingToken, type RpcError, status } from '../../wire/index.ts';
+import type { Backend, Subject } from '../backend.ts';
+import { UNBORN } from './body.ts';
+import { type Draft, Inventory, newDraft, unbound } from './inventory.ts';
+import type { Journal } from './journal.ts';
 import { MAX_ERROR_CHARACTERS } from './limits.ts';
 import { Listing } from './listing.ts';
 import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
-import { Records } from './records.ts';
+import type { Records } from './records.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
 import { type Ending, type Run, Runs } from './runs.ts';
-import type { Changes, Counters, FlightRow, MarkRow, Store } from './store.ts';
+import type { Counters, Store, StoredState } from './store.ts';
 import {
   DEFAULT_TIMEOUTS_MS,
   TRANSITIONS,
@@ -83,15 +82,6 @@ const NO_ORDER: Order = {
   graceSeconds: 0,
 };
 
-/** The changes of one decision, collected until they are handed to the store. */
-interface Draft {
-  readonly slots: Set<number>;
-  readonly marks: MarkRow[];
-  readonly forgottenMarks: MarkRow[];
-  readonly flights: FlightRow[];
-  readonly landed: number[];
-}
-
 interface Accepted {
   readonly ack: TransitionAck;
   /** null for a call that repeats one accepted before. */
@@ -106,14 +96,11 @@ export class Provider {
   readonly #clock: Clock;
   readonly #options: ProviderOptions;
   readonly #timeoutsMs: TransitionTimeouts;
+  readonly #inventory: Inventory;
+  readonly #records: Records;
   readonly #journal: Journal;
-  readonly #records = new Records();
-  readonly #fences = new Fences();
   readonly #runs: Runs;
   readonly #listing: Listing;
-  readonly #born: number;
-  #revision: number;
-  #operations: number;
   #refreshing: Promise<Refreshed> | null = null;
   #isClosed = false;
 
@@ -123,29 +110,30 @@ export class Provider {
     this.#clock = parts.clock;
     this.#options = parts.options ?? {};
     this.#timeoutsMs = { ...DEFAULT_TIMEOUTS_MS, ...this.#options.timeoutsMs };
-    this.#journal = new Journal(parts.store, (error) => this.#options.onStoreFailure?.(error));
+    this.#inventory = new Inventory(parts.store, counters, (error) => this.#options.onStoreFailure?.(error));
+    this.#records = this.#inventory.records;
+    this.#journal = this.#inventory.journal;
     this.#runs = new Runs(parts.clock, (run, ending) => this.#end(run, ending));
-    this.#born = counters.born;
-    this.#revision = counters.revision;
-    this.#operations = counters.operations;
     this.#listing = new Listing(this.#records, counters.born);
   }
 
-  /** Loads the store, settles what a crash left open, and takes in what the backend describes. */
+  /**
+   * Loads the store, settles what a crash left open, and takes in what the backend describes. If any of that fails, the
+   * store is closed again.
+   */
   static async open(parts: ProviderParts): Promise<Provider> {
-    const stored = await parts.store.load();
-    const counters = stored.counters ?? { born: parts.clock.now(), revision: 0, operations: 0 };
-    const provider = new Provider(parts, counters);
-    provider.#records.restore(stored.machines);
-    for (const mark of stored.marks) {
-      provider.#fences.set(mark, provider.#records.slotOf(mark.machine) !== undefined);
+    try {
+      const stored = await parts.store.load();
+      const counters = stored.counters ?? { born: parts.clock.now(), revision: 0, operations: 0 };
+      const provider = new Provider(parts, counters);
+      const resumed = provider.#restore(stored);
+      await provider.refresh();
+      for (const run of resumed) provider.#runs.start(run);
+      return provider;
+    } catch (error) {
+      await parts.store.close();
+      throw error;
     }
-    const resumed = provider.#settleInterrupted(
-      new Map(Array.from(stored.flights, (row) => [row.slot, row])),
-    );
-    await provider.refresh();
-    for (const run of resumed) provider.#runs.start(run);
-    return provider;
   }
 
   /** Machines on record. */
@@ -198,7 +186,8 @@ export class Provider {
   /** The same list as the bytes of a `MachineList`, which costs a copy instead of an encoding. */
   async listBytes(filter: ListFilter): Promise<Buffer> {
     this.#check();
-    const list = this.#listing.encode(this.#listing.select(filter, this.#revision));
+    const selection = this.#listing.select(filter, this.#inventory.revision);
+    const list = await this.#listing.encode(selection, () => this.#giveWay());
     // What is shown must not be taken back by a crash.
     await this.#journal.settled();
     return list;
@@ -223,7 +212,7 @@ export class Provider {
     const draft = newDraft();
     this.#runs.drop(slot);
     this.#fail(slot, reason, draft);
-    this.#write(draft);
+    this.#inventory.write(draft);
     await this.#journal.settled();
     return true;
   }
@@ -238,12 +227,8 @@ export class Provider {
     if (slot === undefined || this.#records.stateOf(slot) !== MachineState.Failed) return false;
     if (host !== null && !isHost(host)) throw new TypeError('a host needs a provider and a ref');
     const draft = newDraft();
-    this.#move(
-      slot,
-      { ...UNBORN, host, state: host === null ? MachineState.Speculative : MachineState.Idle },
-      draft,
-    );
-    this.#write(draft);
+    this.#inventory.move(slot, unbound(host), draft);
+    this.#inventory.write(draft);
     await this.#journal.settled();
     return true;
   }
@@ -285,16 +270,16 @@ export class Provider {
     this.#fence(request.machineId, slot !== undefined, token, draft);
     const outcome =
       slot === undefined ? unknownMachine(request.machineId) : this.#decide(kind, slot, order, draft);
-    this.#write(draft);
+    this.#inventory.write(draft);
     await this.#journal.settled();
     if (outcome instanceof Error) throw outcome;
-    if (outcome.run !== null && !this.#isClosed) this.#runs.start(outcome.run);
+    if (outcome.run !== null) this.#runs.start(outcome.run);
     return outcome.ack;
   }
 
   #fence(machine: string, isKnown: boolean, token: FencingToken | null, draft: Draft): void {
     if (token === null) return;
-    const advance = this.#fences.pass(machine, isKnown, token);
+    const advance = this.#inventory.fences.pass(machine, isKnown, token);
     if ('heldBy' in advance) {
       const { epoch, sequence } = advance.heldBy;
       const detail = `Token (${token.epoch}, ${token.sequence}) is not newer than (${epoch}, ${sequence}).`;
@@ -313,11 +298,11 @@ export class Provider {
       const detail = `Cannot ${kind} a ${stateName(state)} machine; it must be ${stateName(from)}.`;
       return refusal(status.INTERNAL, 'BF_MOVE_ILLEGAL', detail, printable(this.#records.idOf(slot)));
     }
-    const operation = ++this.#operations;
+    const operation = this.#inventory.nextOperation();
     this.#records.setOperation(slot, kind, operation);
     const life = this.#records.lifeOf(slot);
     const { cluster, metadata, bootstrapBlob, graceSeconds } = order;
-    this.#move(
+    this.#inventory.move(
       slot,
       kind === 'configure' ? { ...life, state: via, cluster, metadata } : { ...life, state: via },
       draft,
@@ -374,7 +359,7 @@ export class Provider {
     else if (kind === 'create' && (ending.host === undefined || !isHost(ending.host))) {
       this.#fail(slot, 'the backend created no host that can be named', draft);
     } else this.#settle(slot, kind, ending.host, draft);
-    this.#write(draft);
+    this.#inventory.write(draft);
   }
 
   #settle(slot: number, kind: TransitionKind, created: HostRef | undefined, draft: Draft): void {
@@ -382,40 +367,26 @@ export class Provider {
     const state = TRANSITIONS[kind].to;
     const bound = kind === 'configure' ? life : UNBORN;
     const host = kind === 'delete' ? null : (created ?? life.host);
-    this.#move(slot, { state, host, cluster: bound.cluster, metadata: bound.metadata, lastError: '' }, draft);
+    this.#inventory.move(
+      slot,
+      { state, host, cluster: bound.cluster, metadata: bound.metadata, lastError: '' },
+      draft,
+    );
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 
   #fail(slot: number, reason: string, draft: Draft): void {
     const life = this.#records.lifeOf(slot);
     const lastError = reason.slice(0, MAX_ERROR_CHARACTERS) || 'failed without a reason';
-    this.#move(slot, { ...life, state: MachineState.Failed, lastError }, draft);
+    this.#inventory.move(slot, { ...life, state: MachineState.Failed, lastError }, draft);
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 
-  #move(slot: number, life: Life, draft: Draft): void {
-    this.#records.setLife(slot, life, ++this.#revision);
-    draft.slots.add(slot);
-  }
-
-  #write({ slots, ...draft }: Draft): void {
-    const isMark = draft.marks.length > 0;
-    if (slots.size === 0 && !isMark) return;
-    const changes: Changes = {
-      ...draft,
-      machines: Array.from(slots, (slot) => this.#records.rowOf(slot)),
-      ...(slots.size > 0 ? { counters: this.#counters() } : {}),
-    };
-    this.#journal.write(changes);
-  }
-
-  #counters(): Counters {
-    return { born: this.#born, revision: this.#revision, operations: this.#operations };
-  }
-
-  /** Transitions that the last process left open: repeated where the backend can, Failed otherwise. */
-  #settleInterrupted(flights: ReadonlyMap<number, FlightRow>): readonly Run[] {
+  /** Takes in what the last process left. Its open transitions are repeated where the backend can, Failed otherwise. */
+  #restore(stored: StoredState): readonly Run[] {
     const draft = newDraft();
+    this.#inventory.restore(stored, draft);
+    const flights = new Map(Array.from(stored.flights, (flight) => [flight.slot, flight]));
     const resumed: Run[] = [];
     for (let slot = 0; slot < this.#records.count; slot++) {
       const kind = transitionThrough(this.#records.stateOf(slot));
@@ -425,7 +396,7 @@ export class Provider {
         resumed.push(this.#prepare(slot, kind, flight.bootstrapBlob, flight.graceSeconds));
       } else this.#fail(slot, `the provider was restarted in the middle of ${kind}`, draft);
     }
-    this.#write(draft);
+    this.#inventory.write(draft);
     return resumed;
   }
 
@@ -434,49 +405,26 @@ export class Provider {
     const check = new OfferingCheck(offerings, this.#options.requireZone ?? false);
     await this.#inLots(offerings.length, (from, to) => check.check(from, to));
     if (check.problems.length > 0) throw new OfferingsError(check.problems);
-    let added = 0;
-    let changed = 0;
+    const outcomes = { added: 0, changed: 0, unchanged: 0 };
     await this.#inLots(offerings.length, (from, to) => {
       const draft = newDraft();
-      for (const offering of offerings.slice(from, to)) {
-        const slot = this.#records.slotOf(offering.id);
-        if (slot === undefined) {
-          draft.slots.add(this.#add(offering));
-          added++;
-        } else if (this.#describeAgain(slot, offering)) {
-          draft.slots.add(slot);
-          changed++;
-        }
-      }
-      this.#write(draft);
+      for (const offering of offerings.slice(from, to)) outcomes[this.#inventory.take(offering, draft)]++;
+      this.#inventory.write(draft);
       return this.#journal.settled();
     });
-    return { added, changed, unchanged: offerings.length - added - changed };
+    return outcomes;
   }
 
   /** Does something part by part; between two parts other calls get their turn. */
   async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
     for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
-      if (from > 0) await new Promise<void>((resolve) => this.#clock.after(0, resolve));
+      if (from > 0) await this.#giveWay();
       await take(from, from + REFRESH_LOT);
     }
   }
 
-  #add(offering: Offering): number {
-    const { id, host } = offering;
-    const state = host === null ? MachineState.Speculative : MachineState.Idle;
-    this.#fences.adopt(id);
-    return this.#records.add(id, encodeOffering(offering), { ...UNBORN, host, state }, ++this.#revision);
-  }
-
-  /** Whether anything is new. */
-  #describeAgain(slot: number, offering: Offering): boolean {
-    const known = this.#records.describedOf(slot);
-    if (known.equals(encodeOffering(offering))) return false;
-    const described = refreshOffering(known, offering);
-    if (known.equals(described)) return false;
-    this.#records.setDescribed(slot, described, ++this.#revision);
-    return true;
+  #giveWay(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(0, resolve));
   }
 
   async #describe() {
@@ -493,10 +441,6 @@ export class Provider {
       cancel();
     }
   }
-}
-
-function newDraft(): Draft {
-  return { slots: new Set(), marks: [], forgottenMarks: [], flights: [], landed: [] };
 }
 
 function unknownMachine(id: string): RpcError {

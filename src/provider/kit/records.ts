@@ -5,7 +5,7 @@
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { decodeLife, decodeMachine, encodeLife, frameHeader, idOfBody, type Life } from './body.ts';
-import { Frames } from './frames.ts';
+import { type Extract, Frames } from './frames.ts';
 import type { MachineRow } from './store.ts';
 import { KINDS, type TransitionKind } from './transitions.ts';
 
@@ -183,13 +183,9 @@ export class Records {
     }
   }
 
-  frameBytes(slot: number): number {
-    return this.#frames.lengthOf(slot);
-  }
-
-  /** Copies frames behind one another, each as an entry of a `MachineList`; returns where they end. */
-  copyFrames(slots: Int32Array, target: Buffer, at: number): number {
-    return this.#frames.copy(slots, target, at);
+  /** The records of these slots as they are now, each as an entry of a `MachineList`. */
+  extract(slots: Int32Array): Extract {
+    return this.#frames.extract(slots);
   }
 
   #bodyBytes(slot: number): number {

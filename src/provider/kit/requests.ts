@@ -1,9 +1,8 @@
 // The shape of a request, checked before anything is looked up: what is refused here has changed nothing, not even a
 // fencing mark. Codes are those of the contract; each message carries the catalogue code and what to do.
 
-import { status } from '@grpc/grpc-js';
 import { BigFleetError, type ErrorCode, printable } from '../../model/index.ts';
-import { type FencingToken, RpcError, tokenFromWire } from '../../wire/index.ts';
+import { type FencingToken, RpcError, status, tokenFromWire } from '../../wire/index.ts';
 import { MAX_BLOB_BYTES, MAX_ID_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 
 /** An answer with a gRPC status whose text begins with a code of the catalogue. */

@@ -1,0 +1,166 @@
+// Fencing, through the calls of a provider: per shard and machine, before everything else, bounded for unknown ids.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { status } from '../../wire/index.ts';
+import { Fences } from './fences.ts';
+import { MemoryStore } from './memory-store.ts';
+import {
+  configureOf,
+  createOf,
+  deleteOf,
+  drainOf,
+  HeldBackend,
+  offering,
+  refusedWith,
+  scene,
+  token,
+} from './testkit.ts';
+
+const MAX = 2n ** 63n - 1n;
+const FENCED = status.FAILED_PRECONDITION;
+
+describe('fencing', () => {
+  it('given a mark, then only strictly newer tokens pass, and a new epoch makes any sequence good', async () => {
+    const { provider } = await scene();
+    const at = (epoch: bigint, sequence: bigint) =>
+      provider.create(createOf('m-0', token('s', epoch, sequence)));
+    await at(2n, 5n);
+    for (const [epoch, sequence] of [
+      [2n, 5n],
+      [2n, 4n],
+      [1n, 999n],
+      [0n, MAX],
+    ] as const) {
+      expect(await refusedWith(at(epoch, sequence))).toBe(FENCED);
+    }
+    await at(2n, 6n);
+    await at(3n, 0n);
+    expect(await refusedWith(at(2n, MAX))).toBe(FENCED);
+  });
+
+  it('given the largest tokens, then they are told apart to the last bit (trap 3)', async () => {
+    const { provider } = await scene();
+    await provider.create(createOf('m-0', token('s', MAX, MAX - 1n)));
+    await provider.create(createOf('m-0', token('s', MAX, MAX)));
+    expect(await refusedWith(provider.create(createOf('m-0', token('s', MAX, MAX))))).toBe(FENCED);
+    expect(await refusedWith(provider.create(createOf('m-0', token('s', MAX - 1n, MAX))))).toBe(FENCED);
+  });
+
+  it('given one shard, then each machine has its own mark; given one machine, then each shard has', async () => {
+    const { provider } = await scene();
+    await provider.create(createOf('m-0', token('s', 1n, 30n)));
+    await provider.create(createOf('m-1', token('s', 1n, 7n)));
+    await provider.create(createOf('m-0', token('other', 1n, 1n)));
+    expect(await refusedWith(provider.create(createOf('m-1', token('s', 1n, 7n))))).toBe(FENCED);
+  });
+
+  it('given a shard id and nothing else, then the token counts; given nothing at all, then it does not', async () => {
+    const { provider } = await scene();
+    await provider.create(createOf('m-0', token('s', 0n, 0n)));
+    expect(await refusedWith(provider.create(createOf('m-0', token('s', 0n, 0n))))).toBe(FENCED);
+    await provider.create(createOf('m-0'));
+    await provider.create(createOf('m-0'));
+  });
+
+  it('given a call that fails, then its token is spent', async () => {
+    const { provider } = await scene();
+    expect(await refusedWith(provider.drain(drainOf('m-0', token('s', 5n, 5n))))).toBe(status.INTERNAL);
+    expect(await refusedWith(provider.create(createOf('m-0', token('s', 5n, 4n))))).toBe(FENCED);
+    await provider.create(createOf('m-0', token('s', 5n, 6n)));
+  });
+
+  it('given an unknown machine, then its marks are kept, for all calls and for when it appears (trap 4)', async () => {
+    const { provider, backend } = await scene();
+    const old = token('s', 1n, 1n);
+    expect(await refusedWith(provider.create(createOf('ghost', token('s', 5n, 5n))))).toBe(status.NOT_FOUND);
+    for (const call of [
+      provider.create(createOf('ghost', old)),
+      provider.configure(configureOf('ghost', old)),
+      provider.drain(drainOf('ghost', old)),
+      provider.delete(deleteOf('ghost', old)),
+    ]) {
+      expect(await refusedWith(call)).toBe(FENCED);
+    }
+    expect(await refusedWith(provider.create(createOf('ghost', token('s', 9n, 9n))))).toBe(status.NOT_FOUND);
+    backend.offerings = [...backend.offerings, offering('ghost')];
+    await provider.refresh();
+    expect(await refusedWith(provider.create(createOf('ghost', token('s', 9n, 9n))))).toBe(FENCED);
+    await provider.create(createOf('ghost', token('s', 9n, 10n)));
+  });
+
+  it('given random tokens on several shards and machines, then what passes is what the order of pairs says', async () => {
+    const small = fc.bigInt({ min: 0n, max: 3n });
+    const step = fc.record({
+      shard: fc.constantFrom('a', 'b', 'b\0c'),
+      machine: fc.constantFrom('m-0', 'm-1', 'ghost'),
+      epoch: fc.oneof(small, fc.bigInt({ min: MAX - 2n, max: MAX })),
+      sequence: fc.oneof(small, fc.bigInt({ min: MAX - 2n, max: MAX })),
+      kind: fc.constantFrom('create', 'drain'),
+      restarts: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const store = new MemoryStore();
+        const backend = new HeldBackend(2);
+        let { provider } = await scene({ store, backend });
+        const marks = new Map<string, readonly [bigint, bigint]>();
+        for (const { shard, machine, epoch, sequence, kind, restarts } of steps) {
+          const key = JSON.stringify([shard, machine]);
+          const mark = marks.get(key);
+          const isNewer = mark === undefined || epoch > mark[0] || (epoch === mark[0] && sequence > mark[1]);
+          const fence = token(shard, epoch, sequence);
+          const call =
+            kind === 'create'
+              ? provider.create(createOf(machine, fence))
+              : provider.drain(drainOf(machine, fence));
+          const code = await call.then(
+            () => status.OK,
+            (error: { code: number }) => error.code,
+          );
+          expect(code !== FENCED).toBe(isNewer);
+          if (isNewer) marks.set(key, [epoch, sequence]);
+          if (!restarts) continue;
+          await provider.close();
+          ({ provider } = await scene({ store, backend }));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the memory of marks', () => {
+  const mark = (machine: string, shard = 's') => ({ machine, shard, epoch: 1n, sequence: 1n });
+  const holds = (fences: Fences, machine: string, shard = 's') =>
+    'heldBy' in fences.pass(machine, false, { shardId: shard, epoch: 0n, sequence: 0n });
+
+  it('given more unknown ids than fit, then the ones longest untouched are forgotten, and named', () => {
+    const fences = new Fences({ strayMarks: 3 });
+    for (const id of ['a', 'b', 'c']) expect(fences.set(mark(id), false)).toEqual([]);
+    fences.set(mark('a'), false);
+    expect(fences.set(mark('d'), false)).toEqual([mark('b')]);
+    expect(['a', 'c', 'd'].map((id) => holds(fences, id))).toEqual([true, true, true]);
+  });
+
+  it('given machines on record, then their marks do not count and are not forgotten', () => {
+    const fences = new Fences({ strayMarks: 2 });
+    for (let i = 0; i < 10; i++) fences.set(mark(`known-${i}`), true);
+    fences.set(mark('came later'), false);
+    fences.adopt('came later');
+    for (let i = 0; i < 5; i++) fences.set(mark(`ghost-${i}`), false);
+    expect([holds(fences, 'known-0'), holds(fences, 'came later'), holds(fences, 'ghost-4')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('given more shards on one machine than fit, then the one longest untouched is forgotten', () => {
+    const fences = new Fences({ shardsPerMachine: 2 });
+    fences.set(mark('m', 's1'), true);
+    fences.set(mark('m', 's2'), true);
+    fences.set(mark('m', 's1'), true);
+    expect(fences.set(mark('m', 's3'), true)).toEqual([mark('m', 's2')]);
+  });
+});

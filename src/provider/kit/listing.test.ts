@@ -1,0 +1,172 @@
+// Lists, cursors and deltas, through the calls of a provider.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MachineState } from '../../model/index.ts';
+import { type ListFilter, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { status } from '../../wire/index.ts';
+import type { Provider } from './provider.ts';
+import { createOf, filter, HeldBackend, offering, refusedWith, scene, turns, walk } from './testkit.ts';
+
+const ids = async (provider: Provider, changes: Partial<ListFilter> = {}) =>
+  (await provider.list(filter(changes))).machines.map(({ id }) => id).sort();
+const head = async (provider: Provider) => (await provider.list(filter())).revision;
+
+describe('a list', () => {
+  it('given filters, then each state has its own machines and a union has them all', async () => {
+    const given = await scene();
+    await walk(given, 'm-1', 'Idle');
+    await walk(given, 'm-2', 'Configured');
+    const { Speculative, Idle, Configured, Failed } = MachineState;
+    expect(await ids(given.provider, { states: [Speculative] })).toEqual(['m-0', 'm-3']);
+    expect(await ids(given.provider, { states: [Idle] })).toEqual(['m-1']);
+    expect(await ids(given.provider, { states: [Configured, Idle, Idle] })).toEqual(['m-1', 'm-2']);
+    expect(await ids(given.provider, { states: [Failed] })).toEqual([]);
+    expect(await ids(given.provider)).toEqual(['m-0', 'm-1', 'm-2', 'm-3']);
+  });
+
+  it('given unknown states or a negative limit, then INVALID_ARGUMENT', async () => {
+    const { provider } = await scene();
+    const bad: Partial<ListFilter>[] = [{ states: [0] }, { states: [1, 9 as 8] }, { maxResults: -1 }];
+    for (const changes of bad) {
+      expect(await refusedWith(provider.list(filter(changes)))).toBe(status.INVALID_ARGUMENT);
+    }
+  });
+
+  it('given a limit, then repeated lists go round (trap 1)', async () => {
+    const given = await scene({ backend: new HeldBackend(5) });
+    await walk(given, 'm-4', 'Idle');
+    const one = { states: [MachineState.Speculative], maxResults: 1 };
+    const seen: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      seen.push(...(await ids(given.provider, one)));
+      await given.provider.list(filter({ states: [MachineState.Idle], maxResults: 1 }));
+    }
+    expect(new Set(seen).size).toBe(4);
+    expect(await ids(given.provider, { maxResults: 3 })).toHaveLength(3);
+    expect(new Set(await ids(given.provider, { maxResults: 3 })).size).toBe(3);
+    expect(await ids(given.provider, { maxResults: 99 })).toHaveLength(5);
+  });
+
+  it('given a list that would pass the limit of a message, then it is refused and parts of it are not', async () => {
+    const labels = new Map([['notes', 'x'.repeat(60 << 20)]]);
+    const backend = new HeldBackend(Array.from({ length: 5 }, (_, i) => offering(`m-${i}`, { labels })));
+    const { provider } = await scene({ backend });
+    expect(await refusedWith(provider.listBytes(filter()))).toBe(status.RESOURCE_EXHAUSTED);
+    expect(MachineList.decode(await provider.listBytes(filter({ maxResults: 1 }))).machines).toHaveLength(1);
+  });
+});
+
+describe('cursors', () => {
+  it('given a cursor, then acceptance and completion each move it, and the delta holds what changed', async () => {
+    const { provider, backend } = await scene();
+    const start = await head(provider);
+    expect(start.length).toBeGreaterThan(0);
+    await provider.create(createOf('m-1'));
+    const accepted = await head(provider);
+    backend.last.succeed();
+    await turns();
+    const completed = await head(provider);
+    expect(new Set([start, accepted, completed].map((cursor) => Buffer.from(cursor).toString())).size).toBe(
+      3,
+    );
+    expect(await ids(provider, { sinceRevision: start })).toEqual(['m-1']);
+    expect(await ids(provider, { sinceRevision: accepted })).toEqual(['m-1']);
+    expect(await ids(provider, { sinceRevision: completed })).toEqual([]);
+    expect(await ids(provider, { sinceRevision: start, states: [MachineState.Speculative] })).toEqual([]);
+  });
+
+  it('given anything that is not exactly a cursor, then the full list (trap 2)', async () => {
+    const { provider } = await scene();
+    const cursor = Buffer.from(await head(provider));
+    const text = cursor.toString();
+    const [born] = text.split('.');
+    for (const junk of [
+      `${text}!`,
+      `~${text}`,
+      `${text}\0\xff`,
+      ` ${text}`,
+      `${text}.0`,
+      `${born}.0${text.split('.')[1]}`,
+      `${born}.-1`,
+      `${born}.1e1`,
+      `${born}.99999999`,
+      '4',
+      'x'.repeat(4096),
+      '1.4',
+    ]) {
+      expect(await ids(provider, { sinceRevision: Buffer.from(junk, 'latin1') })).toHaveLength(4);
+    }
+    expect(await ids(provider, { sinceRevision: cursor })).toEqual([]);
+  });
+
+  it('given an older cursor of another inventory, then the full list', async () => {
+    const first = await scene();
+    const cursor = await head(first.provider);
+    const second = await scene({ clock: first.clock });
+    await first.clock.advance(1);
+    const third = await scene({ clock: first.clock });
+    expect(await ids(third.provider, { sinceRevision: cursor })).toHaveLength(4);
+    expect(second.provider.machineCount).toBe(4);
+  });
+
+  it('given a capped delta, then following its cursor finds every change', async () => {
+    const { provider } = await scene({ backend: new HeldBackend(9) });
+    let cursor = await head(provider);
+    const changed = ['m-1', 'm-3', 'm-4', 'm-6', 'm-8'];
+    for (const id of changed) await provider.create(createOf(id));
+    const seen: string[] = [];
+    for (let page = 0; page < 3; page++) {
+      const list = await provider.list(filter({ sinceRevision: cursor, maxResults: 2 }));
+      expect(list.machines.length).toBeLessThanOrEqual(2);
+      seen.push(...list.machines.map(({ id }) => id));
+      cursor = list.revision;
+    }
+    expect(seen.sort()).toEqual(changed);
+    expect(cursor).toEqual(await head(provider));
+  });
+
+  it('given any history, then a delta is exactly what changed after its cursor', async () => {
+    const step = fc.record({
+      machine: fc.integer({ min: 0, max: 5 }),
+      what: fc.constantFrom('create', 'lose', 'recover', 'price'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const { provider, backend } = await scene({ backend: new HeldBackend(6) });
+        const cursors = [await head(provider)];
+        const changes: Set<string>[] = [];
+        for (const [i, { machine, what }] of steps.entries()) {
+          const id = `m-${machine}`;
+          const before = await provider.list(filter());
+          if (what === 'create') await provider.create(createOf(id)).catch(() => {});
+          if (what === 'lose') await provider.lose(id, 'lost');
+          if (what === 'recover') await provider.recover(id, null);
+          if (what === 'price') {
+            backend.offerings = backend.offerings.map((known) =>
+              known.id === id ? { ...known, pricePerHour: i % 3 } : known,
+            );
+            await provider.refresh();
+          }
+          const after = await provider.list(filter());
+          const old = new Map(before.machines.map((record) => [record.id, JSON.stringify(shown(record))]));
+          const moved = after.machines.filter(
+            (record) => old.get(record.id) !== JSON.stringify(shown(record)),
+          );
+          expect(Buffer.from(after.revision).equals(Buffer.from(before.revision))).toBe(moved.length === 0);
+          changes.push(new Set(moved.map((record) => record.id)));
+          cursors.push(after.revision);
+        }
+        for (const [i, cursor] of cursors.entries()) {
+          const expected = new Set(changes.slice(i).flatMap((set) => [...set]));
+          expect(await ids(provider, { sinceRevision: cursor })).toEqual([...expected].sort());
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+function shown(record: MachineList['machines'][number]) {
+  return { ...record, labels: [...record.labels], shardMetadata: [...record.shardMetadata] };
+}
