@@ -42,9 +42,9 @@ export class Tally {
 }
 
 const MAX_PROBLEMS = 100;
-/** A batch ends at whichever comes first. Decoding one takes the receiver two or three milliseconds. */
-const BATCH_RECORDS = 256;
-const BATCH_BYTES = 256 * 1024;
+/** A batch ends at whichever comes first. Decoding one takes the receiver half a millisecond, and ten times that cold. */
+const BATCH_RECORDS = 64;
+const BATCH_BYTES = 64 * 1024;
 /** Machines remembered at most; past that somebody makes up ids. */
 const MAX_RECORDS = 8_000_000;
 

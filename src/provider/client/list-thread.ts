@@ -1,5 +1,5 @@
 // Reads Lists on a thread of its own, with its own connection: half a million records are fetched, looked through and
-// compared there, and only differences come over, in batches that take a few milliseconds each. A thread that dies
+// compared there, and only differences come over, in batches that take a millisecond each. A thread that dies
 // fails the reading under way; the next one starts another thread, which remembers nothing (`isFirst` in the report).
 
 import { setImmediate } from 'node:timers/promises';

@@ -11,7 +11,7 @@ import type { FromListThread, ListThreadStart, ToListThread } from './list-proto
 import { InventoryReader, type ListKind } from './reader.ts';
 
 /** Batches on their way to the owner: enough to keep both threads busy. */
-const AHEAD = 4;
+const AHEAD = 8;
 
 const port = parentPort!;
 const { provider, limits, seed } = workerData as ListThreadStart;

@@ -247,14 +247,14 @@ describe('handing over', () => {
     let most = 0;
     let batches = 0;
     const changed = async ({ count }: RecordBatch): Promise<void> => {
-      expect(count).toBeLessThanOrEqual(256);
+      expect(count).toBeLessThanOrEqual(64);
       batches++;
       most = Math.max(most, ++waiting);
       await turns(1);
       waiting--;
     };
     await reader.read('full', { changed, gone: () => {} });
-    expect({ most, batches }).toEqual({ most: 1, batches: 8 });
+    expect({ most, batches }).toEqual({ most: 1, batches: 32 });
   });
 
   it('given a receiver that fails, then what it did not take comes again', async () => {
@@ -268,8 +268,8 @@ describe('handing over', () => {
       gone: () => {},
     };
     await expect(reader.read('full', failing)).rejects.toThrow('disk full');
-    expect(copy.machines.size).toBe(512);
-    expect(await reader.read('changes', copy)).toMatchObject({ kind: 'full', added: 1488, unchanged: 512 });
+    expect(copy.machines.size).toBe(128);
+    expect(await reader.read('changes', copy)).toMatchObject({ kind: 'full', added: 1872, unchanged: 128 });
     expect(copy.machines.size).toBe(2000);
   });
 
