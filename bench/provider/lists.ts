@@ -77,6 +77,7 @@ export async function measureLists(machines: number, seed: number): Promise<List
   const thread = threadTo(host);
   const read = (name: string, kind: ListKind) => observe(name, () => thread.read(kind, DECODING));
   try {
+    const idle = await observe('nothing, for the pauses of the machine itself', doNothing);
     const lists = [await read('full list, the first', 'full')];
     const heldBytesPerMachine = Math.round(thread.heldBytes / machines);
     lists.push(await read('full list, nothing changed', 'full'));
@@ -91,11 +92,21 @@ export async function measureLists(machines: number, seed: number): Promise<List
       lists.push(await observe('the same as objects on the main thread', asObjects));
     }
     const providerRssMiB = Math.round(await host.memory());
-    return { lists, heldBytesPerMachine, providerRssMiB, providerReadySeconds: rounded(host.readySeconds) };
+    return {
+      lists: [...lists, idle],
+      heldBytesPerMachine,
+      providerRssMiB,
+      providerReadySeconds: rounded(host.readySeconds),
+    };
   } finally {
     await thread.close();
     host.stop();
   }
+}
+
+async function doNothing(): Promise<Read> {
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  return { messages: 0, bytes: 0, records: 0, added: 0, changed: 0 };
 }
 
 async function listAsObjects({ address }: Host, bytes: number): Promise<Read> {

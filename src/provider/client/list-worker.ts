@@ -31,9 +31,17 @@ const client = new ProviderClient({
 });
 const reader = new InventoryReader({
   listBytes: (query, signal) => client.listBytes(query, signal),
+  release,
   seed,
   ahead: AHEAD,
 });
+
+/** Frees a long list at once. The collector would leave it lying about for as long as the thread has nothing to do. */
+function release({ buffer, length }: Uint8Array): void {
+  // Short messages share their buffer with others.
+  if (length < 2 ** 20 || buffer.byteLength > length + 64) return;
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
 
 /** What was handed over and not taken yet, the oldest first. */
 const waiting: PromiseWithResolvers<void>[] = [];

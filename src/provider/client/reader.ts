@@ -40,6 +40,8 @@ export interface ListReport {
 export interface InventoryReaderParts {
   /** `ProviderClient.listBytes`, which brings deadlines and retries with it. */
   readonly listBytes: (query: ListQuery, signal?: AbortSignal) => Promise<Uint8Array>;
+  /** Called with the bytes of each list once it has been read, by somebody who can give their memory back early. */
+  readonly release?: (bytes: Uint8Array) => void;
   /** Any number; protects the memory of ids from ids that were made to collide. */
   readonly seed: number;
   /** Batches handed to the sink before it has taken the first. Default 1: one at a time. */
@@ -57,6 +59,7 @@ const GONE_LOT = 1000;
 
 export class InventoryReader {
   readonly #listBytes: InventoryReaderParts['listBytes'];
+  readonly #release: (bytes: Uint8Array) => void;
   readonly #seed: number;
   readonly #ahead: number;
   #known: KnownRecords;
@@ -71,6 +74,7 @@ export class InventoryReader {
 
   constructor(parts: InventoryReaderParts) {
     this.#listBytes = parts.listBytes;
+    this.#release = parts.release ?? (() => {});
     this.#seed = parts.seed;
     this.#ahead = parts.ahead ?? 1;
     this.#known = new KnownRecords(this.#seed);
@@ -192,6 +196,8 @@ export class InventoryReader {
         throw asProviderError(error, 'list');
       }
       throw error;
+    } finally {
+      this.#release(bytes);
     }
   }
 
