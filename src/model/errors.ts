@@ -150,6 +150,69 @@ export const ERRORS = {
     summary: 'A list of machines does not fit one message.',
     remedy: 'List one state at a time, or only what changed since the last revision.',
   },
+  BF_LIST_DUPLICATE: {
+    summary: 'A list names one machine twice.',
+    remedy: 'The provider must list each id once; the last good record of the machine stays in force.',
+  },
+  BF_LIST_REVISION: {
+    summary:
+      'The revision of a list cannot be right: it stood still over a change, went back, or is far too long.',
+    remedy:
+      'The provider must give every change a revision of its own; a full list was read instead of the changes.',
+  },
+  BF_CALL_FENCED: {
+    summary: 'A provider refused a call because a newer process acts for this shard.',
+    remedy:
+      'Never repeat it. Stop the older process; if there is none, calls for one machine overtook each other.',
+  },
+  BF_CALL_NOT_FOUND: {
+    summary: 'A provider does not know the machine of a call.',
+    remedy: 'Read a full List; the machine left the provider.',
+  },
+  BF_CALL_UNIMPLEMENTED: {
+    summary: 'A provider does not offer a call.',
+    remedy: 'Do not call it again; some providers cannot give hosts back.',
+  },
+  BF_CALL_INVALID: {
+    summary: 'A provider refused the content of a call.',
+    remedy: 'Correct what the message names; nothing was changed.',
+  },
+  BF_CALL_POSITION: {
+    summary: 'A provider refused a transition because the machine is in another state.',
+    remedy: 'Look at the machine with Get and decide again.',
+  },
+  BF_CALL_DENIED: {
+    summary: 'A provider does not accept the identity of this process.',
+    remedy: 'Check the certificate: a shard calls as bigfleet://shard/ID, with the id in its token.',
+  },
+  BF_CALL_THROTTLED: {
+    summary: 'A provider asks to be called less often.',
+    remedy: 'Wait and try again; start fewer transitions at a time if it lasts.',
+  },
+  BF_CALL_TOO_LARGE: {
+    summary: 'A request or an answer of a provider passes the size limit of a message.',
+    remedy: 'Lists are split by state by themselves; if one state alone is too large, split the provider.',
+  },
+  BF_CALL_UNAVAILABLE: {
+    summary: 'A provider cannot be reached, or the connection broke before its answer.',
+    remedy: 'Check that it runs and that the address is right; the call may or may not have taken effect.',
+  },
+  BF_CALL_DEADLINE: {
+    summary: 'A provider did not answer in time.',
+    remedy: 'Check its load and that of its cloud; the call may or may not have taken effect.',
+  },
+  BF_CALL_CANCELLED: {
+    summary: 'A call was given up by its caller.',
+    remedy: 'Nothing to do; it may or may not have taken effect.',
+  },
+  BF_CALL_MALFORMED: {
+    summary: 'The answer of a provider is not one: broken bytes, or a record that cannot be.',
+    remedy: 'Run the conformance suite against the provider; the last good state was kept.',
+  },
+  BF_CALL_INTERNAL: {
+    summary: 'A provider failed at a call, or refused it without saying why.',
+    remedy: 'See the log of the provider, and look at the machine with Get before deciding again.',
+  },
   BF_PROVIDER_LIMIT: {
     summary: 'An id, the metadata or the bootstrap blob of a call is larger than a provider takes.',
     remedy: 'Send less; the limit stands in the message, and nothing was changed.',

@@ -1,10 +1,32 @@
 // What other rooms may use of providers: the interface a backend implements, the kit that makes a provider of it, its
-// stores, the server that puts it on a port, the suite that tells whether any provider keeps the contract, and a cloud
-// to run them all against.
+// stores, the server that puts it on a port, the client that shards call it with, the suite that tells whether any
+// provider keeps the contract, and a cloud to run them all against.
 
 // The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
 export { tlsFiles } from '../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
+export type { Attempt, CallLimits } from './client/attempts.ts';
+export type {
+  Accepted,
+  ClusterBinding,
+  Fence,
+  ListQuery,
+  ProviderClientParts,
+} from './client/client.ts';
+export { ProviderClient } from './client/client.ts';
+export type { CallName, ProviderErrorKind } from './client/errors.ts';
+export { ProviderError } from './client/errors.ts';
+export type { ProviderAddress } from './client/grpc-transport.ts';
+export { grpcTransport } from './client/grpc-transport.ts';
+export { inProcess } from './client/in-process.ts';
+export type { ListSink } from './client/intake.ts';
+export type { ListThreadParts } from './client/list-thread.ts';
+export { ListThread } from './client/list-thread.ts';
+export type { InventoryReaderParts, ListKind, ListReport } from './client/reader.ts';
+export { InventoryReader } from './client/reader.ts';
+export type { DecodedList, RecordBatch } from './client/records.ts';
+export { machinesOf } from './client/records.ts';
+export type { AttemptLimits, ProviderTransport } from './client/transport.ts';
 export {
   AREAS,
   type Area,
@@ -40,10 +62,10 @@ export {
   presetSettings,
   type SettingsPatch,
 } from './fake/settings.ts';
-export { type ProviderCalls, TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
+export { TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
-export type { ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
+export type { ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
 export { Provider } from './kit/provider.ts';
 export type { ProviderServer, ServedProvider } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';

@@ -15,6 +15,7 @@ export {
   serverCredentials,
   tlsFiles,
 } from './credentials.ts';
+export { WIRE, WireCursor } from './cursor.ts';
 export type { MessageType } from './decode.ts';
 export { decodeStrict } from './decode.ts';
 export { WireFormatError } from './errors.ts';

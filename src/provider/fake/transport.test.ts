@@ -5,10 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../model/index.ts';
 import { Machine, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { statusOf } from '../../wire/index.ts';
+import type { ProviderCalls } from '../kit/provider.ts';
 import { createOf, filter } from '../kit/testkit.ts';
 import { Draws } from './draws.ts';
 import { type FakeSettings, presetSettings } from './settings.ts';
-import { FaultyCalls, type ProviderCalls, TRANSPORT_FAULTS } from './transport.ts';
+import { FaultyCalls, TRANSPORT_FAULTS } from './transport.ts';
 
 const RATE = 0.1;
 const CALLS = 3000;

@@ -16,16 +16,10 @@ import {
   type TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { RpcError } from '../../wire/index.ts';
-import type { Provider } from '../kit/provider.ts';
+import type { ProviderCalls } from '../kit/provider.ts';
 import { type Draws, logNormal, uniform } from './draws.ts';
 import type { FakeSettings } from './settings.ts';
 import { sleep } from './sleep.ts';
-
-/** The six calls of a provider, List also as bytes. */
-export type ProviderCalls = Pick<
-  Provider,
-  'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list' | 'listBytes'
->;
 
 const METHODS = ['create', 'configure', 'drain', 'delete', 'get', 'list'] as const;
 type Method = (typeof METHODS)[number];

@@ -90,6 +90,12 @@ interface Accepted {
 
 type FencedRequest = Parameters<typeof readToken>[0] & { readonly machineId: string };
 
+/** The six calls of a provider, List also as bytes. */
+export type ProviderCalls = Pick<
+  Provider,
+  'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list' | 'listBytes'
+>;
+
 export class Provider {
   readonly #backend: Backend;
   readonly #store: Store;

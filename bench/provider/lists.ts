@@ -1,0 +1,160 @@
+// Lists: whole inventories and what changed, read on a list thread while the thread that would serve sessions takes over
+// the differences; and for comparison the same list decoded as objects on that thread.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Random } from '../../src/model/index.ts';
+import {
+  grpcTransport,
+  type ListKind,
+  type ListReport,
+  type ListSink,
+  ListThread,
+  machinesOf,
+  ProviderClient,
+  systemClock,
+} from '../../src/provider/index.ts';
+import { rounded } from '../quantiles.ts';
+import { type Host, startHost } from './host.ts';
+
+export interface ListFigures {
+  readonly name: string;
+  readonly seconds: number;
+  /** List calls; more than one where a list passes the size of a message. */
+  readonly messages: number;
+  readonly megabytes: number;
+  readonly records: number;
+  /** Machines handed over and decoded. */
+  readonly handedOver: number;
+  /** The longest time in which the main thread could do nothing else. */
+  readonly longestPauseMs: number;
+  /** Resident memory of the reading process at the end, and at most so far. */
+  readonly rssMiB: number;
+  readonly peakRssMiB: number;
+}
+
+type Read = Pick<ListReport, 'messages' | 'bytes' | 'records' | 'added' | 'changed'>;
+
+/** Times something, and how long the event loop of this thread stood still meanwhile. */
+async function observe(name: string, work: () => Promise<Read>): Promise<ListFigures> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const started = performance.now();
+  const report = await work();
+  const seconds = rounded((performance.now() - started) / 1000);
+  // A pause shows only in the turn after it.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  delay.disable();
+  return {
+    name,
+    seconds,
+    messages: report.messages,
+    megabytes: rounded(report.bytes / 1e6),
+    records: report.records,
+    handedOver: report.added + report.changed,
+    longestPauseMs: rounded(delay.max / 1e6),
+    rssMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
+    peakRssMiB: Math.round(process.resourceUsage().maxRSS / 1024),
+  };
+}
+
+/** Decodes machines as a shard has to, and lets go of them again. */
+const DECODING: ListSink = { changed: (batch) => void machinesOf(batch), gone: () => {} };
+
+const threadTo = ({ address }: Host): ListThread =>
+  new ListThread({ provider: { address, tls: null }, seed: 1 });
+
+export interface ListsResult {
+  readonly lists: readonly ListFigures[];
+  /** What the list thread keeps between two lists. */
+  readonly heldBytesPerMachine: number;
+  readonly providerRssMiB: number;
+  readonly providerReadySeconds: number;
+}
+
+/** One provider with this many machines. */
+export async function measureLists(machines: number, seed: number): Promise<ListsResult> {
+  const host = await startHost({ machines, seed, store: 'none' });
+  const thread = threadTo(host);
+  const read = (name: string, kind: ListKind) => observe(name, () => thread.read(kind, DECODING));
+  try {
+    const idle = await observe('nothing, for the pauses of the machine itself', doNothing);
+    const lists = [await read('full list, the first', 'full')];
+    const heldBytesPerMachine = Math.round(thread.heldBytes / machines);
+    lists.push(await read('full list, nothing changed', 'full'));
+    lists.push(await read('changes, none', 'changes'));
+    await host.move(0.01);
+    lists.push(await read('changes, 1 % of the machines', 'changes'));
+    await host.move(0.01);
+    lists.push(await read('full list, 1 % changed', 'full'));
+    const { messages, megabytes } = lists[0]!;
+    if (messages === 1) {
+      const asObjects = () => listAsObjects(host, megabytes * 1e6);
+      lists.push(await observe('the same as objects on the main thread', asObjects));
+    }
+    const providerRssMiB = Math.round(await host.memory());
+    return {
+      lists: [...lists, idle],
+      heldBytesPerMachine,
+      providerRssMiB,
+      providerReadySeconds: rounded(host.readySeconds),
+    };
+  } finally {
+    await thread.close();
+    host.stop();
+  }
+}
+
+async function doNothing(): Promise<Read> {
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  return { messages: 0, bytes: 0, records: 0, added: 0, changed: 0 };
+}
+
+async function listAsObjects({ address }: Host, bytes: number): Promise<Read> {
+  const client = new ProviderClient({
+    transport: grpcTransport({ address, tls: null }),
+    fence: { shardId: 'bench', epoch: 1n, nextSequence: () => 1n },
+    clock: systemClock,
+    random: new Random(1),
+  });
+  const { machines } = await client.list();
+  client.close();
+  return { messages: 1, bytes, records: machines.length, added: machines.length, changed: 0 };
+}
+
+/** Several providers at once, each with its own list thread, as a shard of a large fleet has them. */
+export async function measureFleet(providers: number, machinesEach: number): Promise<readonly ListFigures[]> {
+  const hosts: Host[] = [];
+  for (let i = 0; i < providers; i++) {
+    hosts.push(await startHost({ machines: machinesEach, seed: i + 1, store: 'none' }));
+  }
+  const threads = hosts.map(threadTo);
+  const inSequence = async (kind: ListKind) => {
+    const reports: ListReport[] = [];
+    for (const thread of threads) reports.push(await thread.read(kind, DECODING));
+    return sumOf(reports);
+  };
+  const sideBySide = async (kind: ListKind) =>
+    sumOf(await Promise.all(threads.map((thread) => thread.read(kind, DECODING))));
+  try {
+    return [
+      await observe(`${providers} providers, the first, one after the other`, () => inSequence('full')),
+      await observe(`${providers} providers, nothing changed, one after the other`, () => inSequence('full')),
+      await observe(`${providers} providers, nothing changed, side by side`, () => sideBySide('full')),
+      await observe(`${providers} providers, changes, none, side by side`, () => sideBySide('changes')),
+    ];
+  } finally {
+    await Promise.all(threads.map((thread) => thread.close()));
+    for (const host of hosts) host.stop();
+  }
+}
+
+function sumOf(reports: readonly ListReport[]): Read {
+  const sum = (field: keyof Read) => reports.reduce((total, report) => total + report[field], 0);
+  return {
+    messages: sum('messages'),
+    bytes: sum('bytes'),
+    records: sum('records'),
+    added: sum('added'),
+    changed: sum('changed'),
+  };
+}

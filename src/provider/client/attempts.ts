@@ -1,0 +1,141 @@
+// One call as several attempts: each with a time limit, and a wait between two that doubles and is drawn at random, so
+// that a thousand callers who lost one provider do not come back as one.
+
+import type { Clock, Random } from '../../model/index.ts';
+import { asProviderError, type CallName, ProviderError, type ProviderErrorKind } from './errors.ts';
+import type { AttemptLimits } from './transport.ts';
+
+/** How long to wait, and for how long to try. */
+export interface CallLimits {
+  /** A call with all its attempts and waits. Default 30 s; the shard gives an action no more. */
+  readonly callMs: number;
+  /** One attempt of a call other than List. Default 10 s: a lost answer then leaves time for two more. */
+  readonly attemptMs: number;
+  /** A List with all its attempts; one may take all of it. Default 2 min: 150 MB over a busy link. */
+  readonly listMs: number;
+  /** Attempts of one call, the first included. Default 4. */
+  readonly attempts: number;
+  /** The wait after the n-th attempt is between half and all of `backoffMs` · 2ⁿ⁻¹, at most `maxBackoffMs`. */
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+}
+
+export const DEFAULT_LIMITS: CallLimits = {
+  callMs: 30_000,
+  attemptMs: 10_000,
+  listMs: 120_000,
+  attempts: 4,
+  backoffMs: 200,
+  maxBackoffMs: 5_000,
+};
+
+/** How one attempt ended; for metrics and logs. */
+export interface Attempt {
+  readonly call: CallName;
+  /** '' for a List. */
+  readonly machineId: string;
+  /** From 1. */
+  readonly number: number;
+  readonly outcome: 'ok' | ProviderErrorKind;
+  readonly tookMs: number;
+  /** null: there is no further attempt. */
+  readonly nextInMs: number | null;
+}
+
+export interface AttemptsParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: CallLimits;
+  readonly onAttempt: (attempt: Attempt) => void;
+}
+
+interface Subject {
+  readonly call: CallName;
+  readonly machineId: string;
+}
+
+export class Attempts {
+  readonly #parts: AttemptsParts;
+
+  constructor(parts: AttemptsParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes attempts until one succeeds, may not be repeated, or time is up. `make` is called anew for each. */
+  async run<T>(
+    subject: Subject,
+    make: (limits: AttemptLimits) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const { clock, limits, onAttempt } = this.#parts;
+    const isList = subject.call === 'list';
+    const end = clock.now() + (isList ? limits.listMs : limits.callMs);
+    for (let number = 1; ; number++) {
+      const started = clock.now();
+      const left = end - started;
+      const timeoutMs = isList ? left : Math.min(left, limits.attemptMs);
+      const tell = (outcome: Attempt['outcome'], nextInMs: number | null): void =>
+        onAttempt({ ...subject, number, outcome, tookMs: clock.now() - started, nextInMs });
+      try {
+        const answer = await this.#attempt(subject.call, make, timeoutMs, signal);
+        tell('ok', null);
+        return answer;
+      } catch (cause) {
+        const error = asProviderError(cause, subject.call);
+        const wait = this.#waitAfter(number);
+        const isLast = !error.isRetrySafe || number >= limits.attempts || clock.now() + wait >= end;
+        tell(error.kind, isLast ? null : wait);
+        if (isLast) throw error;
+        await this.#wait(subject.call, wait, signal);
+      }
+    }
+  }
+
+  #waitAfter(number: number): number {
+    const { limits, random } = this.#parts;
+    const most = Math.min(limits.maxBackoffMs, limits.backoffMs * 2 ** (number - 1));
+    return most / 2 + random.below(Math.ceil(most / 2) + 1);
+  }
+
+  /** One attempt. What comes after the time limit or the caller's signal is dropped, whatever the transport does. */
+  async #attempt<T>(
+    call: CallName,
+    make: (limits: AttemptLimits) => Promise<T>,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    const giveUp = (kind: ProviderErrorKind, detail: string): void => {
+      reject(new ProviderError(kind, call, detail));
+      controller.abort();
+    };
+    const onAbort = (): void => giveUp('cancelled', 'The caller gave up.');
+    if (signal?.aborted === true) throw new ProviderError('cancelled', call, 'The caller gave up.');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const stop = this.#parts.clock.after(timeoutMs, () =>
+      giveUp('deadline', `There was no answer within ${timeoutMs} ms.`),
+    );
+    try {
+      return await Promise.race([make({ signal: controller.signal, timeoutMs }), givenUp]);
+    } finally {
+      stop();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #wait(call: CallName, ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        stop();
+        reject(new ProviderError('cancelled', call, 'The caller gave up.'));
+      };
+      const stop = this.#parts.clock.after(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      if (signal?.aborted === true) onAbort();
+      else signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

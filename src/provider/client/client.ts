@@ -1,0 +1,168 @@
+// The client of one provider, as a shard uses it: typed errors, a deadline for every call, a fresh fencing token for
+// every attempt, and attempts repeated only where the contract makes that safe. Calls for one machine must be made one
+// after the other, because a later one that arrives first makes the earlier one stale; different machines are free.
+
+import { type Clock, type Machine, type MachineState, printable, type Random } from '../../model/index.ts';
+import type {
+  ListFilter,
+  TransitionAck,
+  Machine as WireMachine,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { machineFromWire } from '../../wire/index.ts';
+import { type Attempt, Attempts, type CallLimits, DEFAULT_LIMITS } from './attempts.ts';
+import { type CallName, ProviderError } from './errors.ts';
+import { type DecodedList, decodeList } from './records.ts';
+import type { AttemptLimits, ProviderTransport } from './transport.ts';
+
+/** Who calls. */
+export interface Fence {
+  readonly shardId: string;
+  readonly epoch: bigint;
+  /** A number above all it has returned in this epoch; taken anew for every attempt. */
+  readonly nextSequence: () => bigint;
+}
+
+export interface ProviderClientParts {
+  readonly transport: ProviderTransport;
+  readonly fence: Fence;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: Partial<CallLimits>;
+  readonly onAttempt?: (attempt: Attempt) => void;
+}
+
+/** A transition was accepted, now or by an earlier attempt. */
+export interface Accepted {
+  readonly operationId: string;
+  /** As it stood then; it settles later, which Get and List show. */
+  readonly machine: Machine;
+}
+
+export interface ClusterBinding {
+  readonly cluster: string;
+  readonly bootstrapBlob: Uint8Array;
+  readonly metadata: ReadonlyMap<string, string>;
+}
+
+/** What a List is to bring. Everything, unless said otherwise. */
+export interface ListQuery {
+  readonly states?: readonly MachineState[];
+  readonly maxResults?: number;
+  readonly sinceRevision?: Uint8Array;
+}
+
+interface Token {
+  readonly shardId: string;
+  readonly shardEpoch: bigint;
+  readonly sequenceNumber: bigint;
+}
+
+const NO_CURSOR = new Uint8Array();
+
+export class ProviderClient {
+  readonly #transport: ProviderTransport;
+  readonly #fence: Fence;
+  readonly #attempts: Attempts;
+
+  constructor(parts: ProviderClientParts) {
+    this.#transport = parts.transport;
+    this.#fence = parts.fence;
+    const { clock, random, onAttempt = () => {} } = parts;
+    this.#attempts = new Attempts({
+      clock,
+      random,
+      onAttempt,
+      limits: { ...DEFAULT_LIMITS, ...parts.limits },
+    });
+  }
+
+  /** Speculative → Idle. */
+  create(machineId: string, signal?: AbortSignal): Promise<Accepted> {
+    return this.#transition('create', machineId, signal, (token, limits) =>
+      this.#transport.create({ machineId, ...token }, limits),
+    );
+  }
+
+  /** Idle → Configured. */
+  configure(machineId: string, binding: ClusterBinding, signal?: AbortSignal): Promise<Accepted> {
+    const { cluster: clusterId, bootstrapBlob, metadata } = binding;
+    const shardMetadata = new Map(metadata);
+    return this.#transition('configure', machineId, signal, (token, limits) =>
+      this.#transport.configure({ machineId, clusterId, bootstrapBlob, shardMetadata, ...token }, limits),
+    );
+  }
+
+  /** Configured → Idle. */
+  drain(machineId: string, graceSeconds: number, signal?: AbortSignal): Promise<Accepted> {
+    const gracePeriodSeconds = BigInt(Math.round(graceSeconds));
+    return this.#transition('drain', machineId, signal, (token, limits) =>
+      this.#transport.drain({ machineId, gracePeriodSeconds, ...token }, limits),
+    );
+  }
+
+  /** Idle → Speculative. */
+  delete(machineId: string, signal?: AbortSignal): Promise<Accepted> {
+    return this.#transition('delete', machineId, signal, (token, limits) =>
+      this.#transport.delete({ machineId, ...token }, limits),
+    );
+  }
+
+  get(machineId: string, signal?: AbortSignal): Promise<Machine> {
+    const make = async (limits: AttemptLimits): Promise<Machine> =>
+      readMachine('get', machineId, await this.#transport.get({ id: machineId }, limits));
+    return this.#attempts.run({ call: 'get', machineId }, make, signal);
+  }
+
+  /** A List as objects: for short ones. Whole inventories are read with an `InventoryReader` or a `ListThread`. */
+  list(query: ListQuery = {}, signal?: AbortSignal): Promise<DecodedList> {
+    return this.#list(query, decodeList, signal);
+  }
+
+  /** A List as the bytes of a `MachineList`. */
+  listBytes(query: ListQuery = {}, signal?: AbortSignal): Promise<Uint8Array> {
+    return this.#list(query, (bytes) => bytes, signal);
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #list<T>(query: ListQuery, read: (bytes: Uint8Array) => T, signal: AbortSignal | undefined): Promise<T> {
+    const filter: ListFilter = {
+      states: [...(query.states ?? [])],
+      maxResults: query.maxResults ?? 0,
+      sinceRevision: query.sinceRevision ?? NO_CURSOR,
+    };
+    const make = async (limits: AttemptLimits): Promise<T> =>
+      read(await this.#transport.list(filter, limits));
+    return this.#attempts.run({ call: 'list', machineId: '' }, make, signal);
+  }
+
+  #transition(
+    call: CallName,
+    machineId: string,
+    signal: AbortSignal | undefined,
+    send: (token: Token, limits: AttemptLimits) => Promise<TransitionAck>,
+  ): Promise<Accepted> {
+    const { shardId, epoch: shardEpoch, nextSequence } = this.#fence;
+    const make = async (limits: AttemptLimits): Promise<Accepted> => {
+      const ack = await send({ shardId, shardEpoch, sequenceNumber: nextSequence() }, limits);
+      if (ack.operationId === '')
+        throw new ProviderError('malformed', call, 'The answer has no operation id.');
+      if (ack.machine === undefined) throw new ProviderError('malformed', call, 'The answer has no machine.');
+      return { operationId: ack.operationId, machine: readMachine(call, machineId, ack.machine) };
+    };
+    return this.#attempts.run({ call, machineId }, make, signal);
+  }
+}
+
+function readMachine(call: CallName, machineId: string, wire: WireMachine): Machine {
+  if (wire.id !== machineId) {
+    const detail = `Asked about "${machineId}", answered about "${wire.id.slice(0, machineId.length + 40)}".`;
+    throw new ProviderError('malformed', call, detail);
+  }
+  const machine = machineFromWire(wire, `machine(${printable(machineId)})`);
+  if (machine.ok) return machine.value;
+  const reasons = machine.problems.map(({ code, path, message }) => `${code} at ${path}: ${message}`);
+  throw new ProviderError('malformed', call, reasons.join(' '));
+}

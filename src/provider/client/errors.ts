@@ -1,0 +1,104 @@
+// What can go wrong with a call, as a small closed set. A caller decides by `kind`; gRPC codes and texts stay in here,
+// because providers use them differently: the contract reserves FAILED_PRECONDITION for fencing and leaves the rest open.
+
+import { status } from '@grpc/grpc-js';
+import { BigFleetError, type ErrorCode, printable } from '../../model/index.ts';
+import { statusOf, WireFormatError } from '../../wire/index.ts';
+
+export type CallName = 'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list';
+
+/**
+ * Whether the same call may be made again. `any`: also one that changes something, with a fresh sequence number, since
+ * transitions are idempotent by machine and kind. `reads`: the provider has answered, so a transition would only be
+ * refused again, while a read may do better. `never`: the answer will stay the same, or must be respected.
+ */
+type Retry = 'any' | 'reads' | 'never';
+
+interface KindEntry {
+  readonly code: ErrorCode;
+  readonly retry: Retry;
+}
+
+export const ERROR_KINDS = {
+  fenced: { code: 'BF_CALL_FENCED', retry: 'never' },
+  'not-found': { code: 'BF_CALL_NOT_FOUND', retry: 'never' },
+  unimplemented: { code: 'BF_CALL_UNIMPLEMENTED', retry: 'never' },
+  invalid: { code: 'BF_CALL_INVALID', retry: 'never' },
+  position: { code: 'BF_CALL_POSITION', retry: 'never' },
+  denied: { code: 'BF_CALL_DENIED', retry: 'never' },
+  'too-large': { code: 'BF_CALL_TOO_LARGE', retry: 'never' },
+  throttled: { code: 'BF_CALL_THROTTLED', retry: 'any' },
+  unavailable: { code: 'BF_CALL_UNAVAILABLE', retry: 'any' },
+  deadline: { code: 'BF_CALL_DEADLINE', retry: 'any' },
+  cancelled: { code: 'BF_CALL_CANCELLED', retry: 'never' },
+  malformed: { code: 'BF_CALL_MALFORMED', retry: 'reads' },
+  internal: { code: 'BF_CALL_INTERNAL', retry: 'reads' },
+} as const satisfies Record<string, KindEntry>;
+
+export type ProviderErrorKind = keyof typeof ERROR_KINDS;
+
+/** What a provider says is shown up to this length; a hostile one could fill logs. */
+const MAX_DETAIL_CHARACTERS = 500;
+
+export class ProviderError extends BigFleetError {
+  readonly kind: ProviderErrorKind;
+  readonly call: CallName;
+  /** Whether the call may be made again as a whole; see `Retry`. */
+  readonly isRetrySafe: boolean;
+
+  constructor(kind: ProviderErrorKind, call: CallName, detail: string, options: ErrorOptions = {}) {
+    const shown = printable(detail.slice(0, MAX_DETAIL_CHARACTERS));
+    super(ERROR_KINDS[kind].code, shown, { ...options, path: call });
+    this.name = 'ProviderError';
+    this.kind = kind;
+    this.call = call;
+    this.isRetrySafe = mayRetry(kind, call);
+  }
+}
+
+function mayRetry(kind: ProviderErrorKind, call: CallName): boolean {
+  const { retry } = ERROR_KINDS[kind];
+  return retry === 'any' || (retry === 'reads' && (call === 'get' || call === 'list'));
+}
+
+/** Any error of a transport as one of ours. */
+export function asProviderError(error: unknown, call: CallName): ProviderError {
+  if (error instanceof ProviderError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new ProviderError(kindOf(error, detail), call, detail, { cause: error });
+}
+
+const KIND_OF_STATUS: ReadonlyMap<status, ProviderErrorKind> = new Map([
+  [status.FAILED_PRECONDITION, 'fenced'],
+  [status.NOT_FOUND, 'not-found'],
+  [status.UNIMPLEMENTED, 'unimplemented'],
+  [status.INVALID_ARGUMENT, 'invalid'],
+  [status.OUT_OF_RANGE, 'position'],
+  [status.ABORTED, 'position'],
+  [status.ALREADY_EXISTS, 'position'],
+  [status.PERMISSION_DENIED, 'denied'],
+  [status.UNAUTHENTICATED, 'denied'],
+  [status.UNAVAILABLE, 'unavailable'],
+  [status.DEADLINE_EXCEEDED, 'deadline'],
+  // Our own cancellations never come through here, so this is a stream that the other end reset.
+  [status.CANCELLED, 'unavailable'],
+]);
+
+function kindOf(error: unknown, detail: string): ProviderErrorKind {
+  if (error instanceof WireFormatError) return 'malformed';
+  const code = statusOf(error);
+  if (code === undefined) return 'internal';
+  if (code === status.RESOURCE_EXHAUSTED) return exhaustedKind(detail);
+  const known = KIND_OF_STATUS.get(code);
+  if (known !== undefined) return known;
+  if (detail.includes('BF_MOVE_ILLEGAL')) return 'position';
+  // grpc-js reports an answer that our own decoder refused as INTERNAL, with the text of the decoder.
+  return /BF_WIRE_MALFORMED|parsing error/i.test(detail) ? 'malformed' : 'internal';
+}
+
+/** One code for three things: too much asked at once, too much in one message, or more than the provider keeps. */
+function exhaustedKind(detail: string): ProviderErrorKind {
+  if (/BF_LIST_TOO_LARGE|larger than max|size larger than|message too large/i.test(detail))
+    return 'too-large';
+  return detail.includes('BF_PROVIDER_LIMIT') ? 'invalid' : 'throttled';
+}

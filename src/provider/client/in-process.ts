@@ -1,0 +1,17 @@
+// Calls straight to a provider in this process: for tests, and for whole systems on a virtual clock.
+
+import type { ProviderCalls } from '../kit/provider.ts';
+import type { ProviderTransport } from './transport.ts';
+
+/** `provider`: the kit's, or something in front of it that loses, delays or doubles calls. */
+export function inProcess(provider: Omit<ProviderCalls, 'list'>): ProviderTransport {
+  return {
+    create: (request) => provider.create(request),
+    configure: (request) => provider.configure(request),
+    drain: (request) => provider.drain(request),
+    delete: (request) => provider.delete(request),
+    get: (request) => provider.get(request),
+    list: (request) => provider.listBytes(request),
+    close: () => {},
+  };
+}

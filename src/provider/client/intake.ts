@@ -1,0 +1,223 @@
+// One message of a List: first looks through all of it, which throws before anything was handed over if the bytes are
+// broken, then hands over what is new or changed, in batches that the receiver has to take before more come.
+
+import type { Problem } from '../../model/index.ts';
+import { WireFormatError } from '../../wire/index.ts';
+import { MAX_ID_BYTES } from '../kit/limits.ts';
+import { ProviderError } from './errors.ts';
+import { Fingerprint } from './fingerprint.ts';
+import type { KnownRecords } from './known.ts';
+import { duplicate, type RecordBatch, readRecord, walkList } from './records.ts';
+
+/** Takes what a List brings. A promise holds back what comes next until it resolves. */
+export interface ListSink {
+  /** Machines that are new, or whose record says something new. */
+  changed(batch: RecordBatch): void | Promise<void>;
+  /** Ids of machines that the provider no longer has. */
+  gone(ids: readonly string[]): void | Promise<void>;
+}
+
+/** What has been counted so far in one reading. */
+export class Tally {
+  messages = 0;
+  bytes = 0;
+  records = 0;
+  added = 0;
+  changed = 0;
+  unchanged = 0;
+  refused = 0;
+  /** Records refused whose id could not be read: they may be any machine's. */
+  unnamed = 0;
+  readonly problems: Problem[] = [];
+
+  /** Leaves out a record. Only the first reasons are kept; a broken provider has one for each of its machines. */
+  refuse(problems: readonly Problem[]): void {
+    this.refused++;
+    this.tell(problems);
+  }
+
+  tell(problems: readonly Problem[]): void {
+    this.problems.push(...problems.slice(0, MAX_PROBLEMS - this.problems.length));
+  }
+}
+
+const MAX_PROBLEMS = 100;
+/** A batch ends at whichever comes first. Decoding one takes the receiver half a millisecond, and ten times that cold. */
+const BATCH_RECORDS = 64;
+const BATCH_BYTES = 64 * 1024;
+/** Machines remembered at most; past that somebody makes up ids. */
+const MAX_RECORDS = 8_000_000;
+
+/** Numbers per candidate: where its entry and its record begin and end, its place, its slot, its fingerprint. */
+const STRIDE = 7;
+
+export class Intake {
+  readonly #known: KnownRecords;
+  readonly #ahead: number;
+  readonly #fingerprint = new Fingerprint();
+  #candidates = new Int32Array(STRIDE * 256);
+  #count = 0;
+  /** Slots made for ids that were never heard of before. */
+  #fresh: number[] = [];
+  /** Slots of ids that this message names twice. */
+  readonly #twice = new Set<number>();
+
+  /** `ahead` is how many batches may be handed over and not yet taken. */
+  constructor(known: KnownRecords, ahead: number) {
+    this.#known = known;
+    this.#ahead = ahead;
+  }
+
+  /** Takes message number `message` and returns its revision. */
+  async take(bytes: Uint8Array, message: number, sink: ListSink, tally: Tally): Promise<Uint8Array> {
+    this.#count = 0;
+    this.#twice.clear();
+    try {
+      const revision = this.#look(bytes, message, tally);
+      tally.messages++;
+      tally.bytes += bytes.length;
+      await this.#handOver(bytes, sink, tally);
+      return revision;
+    } finally {
+      for (const slot of this.#fresh) if (!this.#known.isHeld(slot)) this.#known.forget(slot);
+      this.#fresh = [];
+      this.#candidates = new Int32Array(STRIDE * 256);
+    }
+  }
+
+  #look(bytes: Uint8Array, message: number, tally: Tally): Uint8Array {
+    let place = 0;
+    return walkList(bytes, (frame, from, to) => {
+      tally.records++;
+      this.#lookAt(bytes, frame, from, to, place++, message, tally);
+    });
+  }
+
+  #lookAt(
+    bytes: Uint8Array,
+    frame: number,
+    from: number,
+    to: number,
+    place: number,
+    message: number,
+    tally: Tally,
+  ): void {
+    const known = this.#known;
+    const print = this.#fingerprint;
+    const problem = this.#problemOf(bytes, from, to, place);
+    const idBytes = print.idTo - print.idFrom;
+    if (idBytes === 0 || idBytes > MAX_ID_BYTES) {
+      tally.unnamed++;
+      tally.refuse([problem ?? idProblem(idBytes, place)]);
+      return;
+    }
+    const count = known.count;
+    const slot = known.slotOf(bytes, print.idFrom, print.idTo);
+    if (known.count > count) this.#admitted(slot);
+    if (known.seenIn(slot) === message) {
+      this.#twice.add(slot);
+      tally.refuse([duplicate(place, known.idOf(slot))]);
+      return;
+    }
+    known.see(slot, message);
+    if (problem !== null) tally.refuse([problem]);
+    else if (known.isSame(slot, print.low, print.high)) tally.unchanged++;
+    else this.#propose([frame, from, to, place, slot, print.low, print.high]);
+  }
+
+  #problemOf(bytes: Uint8Array, from: number, to: number, place: number): Problem | null {
+    try {
+      this.#fingerprint.read(bytes, from, to);
+      return null;
+    } catch (error) {
+      if (!(error instanceof WireFormatError)) throw error;
+      return { ...error.problems[0]!, path: `machines[${place}]` };
+    }
+  }
+
+  #admitted(slot: number): void {
+    this.#fresh.push(slot);
+    if (this.#known.count <= MAX_RECORDS) return;
+    throw new ProviderError('too-large', 'list', `There are more than ${MAX_RECORDS} machines.`);
+  }
+
+  #propose(candidate: readonly number[]): void {
+    const at = this.#count * STRIDE;
+    if (at === this.#candidates.length) {
+      const larger = new Int32Array(at * 2);
+      larger.set(this.#candidates);
+      this.#candidates = larger;
+    }
+    this.#candidates.set(candidate, at);
+    this.#count++;
+  }
+
+  /** Sends batches, a few ahead of the receiver; what it has taken is held, what it has not will come again. */
+  async #handOver(bytes: Uint8Array, sink: ListSink, tally: Tally): Promise<void> {
+    const underWay: Promise<void>[] = [];
+    try {
+      for (let next = 0; next < this.#count; ) {
+        const chosen: number[] = [];
+        next = this.#choose(bytes, next, chosen, tally);
+        if (chosen.length === 0) continue;
+        if (underWay.length === this.#ahead) await underWay.shift();
+        const sending = this.#send(bytes, chosen, sink, tally);
+        // Looked at in its turn; until then a failure must not count as one that nobody handles.
+        sending.catch(() => {});
+        underWay.push(sending);
+      }
+      for (const sending of underWay) await sending;
+    } catch (error) {
+      // The receiver may still be busy with what it was given.
+      await Promise.allSettled(underWay);
+      throw error;
+    }
+  }
+
+  /** Picks sound candidates for one batch, from number `next` on; returns where the following batch begins. */
+  #choose(bytes: Uint8Array, next: number, chosen: number[], tally: Tally): number {
+    let size = 0;
+    while (next < this.#count && chosen.length < BATCH_RECORDS && size < BATCH_BYTES) {
+      const at = next++ * STRIDE;
+      const [frame, from, to, place, slot] = this.#candidates.subarray(at, at + STRIDE) as never as number[];
+      if (this.#twice.has(slot!)) {
+        // Neither can be trusted; the second was counted when it was seen.
+        tally.refuse([]);
+        continue;
+      }
+      const machine = readRecord(bytes, from!, to!, place!);
+      if (!machine.ok) {
+        tally.refuse(machine.problems);
+        continue;
+      }
+      chosen.push(at);
+      size += to! - frame!;
+    }
+    return next;
+  }
+
+  async #send(bytes: Uint8Array, chosen: readonly number[], sink: ListSink, tally: Tally): Promise<void> {
+    const candidates = this.#candidates;
+    const known = this.#known;
+    const length = chosen.reduce((sum, at) => sum + candidates[at + 2]! - candidates[at]!, 0);
+    const batch = new Uint8Array(length);
+    let end = 0;
+    for (const at of chosen) {
+      batch.set(bytes.subarray(candidates[at]!, candidates[at + 2]!), end);
+      end += candidates[at + 2]! - candidates[at]!;
+    }
+    await sink.changed({ bytes: batch, count: chosen.length });
+    for (const at of chosen) {
+      const slot = candidates[at + 4]!;
+      if (known.isHeld(slot)) tally.changed++;
+      else tally.added++;
+      known.hold(slot, candidates[at + 5]!, candidates[at + 6]!);
+    }
+  }
+}
+
+function idProblem(idBytes: number, place: number): Problem {
+  const path = `machines[${place}].id`;
+  if (idBytes === 0) return { code: 'BF_MACHINE_ID_EMPTY', path, message: 'The machine has no id.' };
+  return { code: 'BF_PROVIDER_LIMIT', path, message: `The id has more than ${MAX_ID_BYTES} bytes.` };
+}

@@ -1,0 +1,131 @@
+// Test support: lists as bytes, a provider that says whatever a test puts into it, and a copy kept up to date by a
+// reader. Imported by tests only.
+
+import { status } from '@grpc/grpc-js';
+import { type Clock, type Machine, MachineState, Random } from '../../model/index.ts';
+import {
+  type ListFilter,
+  MachineList,
+  Machine as WireMachine,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { RpcError } from '../../wire/index.ts';
+import { ManualClock } from '../kit/testkit.ts';
+import type { Attempt, CallLimits } from './attempts.ts';
+import { ProviderClient } from './client.ts';
+import { ProviderError, type ProviderErrorKind } from './errors.ts';
+import type { ListSink } from './intake.ts';
+import { InventoryReader } from './reader.ts';
+import { machinesOf } from './records.ts';
+import type { ProviderTransport } from './transport.ts';
+
+/** A sound Idle machine, or one with something else about it. */
+export function wireMachine(id: string, changes: Partial<WireMachine> = {}): WireMachine {
+  return {
+    ...WireMachine.decode(new Uint8Array()),
+    id,
+    state: MachineState.Idle,
+    host: { provider: 'test', ref: `host-of-${id}` },
+    instanceType: 'm5.large',
+    zone: 'zone-a',
+    capacityType: 3,
+    pricePerHour: 0.25,
+    resources: { resources: new Map([['cpu', '2']]) },
+    labels: new Map([['rack', 'r1']]),
+    ...changes,
+  };
+}
+
+export function listOf(machines: readonly WireMachine[], revision = ''): Uint8Array {
+  return MachineList.encode({ machines: [...machines], revision: Buffer.from(revision) }).finish();
+}
+
+/** Refuses every call but those given. */
+export function transportOf(calls: Partial<ProviderTransport>): ProviderTransport {
+  const refuse = (): Promise<never> => Promise.reject(new RpcError(status.UNIMPLEMENTED, 'not in this test'));
+  return {
+    create: refuse,
+    configure: refuse,
+    drain: refuse,
+    delete: refuse,
+    get: refuse,
+    list: refuse,
+    close: () => {},
+    ...calls,
+  };
+}
+
+export interface Bench {
+  readonly client: ProviderClient;
+  readonly attempts: Attempt[];
+  /** Sequence numbers given out. */
+  readonly sequences: bigint[];
+}
+
+export function clientOf(
+  transport: ProviderTransport,
+  clock: Clock = new ManualClock(),
+  limits: Partial<CallLimits> = {},
+): Bench {
+  const attempts: Attempt[] = [];
+  const sequences: bigint[] = [];
+  const client = new ProviderClient({
+    transport,
+    clock,
+    random: new Random(1),
+    limits,
+    fence: {
+      shardId: 'shard-0',
+      epoch: 1n,
+      nextSequence: () => {
+        sequences.push(BigInt(sequences.length + 1));
+        return sequences.at(-1)!;
+      },
+    },
+    onAttempt: (attempt) => attempts.push(attempt),
+  });
+  return { client, attempts, sequences };
+}
+
+/** The kind of error a call ends with; fails the test if it does not. */
+export async function kindOf(call: Promise<unknown>): Promise<ProviderErrorKind> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof ProviderError) return error.kind;
+    throw error;
+  }
+  throw new Error('the call succeeded');
+}
+
+/** Somebody's copy of an inventory. */
+export class Copy implements ListSink {
+  readonly machines = new Map<string, Machine>();
+
+  changed(batch: Parameters<ListSink['changed']>[0]): void {
+    for (const machine of machinesOf(batch)) this.machines.set(machine.id, machine);
+  }
+
+  gone(ids: readonly string[]): void {
+    for (const id of ids) if (!this.machines.delete(id)) throw new Error(`${id} was never here`);
+  }
+
+  get ids(): string[] {
+    return [...this.machines.keys()].sort();
+  }
+}
+
+/** A reader of lists that a test writes by hand, one for each call, in turn. */
+export function readerOf(...answers: (Uint8Array | Error)[]) {
+  const queries: ListFilter[] = [];
+  const list = (filter: ListFilter): Promise<Uint8Array> => {
+    queries.push(filter);
+    const answer = answers.shift() ?? new Error('nothing left to answer');
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const { client } = clientOf(transportOf({ list }));
+  const reader = new InventoryReader({
+    listBytes: (query, signal) => client.listBytes(query, signal),
+    seed: 1,
+  });
+  return { reader, queries, answers, copy: new Copy() };
+}

@@ -1,0 +1,31 @@
+// The six calls as the client makes them, without retries or deadlines of their own: over gRPC (grpc-transport.ts) or
+// straight to a provider in this process (in-process.ts). A List comes as bytes, so that nobody has to hold
+// half a million objects at once.
+
+import type {
+  ConfigureRequest,
+  CreateRequest,
+  DeleteRequest,
+  DrainRequest,
+  ListFilter,
+  Machine,
+  MachineRef,
+  TransitionAck,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+
+/** How long an attempt may take. The client itself stops waiting then; a transport tells the other end. */
+export interface AttemptLimits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+export interface ProviderTransport {
+  create(request: CreateRequest, limits: AttemptLimits): Promise<TransitionAck>;
+  configure(request: ConfigureRequest, limits: AttemptLimits): Promise<TransitionAck>;
+  drain(request: DrainRequest, limits: AttemptLimits): Promise<TransitionAck>;
+  delete(request: DeleteRequest, limits: AttemptLimits): Promise<TransitionAck>;
+  get(request: MachineRef, limits: AttemptLimits): Promise<Machine>;
+  /** The bytes of a `MachineList`. */
+  list(request: ListFilter, limits: AttemptLimits): Promise<Uint8Array>;
+  close(): void;
+}
