@@ -16,6 +16,7 @@ import {
 } from '../provider/index.ts';
 import { clientCredentials, tlsFiles } from '../wire/index.ts';
 import { conformanceLines } from './conformance-table.ts';
+import { duration, wholeNumber } from './flags.ts';
 import { type Paint, paintFor } from './table.ts';
 
 /** Where the command writes; tests bring their own. */
@@ -191,21 +192,4 @@ function profilesOf(text: string): readonly Profile[] {
     if (profile === undefined) throw new InvalidArgumentError(`There are: ${PROFILES.join(', ')}.`);
     return profile;
   });
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number below 10^9.');
-  return Number(text);
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-function duration(flag: string, description: string, standard: string): Option {
-  return new Option(flag, description).argParser(durationMs).default(durationMs(standard), standard);
-}
-
-function durationMs(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('It must be a duration such as 500ms, 10s or 2m.');
-  return Number(match[1]) * UNIT_MS[match[2]!]!;
 }

@@ -2,7 +2,11 @@
 
 import { Command } from 'commander';
 import { conformanceCommand } from './provider-conformance.ts';
+import { fakeCommand } from './provider-fake.ts';
 
 export function providerCommand(): Command {
-  return new Command('provider').description('check a capacity provider').addCommand(conformanceCommand());
+  return new Command('provider')
+    .description('try out and check capacity providers')
+    .addCommand(fakeCommand())
+    .addCommand(conformanceCommand());
 }

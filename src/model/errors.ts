@@ -234,6 +234,10 @@ export const ERRORS = {
     summary: 'A command was called with the wrong words.',
     remedy: 'Run the command with --help to see its arguments and examples.',
   },
+  BF_LISTEN_FAILED: {
+    summary: 'An address cannot be listened on.',
+    remedy: 'Choose HOST:PORT with an address of this machine and a port that is free.',
+  },
   BF_TARGET_UNREACHABLE: {
     summary: 'No provider answers at the address that was given.',
     remedy: 'Check the address, the certificates and that the provider is running.',

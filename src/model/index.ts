@@ -25,6 +25,7 @@ export type {
 export { WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
+export { MinHeap } from './heap.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';
 export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
 export type { HostRef, Machine, Stamp } from './machine.ts';
@@ -83,3 +84,4 @@ export {
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
 export { compareText, printable, sortedUnique } from './text.ts';
+export { VirtualClock } from './virtual-clock.ts';

@@ -1,5 +1,6 @@
 // What other rooms may use of providers: the interface a backend implements, the kit that makes a provider of it, its
-// stores, the server that puts it on a port, and the suite that tells whether any provider keeps the contract.
+// stores, the server that puts it on a port, the suite that tells whether any provider keeps the contract, and a cloud
+// to run them all against.
 
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
 export {
@@ -23,11 +24,26 @@ export {
 export { type ConformanceOptions, type Progress, runConformance } from './conformance/run.ts';
 export type { Connect, Connection } from './conformance/session.ts';
 export { DEFAULT_TIMINGS, type Timings } from './conformance/timings.ts';
+export { type CatalogueEntry, DEFAULT_CATALOGUE } from './fake/catalogue.ts';
+export { type CloudEvent, FakeCloud, type FakeCloudOptions, type HostSelector } from './fake/cloud.ts';
+export { serveControl } from './fake/control.ts';
+export { FakeProvider, type FakeProviderOptions } from './fake/fake-provider.ts';
+export { withFaultSelectors } from './fake/selectors.ts';
+export {
+  type FakeSettings,
+  PRESET_NAMES,
+  type PresetName,
+  patchOf,
+  patchSettings,
+  presetSettings,
+  type SettingsPatch,
+} from './fake/settings.ts';
+export { type ProviderCalls, TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
 export type { ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
 export { Provider } from './kit/provider.ts';
-export type { ProviderServer } from './kit/server.ts';
+export type { ProviderServer, ServedProvider } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';
 export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';

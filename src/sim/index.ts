@@ -14,6 +14,7 @@ export {
   stepLoop,
   withEvent,
 } from './loop.ts';
+export { parseOfferingsFile } from './offerings-file.ts';
 export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';

@@ -273,7 +273,7 @@ export class Provider {
     this.#inventory.write(draft);
     await this.#journal.settled();
     if (outcome instanceof Error) throw outcome;
-    if (outcome.run !== null && !this.#isClosed) this.#runs.start(outcome.run);
+    if (outcome.run !== null) this.#runs.start(outcome.run);
     return outcome.ack;
   }
 

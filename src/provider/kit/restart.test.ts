@@ -173,6 +173,18 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
   });
 });
 
+describe('a stop', () => {
+  it('given a call accepted a moment ago, then its work still starts and is waited for', async () => {
+    const { provider, backend } = await scene();
+    const ack = provider.create(createOf('m-0'));
+    const closed = provider.close(1000);
+    await ack;
+    backend.last.succeed();
+    await closed;
+    expect(provider.runningCount).toBe(0);
+  });
+});
+
 describe('a store that fails', () => {
   it('given a write that fails, then nothing is acknowledged, and every call is refused from then on', async () => {
     const store = new MemoryStore();

@@ -24,6 +24,12 @@ import type { Provider } from './provider.ts';
 
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });
 
+/** What a port needs of a provider: the calls, and an end. Whatever wraps a provider can be served too. */
+export type ServedProvider = Pick<
+  Provider,
+  'create' | 'configure' | 'drain' | 'delete' | 'get' | 'listBytes' | 'close'
+>;
+
 export interface ProviderServer {
   /** Where it listens, with the real port. */
   readonly address: string;
@@ -38,7 +44,7 @@ export interface ProviderServer {
 const CALL_WAIT_MS = 2000;
 
 export async function serveProvider(
-  provider: Provider,
+  provider: ServedProvider,
   address: string,
   security: SecurityOptions,
 ): Promise<ProviderServer> {

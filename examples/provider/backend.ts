@@ -1,0 +1,87 @@
+// What you write: five calls that touch your cloud. Fencing, idempotency, operation ids, revisions, timeouts and crash
+// recovery are the kit's. Each call resolves when the transition has really ended and throws when it failed for good; the
+// words of the error become the machine's last_error, so say what a person on call needs to know.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+// In a project of your own: 'bigfleet/model' and 'bigfleet/provider'.
+import { CapacityType, type HostRef } from '../../src/model/index.ts';
+import type { Backend, Binding, Offering, Operation, Subject } from '../../src/provider/index.ts';
+import type { Flavour, Nimbus, ServerStatus } from './nimbus.ts';
+
+const POLL_MS = 2;
+const GIB = 2 ** 30;
+
+export class NimbusBackend implements Backend {
+  readonly #nimbus: Nimbus;
+  /** Quota slots in all; most clouds tell you, Nimbus does not. */
+  readonly #slots: number;
+
+  constructor(nimbus: Nimbus, slots: number) {
+    this.#nimbus = nimbus;
+    this.#slots = slots;
+  }
+
+  /** Everything you could have, one record per quota slot. Ids are for ever: the same slot has the same id next year. */
+  async describe(): Promise<readonly Offering[]> {
+    const flavours = await this.#nimbus.flavours();
+    return Array.from({ length: this.#slots }, (_, i) => {
+      const flavour = flavours[i % flavours.length]!;
+      return offeringOf(flavour, Math.floor(i / flavours.length));
+    });
+  }
+
+  async create({ instanceType, zone }: Subject, operation: Operation): Promise<HostRef> {
+    // The operation id is the same for every repetition of this transition: pass it on as your cloud's client token.
+    const server = await this.#nimbus.launch(instanceType, zone, operation.id);
+    await this.#until(server, 'running', operation.signal);
+    return { provider: 'nimbus', ref: server };
+  }
+
+  async configure({ host }: Subject, { bootstrapBlob }: Binding, { signal }: Operation): Promise<void> {
+    await this.#nimbus.runScript(host!.ref, bootstrapBlob);
+    // Not when the script was delivered, but when the node is Ready in its cluster: shards count on it from then on.
+    await this.#until(host!.ref, 'joined', signal);
+  }
+
+  async drain({ host }: Subject, graceSeconds: number, { signal }: Operation): Promise<void> {
+    await this.#nimbus.evict(host!.ref, graceSeconds);
+    await this.#until(host!.ref, 'running', signal);
+  }
+
+  /** Leave this one out if hosts cannot be given back. */
+  async delete({ host }: Subject, { signal }: Operation): Promise<void> {
+    await this.#nimbus.terminate(host!.ref);
+    await this.#until(host!.ref, 'gone', signal);
+  }
+
+  /** Asks until it is so. The signal fires when the kit gives up; whatever comes after that is dropped, so stop. */
+  async #until(server: string, wanted: ServerStatus, signal: AbortSignal): Promise<void> {
+    while ((await this.#nimbus.status(server)) !== wanted) await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+function offeringOf(flavour: Flavour, number: number): Offering {
+  const { name, zone, cpus, memoryGiB, dollarsPerHour, reclaimRate } = flavour;
+  return {
+    id: `nimbus-${zone}-${name}-${number}`,
+    instanceType: name,
+    zone,
+    capacityType: reclaimRate > 0 ? CapacityType.Spot : CapacityType.OnDemand,
+    pricePerHour: dollarsPerHour,
+    interruptionProbability: reclaimRate,
+    // Whole numbers: thousandths of a CPU, bytes of memory.
+    resources: new Map([
+      ['cpu', cpus * 1000],
+      ['memory', memoryGiB * GIB],
+    ]),
+    // What is left for pods once the kubelet has taken its share.
+    allocatable: new Map([
+      ['cpu', cpus * 1000 - 100],
+      ['memory', (memoryGiB - 1) * GIB],
+    ]),
+    // Anything a workload may ask for that is no field above; never the zone or the type again.
+    labels: new Map([['nimbus.example/generation', '1']]),
+    // null: a quota slot, to be created. A host you own already goes here and starts Idle.
+    host: null,
+  };
+}

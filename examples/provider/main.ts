@@ -1,0 +1,66 @@
+// Serves the backend on a port until it is told to stop:
+//   npx node examples/provider/main.ts --addr 127.0.0.1:9000 --state nimbus.db
+
+import { parseArgs } from 'node:util';
+import {
+  NO_STORE,
+  Provider,
+  SqliteStore,
+  serveProvider,
+  systemClock,
+  withFaultSelectors,
+} from '../../src/provider/index.ts';
+import { NimbusBackend } from './backend.ts';
+import { Nimbus } from './nimbus.ts';
+
+const { values } = parseArgs({
+  options: {
+    addr: { type: 'string', default: '127.0.0.1:9000' },
+    /** Without it nothing outlives the process; only for trying out. */
+    state: { type: 'string' },
+    'seed-count': { type: 'string', default: '32' },
+    /** In ms. Longer than your slowest good day, or hosts fail that would have come up. */
+    'transition-timeout': { type: 'string', default: '300000ms' },
+    /** Fail on request, for the fault lane of the conformance suite. */
+    faults: { type: 'boolean', default: false },
+    'tls-cert': { type: 'string' },
+    'tls-key': { type: 'string' },
+    'tls-ca': { type: 'string' },
+  },
+});
+
+/** Prices move; shards see them after the next refresh. */
+const REFRESH_MS = 60_000;
+
+const nimbus = new NimbusBackend(new Nimbus(), Number(values['seed-count']));
+const timeoutMs = Number.parseInt(values['transition-timeout'], 10);
+const provider = await Provider.open({
+  backend: values.faults ? withFaultSelectors(nimbus, systemClock, 'nimbus') : nimbus,
+  store: values.state === undefined ? NO_STORE : new SqliteStore(values.state),
+  clock: systemClock,
+  options: {
+    timeoutsMs: { create: timeoutMs, configure: timeoutMs, drain: timeoutMs, delete: timeoutMs },
+    onStoreFailure: (error) => {
+      console.error(`The state file cannot be written any more: ${String(error)}`);
+      process.exit(1);
+    },
+  },
+});
+
+const { 'tls-cert': cert, 'tls-key': key, 'tls-ca': ca } = values;
+const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
+const server = await serveProvider(provider, values.addr, { tls });
+console.log(`Serving ${provider.machineCount} machines at ${server.address}.`);
+
+const refresh = setInterval(() => {
+  provider
+    .refresh()
+    .catch((error: unknown) => console.error(`The cloud did not describe itself: ${String(error)}`));
+}, REFRESH_MS);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    clearInterval(refresh);
+    void server.stop(10_000);
+  });
+}

@@ -1,0 +1,22 @@
+// Values of flags that several commands share.
+
+import { InvalidArgumentError, Option } from 'commander';
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number below 10^9.');
+  return Number(text);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A flag such as `10s`, read as milliseconds. */
+export function duration(flag: string, description: string, standard?: string): Option {
+  const option = new Option(flag, description).argParser(durationMs);
+  return standard === undefined ? option : option.default(durationMs(standard), standard);
+}
+
+function durationMs(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('It must be a duration such as 500ms, 10s or 2m.');
+  return Number(match[1]) * UNIT_MS[match[2]!]!;
+}

@@ -1,0 +1,252 @@
+// `bigfleet provider fake`: a capacity provider over a cloud that exists only here, to try things out and to test
+// against. Calm on request; out of the box it is late, forgetful and out of stock now and then, like the real ones.
+
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { BigFleetError, printable } from '../model/index.ts';
+import {
+  type CatalogueEntry,
+  type CloudEvent,
+  FakeProvider,
+  type FakeSettings,
+  NO_STORE,
+  PRESET_NAMES,
+  type PresetName,
+  type ProviderServer,
+  patchOf,
+  patchSettings,
+  presetSettings,
+  SqliteStore,
+  serveControl,
+  serveProvider,
+  systemClock,
+} from '../provider/index.ts';
+import { parseOfferingsFile } from '../sim/index.ts';
+import { type SecurityOptions, tlsFiles } from '../wire/index.ts';
+import { duration, wholeNumber } from './flags.ts';
+
+/** Where the command writes, and when it ends; tests bring their own. */
+export interface FakeIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Resolves when the process is asked to end. */
+  readonly ended: () => Promise<unknown>;
+}
+
+const PROCESS_IO: FakeIo = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  ended: () =>
+    new Promise((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+        process.once(signal, () => {
+          // Whoever asks twice is in a hurry; the state file is safe at any moment.
+          process.once(signal, () => process.exit(130));
+          resolve(signal);
+        });
+      }
+    }),
+};
+
+interface FakeFlags {
+  readonly addr: string;
+  readonly provider: string;
+  readonly seedCount: number;
+  readonly state?: string;
+  readonly useFakeBackend: boolean;
+  readonly faults: boolean;
+  readonly seed: number;
+  readonly preset?: PresetName;
+  readonly set: readonly string[];
+  readonly offerings?: string;
+  readonly transitionTimeout?: number;
+  readonly control?: string;
+  readonly verbose: boolean;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+  readonly insecure: boolean;
+}
+
+/** With --faults, unless another is given. What the public fault suite expects. */
+const FAULT_TIMEOUT_MS = 2_000;
+/** Transitions get so long to end when the process is asked to. */
+const STOP_WAIT_MS = 1_000;
+
+export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
+  return new Command('fake')
+    .description('serve machines of a cloud that does not exist')
+    .option('--addr <host:port>', 'where to listen; port 0 takes a free one', '127.0.0.1:9000')
+    .option('--provider <name>', 'names hosts and machines', 'fake')
+    .option('--seed-count <n>', 'machines on offer', wholeNumber, 256)
+    .option(
+      '--state <file>',
+      'keep everything here, safe against SIGKILL; without it nothing outlives the process',
+    )
+    .option('--seed <n>', 'the same seed and the same calls give the same story', wholeNumber, 1)
+    .addOption(
+      new Option('--preset <name>', 'how it behaves (default: realistic)').choices([...PRESET_NAMES]),
+    )
+    .option('--set <name=number>', 'one setting on top of the preset; may be repeated', collect, [])
+    .option('--offerings <file>', 'what is sold, in JSON or YAML, instead of the built-in catalogue')
+    .addOption(
+      duration('--transition-timeout <duration>', 'a machine is Failed after so long in one transition'),
+    )
+    .option('--use-fake-backend', 'as certification tools ask: the preset is calm unless given', false)
+    .option('--faults', 'fail on request, for the fault lane of conformance suites; calm unless given', false)
+    .option('--control <host:port>', 'a port on loopback to turn settings and make things happen')
+    .option('-v, --verbose', 'print what happens to machines', false)
+    .option('--tls-cert <file>', 'certificate of this provider, with --tls-key and --tls-ca')
+    .option('--tls-key <file>', 'its key')
+    .option('--tls-ca <file>', 'who may call: certificates of this authority')
+    .option('--insecure', 'allow plaintext on other addresses than loopback', false)
+    .addHelpText('after', HELP)
+    .action(async (flags: FakeFlags) => {
+      // First, since whoever reads the first line may ask for the end at once.
+      const ended = io.ended();
+      const settings = settingsOf(flags);
+      const provider = await open(flags, settings, io);
+      const server = await listening(
+        () => serveProvider(provider, addressOf(flags.addr), securityOf(flags)),
+        provider,
+      );
+      const control =
+        flags.control === undefined
+          ? undefined
+          : await listening(() => serveControl(provider, flags.control!), server);
+      io.out(`${startLines(flags, provider, server, control?.address).join('\n')}\n`);
+      await ended;
+      provider.cutOff();
+      await control?.close();
+      await server.stop(STOP_WAIT_MS);
+    });
+}
+
+const HELP = `
+Presets:
+  calm       everything works within milliseconds; passes conformance
+  realistic  latencies of minutes, moving spot prices, stock-outs, interruptions, some lost answers
+  hostile    the same on a bad day that does not end
+
+Control port (JSON over HTTP):
+  GET   /settings    all settings, which are also the names for --set
+  PATCH /settings    {"transport": {"lostReply": 0.1}, "quotas": {"gpu/zone-a": 2}}
+  GET   /status      machines, hosts, transitions, faults so far
+  POST  /interrupt   {"offering": "general-spot", "zone": "zone-a", "count": 3}; all are optional, also machine, cluster
+  POST  /kill        the same, as hosts that die
+  POST  /stock-out   {"offering": "general", "seconds": 600}, or "general/zone-a"
+  POST  /outage      {"zone": "zone-b", "seconds": 600}
+
+With --faults there are 8 more machines labelled conformance.fault/create=error, and the clusters fault-error,
+fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they say.
+
+Ends with SIGINT or SIGTERM. Exit code 0: ended as asked. 2: wrong words, files or addresses.
+
+Examples:
+  bigfleet provider fake
+  bigfleet provider fake --preset hostile --seed 42 --control 127.0.0.1:9001 -v
+  curl -X PATCH -d '{"stock": {"outChance": 1}}' 127.0.0.1:9001/settings
+  bigfleet provider fake --preset calm --seed-count 20000 --state fleet.db
+  bigfleet provider fake --set operations.neverReady=0.5 --set quotas.gpu=1
+  bigfleet provider conformance --profile core,cloud,spot,fault,durable,scale --scale-seed 4000 \\
+      --start 'bigfleet provider fake --faults --addr 127.0.0.1:{port} --state {state} \\
+               --seed-count {seed} --transition-timeout {timeout}'`;
+
+function collect(word: string, words: readonly string[]): readonly string[] {
+  return [...words, word];
+}
+
+function presetOf({ preset, useFakeBackend, faults }: FakeFlags): PresetName {
+  return preset ?? (useFakeBackend || faults ? 'calm' : 'realistic');
+}
+
+function settingsOf(flags: FakeFlags): FakeSettings {
+  return flags.set.map(patchOf).reduce<FakeSettings>(patchSettings, presetSettings(presetOf(flags)));
+}
+
+async function open(flags: FakeFlags, settings: FakeSettings, io: FakeIo): Promise<FakeProvider> {
+  const { seed, seedCount, provider, state, faults } = flags;
+  const timeoutMs = flags.transitionTimeout ?? (faults ? FAULT_TIMEOUT_MS : undefined);
+  const timeoutsMs =
+    timeoutMs === undefined
+      ? {}
+      : { create: timeoutMs, configure: timeoutMs, drain: timeoutMs, delete: timeoutMs };
+  return await FakeProvider.open({
+    seed,
+    clock: systemClock,
+    machines: seedCount,
+    settings,
+    provider,
+    store: state === undefined ? NO_STORE : new SqliteStore(state),
+    faultSelectors: faults,
+    ...(flags.offerings === undefined ? {} : { catalogue: await readOfferings(flags.offerings) }),
+    ...(flags.verbose ? { onEvent: (event: CloudEvent) => io.err(`${eventLine(event)}\n`) } : {}),
+    kit: {
+      timeoutsMs,
+      onStoreFailure: (error) => {
+        io.err(`The state file cannot be written any more: ${String(error)}\n`);
+        process.exit(1);
+      },
+    },
+  });
+}
+
+async function readOfferings(file: string): Promise<readonly CatalogueEntry[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_INPUT_UNREADABLE', `${message}.`, { path: file, cause });
+  });
+  const parsed = parseOfferingsFile(text);
+  if (parsed.ok) return parsed.value;
+  const lines = parsed.problems.map(
+    ({ code, path, message }) => `\n  ${code}  ${printable(path)}: ${message}`,
+  );
+  throw new BigFleetError('BF_INPUT_INVALID', `${lines.join('')}\n`, { path: file });
+}
+
+/** As other providers take it: without a host, every address. */
+function addressOf(addr: string): string {
+  const address = addr.startsWith(':') ? `0.0.0.0${addr}` : addr;
+  if (/:\d{1,5}$/.test(address)) return address;
+  throw new BigFleetError('BF_USAGE', `"${printable(addr)}" is not HOST:PORT.`);
+}
+
+function securityOf({ tlsCert, tlsKey, tlsCa, insecure }: FakeFlags): SecurityOptions {
+  return { tls: tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa }), insecure };
+}
+
+/** Whatever is open already does not stay so when an address cannot be had. */
+async function listening<T>(
+  listen: () => Promise<T>,
+  opened: { readonly close: () => Promise<void> } | ProviderServer,
+): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    await ('close' in opened ? opened.close() : opened.stop());
+    if (error instanceof BigFleetError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new BigFleetError('BF_LISTEN_FAILED', `${message}.`, { cause: error });
+  }
+}
+
+function startLines(
+  flags: FakeFlags,
+  { kit }: FakeProvider,
+  { address }: ProviderServer,
+  control: string | undefined,
+): readonly string[] {
+  const { seed, state, faults } = flags;
+  const how = `preset ${presetOf(flags)}, seed ${seed}${faults ? ', failing on request' : ''}`;
+  return [
+    `Serving ${kit.machineCount} machines at ${address} (${how}).`,
+    state === undefined
+      ? 'State is in memory only and ends with the process; keep it with --state FILE.'
+      : `State is in ${printable(state)}.`,
+    ...(control === undefined ? [] : [`Control at http://${control}/settings`]),
+  ];
+}
+
+function eventLine({ atMs, what, whom, detail }: CloudEvent): string {
+  return `${new Date(atMs).toISOString()}  ${what.padEnd(11)}  ${printable(whom)}  ${printable(detail)}`;
+}

@@ -1,0 +1,104 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MachineState } from '../../model/index.ts';
+import { type ControlServer, serveControl } from './control.ts';
+import { type FakeScene, fakeScene, inventory, numbered, raise } from './testkit.ts';
+
+let control: ControlServer | undefined;
+afterEach(() => control?.close());
+
+async function controlled(): Promise<FakeScene> {
+  const scene = await fakeScene({ machines: 128 });
+  control = await serveControl(scene.fake, '127.0.0.1:0');
+  return scene;
+}
+
+async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  return await new Promise<{ code: number | undefined; body: unknown }>((resolve, reject) => {
+    const call = request(`http://${control!.address}${path}`, { method, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      response.on('end', () => resolve({ code: response.statusCode, body: JSON.parse(text) }));
+    });
+    call.on('error', reject);
+    call.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}
+
+describe('the control port', () => {
+  it('given settings, when patched, then the cloud and the answer have them', async () => {
+    const { fake } = await controlled();
+    expect(await ask('GET', '/settings')).toEqual({ code: 200, body: fake.cloud.settings });
+    const patched = await ask('PATCH', '/settings', { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } });
+    expect(patched).toMatchObject({ code: 200, body: { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } } });
+    expect(fake.cloud.settings.transport.lostReply).toBe(0.5);
+  });
+
+  it('given hosts, when told to, then they are interrupted, die, or lose their zone', async () => {
+    const scene = await controlled();
+    await raise(scene, numbered('general-spot', 'zone-a', 4), 'prod');
+    const interrupted = await ask('POST', '/interrupt', {
+      offering: 'general-spot',
+      cluster: 'prod',
+      count: 2,
+    });
+    expect(interrupted).toMatchObject({
+      code: 200,
+      body: { machines: [expect.stringMatching(/^fake-general-spot-zone-a-/), expect.anything()] },
+    });
+    expect(await ask('POST', '/kill', { machine: 'fake-metal-zone-a-0' })).toMatchObject({
+      body: { machines: ['fake-metal-zone-a-0'] },
+    });
+    expect(await ask('POST', '/outage', { zone: 'zone-a', seconds: 60 })).toMatchObject({ code: 200 });
+    expect(await ask('POST', '/stock-out', { offering: 'general/zone-b', seconds: 60 })).toMatchObject({
+      code: 200,
+    });
+    await scene.clock.advance(0);
+    expect((await inventory(scene, MachineState.Failed)).length).toBeGreaterThanOrEqual(5);
+    await raise(scene, ['fake-general-zone-b-0']);
+    expect(await ask('GET', '/status')).toMatchObject({ body: { machines: 128, transport: { calls: 0 } } });
+    expect(scene.events.map(({ what }) => what)).toContain('stock-out');
+  });
+
+  it.each([
+    ['PATCH', '/settings', { transport: { lost: 1 } }, 'transport.lost'],
+    ['PATCH', '/settings', '[1]', 'JSON object'],
+    ['PATCH', '/settings', '{', 'JSON'],
+    ['POST', '/interrupt', { all: true }, 'Unknown: all'],
+    ['POST', '/interrupt', { zone: 1 }, '"zone" must be a text'],
+    ['POST', '/kill', { count: -1 }, '"count" must be a number'],
+    ['POST', '/outage', {}, 'There is no zone'],
+    ['POST', '/outage', { zone: 'zone-a', seconds: 'long' }, '"seconds" must be a number'],
+    ['POST', '/stock-out', { offering: 'golden' }, 'There is no offering'],
+  ])('refuses %s %s %j', async (method, path, body, why) => {
+    await controlled();
+    expect(await ask(method, path, body)).toMatchObject({
+      code: 400,
+      body: { error: expect.stringContaining(why) },
+    });
+  });
+
+  it('refuses a body without end', async () => {
+    await controlled();
+    const endless = ' '.repeat(1024 * 1024 + 1);
+    expect(await ask('PATCH', '/settings', endless)).toMatchObject({ code: 400 });
+  });
+
+  it('given an unknown path or a foreign name for loopback, then it says no', async () => {
+    await controlled();
+    expect(await ask('GET', '/')).toMatchObject({
+      code: 404,
+      body: { error: expect.stringContaining('GET /settings') },
+    });
+    expect(await ask('GET', '/settings', undefined, { host: 'rebound.example' })).toMatchObject({
+      code: 403,
+    });
+  });
+
+  it('given an address that others reach, then it does not open', async () => {
+    const { fake } = await fakeScene();
+    await expect(serveControl(fake, '0.0.0.0:0')).rejects.toThrow('loopback');
+  });
+});

@@ -1,0 +1,53 @@
+// What becomes of one transition, drawn before it begins. Every draw is made whether it matters or not, so that turning
+// one setting changes nothing but what it names.
+
+import { CapacityType, type Random } from '../../model/index.ts';
+import type { TransitionKind } from '../kit/transitions.ts';
+import { logNormal } from './draws.ts';
+import type { FakeSettings } from './settings.ts';
+
+export interface Fate {
+  readonly ending: 'well' | 'permanent error' | 'hangs' | 'never ready' | 'late';
+  /** How long it takes; for one that fails, until it does. */
+  readonly latencyMs: number;
+  /** Attempts that fail before one succeeds; more than the backend makes is a failure. */
+  readonly failedAttempts: number;
+}
+
+/** A backend tries so often before it gives up. */
+export const MAX_ATTEMPTS = 4;
+
+export function drawFate(
+  random: Random,
+  kind: TransitionKind,
+  capacityType: CapacityType,
+  { latency, operations }: Pick<FakeSettings, 'latency' | 'operations'>,
+): Fate {
+  const { medianMs, spread } = latency[kind];
+  const usualMs = logNormal(random, medianMs, spread) * factorOf(capacityType, latency.factor);
+  const isPermanent = random.chance(operations.permanentError);
+  const hangs = random.chance(operations.hang);
+  const isNeverReady = random.chance(operations.neverReady) && kind === 'configure';
+  const isLate = random.chance(operations.slow);
+  let failedAttempts = 0;
+  while (failedAttempts < MAX_ATTEMPTS && random.chance(operations.transientError)) failedAttempts++;
+  if (isPermanent) return { ending: 'permanent error', latencyMs: usualMs / 4, failedAttempts: 0 };
+  if (hangs) return { ending: 'hangs', latencyMs: usualMs, failedAttempts: 0 };
+  if (isNeverReady) return { ending: 'never ready', latencyMs: usualMs, failedAttempts: 0 };
+  if (isLate) return { ending: 'late', latencyMs: usualMs * operations.slowFactor, failedAttempts: 0 };
+  return { ending: 'well', latencyMs: usualMs, failedAttempts };
+}
+
+function factorOf(type: CapacityType, factor: FakeSettings['latency']['factor']): number {
+  switch (type) {
+    case CapacityType.BareMetal:
+      return factor.bareMetal;
+    case CapacityType.Reserved:
+      return factor.reserved;
+    case CapacityType.Spot:
+      return factor.spot;
+    case CapacityType.OnDemand:
+    case CapacityType.Unspecified:
+      return factor.onDemand;
+  }
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CapacityType, Random } from '../../model/index.ts';
+import { DEFAULT_CATALOGUE, itemsOf, poolsOf } from './catalogue.ts';
+import { Draws, exponential, logNormal } from './draws.ts';
+import { Hazard } from './hazard.ts';
+import { Market } from './market.ts';
+import { HOUR_MS, MINUTE_MS } from './testkit.ts';
+
+const pools = poolsOf(DEFAULT_CATALOGUE);
+const spot = pools.find(({ entry }) => entry.capacityType === CapacityType.Spot)!;
+const moving = { priceSwing: 0.4, rateSwing: 0.6, stepMs: 10 * MINUTE_MS, refreshMs: MINUTE_MS };
+
+describe('the market', () => {
+  it('given any moment, then prices and rates stay within their swing and repeat with the seed', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.integer({ min: 0, max: 2 ** 42 }),
+        fc.constantFrom(...pools),
+        (seed, atMs, pool) => {
+          const quote = new Market(new Draws(seed)).quote(pool, moving, atMs);
+          const { pricePerHour, interruptionProbability, capacityType } = pool.entry;
+          expect(new Market(new Draws(seed)).quote(pool, moving, atMs)).toEqual(quote);
+          if (capacityType !== CapacityType.Spot) {
+            expect(quote).toEqual({ pricePerHour, interruptionProbability });
+            return;
+          }
+          expect(Math.abs(quote.pricePerHour / pricePerHour - 1)).toBeLessThanOrEqual(0.401);
+          expect(Math.abs(quote.interruptionProbability / interruptionProbability - 1)).toBeLessThanOrEqual(
+            0.601,
+          );
+          expect(quote.interruptionProbability).toBeGreaterThan(0);
+        },
+      ),
+    );
+  });
+
+  it('given a day, then a spot price moves with every step and both ways', () => {
+    const market = new Market(new Draws(1));
+    const prices = Array.from(
+      { length: 145 },
+      (_, i) => market.quote(spot, moving, i * 10 * MINUTE_MS).pricePerHour,
+    );
+    expect(new Set(prices).size).toBeGreaterThan(140);
+    expect(Math.max(...prices)).toBeGreaterThan(spot.entry.pricePerHour * 1.15);
+    expect(Math.min(...prices)).toBeLessThan(spot.entry.pricePerHour * 0.85);
+  });
+
+  it('given a chance of being out of stock, then pools are out that often, for whole spells', () => {
+    const market = new Market(new Draws(3));
+    const stock = { outChance: 0.2, outMs: HOUR_MS };
+    const moments = Array.from({ length: 2000 }, (_, i) => market.isOutOfStock(spot, stock, i * HOUR_MS));
+    expect(moments.filter(Boolean).length / 2000).toBeCloseTo(0.2, 1);
+    const minutes = Array.from({ length: 600 }, (_, i) => market.isOutOfStock(spot, stock, i * MINUTE_MS));
+    const changes = minutes.filter((isOut, i) => i > 0 && isOut !== minutes[i - 1]).length;
+    expect(changes).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('the catalogue', () => {
+  it('given more machines, then those there were stay the same', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (few, more) => {
+        const all = itemsOf(pools, few + more, 'x');
+        expect(itemsOf(pools, few, 'x')).toEqual(all.slice(0, few));
+        expect(new Set(all.map(({ id }) => id)).size).toBe(few + more);
+      }),
+    );
+  });
+
+  it('given a few dozen machines, then there is something of every offering', () => {
+    expect(new Set(itemsOf(pools, 32, 'x').map(({ pool }) => pool.name)).size).toBe(pools.length);
+  });
+});
+
+describe('chance', () => {
+  it('given a latency, then half of the draws are below its median and the tail is long', () => {
+    const random = new Random(5);
+    const draws = Array.from({ length: 4000 }, () => logNormal(random, 100, 0.5)).sort((a, b) => a - b);
+    expect(draws[2000]).toBeGreaterThan(95);
+    expect(draws[2000]).toBeLessThan(105);
+    expect(draws[3960]! / draws[2000]!).toBeGreaterThan(2.5);
+    expect(logNormal(random, 100, 0)).toBe(100);
+  });
+
+  it('given a rate per hour that changes, then hosts are struck as often as it says', () => {
+    const random = new Random(9);
+    const hazard = new Hazard<number>();
+    for (let i = 0; i < 10_000; i++) hazard.add(i, exponential(random));
+    const first = Array.from({ length: 60 }, () => hazard.pass(1 / 60, 0.1)).flat();
+    expect(first.length / 10_000).toBeCloseTo(0.1, 1);
+    expect(first.length).toBeGreaterThan(880);
+    expect(first.length).toBeLessThan(1120);
+    const second = hazard.pass(1, 0.5);
+    expect(second.length / (10_000 - first.length)).toBeCloseTo(0.5, 1);
+    expect(hazard.pass(100, 0)).toEqual([]);
+    expect(hazard.pass(1, 1).length + first.length + second.length).toBeGreaterThan(9990);
+  });
+});

@@ -1,0 +1,60 @@
+// Prices, interruption rates and stock as functions of time: nothing is remembered, so a question about any moment has
+// the same answer whenever it is asked, in every run with the same seed and after every restart.
+
+import { CapacityType } from '../../model/index.ts';
+import type { CloudPool } from './catalogue.ts';
+import { type Draws, type Purpose, uniform } from './draws.ts';
+import type { FakeSettings } from './settings.ts';
+
+/** A price is the mean of so many steps, so that it drifts rather than jumps. */
+const SMOOTHED_STEPS = 3;
+
+export interface Quote {
+  readonly pricePerHour: number;
+  readonly interruptionProbability: number;
+}
+
+export class Market {
+  readonly #draws: Draws;
+
+  constructor(draws: Draws) {
+    this.#draws = draws;
+  }
+
+  quote(
+    { name, entry }: CloudPool,
+    { priceSwing, rateSwing, stepMs }: FakeSettings['market'],
+    atMs: number,
+  ): Quote {
+    const { capacityType, pricePerHour, interruptionProbability } = entry;
+    if (capacityType !== CapacityType.Spot) return { pricePerHour, interruptionProbability };
+    const price = pricePerHour * (1 + priceSwing * this.#drift('price', name, stepMs, atMs));
+    const rate = interruptionProbability * (1 + rateSwing * this.#drift('rate', name, stepMs, atMs));
+    return { pricePerHour: rounded(price), interruptionProbability: Math.min(1, rounded(rate)) };
+  }
+
+  isOutOfStock({ name }: CloudPool, { outChance, outMs }: FakeSettings['stock'], atMs: number): boolean {
+    return this.#draws.stream('stock', name, this.#stepOf('stock', name, outMs, atMs)).chance(outChance);
+  }
+
+  /** From −1 to 1. */
+  #drift(purpose: Purpose, pool: string, stepMs: number, atMs: number): number {
+    const step = this.#stepOf(purpose, pool, stepMs, atMs);
+    let sum = 0;
+    for (let i = 0; i < SMOOTHED_STEPS; i++) {
+      sum += 2 * uniform(this.#draws.stream(purpose, pool, step - i)) - 1;
+    }
+    return sum / SMOOTHED_STEPS;
+  }
+
+  /** Pools do not all move at the same moment. */
+  #stepOf(purpose: Purpose, pool: string, stepMs: number, atMs: number): number {
+    const offsetMs = this.#draws.stream(purpose, pool).below(stepMs);
+    return Math.floor((atMs + offsetMs) / stepMs);
+  }
+}
+
+/** Six digits are enough for a price, and a reader sees a change only where there is one. */
+function rounded(amount: number): number {
+  return Number(amount.toPrecision(6));
+}

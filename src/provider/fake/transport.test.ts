@@ -1,0 +1,181 @@
+// What happens to calls on their way, against a provider that only counts.
+
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../model/index.ts';
+import { Machine, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { statusOf } from '../../wire/index.ts';
+import { createOf, filter } from '../kit/testkit.ts';
+import { Draws } from './draws.ts';
+import { type FakeSettings, presetSettings } from './settings.ts';
+import { FaultyCalls, type ProviderCalls, TRANSPORT_FAULTS } from './transport.ts';
+
+const RATE = 0.1;
+const CALLS = 3000;
+
+function given(changes: Partial<FakeSettings['transport']>, seed = 1) {
+  const clock = new VirtualClock();
+  const settings = { ...presetSettings('calm').transport, ...changes };
+  const arrived: string[] = [];
+  const blank = Machine.decode(new Uint8Array());
+  const machines = Array.from({ length: 20 }, (_, i) => ({ ...blank, id: `m-${i}` }));
+  const list: MachineList = { machines, revision: Buffer.from('9') };
+  const calls = {
+    create: ({ machineId }: { machineId: string }) => {
+      arrived.push(machineId);
+      return Promise.resolve({ operationId: 'op', machine: undefined });
+    },
+    list: () => Promise.resolve(list),
+    listBytes: () => Promise.resolve(Buffer.from(MachineList.encode(list).finish())),
+  } as unknown as ProviderCalls;
+  const faulty = new FaultyCalls({ calls, clock, draws: new Draws(seed), settings: () => settings });
+  return { clock, arrived, faulty, settings };
+}
+
+type Scene = ReturnType<typeof given>;
+
+/** What each of many calls came to: its status, 0 for an answer, and how long it took. */
+async function make({ clock, faulty }: Scene, count = CALLS) {
+  const begun = clock.now();
+  const answers: { code: number; ms: number }[] = [];
+  const all = Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const code = await faulty.create(createOf(`m-${i}`)).then(
+        () => 0,
+        (error: unknown) => statusOf(error) ?? -1,
+      );
+      answers[i] = { code, ms: clock.now() - begun };
+    }),
+  );
+  await clock.until(all);
+  return answers;
+}
+
+/** Four standard deviations around the rate. */
+function expectRate(count: number, rate = RATE, of = CALLS): void {
+  const slack = 4 * Math.sqrt((rate * (1 - rate)) / of);
+  expect(Math.abs(count / of - rate)).toBeLessThan(slack);
+}
+
+describe('faults of the transport, each at its rate', () => {
+  it('none: every call arrives once and is answered at once', async () => {
+    const scene = given({});
+    expect(await make(scene)).toEqual(Array.from({ length: CALLS }, () => ({ code: 0, ms: 0 })));
+    expect(scene.arrived).toHaveLength(CALLS);
+    const none = Object.fromEntries(TRANSPORT_FAULTS.map((fault) => [fault, 0]));
+    expect(scene.faulty.counts).toEqual({ calls: CALLS, ...none });
+  });
+
+  it('unavailable: refused, and never made', async () => {
+    const scene = given({ unavailable: RATE });
+    const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
+    expectRate(refused);
+    expect(scene.arrived).toHaveLength(CALLS - refused);
+    expect(scene.faulty.counts.unavailable).toBe(refused);
+  });
+
+  it('lost reply: the caller sees the same, but the call was made', async () => {
+    const scene = given({ lostReply: RATE });
+    const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
+    expectRate(refused);
+    expect(scene.arrived).toHaveLength(CALLS);
+  });
+
+  it('throttled: RESOURCE_EXHAUSTED, and never made', async () => {
+    const scene = given({ throttle: RATE });
+    const refused = (await make(scene)).filter(({ code }) => code === status.RESOURCE_EXHAUSTED).length;
+    expectRate(refused);
+    expect(scene.arrived).toHaveLength(CALLS - refused);
+  });
+
+  it('throttled above a number of calls per second, until time has passed', async () => {
+    const scene = given({ callsPerSecond: 10 });
+    const codes = (await make(scene, 15)).map(({ code }) => code);
+    expect(codes.filter((code) => code === status.RESOURCE_EXHAUSTED)).toHaveLength(5);
+    await scene.clock.advance(500);
+    expect((await make(scene, 15)).filter(({ code }) => code === 0)).toHaveLength(5);
+  });
+
+  it('duplicated: it arrives twice and is answered once', async () => {
+    const scene = given({ duplicate: RATE });
+    expect((await make(scene)).every(({ code }) => code === 0)).toBe(true);
+    await scene.clock.advance(0);
+    expectRate(scene.arrived.length - CALLS);
+  });
+
+  it('reordered: later calls arrive before it', async () => {
+    const scene = given({ reorder: RATE });
+    const late = (await make(scene)).filter(({ ms }) => ms > 0);
+    expectRate(late.length);
+    expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThanOrEqual(scene.settings.reorderMs);
+    const numbers = scene.arrived.map((id) => Number(id.slice(2)));
+    expect(numbers.filter((number, i) => i > 0 && number < numbers[i - 1]!).length).toBeGreaterThan(50);
+  });
+
+  it('slow: made at once, answered late', async () => {
+    const scene = given({ slow: RATE });
+    const making = make(scene);
+    await Promise.resolve();
+    expect(scene.arrived).toHaveLength(CALLS);
+    expectRate((await making).filter(({ ms }) => ms > 100).length);
+  });
+
+  it('hanging: no answer for ten minutes, and half of them were made', async () => {
+    const scene = given({ hang: RATE });
+    const hung = (await make(scene)).filter(
+      ({ ms, code }) => ms === 600_000 && code === status.UNAVAILABLE,
+    ).length;
+    expectRate(hung);
+    expectRate(CALLS - scene.arrived.length, RATE / 2);
+  });
+
+  it('a partial List: records are missing under the full cursor, as message and as bytes', async () => {
+    const { faulty } = given({ partialList: RATE });
+    let missing = 0;
+    for (let i = 0; i < CALLS / 2; i++) {
+      const lists = [await faulty.list(filter()), MachineList.decode(await faulty.listBytes(filter()))];
+      for (const { machines, revision } of lists) {
+        expect(Buffer.from(revision)).toEqual(Buffer.from('9'));
+        if (machines.length < 20) missing++;
+      }
+    }
+    // Now and then the part is the whole.
+    expectRate(missing, RATE * (20 / 21));
+    expect(faulty.counts.partialList).toBeGreaterThanOrEqual(missing);
+  });
+
+  it('delay: every call takes its time', async () => {
+    const answers = await make(given({ delayMs: 20 }));
+    const sorted = answers.map(({ ms }) => ms).sort((a, b) => a - b);
+    expect(sorted[0]).toBeGreaterThan(0);
+    expect(sorted[CALLS / 2]).toBeGreaterThan(18);
+    expect(sorted[CALLS / 2]).toBeLessThan(22);
+  });
+});
+
+describe('faults of the transport', () => {
+  it('repeat with the seed, and differ with another', async () => {
+    const all = { unavailable: 0.1, lostReply: 0.1, slow: 0.1, reorder: 0.1, throttle: 0.1, hang: 0.02 };
+    const first = await make(given(all));
+    expect(await make(given(all))).toEqual(first);
+    expect(await make(given(all, 2))).not.toEqual(first);
+  });
+
+  it('given one rate is turned, then the others hit the same calls', async () => {
+    const lost = (answers: readonly { code: number }[]) =>
+      answers.flatMap(({ code }, i) => (code === status.UNAVAILABLE ? [i] : []));
+    const alone = lost(await make(given({ lostReply: RATE })));
+    const slowed = lost(await make(given({ lostReply: RATE, slow: 0.5, reorder: 0.5, duplicate: 0.5 })));
+    expect(slowed).toEqual(alone);
+  });
+
+  it('given an end, then calls that hang are answered', async () => {
+    const scene = given({ hang: 1 });
+    const making = make(scene, 3);
+    scene.faulty.cutOff();
+    expect((await making).map(({ code }) => code)).toEqual(
+      Array.from({ length: 3 }, () => status.UNAVAILABLE),
+    );
+    expect(scene.clock.waiting).toBe(0);
+  });
+});

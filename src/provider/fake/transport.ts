@@ -1,0 +1,209 @@
+// The way between a caller and a provider, with everything that goes wrong on it. Wraps the six calls, so a shard in
+// the same process meets the same faults as one behind a port. A caller that sees UNAVAILABLE cannot tell whether its
+// call was made: that is the point.
+
+import { status } from '@grpc/grpc-js';
+import type { Clock, Random } from '../../model/index.ts';
+import {
+  type ConfigureRequest,
+  type CreateRequest,
+  type DeleteRequest,
+  type DrainRequest,
+  type ListFilter,
+  type Machine,
+  MachineList,
+  type MachineRef,
+  type TransitionAck,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { RpcError } from '../../wire/index.ts';
+import type { Provider } from '../kit/provider.ts';
+import { type Draws, logNormal, uniform } from './draws.ts';
+import type { FakeSettings } from './settings.ts';
+import { sleep } from './sleep.ts';
+
+/** The six calls of a provider, List also as bytes. */
+export type ProviderCalls = Pick<
+  Provider,
+  'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list' | 'listBytes'
+>;
+
+const METHODS = ['create', 'configure', 'drain', 'delete', 'get', 'list'] as const;
+type Method = (typeof METHODS)[number];
+
+export const TRANSPORT_FAULTS = [
+  'unavailable',
+  'lostReply',
+  'duplicate',
+  'reorder',
+  'slow',
+  'hang',
+  'throttle',
+  'partialList',
+] as const;
+export type TransportFault = (typeof TRANSPORT_FAULTS)[number];
+
+const DELAY_SPREAD = 0.6;
+
+export interface TransportParts {
+  readonly calls: ProviderCalls;
+  readonly clock: Clock;
+  readonly draws: Draws;
+  readonly settings: () => FakeSettings['transport'];
+}
+
+export class FaultyCalls implements ProviderCalls {
+  readonly #calls: ProviderCalls;
+  readonly #clock: Clock;
+  readonly #draws: Draws;
+  readonly #settings: () => FakeSettings['transport'];
+  readonly #end = new AbortController();
+  readonly #made = new Map<Method, number>();
+  readonly #faults = new Map<TransportFault, number>();
+  /** What is left of this second's calls. */
+  #allowance = Number.POSITIVE_INFINITY;
+  #allowedAtMs = 0;
+
+  constructor({ calls, clock, draws, settings }: TransportParts) {
+    this.#calls = calls;
+    this.#clock = clock;
+    this.#draws = draws;
+    this.#settings = settings;
+  }
+
+  /** Calls that came in, and what was done to them. */
+  get counts(): Readonly<Record<'calls' | TransportFault, number>> {
+    const faults = TRANSPORT_FAULTS.map((fault) => [fault, this.#faults.get(fault) ?? 0] as const);
+    const calls = [...this.#made.values()].reduce((sum, count) => sum + count, 0);
+    return { calls, ...(Object.fromEntries(faults) as Record<TransportFault, number>) };
+  }
+
+  /** Ends every wait; calls that hang are answered. */
+  cutOff(): void {
+    this.#end.abort();
+  }
+
+  create(request: CreateRequest): Promise<TransitionAck> {
+    return this.#pass('create', () => this.#calls.create(request));
+  }
+
+  configure(request: ConfigureRequest): Promise<TransitionAck> {
+    return this.#pass('configure', () => this.#calls.configure(request));
+  }
+
+  drain(request: DrainRequest): Promise<TransitionAck> {
+    return this.#pass('drain', () => this.#calls.drain(request));
+  }
+
+  delete(request: DeleteRequest): Promise<TransitionAck> {
+    return this.#pass('delete', () => this.#calls.delete(request));
+  }
+
+  get(request: MachineRef): Promise<Machine> {
+    return this.#pass('get', () => this.#calls.get(request));
+  }
+
+  list(filter: ListFilter): Promise<MachineList> {
+    return this.#pass('list', (random) => this.#maybePart(random, this.#calls.list(filter)));
+  }
+
+  listBytes(filter: ListFilter): Promise<Buffer> {
+    return this.#pass('list', async (random) => {
+      const whole = this.#calls.listBytes(filter);
+      if (!random.chance(this.#settings().partialList)) return await whole;
+      const part = this.#part(random, MachineList.decode(await whole));
+      return Buffer.from(MachineList.encode(part).finish());
+    });
+  }
+
+  async #pass<T>(method: Method, call: (random: Random) => Promise<T>): Promise<T> {
+    const settings = this.#settings();
+    const number = this.#made.get(method) ?? 0;
+    this.#made.set(method, number + 1);
+    const random = this.#draws.stream('call', METHODS.indexOf(method), number);
+    // Every draw is made, so that turning one rate leaves the others' luck alone.
+    const delayMs = logNormal(random, settings.delayMs, DELAY_SPREAD);
+    const holdMs = uniform(random) * settings.reorderMs;
+    const slowMs = logNormal(random, settings.slowMs, DELAY_SPREAD);
+    const isMadeBeforeHang = random.chance(0.5);
+    const draw = (fault: TransportFault & keyof typeof settings) => random.chance(settings[fault]);
+    const [isThrottled, isUnavailable, isHeld, hangs, isDouble, isSlow, isLost] = [
+      draw('throttle'),
+      draw('unavailable'),
+      draw('reorder'),
+      draw('hang'),
+      draw('duplicate'),
+      draw('slow'),
+      draw('lostReply'),
+    ];
+    if (settings.delayMs > 0) await this.#wait(delayMs);
+    if (isHeld) await this.#suffer('reorder', () => this.#wait(holdMs));
+    if (isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
+      this.#note('throttle');
+      throw new RpcError(status.RESOURCE_EXHAUSTED, 'too many calls; try again later');
+    }
+    if (isUnavailable) {
+      this.#note('unavailable');
+      throw new RpcError(status.UNAVAILABLE, 'connection refused');
+    }
+    if (hangs) {
+      if (isMadeBeforeHang) call(random).catch(ignore);
+      await this.#suffer('hang', () => this.#wait(settings.hangMs));
+      throw new RpcError(status.UNAVAILABLE, 'connection timed out');
+    }
+    const answer = call(random);
+    if (isDouble) {
+      this.#note('duplicate');
+      void answer.catch(ignore).then(() => call(random).catch(ignore));
+    }
+    if (isSlow) {
+      await answer.catch(ignore);
+      await this.#suffer('slow', () => this.#wait(slowMs));
+    }
+    if (!isLost) return await answer;
+    this.#note('lostReply');
+    await answer.catch(ignore);
+    throw new RpcError(status.UNAVAILABLE, 'connection reset');
+  }
+
+  async #maybePart(random: Random, answer: Promise<MachineList>): Promise<MachineList> {
+    const list = await answer;
+    return random.chance(this.#settings().partialList) ? this.#part(random, list) : list;
+  }
+
+  /** Some of the records, perhaps none, under a cursor that says all. */
+  #part(random: Random, list: MachineList): MachineList {
+    this.#note('partialList');
+    const share = uniform(random);
+    return { ...list, machines: list.machines.filter(() => random.chance(share)) };
+  }
+
+  #isAllowed(perSecond: number): boolean {
+    if (perSecond === 0) return true;
+    const now = this.#clock.now();
+    const earned = ((now - this.#allowedAtMs) / 1000) * perSecond;
+    this.#allowance = Math.min(Math.max(1, perSecond), this.#allowance + earned);
+    this.#allowedAtMs = now;
+    if (this.#allowance < 1) return false;
+    this.#allowance--;
+    return true;
+  }
+
+  #note(fault: TransportFault): void {
+    this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1);
+  }
+
+  async #suffer(fault: TransportFault, wait: () => Promise<void>): Promise<void> {
+    this.#note(fault);
+    await wait();
+  }
+
+  async #wait(ms: number): Promise<void> {
+    try {
+      await sleep(this.#clock, ms, this.#end.signal);
+    } catch {
+      throw new RpcError(status.UNAVAILABLE, 'the provider went away');
+    }
+  }
+}
+
+function ignore(): void {}
