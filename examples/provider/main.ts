@@ -26,6 +26,8 @@ const { values } = parseArgs({
     'tls-cert': { type: 'string' },
     'tls-key': { type: 'string' },
     'tls-ca': { type: 'string' },
+    /** For certification over TLS: an identity that may speak as every shard. */
+    'acts-for-any-shard': { type: 'string' },
   },
 });
 
@@ -47,9 +49,12 @@ const provider = await Provider.open({
   },
 });
 
-const { 'tls-cert': cert, 'tls-key': key, 'tls-ca': ca } = values;
+const { 'tls-cert': cert, 'tls-key': key, 'tls-ca': ca, 'acts-for-any-shard': certifier } = values;
 const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
-const server = await serveProvider(provider, values.addr, { tls });
+const server = await serveProvider(provider, values.addr, {
+  tls,
+  ...(certifier === undefined ? {} : { actsForAnyShard: certifier }),
+});
 console.log(`Serving ${provider.machineCount} machines at ${server.address}.`);
 
 const refresh = setInterval(() => {

@@ -204,7 +204,7 @@ describe('bytes that are no request', () => {
   ])('%s: a code that is no fence, and nothing changed', async (_, body, code) => {
     const before = await fleet();
     for (const method of ['Create', 'Configure', 'Drain', 'Delete']) {
-      expect((await rawCall(server.address, method, body)).status).toBe(code);
+      expect(await rawCall(server.address, method, body)).toBe(code);
     }
     expect(await fleet()).toEqual(before);
   });
@@ -214,7 +214,7 @@ describe('bytes that are no request', () => {
     const calls = Array.from({ length: 200 }, (_, i) =>
       rawCall(server.address, 'Create', frame(Buffer.alloc(i % 7, 0xff), i)),
     );
-    for (const { status: code } of await Promise.all(calls)) {
+    for (const code of await Promise.all(calls)) {
       expect(code).toBeGreaterThan(0);
       expect(code).not.toBe(status.FAILED_PRECONDITION);
     }

@@ -1,15 +1,13 @@
 // A gRPC call down to its bytes, for requests that no client of ours would send.
 
-import { connect, constants } from 'node:http2';
+import { connect, constants, type IncomingHttpHeaders } from 'node:http2';
 
-export interface RawAnswer {
-  /** The gRPC status; undefined if the stream ended without one. */
-  readonly status: number | undefined;
-  readonly message: string;
-}
-
-/** Sends bytes as the body of a call and returns how the server ended it. */
-export async function rawCall(address: string, method: string, body: Uint8Array): Promise<RawAnswer> {
+/** Sends bytes as the body of a call and returns the gRPC status that came back; undefined if there was none. */
+export async function rawCall(
+  address: string,
+  method: string,
+  body: Uint8Array,
+): Promise<number | undefined> {
   const session = connect(`http://${address}`);
   try {
     return await new Promise((resolve, reject) => {
@@ -20,19 +18,14 @@ export async function rawCall(address: string, method: string, body: Uint8Array)
         'content-type': 'application/grpc',
         te: 'trailers',
       });
-      let answer: RawAnswer = { status: undefined, message: '' };
-      const read = (headers: Record<string, unknown>) => {
-        const status = headers['grpc-status'];
-        if (status === undefined) return;
-        answer = {
-          status: Number(status),
-          message: decodeURIComponent(String(headers['grpc-message'] ?? '')),
-        };
+      let status: number | undefined;
+      const read = (headers: IncomingHttpHeaders) => {
+        if (headers['grpc-status'] !== undefined) status = Number(headers['grpc-status']);
       };
       stream.on('response', read);
       stream.on('trailers', read);
       stream.on('error', () => {});
-      stream.on('close', () => resolve(answer));
+      stream.on('close', () => resolve(status));
       stream.resume();
       stream.end(body);
       // A server that waits for bytes that never come would wait for ever.

@@ -40,9 +40,10 @@ async function served(store?: Store) {
     ...(store === undefined ? {} : { store }),
   });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
-  const { rpc, close } = connect(bindService(CapacityProviderDefinition), server.address);
+  const connection = connect(bindService(CapacityProviderDefinition), server.address);
+  const { rpc } = connection;
   const stop = async () => {
-    close();
+    connection.close();
     await server.stop();
   };
   open.push(stop);
@@ -125,7 +126,12 @@ describe('trap', () => {
     const provider = await openKitProvider({
       machines: 64,
       transitionTimeoutMs: 300,
-      around: ({ delete: _, ...cloud }) => cloud,
+      around: (cloud) => ({
+        describe: (signal) => cloud.describe(signal),
+        create: (machine, operation) => cloud.create(machine, operation),
+        configure: (machine, binding, operation) => cloud.configure(machine, binding, operation),
+        drain: (machine, graceSeconds, operation) => cloud.drain(machine, graceSeconds, operation),
+      }),
     });
     open.push(() => provider.close());
     const report = await runConformance({

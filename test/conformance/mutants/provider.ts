@@ -8,9 +8,10 @@ import {
   SqliteStore,
   type Store,
   type StoredState,
+  serveProvider,
 } from '../../../src/provider/index.ts';
+import { MachineList } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { openKitProvider } from '../kit-provider.ts';
-import { serveCalls } from '../serve-calls.ts';
 import { DURABILITY_MUTANTS } from './durability.ts';
 import { FAULT_MUTANTS } from './faults.ts';
 import { FENCE_MUTANTS } from './fences.ts';
@@ -39,7 +40,7 @@ export interface OpenOptions {
 
 export interface OpenMutant {
   readonly calls: ProviderRpc;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function openMutant(mutant: Mutant, options: OpenOptions): Promise<OpenMutant> {
@@ -96,10 +97,12 @@ if (import.meta.main) {
   const [name, port, state = '', machines, timeoutMs] = process.argv.slice(2);
   const mutant = [HEALTHY, ...MUTANTS].find((other) => other.name === name);
   if (mutant === undefined) throw new Error(`no mutant is named "${name}"`);
-  const { calls } = await openMutant(mutant, {
+  const { calls, close } = await openMutant(mutant, {
     machines: Number(machines),
     transitionTimeoutMs: Number.parseInt(timeoutMs ?? '', 10),
     store: new SqliteStore(state),
   });
-  await serveCalls(calls, Number(port));
+  const listBytes: Provider['listBytes'] = async (filter) =>
+    Buffer.from(MachineList.encode(await calls.list(filter)).finish());
+  await serveProvider({ ...calls, listBytes, close }, `127.0.0.1:${port}`, { tls: null });
 }
