@@ -11,23 +11,23 @@ import type { Mutant } from './mutant.ts';
 import { openMutant } from './provider.ts';
 
 const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
-const TRANSITION_TIMEOUT_MS = 100;
+const TRANSITION_TIMEOUT_MS = 300;
 /** Enough for every lane on one provider. */
 const MACHINES = 600;
 
 /** Short looks at a provider that settles within milliseconds; patience where only a broken one needs it. */
 const SHORT: Partial<Timings> = {
-  callMs: 3_000,
-  listMs: 3_000,
-  createMs: 1_500,
-  configureMs: 1_500,
-  drainMs: 1_500,
-  deleteMs: 1_500,
+  callMs: 10_000,
+  listMs: 10_000,
+  createMs: 5_000,
+  configureMs: 5_000,
+  drainMs: 5_000,
+  deleteMs: 5_000,
   pollMs: 1,
   staysMs: 25,
   quietMs: 25,
   observeMs: 25,
-  giveUpMs: 500,
+  giveUpMs: 1_500,
   getP99Ms: 10_000,
   createP99Ms: 10_000,
   listP99Ms: 10_000,
