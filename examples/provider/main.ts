@@ -27,6 +27,8 @@ const { values } = parseArgs({
     'tls-cert': { type: 'string' },
     'tls-key': { type: 'string' },
     'tls-ca': { type: 'string' },
+    /** For certification over TLS: an identity that may speak as every shard. */
+    'acts-for-any-shard': { type: 'string' },
   },
 });
 
@@ -48,8 +50,12 @@ const provider = await Provider.open({
   },
 });
 
+const certifier = values['acts-for-any-shard'];
 const tls = tlsFiles({ cert: values['tls-cert'], key: values['tls-key'], ca: values['tls-ca'] });
-const server = await serveProvider(provider, values.addr, { tls });
+const server = await serveProvider(provider, values.addr, {
+  tls,
+  ...(certifier === undefined ? {} : { actsForAnyShard: certifier }),
+});
 console.log(`Serving ${provider.machineCount} machines at ${server.address}.`);
 
 const refresh = setInterval(() => {

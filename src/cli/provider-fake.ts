@@ -16,13 +16,14 @@ import {
   patchOf,
   patchSettings,
   presetSettings,
+  type ServeOptions,
   SqliteStore,
   serveControl,
   serveProvider,
   systemClock,
 } from '../provider/index.ts';
 import { parseOfferingsFile } from '../sim/index.ts';
-import { type SecurityOptions, tlsFiles } from '../wire/index.ts';
+import { tlsFiles } from '../wire/index.ts';
 import { duration, wholeNumber } from './flags.ts';
 
 /** Where the command writes, and when it ends; tests bring their own. */
@@ -66,6 +67,7 @@ interface FakeFlags {
   readonly tlsKey?: string;
   readonly tlsCa?: string;
   readonly insecure: boolean;
+  readonly actsForAnyShard?: string;
 }
 
 /** With --faults, unless another is given. What the public fault suite expects. */
@@ -100,6 +102,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('--tls-key <file>', 'its key')
     .option('--tls-ca <file>', 'who may call: certificates of this authority')
     .option('--insecure', 'allow plaintext on other addresses than loopback', false)
+    .option('--acts-for-any-shard <identity>', 'for certification over TLS: who may speak as every shard')
     .addHelpText('after', HELP)
     .action(async (flags: FakeFlags) => {
       // First, since whoever reads the first line may ask for the end at once.
@@ -107,7 +110,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
       const settings = settingsOf(flags);
       const provider = await open(flags, settings, io);
       const server = await listening(
-        () => serveProvider(provider, addressOf(flags.addr), securityOf(flags)),
+        () => serveProvider(provider, addressOf(flags.addr), serveOptionsOf(flags)),
         provider,
       );
       const control =
@@ -214,8 +217,9 @@ function addressOf(addr: string): string {
   throw new BigFleetError('BF_USAGE', `"${printable(addr)}" is not HOST:PORT.`);
 }
 
-function securityOf({ tlsCert, tlsKey, tlsCa, insecure }: FakeFlags): SecurityOptions {
-  return { tls: tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa }), insecure };
+function serveOptionsOf({ tlsCert, tlsKey, tlsCa, insecure, actsForAnyShard }: FakeFlags): ServeOptions {
+  const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
+  return { tls, insecure, ...(actsForAnyShard === undefined ? {} : { actsForAnyShard }) };
 }
 
 /** Whatever is open already does not stay so when an address cannot be had. */

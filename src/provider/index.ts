@@ -67,7 +67,7 @@ export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
 export type { ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
 export { Provider } from './kit/provider.ts';
-export type { ProviderServer, ServedProvider } from './kit/server.ts';
+export type { ProviderServer, ServedProvider, ServeOptions } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';
 export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';

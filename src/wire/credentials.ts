@@ -199,7 +199,8 @@ export function identityOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'getAut
   throw denied(`The certificate names ${uris.length === 0 ? 'no one' : printable(uris.join(' and '))}.`);
 }
 
-function parseIdentity(uri: string): Identity | null {
+/** The identity a URI stands for; null if it is none. */
+export function parseIdentity(uri: string): Identity | null {
   const [, bound, id, plain] =
     /^bigfleet:\/\/(?:(cluster|shard)\/([^/?#]+)|(admin|readonly))$/.exec(uri) ?? [];
   if (plain !== undefined) return { kind: plain as 'admin' | 'readonly' };

@@ -12,6 +12,7 @@ export {
   denied,
   identityOf,
   isLoopback,
+  parseIdentity,
   serverCredentials,
   tlsFiles,
 } from './credentials.ts';

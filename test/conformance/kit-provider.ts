@@ -20,25 +20,29 @@ const FAULTY = 8;
 const CREATE_FAULT = 'conformance.fault/create';
 /** A success that comes too late comes this much too late. */
 const LATE_MS = 1_000;
+/** Longer than any test. */
+const FOREVER_MS = 3_600_000;
 
 export interface KitProviderOptions {
   readonly machines: number;
   readonly transitionTimeoutMs: number;
   readonly store?: Store;
+  /** Puts something between the kit and the cloud. */
+  readonly around?: (cloud: Backend) => Backend;
+  /** Never gives up a transition. */
+  readonly isPatient?: boolean;
 }
 
 export async function openKitProvider({
   machines,
   transitionTimeoutMs,
   store = new MemoryStore(),
+  around = (cloud) => cloud,
+  isPatient = false,
 }: KitProviderOptions): Promise<Provider> {
-  const timeoutsMs = {
-    create: transitionTimeoutMs,
-    configure: transitionTimeoutMs,
-    drain: transitionTimeoutMs,
-    delete: transitionTimeoutMs,
-  };
-  const backend = instantCloud(machines, transitionTimeoutMs);
+  const timeoutMs = isPatient ? FOREVER_MS : transitionTimeoutMs;
+  const timeoutsMs = { create: timeoutMs, configure: timeoutMs, drain: timeoutMs, delete: timeoutMs };
+  const backend = around(instantCloud(machines, transitionTimeoutMs));
   return await Provider.open({ backend, store, clock: systemClock, options: { timeoutsMs } });
 }
 

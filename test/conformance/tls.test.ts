@@ -1,28 +1,21 @@
-// The suite over mutual TLS. It speaks as many shards, so it needs a provider that does not hold a caller to the one
-// shard in its certificate; the kit's server does, and says so before anything is run.
+// The suite over mutual TLS. It speaks as many shards, so a provider has to be told to let it. One that is not holds every
+// caller to the shard in its certificate, and the suite says so before anything is run.
 
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Server } from '@grpc/grpc-js';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Provider, runConformance, serveProvider } from '../../src/provider/index.ts';
-import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
-import {
-  addService,
-  bindService,
-  clientCredentials,
-  issueCertificate,
-  makeAuthority,
-  serverCredentials,
-  type TlsFiles,
-} from '../../src/wire/index.ts';
+import { runConformance, type ServeOptions, serveProvider } from '../../src/provider/index.ts';
+import { clientCredentials, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
 import { openKitProvider } from './kit-provider.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bigfleet-tls-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const tls = certificateFor('bigfleet://shard/conformance');
+const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
 const QUICK = { pollMs: 1, staysMs: 20 };
 
 function certificateFor(uri: string): TlsFiles {
@@ -42,49 +35,50 @@ function certificateFor(uri: string): TlsFiles {
   return files;
 }
 
-/** TLS without a look at who calls. */
-async function serveToAnybody(provider: Provider): Promise<{ address: string; stop: () => void }> {
-  const server = new Server();
-  addService(server, bindService(CapacityProviderDefinition), {
-    create: (request) => provider.create(request),
-    configure: (request) => provider.configure(request),
-    drain: (request) => provider.drain(request),
-    delete: (request) => provider.delete(request),
-    get: (request) => provider.get(request),
-    list: (request) => provider.list(request),
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', serverCredentials('127.0.0.1:0', { tls }), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  return { address: `127.0.0.1:${port}`, stop: () => server.forceShutdown() };
+const CERTIFIER = 'bigfleet://shard/conformance';
+const tls = certificateFor(CERTIFIER);
+
+async function served(options: Partial<ServeOptions>) {
+  const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: 300 });
+  const server = await serveProvider(provider, '127.0.0.1:0', { tls, ...options });
+  return { provider, server, credentials: clientCredentials(server.address, { tls }) };
 }
 
 describe('the suite over TLS', () => {
-  it('runs against a provider that takes its certificate', async () => {
-    const provider = await openKitProvider({ machines: 64, transitionTimeoutMs: 300 });
-    const { address, stop } = await serveToAnybody(provider);
-    const credentials = clientCredentials(address, { tls });
-    const report = await runConformance({
-      target: address,
-      credentials,
-      only: ['FullLifecycle', 'B302', 'B406'],
-      timings: QUICK,
-    });
-    expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 3 } });
-    stop();
-    await provider.close();
+  it('certifies a provider that lets it speak as every shard', { timeout: 60_000 }, async () => {
+    const { server, credentials } = await served({ actsForAnyShard: CERTIFIER });
+    const report = await runConformance({ target: server.address, credentials, timings: QUICK });
+    expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 } });
+    await server.stop();
   });
 
-  it('is refused by one that holds callers to their shard, and without a certificate', async () => {
-    const provider = await openKitProvider({ machines: 64, transitionTimeoutMs: 300 });
-    const server = await serveProvider(provider, '127.0.0.1:0', { tls });
-    const credentials = clientCredentials(server.address, { tls });
-    await expect(runConformance({ target: server.address, credentials })).rejects.toThrow(
-      'does not let us act for several shards',
-    );
-    await expect(runConformance({ target: server.address })).rejects.toThrow('BF_TARGET_UNREACHABLE');
+  it('works from the command line', { timeout: 60_000 }, async () => {
+    const { server } = await served({ actsForAnyShard: CERTIFIER });
+    const words = ['--tls-cert', tls.cert, '--tls-key', tls.key, '--tls-ca', tls.ca, '--only', 'B302,B406'];
+    const command = [BIN, 'provider', 'conformance', '--target', server.address, ...words];
+    const { stdout } = await promisify(execFile)(process.execPath, command);
+    expect(stdout).toContain('CERTIFIED: 2 passed, 0 failed, 0 skipped of 2');
     await server.stop();
+  });
+
+  it.each(['bigfleet://shard/other', 'bigfleet://admin', undefined])(
+    'is refused by one that lets %s do so',
+    async (actsForAnyShard) => {
+      const { server, credentials } = await served(actsForAnyShard === undefined ? {} : { actsForAnyShard });
+      await expect(runConformance({ target: server.address, credentials })).rejects.toThrow(
+        'does not let us act for several shards',
+      );
+      await expect(runConformance({ target: server.address })).rejects.toThrow('BF_TARGET_UNREACHABLE');
+      await server.stop();
+    },
+  );
+
+  it.each([
+    [{ actsForAnyShard: 'conformance' }, 'is no identity'],
+    [{ actsForAnyShard: CERTIFIER, tls: null }, 'Without TLS there are no identities'],
+  ])('is not prepared for with %j', async (options, why) => {
+    const provider = await openKitProvider({ machines: 1, transitionTimeoutMs: 300 });
+    await expect(serveProvider(provider, '127.0.0.1:0', { tls, ...options })).rejects.toThrow(why);
+    await provider.close();
   });
 });

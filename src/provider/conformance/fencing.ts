@@ -96,6 +96,7 @@ export const FENCING: readonly Behaviour[] = [
     await trial.settles(id, Idle);
     accepted('Delete (1,2)', await trial.calls.delete(id, at(shard, 1, 2)));
     await trial.settles(id, Speculative);
+    fenced('Create (1,1) after the Delete', await trial.calls.create(id, at(shard, 1, 1)));
     accepted('Create (1,3)', await trial.calls.create(id, at(shard, 1, 3)));
     await trial.settles(id, Idle);
     const binding = trial.binding();

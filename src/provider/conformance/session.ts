@@ -96,7 +96,9 @@ export class TargetSession implements Session {
       // About a machine that does not exist and without a token, so that it changes nothing.
       const create = await calls.create(this.uniqueName('no-such-machine'));
       const isDenied = !create.ok && DENIED.has(create.code);
-      return isDenied ? `it does not let us act for several shards (${create.details})` : undefined;
+      return isDenied
+        ? `it does not let us act for several shards (${create.details}); see "Certify over TLS" in docs/writing-a-provider.md`
+        : undefined;
     } catch (error) {
       if (error instanceof NoAnswer) return error.message;
       throw error;

@@ -3,10 +3,13 @@
 //   bigfleet://shard/<id>                 all calls; changes only with its own id in the token
 //   bigfleet://admin, bigfleet://readonly Get and List
 //
+// A conformance suite speaks as many shards at once. For the time of a certification one identity can be allowed to do
+// so (`actsForAnyShard`); whoever holds its certificate can then do everything, so it is off unless asked for.
+//
 // Without TLS, which is for loopback alone unless somebody insists, there are no identities and every call is allowed.
 
 import { Server } from '@grpc/grpc-js';
-import { printable } from '../../model/index.ts';
+import { BigFleetError, printable } from '../../model/index.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import {
   addService,
@@ -16,6 +19,7 @@ import {
   type HandlersFor,
   type Identity,
   identityOf,
+  parseIdentity,
   rawBytes,
   type SecurityOptions,
   serverCredentials,
@@ -29,6 +33,14 @@ export type ServedProvider = Pick<
   Provider,
   'create' | 'configure' | 'drain' | 'delete' | 'get' | 'listBytes' | 'close'
 >;
+
+export interface ServeOptions extends SecurityOptions {
+  /**
+   * An identity, such as `bigfleet://shard/conformance`, whose changes are taken whatever shard their token names. Only
+   * for certifying a provider over TLS; never for a certificate that a running shard holds. Default: nobody.
+   */
+  readonly actsForAnyShard?: string;
+}
 
 export interface ProviderServer {
   /** Where it listens, with the real port. */
@@ -46,16 +58,19 @@ const CALL_WAIT_MS = 2000;
 export async function serveProvider(
   provider: ServedProvider,
   address: string,
-  security: SecurityOptions,
+  options: ServeOptions,
 ): Promise<ProviderServer> {
-  const credentials = serverCredentials(address, security);
+  const credentials = serverCredentials(address, options);
+  const certifier = certifierOf(options);
   const server = new Server(CHANNEL_OPTIONS);
-  const callerOf = security.tls === null ? () => null : identityOf;
+  const callerOf = options.tls === null ? () => null : identityOf;
+  const ofShard = <R extends ShardRequest>(request: R, caller: Identity | null): R =>
+    caller !== null && isSame(caller, certifier) ? request : fromItsShard(request, caller);
   const handlers: HandlersFor<typeof service> = {
-    create: (request, call) => provider.create(fromItsShard(request, callerOf(call))),
-    configure: (request, call) => provider.configure(fromItsShard(request, callerOf(call))),
-    drain: (request, call) => provider.drain(fromItsShard(request, callerOf(call))),
-    delete: (request, call) => provider.delete(fromItsShard(request, callerOf(call))),
+    create: (request, call) => provider.create(ofShard(request, callerOf(call))),
+    configure: (request, call) => provider.configure(ofShard(request, callerOf(call))),
+    drain: (request, call) => provider.drain(ofShard(request, callerOf(call))),
+    delete: (request, call) => provider.delete(ofShard(request, callerOf(call))),
     get: (request, call) => provider.get(fromReader(request, callerOf(call))),
     list: (request, call) => provider.listBytes(fromReader(request, callerOf(call))),
   };
@@ -74,8 +89,33 @@ export async function serveProvider(
   };
 }
 
+function certifierOf({ tls, actsForAnyShard }: ServeOptions): Identity | null {
+  if (actsForAnyShard === undefined) return null;
+  if (tls === null) {
+    throw new BigFleetError(
+      'BF_USAGE',
+      'Without TLS there are no identities, and every caller may do everything.',
+    );
+  }
+  const identity = parseIdentity(actsForAnyShard);
+  if (identity !== null) return identity;
+  throw new BigFleetError(
+    'BF_USAGE',
+    `"${printable(actsForAnyShard)}" is no identity such as bigfleet://shard/ID.`,
+  );
+}
+
+function isSame(caller: Identity, other: Identity | null): boolean {
+  if (caller.kind !== other?.kind) return false;
+  return !('id' in caller) || ('id' in other && caller.id === other.id);
+}
+
+interface ShardRequest {
+  readonly shardId: string;
+}
+
 /** A change is a shard's own: the token carries the id that the certificate does. */
-function fromItsShard<R extends { readonly shardId: string }>(request: R, caller: Identity | null): R {
+function fromItsShard<R extends ShardRequest>(request: R, caller: Identity | null): R {
   if (caller === null) return request;
   if (caller.kind !== 'shard') throw denied(`Changes are for shards; the caller is ${caller.kind}.`);
   if (caller.id === request.shardId) return request;

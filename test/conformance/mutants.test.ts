@@ -1,0 +1,50 @@
+// Broken providers against the suite: each runs the behaviours of its own area, all others that must name it, and a
+// sample that shows whether the suite blames the right thing. Every mutant against every behaviour, kills included:
+// `npm run verify:mutants`.
+
+import { describe, expect, it } from 'vitest';
+import { BEHAVIOURS } from '../../src/provider/index.ts';
+import type { Mutant } from './mutants/mutant.ts';
+import { HEALTHY, MUTANTS } from './mutants/provider.ts';
+import { failedIn, tryMutant } from './mutants/trial.ts';
+
+/** Behaviours of several areas that a mutant fails only if it is named by them. */
+const SAMPLE = ['FullLifecycle', 'B107', 'B207', 'B407', 'B801'];
+
+/** Starting and killing takes a while: that lane is for those who are about it. */
+const KILLS = new Set(BEHAVIOURS.filter(({ lane }) => lane === 'durable').map(({ id }) => id));
+
+function namedHere({ area, named }: Mutant): readonly string[] {
+  return named.filter((id) => area === 'durability' || !KILLS.has(id));
+}
+
+describe('the mutants', () => {
+  it('are many, each with a name of its own and behaviours that exist', () => {
+    const ids = new Set(BEHAVIOURS.map(({ id }) => id));
+    expect(MUTANTS.length).toBeGreaterThanOrEqual(70);
+    expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
+    expect(MUTANTS.filter(({ named }) => named.length === 0)).toEqual([]);
+    expect(MUTANTS.flatMap(({ named }) => named.filter((id) => !ids.has(id)))).toEqual([]);
+  });
+
+  it('reach every behaviour but two: how quick a provider is, is for benchmarks', () => {
+    const named = new Set(MUTANTS.flatMap((mutant) => mutant.named));
+    const unnamed = BEHAVIOURS.filter(({ id }) => !named.has(id));
+    expect(unnamed.map(({ id }) => id)).toEqual(['B1106', 'B1107']);
+  });
+});
+
+describe.concurrent('a provider', { timeout: 60_000 }, () => {
+  it('that is healthy passes', async () => {
+    const report = await tryMutant(HEALTHY, { profiles: ['core', 'fault'] });
+    expect(failedIn(report)).toEqual([]);
+    expect(report.verdict).toBe('certified');
+  });
+
+  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('is caught: %s', async (_, mutant) => {
+    const named = namedHere(mutant);
+    const failed = failedIn(await tryMutant(mutant, { only: [mutant.area, ...named, ...SAMPLE] }));
+    expect(failed).toEqual(expect.arrayContaining([...named]));
+    expect(failed.filter((id) => SAMPLE.includes(id) && !named.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,123 @@
+// A mutant is a provider made with the kit, with one thing done wrong on purpose. The suite has to notice, and to name the
+// behaviours that the defect breaks: a suite that lets a mutant pass would let the same mistake pass in a real provider.
+// Defects sit around the kit, in its calls, its store or its backend; the kit itself is never touched.
+
+import type {
+  Area,
+  Backend,
+  ProviderRpc,
+  Store,
+  StoredState,
+  TransitionKind,
+} from '../../../src/provider/index.ts';
+import type { Machine, TransitionAck } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
+import { RpcError, status } from '../../../src/wire/index.ts';
+
+export interface Mutant {
+  /** What it does wrong, in a few words. */
+  readonly name: string;
+  /** Where the defect belongs. */
+  readonly area: Area;
+  /** Behaviours that must fail, whatever else does. */
+  readonly named: readonly string[];
+  /** Made anew for every provider: a defect may remember things. */
+  readonly build: () => Defect;
+}
+
+/** The places where a defect can sit. */
+export interface Defect {
+  readonly calls?: (kit: ProviderRpc, store: Store, stored: StoredState) => ProviderRpc;
+  readonly store?: (kept: Store) => Store;
+  readonly backend?: (cloud: Backend) => Backend;
+  /** Transitions are never given up. */
+  readonly isPatient?: boolean;
+}
+
+/** A defect in the calls alone. */
+export function inCalls(calls: NonNullable<Defect['calls']>): Mutant['build'] {
+  return () => ({ calls });
+}
+
+/** A defect in what records show. `make` is called per provider and returns what is done to every record on its way out. */
+export function inRecords(make: () => (machine: Machine) => Machine): Mutant['build'] {
+  return () => ({ calls: (kit) => shown(kit, make()) });
+}
+
+/** Changes every record on its way out. */
+export function shown(kit: ProviderRpc, show: (machine: Machine) => Machine): ProviderRpc {
+  const withRecord = async (call: Promise<TransitionAck>): Promise<TransitionAck> => {
+    const ack = await call;
+    return ack.machine === undefined ? ack : { ...ack, machine: show(ack.machine) };
+  };
+  return {
+    create: (request) => withRecord(kit.create(request)),
+    configure: (request) => withRecord(kit.configure(request)),
+    drain: (request) => withRecord(kit.drain(request)),
+    delete: (request) => withRecord(kit.delete(request)),
+    get: async (request) => show(await kit.get(request)),
+    list: async (filter) => {
+      const { machines, revision } = await kit.list(filter);
+      return { machines: machines.map(show), revision };
+    },
+  };
+}
+
+/** What the four requests that change something have in common. */
+export interface ChangeRequest {
+  readonly machineId: string;
+  readonly shardId: string;
+  readonly shardEpoch: bigint;
+  readonly sequenceNumber: bigint;
+}
+
+export interface Change {
+  readonly kind: TransitionKind;
+  readonly request: ChangeRequest;
+  /** The answer of the kit. */
+  readonly send: () => Promise<TransitionAck>;
+  /** The answer of the kit to the same request without a token. */
+  readonly sendUnfenced: () => Promise<TransitionAck>;
+}
+
+const UNFENCED = { shardId: '', shardEpoch: 0n, sequenceNumber: 0n };
+
+/** Handles the four calls that change something in one place. */
+export function changes(kit: ProviderRpc, handle: (change: Change) => Promise<TransitionAck>): ProviderRpc {
+  const through =
+    <R extends ChangeRequest>(kind: TransitionKind, call: (request: R) => Promise<TransitionAck>) =>
+    (request: R) =>
+      handle({
+        kind,
+        request,
+        send: () => call(request),
+        sendUnfenced: () => call({ ...request, ...UNFENCED }),
+      });
+  return {
+    ...kit,
+    create: through('create', kit.create),
+    configure: through('configure', kit.configure),
+    drain: through('drain', kit.drain),
+    delete: through('delete', kit.delete),
+  };
+}
+
+/** The state a machine is in; undefined for one that does not exist. */
+export async function stateOf(kit: ProviderRpc, id: string): Promise<number | undefined> {
+  try {
+    return (await kit.get({ id })).state;
+  } catch (error) {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  }
+}
+
+export function isRefusedWith(error: unknown, code: status): boolean {
+  return error instanceof RpcError && error.code === code;
+}
+
+export function staleToken(): RpcError {
+  return new RpcError(status.FAILED_PRECONDITION, 'stale token');
+}
+
+/** A clock for defects that last a while. */
+export const now = () => performance.now();

@@ -1,0 +1,12 @@
+// Where each transition passes and ends, written out once more: defects are told in the words of the contract, not of
+// the kit.
+
+import { MachineState } from '../../../src/model/index.ts';
+import type { TransitionKind } from '../../../src/provider/index.ts';
+
+export const PLACES: Readonly<Record<TransitionKind, { readonly via: number; readonly to: number }>> = {
+  create: { via: MachineState.Creating, to: MachineState.Idle },
+  configure: { via: MachineState.Configuring, to: MachineState.Configured },
+  drain: { via: MachineState.Draining, to: MachineState.Idle },
+  delete: { via: MachineState.Deleting, to: MachineState.Speculative },
+};

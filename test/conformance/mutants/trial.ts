@@ -1,0 +1,64 @@
+// A mutant against the suite: which behaviours it fails.
+
+import { fileURLToPath } from 'node:url';
+import {
+  type ConformanceReport,
+  type Profile,
+  runConformance,
+  type Timings,
+} from '../../../src/provider/index.ts';
+import type { Mutant } from './mutant.ts';
+import { openMutant } from './provider.ts';
+
+const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
+const TRANSITION_TIMEOUT_MS = 300;
+/** Enough for every lane on one provider. */
+const MACHINES = 600;
+
+/** Short looks at a provider that settles within milliseconds; patience where only a broken one needs it. */
+const SHORT: Partial<Timings> = {
+  callMs: 10_000,
+  listMs: 10_000,
+  createMs: 5_000,
+  configureMs: 5_000,
+  drainMs: 5_000,
+  deleteMs: 5_000,
+  pollMs: 1,
+  staysMs: 25,
+  quietMs: 25,
+  observeMs: 25,
+  giveUpMs: 1_500,
+  getP99Ms: 10_000,
+  createP99Ms: 10_000,
+  listP99Ms: 10_000,
+};
+
+/** Runs behaviours against a mutant: within this process, but for those that kill it. */
+export async function tryMutant(
+  mutant: Mutant,
+  what: { readonly only: readonly string[] } | { readonly profiles: readonly Profile[] },
+): Promise<ConformanceReport> {
+  const { calls, close } = await openMutant(mutant, {
+    machines: MACHINES,
+    transitionTimeoutMs: TRANSITION_TIMEOUT_MS,
+  });
+  const target = () => ({ rpc: calls, close: () => {} });
+  try {
+    return await runConformance({
+      target,
+      faultTarget: target,
+      start: `exec "${process.execPath}" "${PROGRAM}" "${mutant.name}" {port} {state} {seed} {timeout}`,
+      transitionTimeoutMs: TRANSITION_TIMEOUT_MS,
+      scaleSeed: MACHINES,
+      soakMs: 50,
+      timings: SHORT,
+      ...what,
+    });
+  } finally {
+    await close();
+  }
+}
+
+export function failedIn({ behaviours }: ConformanceReport): readonly string[] {
+  return behaviours.filter(({ status }) => status === 'failed').map(({ id }) => id);
+}
