@@ -2,6 +2,7 @@
 
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
+import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
@@ -50,6 +51,8 @@ export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
+  /** Counts cycles. */
+  number = 0;
   /** What this cycle counts. */
   stats = new CycleStats();
   readonly turns = new Turns();
@@ -67,6 +70,8 @@ export class Cycle {
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
+  /** What the cycle came to. */
+  readonly actions = new Actions(this);
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
   /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
@@ -173,6 +178,7 @@ export class Cycle {
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet, turns } = this;
     this.nowMs = nowMs;
+    this.number++;
     this.options = options;
     this.#takeBackPass();
     turns.beginCycle(fleet);
