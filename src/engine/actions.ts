@@ -39,12 +39,12 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { creditEnd, creditStart, laterEnd, laterStart, pass, turns } = this.#cycle;
+    const { claimCount, options, pass, passFrom, turns } = this.#cycle;
     this.count = 0;
-    for (const turn of pass) {
-      if (!this.#cycle.canBind(turns.cluster[turn]!)) continue;
-      this.#acquire(turn, creditStart[turn]!, creditEnd[turn]!);
-      this.#acquire(turn, laterStart[turn]!, laterEnd[turn]!);
+    for (let place = 0; place < pass.length; place++) {
+      const turn = pass[place]!;
+      if (options.cannotBind.size > 0 && !this.#cycle.canBind(turns.cluster[turn]!)) continue;
+      this.#acquire(turn, passFrom[place]!, passFrom[place + 1] ?? claimCount);
     }
     for (const [turn, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
@@ -55,7 +55,7 @@ export class Actions {
     for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
   }
 
-  /** Idle and Speculative machines among some claims of a turn. */
+  /** Idle and Speculative machines among the claims of a turn in the pass; what it was credited with before is bound. */
   #acquire(turn: number, from: number, to: number): void {
     const { claims, fleet } = this.#cycle;
     const { state } = fleet.machines;
