@@ -66,7 +66,7 @@ function usageProblem(): string | null {
 }
 
 function digest(decision: Decision): string {
-  return values.whole ? decidedJson(decision.plan()).digest : digestOf(decision.actions());
+  return values.whole ? decidedJson(decision.plan()).digest : digestOf(decision.eachAction());
 }
 
 /** So long for threads to come up; it takes some tens of milliseconds each. */

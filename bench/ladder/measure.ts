@@ -146,7 +146,6 @@ function resultOf(
   const rssMiB = Math.round(process.memoryUsage.rss() / 2 ** 20);
   const floorMs = floorOf(fleet, FLOOR_ROUNDS).p50;
   const rowsAfterFold = rowsOf(rung, decision.rows);
-  const actions = decision.actions();
   return {
     profile: workload.profile.name,
     regime: rung.regime,
@@ -172,9 +171,9 @@ function resultOf(
     ...contentionOf(stats),
     bytesPerMachine: rounded(ledgerBytes(fleet) / Math.max(1, fleet.machines.count)),
     rssMiB,
-    actions: actions.length,
+    actions: decision.actionCount,
     unmet: decision.unmet.length,
-    digest: digestOf(actions),
+    digest: digestOf(decision.eachAction()),
   };
 }
 

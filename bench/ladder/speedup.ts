@@ -92,7 +92,7 @@ function timed<T>(run: () => T): { readonly ms: number; readonly value: T } {
 
 /** What is faster must also be right; a cold plan takes seconds to spell out, so one round has to do. */
 function checkEqual(decisions: readonly Decision[]): void {
-  const digests = new Set(decisions.map((decision) => digestOf(decision.actions())));
+  const digests = new Set(decisions.map((decision) => digestOf(decision.eachAction())));
   if (digests.size > 1) throw new Error('the plan depends on the number of workers');
 }
 

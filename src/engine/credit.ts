@@ -31,11 +31,21 @@ export function creditCluster(cycle: Cycle, cluster: number): void {
 /** Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. */
 function creditAll(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
+  const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditTurn;
   cycle.openCluster(cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    cycle.settle(turn, creditTurn(cycle, turn));
+    cycle.settle(turn, creditOf(cycle, turn));
   }
   cycle.closeCluster(cluster);
+}
+
+/** What a turn's credit comes to where nothing is bound: the same as below, without looking. */
+function creditNothing(cycle: Cycle, turn: number): Credit {
+  const { coming, kind, row } = cycle.turns;
+  cycle.openCredits(turn);
+  if (kind[turn] === TurnKind.Gang || cycle.isExplained(turn)) return Credit.Waits;
+  if (cycle.fleet.demand.empty[row[turn]!] === 1) return Credit.Covered;
+  return coming[turn] === 1 ? Credit.Waits : Credit.Short;
 }
 
 function creditTurn(cycle: Cycle, turn: number): Credit {

@@ -2,6 +2,7 @@
 
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
+import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
@@ -50,6 +51,8 @@ export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
+  /** Counts cycles. */
+  number = 0;
   /** What this cycle counts. */
   stats = new CycleStats();
   readonly turns = new Turns();
@@ -67,6 +70,8 @@ export class Cycle {
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
+  /** What the cycle came to. */
+  readonly actions = new Actions(this);
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
   /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
@@ -90,6 +95,8 @@ export class Cycle {
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
+  /** The classes of what the turn being served claims later, in that order. */
+  laterClasses = new Uint32Array(0);
   /** Turns that need the pools, cluster by cluster, from where its turns start up to `pendingEnd`. */
   pending = new Uint32Array(0);
   pendingEnd = new Uint32Array(0);
@@ -100,6 +107,8 @@ export class Cycle {
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
+  /** By place in the pass: where the turn's claims of the pass begin; they end where those of the next one begin. */
+  passFrom: number[] = [];
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -116,6 +125,8 @@ export class Cycle {
   /** By cluster: 1 if it cannot bind machines now. */
   cannotBind = new Uint8Array(0);
   #isFirst = true;
+  /** What a glance came to. Of no use, but what nobody keeps nobody would look at. */
+  seen = 0;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
   isTrial = false;
 
@@ -173,6 +184,7 @@ export class Cycle {
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet, turns } = this;
     this.nowMs = nowMs;
+    this.number++;
     this.options = options;
     this.#takeBackPass();
     turns.beginCycle(fleet);
@@ -217,6 +229,7 @@ export class Cycle {
     this.picks = [];
     this.#claimCount = 0;
     this.pass = [];
+    this.passFrom = [];
     this.#isFirst = true;
   }
 
@@ -245,6 +258,7 @@ export class Cycle {
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
     this.pass = [];
+    this.passFrom = [];
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -356,10 +370,36 @@ export class Cycle {
     }
   }
 
+  /**
+   * Looks at all that serving some rows will read. They are served in rank order but stand cluster by cluster, so that
+   * each would wait for its place in memory; asked for at once, the places of many rows arrive together.
+   */
+  glance(order: Uint32Array, from: number, to: number): void {
+    const { coming, kind, key, pattern, profile, row } = this.turns;
+    const { aggregate, minUnit } = this.fleet.demand;
+    const { stride } = this.fleet.dimensions;
+    let seen = 0;
+    for (let i = from; i < to; i++) {
+      const turn = order[i]!;
+      const at = row[turn]! * stride;
+      seen += aggregate.data[at]! + minUnit.data[at]!;
+      seen += coming[turn]! + kind[turn]! + key[turn]! + pattern[turn]! + profile[turn]!;
+      seen += this.turns.cluster[turn]! + this.outcome[turn]!;
+      seen += this.creditStart[turn]! + this.creditEnd[turn]! + this.laterStart[turn]! + this.laterEnd[turn]!;
+    }
+    this.seen = seen;
+  }
+
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */
   openPass(): void {
     this.#claimCount = this.#creditRegions.end;
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
+  }
+
+  /** Notes that a turn is the next one served; its claims of the pass begin at `from`. */
+  enterPass(turn: number, from: number): void {
+    this.pass.push(turn);
+    this.passFrom.push(from);
   }
 
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
@@ -461,18 +501,31 @@ export class Cycle {
 
   /** Counts an Idle or Speculative machine, taken from the pools, for a turn. */
   take(turn: number, slot: number): void {
-    const classNumber = this.fleet.machines.classOf[slot]!;
+    const classNumber = this.pools.classOf(slot);
+    const place = this.#claimCount - this.laterStart[turn]!;
     this.want.take(classNumber, true);
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.laterEnd[turn] = this.#claimCount;
-    this.takeOut(slot);
+    if (place === this.laterClasses.length) this.laterClasses = withRoom(this.laterClasses, place + 1);
+    this.laterClasses[place] = classNumber;
+    this.pools.take(slot, classNumber);
+    this.stocks.touch(classNumber);
   }
 
   /** Takes a claimed machine off the pools if it stands there. */
   takeOut(slot: number): void {
-    this.pools.take(slot);
-    this.stocks.touch(slot);
+    const { classOf, state } = this.fleet.machines;
+    this.pools.take(slot, classOf[slot]!);
+    if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
+  }
+
+  /** Puts a machine back whose claim is undone; the one that was taken last comes first. */
+  #putBack(slot: number): void {
+    const { classOf, state } = this.fleet.machines;
+    this.claimedBy[slot] = 0;
+    this.pools.putBack(slot);
+    if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 
   /** Undoes the credits of a turn that has to wait; nothing of them came from the pools. */
@@ -484,11 +537,7 @@ export class Cycle {
 
   /** Undoes all claims of the turn being served, those from the pools in reverse order. */
   undo(turn: number): void {
-    for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) {
-      this.claimedBy[this.claims[i]!] = 0;
-      this.pools.putBack(this.claims[i]!);
-      this.stocks.touch(this.claims[i]!);
-    }
+    for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) this.#putBack(this.claims[i]!);
     this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
     this.laterStart[turn] = this.creditStart[turn]!;
@@ -509,11 +558,7 @@ export class Cycle {
 
   /** Takes back the claims of the pass from place `to` on, last first. */
   rewind(to: number): void {
-    for (let i = this.#claimCount - 1; i >= to; i--) {
-      this.claimedBy[this.claims[i]!] = 0;
-      this.pools.putBack(this.claims[i]!);
-      this.stocks.touch(this.claims[i]!);
-    }
+    for (let i = this.#claimCount - 1; i >= to; i--) this.#putBack(this.claims[i]!);
     this.#claimCount = to;
   }
 
@@ -540,9 +585,7 @@ export class Cycle {
     const slots: number[] = [];
     if (!this.canBind(this.turns.cluster[turn]!)) return slots;
     const { state } = this.fleet.machines;
-    for (const slot of this.claimsOf(turn)) {
-      if (state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative) slots.push(slot);
-    }
+    for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
     return slots;
   }
 
@@ -568,4 +611,8 @@ export class Cycle {
       if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
     }
   }
+}
+
+function isFreeState(state: number | undefined): boolean {
+  return state === MachineState.Idle || state === MachineState.Speculative;
 }

@@ -2,16 +2,7 @@
 // fleets give equal plans to the byte. docs/engine.md says in words what this does.
 
 import type { Fleet } from '../fleet/index.ts';
-import {
-  type Action,
-  type DecisionOptions,
-  type Explanation,
-  MachineState,
-  type NeedKey,
-  type Plan,
-  RECLAIM_GRACE_SECONDS,
-  type Verdict,
-} from '../model/index.ts';
+import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
@@ -25,85 +16,93 @@ import { NONE } from './turns.ts';
 import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
- * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
- * when somebody asks, which must be before the fleet changes or the next cycle begins.
+ * What a cycle decided. Unmet rows are worked out and stay. Actions, claims, restamps and verdicts are numbers that are
+ * named when somebody asks, which must be before the fleet changes or the next cycle begins: numbers are given out again.
+ * Who asks later is refused.
  */
 export class Decision {
   readonly #cycle: Cycle;
   readonly #preemptions: ReadonlyMap<number, Preemption>;
-  // Actions in columns: a cold fleet has as many as machines. Names are looked up now, because numbers are given out
-  // again as soon as the fleet changes.
-  readonly #machines: string[] = [];
-  readonly #clusters: string[] = [];
-  readonly #needs: (NeedKey | null)[] = [];
-  readonly #priorities: number[] = [];
-  readonly #graces: number[] = [];
-  readonly #kinds: Action['kind'][] = [];
-  readonly #reasons: Action['reason'][] = [];
+  /** Of the fleet and of the cycle when it was decided. */
+  readonly #revision: number;
+  readonly #number: number;
   /** Verdicts on the Needs that are not met, in the order they were served. */
   readonly unmet: readonly Verdict[];
 
   constructor(cycle: Cycle, probe: Probe) {
     this.#cycle = cycle;
+    this.#revision = cycle.fleet.revision;
+    this.#number = cycle.number;
     this.#preemptions = preempt(cycle);
     probe('preempt');
     const leaving = reclaims(cycle);
     const released = releases(cycle);
     probe('reclaim');
-    this.#collect(leaving, released);
+    cycle.actions.collect(this.#preemptions, leaving, released);
     this.unmet = unmetVerdictsOf(cycle, this.#preemptions);
     probe('plan');
   }
 
+  /** The cycle, if what it holds is still what was decided. */
+  get #current(): Cycle {
+    const { fleet, number } = this.#cycle;
+    if (this.#revision !== fleet.revision) throw new Error('The fleet has changed since this was decided.');
+    if (this.#number !== number) throw new Error('Another cycle has begun since this was decided.');
+    return this.#cycle;
+  }
+
   get actionCount(): number {
-    return this.#machines.length;
+    return this.#current.actions.count;
   }
 
   /** Rows after the fold. */
   get rows(): number {
-    return this.#cycle.turns.count;
+    return this.#current.turns.count;
   }
 
   /** Actions by kind. */
   get counts(): Readonly<Record<Action['kind'], number>> {
-    const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
-    for (const kind of this.#kinds) counts[kind]++;
-    return counts;
+    return this.#current.actions.counts;
   }
 
   /** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
   actions(): Action[] {
-    return this.#machines.map((_, i) => this.#actionAt(i));
+    return [...this.eachAction()];
+  }
+
+  /** The same one by one: a cold plan is too long to be held as objects. */
+  *eachAction(): Generator<Action> {
+    for (let i = 0; i < this.#current.actions.count; i++) yield this.#current.actions.at(i);
   }
 
   /** Which row (or fold) counts on which machine. */
   claims(): Map<string, NeedKey> {
-    const { keys, machines } = this.#cycle.fleet;
+    const cycle = this.#current;
+    const { keys, machines } = cycle.fleet;
     const claims = new Map<string, NeedKey>();
-    for (const turn of this.#cycle.turns.inOrder(this.#cycle.fleet)) {
-      const need = keys.keyOf(this.#cycle.turns.key[turn]!);
-      for (const slot of this.#cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
+    for (const turn of cycle.turns.inOrder(cycle.fleet)) {
+      const need = keys.keyOf(cycle.turns.key[turn]!);
+      for (const slot of cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
     }
     return claims;
   }
 
   /** Bound machines a gang took over. */
   restamps(): Map<string, NeedKey> {
-    const { claimedBy, turns } = this.#cycle;
-    const { keys, machines } = this.#cycle.fleet;
+    const cycle = this.#current;
+    const { claimedBy, turns } = cycle;
+    const { keys, machines } = cycle.fleet;
     const restamps = new Map<string, NeedKey>();
     const turnOf = (slot: number): number => claimedBy[slot]! - 1;
     // A turn's machines were noted in claim order; the sort keeps that.
-    const inOrder = this.#cycle
-      .allRestamped()
-      .sort((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
+    const inOrder = cycle.allRestamped().sort((a, b) => turns.compare(cycle.fleet, turnOf(a), turnOf(b)));
     for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
     return restamps;
   }
 
   /** One verdict per Need, by rank. */
   verdicts(): Verdict[] {
-    return verdictsOf(this.#cycle, this.#preemptions);
+    return verdictsOf(this.#current, this.#preemptions);
   }
 
   plan(): Plan {
@@ -112,53 +111,6 @@ export class Decision {
       verdicts: this.verdicts(),
       claims: this.claims(),
       restamps: this.restamps(),
-    };
-  }
-
-  #collect(leaving: readonly number[], released: readonly number[]): void {
-    const cycle = this.#cycle;
-    const { machines } = cycle.fleet;
-    for (const turn of cycle.pass) {
-      for (const slot of cycle.acquiredOf(turn)) {
-        if (machines.state[slot] === MachineState.Idle) this.#add('Bootstrap', 'phase1.idle', slot, turn, 0);
-        else this.#add('Provision', 'phase1.speculative', slot, turn, 0);
-      }
-    }
-    for (const [turn, { picks }] of this.#preemptions) {
-      for (const { slot, graceSeconds, excess } of picks) {
-        this.#add('Preempt', excess ? 'phase2.excess' : 'phase2.inversion', slot, turn, graceSeconds);
-      }
-    }
-    for (const slot of leaving) {
-      this.#add('Reclaim', 'phase3.excess', slot, NONE, RECLAIM_GRACE_SECONDS);
-    }
-    for (const slot of released) this.#add('Delete', 'phase3.release', slot, NONE, 0);
-  }
-
-  #add(kind: Action['kind'], reason: Action['reason'], slot: number, turn: number, grace: number): void {
-    const { turns } = this.#cycle;
-    const { clusters, demand, keys, machines } = this.#cycle.fleet;
-    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
-    const leaves = kind === 'Preempt' || kind === 'Reclaim';
-    this.#kinds.push(kind);
-    this.#reasons.push(reason);
-    this.#machines.push(machines.idOf(slot));
-    this.#clusters.push(leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''));
-    this.#needs.push(need);
-    const preempts = kind === 'Preempt';
-    this.#priorities.push(preempts ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0);
-    this.#graces.push(grace);
-  }
-
-  #actionAt(i: number): Action {
-    return {
-      kind: this.#kinds[i]!,
-      machine: this.#machines[i]!,
-      cluster: this.#clusters[i]!,
-      reason: this.#reasons[i]!,
-      graceSeconds: this.#graces[i]!,
-      preemptorPriority: this.#priorities[i]!,
-      need: this.#needs[i]!,
     };
   }
 }

@@ -247,13 +247,9 @@ export class DomainStocks {
     return stock;
   }
 
-  /** A machine was claimed or is free again: if it is one of the pools, its domain is to be added up again. */
-  touch(slot: number): void {
+  /** A machine of the pools was claimed or is free again: its domain is to be added up again. */
+  touch(classNumber: number): void {
     if (this.#onTrial) return;
-    const { machines } = this.#cycle.fleet;
-    const state = machines.state[slot];
-    if (state !== MachineState.Idle && state !== MachineState.Speculative) return;
-    const classNumber = machines.classOf[slot]!;
     for (const topology of this.#topologies.values()) topology.touch(classNumber);
   }
 

@@ -20,10 +20,15 @@ export function targeted(cycle: Cycle, turn: number): number[] {
   return slots;
 }
 
+/** Those of them that are not bound, which most rows have none of, and satisfy a test. */
+export function unboundWhere(cycle: Cycle, turn: number, test: (slot: number) => boolean): number[] {
+  return cycle.turns.coming[turn] === 0 ? NOTHING : targeted(cycle, turn).filter(test);
+}
+
 /** Unclaimed Idle machines in flight for a turn, in pool order. */
 export function comingIdle(cycle: Cycle, turn: number): number[] {
   const { machines } = cycle.fleet;
-  const slots = targeted(cycle, turn).filter((slot) => {
+  const slots = unboundWhere(cycle, turn, (slot) => {
     return machines.state[slot] === MachineState.Idle && machines.held[slot] === 0 && cycle.isFree(slot);
   });
   return slots.sort(machines.keepOrder);
@@ -32,7 +37,7 @@ export function comingIdle(cycle: Cycle, turn: number): number[] {
 /** Unclaimed Creating machines in flight for a turn, by id. */
 export function comingCreating(cycle: Cycle, turn: number, withHeld: boolean): number[] {
   const { machines } = cycle.fleet;
-  return targeted(cycle, turn).filter((slot) => {
+  return unboundWhere(cycle, turn, (slot) => {
     const held = machines.held[slot] === 1;
     return machines.state[slot] === MachineState.Creating && (withHeld || !held) && cycle.isFree(slot);
   });
@@ -41,7 +46,7 @@ export function comingCreating(cycle: Cycle, turn: number, withHeld: boolean): n
 /** Machines that drain for a turn. */
 export function drainingFor(cycle: Cycle, turn: number, withHeld: boolean): number[] {
   const { machines } = cycle.fleet;
-  return targeted(cycle, turn).filter((slot) => {
+  return unboundWhere(cycle, turn, (slot) => {
     return machines.state[slot] === MachineState.Draining && (withHeld || machines.held[slot] === 0);
   });
 }
@@ -49,7 +54,7 @@ export function drainingFor(cycle: Cycle, turn: number, withHeld: boolean): numb
 /** Unclaimed Speculative machines that carry the turn's target: its own, though in the pools like any other. */
 export function ownSpeculative(cycle: Cycle, turn: number): number[] {
   const { machines } = cycle.fleet;
-  return targeted(cycle, turn).filter((slot) => {
+  return unboundWhere(cycle, turn, (slot) => {
     return (
       machines.state[slot] === MachineState.Speculative && machines.held[slot] === 0 && cycle.isFree(slot)
     );

@@ -152,6 +152,7 @@ export class Lane {
     const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
     cycle.takeBack(turn, from);
     cycle.pass = [];
+    cycle.passFrom = [];
     cycle.restamped = [];
     cycle.gangs.clear();
     if (unhosted) {

@@ -24,6 +24,8 @@ export interface LaneOptions {
   readonly schedule?: Schedule | undefined;
 }
 
+/** Rows looked at before they are served: as many as the nearest memory holds at once. */
+const AHEAD = 32;
 /** Demand changes shape slowly: after so many cycles lanes are worth another try. */
 const PAUSE = 100;
 
@@ -46,7 +48,10 @@ export class Lanes {
     const lanes = this.#count(order);
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
-      for (const turn of order) this.#serveAlone(turn);
+      for (let i = 0; i < order.length; i++) {
+        if (i % AHEAD === 0) cycle.glance(order, i, Math.min(i + AHEAD, order.length));
+        this.#serveAlone(order[i]!);
+      }
       return;
     }
     const { retries } = this.#options;
@@ -156,7 +161,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
     cycle.takeBack(turn, from);
     return false;
   }
-  cycle.pass.push(turn);
+  cycle.enterPass(turn, from);
   if (turns.kind[turn] === TurnKind.Gang) {
     settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
   }

@@ -5,6 +5,7 @@ import type { Domains, Fleet, Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';
 import { type ClassFilter, Shelf, type ShelfOrder, Shelves } from './shelf.ts';
 import { Stock } from './stock.ts';
+import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
 /** All shelves of a pattern: what Speculative machines cost a row depends on what its interruption costs. */
@@ -24,17 +25,23 @@ export class Pools {
   readonly #fleet: Fleet;
   readonly #idle: Stock;
   readonly #speculative: Stock;
-  readonly #shelves = new Map<number, PatternShelves>();
+  /** By pattern. */
+  readonly #shelves: (PatternShelves | undefined)[] = [];
   #patternsVersion = -1;
   #claimedBy: Int32Array = new Int32Array(0);
   #rewinds = false;
   #trial = false;
   #special = new Map<number, Special>();
+  /** What was found last and is likely to be taken next; then nobody has to look up its class and where it stands. */
+  #found = NONE;
+  #foundClass = NONE;
+  #foundIn: Stock;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
     this.#idle = new Stock(fleet, fleet.machines.idleRuns);
     this.#speculative = new Stock(fleet, fleet.machines.speculativeRuns);
+    this.#foundIn = this.#idle;
   }
 
   /** Makes ready for a cycle: everything is back. With `rewinds` machines may be put back at any time during it. */
@@ -44,12 +51,13 @@ export class Pools {
     this.#rewinds = rewinds;
     this.#trial = rewinds;
     this.#special = new Map();
+    this.#found = NONE;
     this.#idle.begin();
     this.#speculative.begin();
     if (this.#patternsVersion === patterns.version) return;
     this.#patternsVersion = patterns.version;
-    for (const [number, { pattern }] of this.#shelves) {
-      if (patterns.find(number) !== pattern) this.#shelves.delete(number);
+    for (const [number, shelves] of this.#shelves.entries()) {
+      if (patterns.find(number) !== shelves?.pattern) this.#shelves[number] = undefined;
     }
   }
 
@@ -97,14 +105,14 @@ export class Pools {
   }
 
   #shelvesOf(number: number): PatternShelves {
-    let shelves = this.#shelves.get(number);
+    let shelves = this.#shelves[number];
     if (shelves === undefined) {
       const pattern = this.#fleet.patterns.patternOf(number);
       const priceOf = (c: number): number => this.#fleet.classes.price[c]!;
       const order: ShelfOrder = { costOf: priceOf, priceOf };
       const idle = new Shelf(this.#idle, order, (c) => pattern.fits(c));
       shelves = { pattern, idle, byDollars: new Map() };
-      this.#shelves.set(number, shelves);
+      this.#shelves[number] = shelves;
     }
     return shelves;
   }
@@ -131,7 +139,7 @@ export class Pools {
     mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
-    const plain = shelves.idle.next(want, allowed, this.#trial);
+    const plain = this.#find(this.#idle, shelves.idle.next(want, allowed, this.#trial));
     if (machines.specialIdle.length === 0) return plain;
     const special = this.#specialOf(shelves.pattern);
     for (let i = special.next; i < special.slots.length; i++) {
@@ -166,12 +174,55 @@ export class Pools {
 
   /** The next Speculative machine for a row, or -1. */
   nextSpeculative(shelves: Shelves, want: Want, allowed: ClassFilter | null): number {
-    return shelves.speculative.next(want, allowed, this.#trial);
+    return this.#find(this.#speculative, shelves.speculative.next(want, allowed, this.#trial));
   }
 
-  /** Takes a claimed machine off its run; machines that stand in no run are left alone. */
-  take(slot: number): void {
-    this.#stockOf(slot)?.take(slot);
+  /** The first machine of a class, or NONE for no class. */
+  #find(stock: Stock, classNumber: number): number {
+    if (classNumber === NONE) return NONE;
+    this.#found = stock.firstOf(classNumber);
+    this.#foundClass = classNumber;
+    this.#foundIn = stock;
+    return this.#found;
+  }
+
+  /** The class of the next Idle machine for a row, of those without target and penalty; or NONE. */
+  nextIdleClass(shelves: Shelves, want: Want): number {
+    return shelves.idle.next(want, null, this.#trial);
+  }
+
+  nextSpeculativeClass(shelves: Shelves, want: Want): number {
+    return shelves.speculative.next(want, null, this.#trial);
+  }
+
+  /** Negative if the first Idle machine of a class comes before that of another, in keep order. */
+  compareIdle(a: number, b: number): number {
+    const { price } = this.#fleet.classes;
+    return price[a]! - price[b]! || this.#idle.firstOrdinalOf(a) - this.#idle.firstOrdinalOf(b);
+  }
+
+  /** Negative if the first Speculative machine of a class comes before that of another on a shelf. */
+  compareSpeculative(shelf: Shelf, a: number, b: number): number {
+    return shelf.compare(a, b) || this.#speculative.firstOrdinalOf(a) - this.#speculative.firstOrdinalOf(b);
+  }
+
+  /** The first Idle or Speculative machine of a class; NONE for no class. */
+  firstIdle(classNumber: number): number {
+    return this.#find(this.#idle, classNumber);
+  }
+
+  firstSpeculative(classNumber: number): number {
+    return this.#find(this.#speculative, classNumber);
+  }
+
+  /** The class of a machine. */
+  classOf(slot: number): number {
+    return slot === this.#found ? this.#foundClass : this.#fleet.machines.classOf[slot]!;
+  }
+
+  /** Takes a claimed machine, of a class, off its run; machines that stand in no run are left alone. */
+  take(slot: number, classNumber: number): void {
+    this.#stockOf(slot)?.take(slot, classNumber);
   }
 
   /** Puts back the machine that was taken last from its run. */
@@ -180,6 +231,7 @@ export class Pools {
   }
 
   #stockOf(slot: number): Stock | null {
+    if (slot === this.#found) return this.#foundIn;
     const state = this.#fleet.machines.state[slot];
     if (state === MachineState.Idle) return this.#idle;
     return state === MachineState.Speculative ? this.#speculative : null;

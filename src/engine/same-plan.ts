@@ -17,7 +17,7 @@ export interface Solved {
 export function isSamePlan(one: Solved, other: Solved): boolean {
   return (
     areSameTurns(one.cycle, other.cycle) &&
-    areSame(one.decision.actions(), other.decision.actions(), isSameAction) &&
+    areSameActions(one.decision, other.decision) &&
     areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameRestamp) &&
     areSame(one.decision.unmet, other.decision.unmet, isSameVerdict)
   );
@@ -74,6 +74,14 @@ function areSameClaims(one: Cycle, turn: number, other: Cycle, twin: number): bo
   for (let i = 0; i < later; i++) {
     if (one.claims[one.laterStart[turn]! + i] !== other.claims[other.laterStart[twin]! + i]) return false;
   }
+  return true;
+}
+
+/** Looked at in pairs: there may be too many to hold. */
+function areSameActions(one: Decision, other: Decision): boolean {
+  if (one.actionCount !== other.actionCount) return false;
+  const others = other.eachAction();
+  for (const action of one.eachAction()) if (!isSameAction(action, others.next().value!)) return false;
   return true;
 }
 

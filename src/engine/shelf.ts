@@ -31,7 +31,7 @@ export class Shelf {
   #parts = new Map<Domains, Map<number, Shelf>>();
 
   /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
-  #heaps = new Map<number, readonly Heap[]>();
+  #heaps: (readonly Heap[] | undefined)[] = [];
   #cycle = 0;
   /** Groups before this one are empty in this cycle. */
   #cursor = 0;
@@ -94,7 +94,7 @@ export class Shelf {
     starts.push(classes.length);
     this.#classes = classes;
     this.#starts = Uint32Array.from(starts);
-    this.#heaps = new Map();
+    this.#heaps = [];
     this.#parts = new Map();
     this.#cursor = 0;
   }
@@ -119,7 +119,7 @@ export class Shelf {
     return this.partsBy(domains).get(domain) ?? new Shelf(this.#stock, this.#order, this.#fits);
   }
 
-  /** The next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
+  /** The class of the next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
   next(want: Want, allowed: ClassFilter | null, trial: boolean): number {
     if (this.#cycle !== this.#stock.cycle) {
       this.#cycle = this.#stock.cycle;
@@ -133,7 +133,7 @@ export class Shelf {
       }
       if (!want.adds(found, true) || (allowed !== null && !allowed(found)))
         found = this.#lowest(group, want, allowed);
-      if (found !== NONE) return this.#stock.firstOf(found);
+      if (found !== NONE) return found;
     }
     return NONE;
   }
@@ -153,10 +153,10 @@ export class Shelf {
   }
 
   #heapsOf(group: number): readonly Heap[] {
-    let heaps = this.#heaps.get(group);
+    let heaps = this.#heaps[group];
     if (heaps === undefined) {
       heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
-      this.#heaps.set(group, heaps);
+      this.#heaps[group] = heaps;
     }
     return heaps;
   }

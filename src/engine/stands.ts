@@ -3,7 +3,7 @@
 import type { Domains } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
-import { targeted } from './flight.ts';
+import { unboundWhere } from './flight.ts';
 import type { ClassFilter, Shelves } from './shelf.ts';
 import { SpreadTest } from './skew.ts';
 import { NONE } from './turns.ts';
@@ -24,36 +24,34 @@ export class Stands {
   readonly #turn: number;
   readonly #domains: Domains;
   readonly #stands: readonly Stand[];
-  /** Stands that may still have something in a domain without a machine of the row; the others never will again. */
-  readonly #open: Stand[];
+  /** Stands before this one may still have something in a domain without a machine of the row; the others never will. */
+  #open: number;
 
   constructor(cycle: Cycle, turn: number, domains: Domains) {
     this.#cycle = cycle;
     this.#turn = turn;
     this.#domains = domains;
     this.#stands = this.#all();
-    this.#open = [...this.#stands];
+    this.#open = this.#stands.length;
   }
 
-  #all(): Stand[] {
+  #all(): readonly Stand[] {
     const { fleet, pools, turns } = this.#cycle;
     const domains = this.#domains;
     const number = turns.pattern[this.#turn]!;
-    const pattern = fleet.patterns.patternOf(number);
     const dollars = fleet.demand.profiles.entryOf(turns.profile[this.#turn]!).interruptionDollars;
     const byDomain = pools.shelvesBy(number, dollars, domains);
-    const stands: Stand[] = [];
-    const add = (domain: number, shelves: Shelves): void => {
-      if (domain >= 0) stands.push({ domain, shelves, isHere: (c) => domains.of(c) === domain });
-    };
-    for (const [domain, shelves] of byDomain) add(domain, shelves);
+    const stands = standsOf(byDomain, domains);
+    if (fleet.machines.specialIdle.length === 0) return stands;
+    const pattern = fleet.patterns.patternOf(number);
     const further = new Set<number>();
     for (const slot of pools.freeSpecial()) {
       const c = fleet.machines.classOf[slot]!;
-      if (pattern.fits(c) && !byDomain.has(domains.of(c))) further.add(domains.of(c));
+      const domain = domains.of(c);
+      if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
     }
-    for (const domain of further) add(domain, pools.shelvesIn(number, dollars, domains, domain));
-    return stands;
+    const shelvesIn = (domain: number): Shelves => pools.shelvesIn(number, dollars, domains, domain);
+    return [...stands, ...[...further].map((domain) => standOf(domains, domain, shelvesIn(domain)))];
   }
 
   /** A fresh test of the row: what it claims so far is counted. */
@@ -73,8 +71,8 @@ export class Stands {
   // The row's want only shrinks, and a domain that has a machine of the row keeps it.
   #addsElsewhere(want: Want, counts: ReadonlyMap<number, number>): boolean {
     const { pools } = this.#cycle;
-    for (; this.#open.length > 0; this.#open.pop()) {
-      const { domain, shelves, isHere } = this.#open.at(-1)!;
+    for (; this.#open > 0; this.#open--) {
+      const { domain, shelves, isHere } = this.#stands[this.#open - 1]!;
       if (counts.has(domain)) continue;
       if (pools.nextIdle(shelves, want, 0, isHere, null) !== NONE) return true;
       if (pools.nextSpeculative(shelves, want, null) !== NONE) return true;
@@ -85,6 +83,7 @@ export class Stands {
   /** The next Idle machine in a domain that passes the test, or NONE. */
   nextIdle(test: SpreadTest, mayTakeTargeted: ClassFilter | null): number {
     const { fleet, pools, turns, want } = this.#cycle;
+    if (fleet.machines.specialIdle.length === 0) return this.#nextPlain(test);
     const key = turns.key[this.#turn]!;
     let next = NONE;
     for (const { domain, shelves, isHere } of this.#stands) {
@@ -95,32 +94,55 @@ export class Stands {
     return next;
   }
 
-  /** The next Speculative machine in a domain that passes the test, or NONE. */
-  nextSpeculative(test: SpreadTest): number {
-    const { fleet, pools, want } = this.#cycle;
-    const { classOf, idOrder } = fleet.machines;
+  /** The same where no Idle machine has a target or a penalty: machines need not be looked at, only classes. */
+  #nextPlain(test: SpreadTest): number {
+    const { pools, want } = this.#cycle;
     let next = NONE;
     for (const { domain, shelves } of this.#stands) {
       if (!test.passesIn(domain)) continue;
-      const slot = pools.nextSpeculative(shelves, want, null);
-      if (slot === NONE) continue;
-      const order = (a: number, b: number): number =>
-        shelves.speculative.compare(classOf[a]!, classOf[b]!) || idOrder(a, b);
-      if (next === NONE || order(slot, next) < 0) next = slot;
+      const c = pools.nextIdleClass(shelves, want);
+      if (c !== NONE && (next === NONE || pools.compareIdle(c, next) < 0)) next = c;
     }
-    return next;
+    return pools.firstIdle(next);
   }
+
+  /** The next Speculative machine in a domain that passes the test, or NONE. */
+  nextSpeculative(test: SpreadTest): number {
+    const { pools, want } = this.#cycle;
+    let next = NONE;
+    for (const { domain, shelves } of this.#stands) {
+      if (!test.passesIn(domain)) continue;
+      const c = pools.nextSpeculativeClass(shelves, want);
+      if (c === NONE) continue;
+      if (next === NONE || pools.compareSpeculative(shelves.speculative, c, next) < 0) next = c;
+    }
+    return pools.firstSpeculative(next);
+  }
+}
+
+function standOf(domains: Domains, domain: number, shelves: Shelves): Stand {
+  return { domain, shelves, isHere: (c) => domains.of(c) === domain };
+}
+
+/** Stands are the same for all rows that find the same shelves. */
+const STANDS = new WeakMap<ReadonlyMap<number, Shelves>, readonly Stand[]>();
+
+function standsOf(byDomain: ReadonlyMap<number, Shelves>, domains: Domains): readonly Stand[] {
+  let stands = STANDS.get(byDomain);
+  if (stands === undefined) {
+    const named = [...byDomain].filter(([domain]) => domain >= 0);
+    stands = named.map(([domain, shelves]) => standOf(domains, domain, shelves));
+    STANDS.set(byDomain, stands);
+  }
+  return stands;
 }
 
 /** Classes with the key of machines that are on their way to a turn and not here yet. */
 export function comingClasses(cycle: Cycle, turn: number, domains: Domains): number[] {
-  const { machines } = cycle.fleet;
-  const classes: number[] = [];
-  for (const slot of targeted(cycle, turn)) {
-    const state = machines.state[slot];
-    const coming = state === MachineState.Creating || state === MachineState.Draining;
-    if (!coming || machines.held[slot] === 1 || !cycle.isFree(slot)) continue;
-    if (domains.of(machines.classOf[slot]!) >= 0) classes.push(machines.classOf[slot]!);
-  }
-  return classes;
+  const { classOf, held, state } = cycle.fleet.machines;
+  const coming = unboundWhere(cycle, turn, (slot) => {
+    const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
+    return isComing && held[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
+  });
+  return coming.map((slot) => classOf[slot]!);
 }

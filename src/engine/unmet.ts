@@ -79,18 +79,13 @@ function countsOnFitting(cycle: Cycle, turn: number, pattern: Pattern): boolean 
 /** After a turn was served from the pools: it is the last one that was, for every class it took from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
   if (cycle.isTrial) return;
-  noteRange(cycle, cycle.creditStart[turn]!, cycle.creditEnd[turn]!);
-  noteRange(cycle, cycle.laterStart[turn]!, cycle.laterEnd[turn]!);
-}
-
-function noteRange(cycle: Cycle, from: number, to: number): void {
-  const { machines } = cycle.fleet;
+  const { creditEnd, creditStart, laterClasses, lastTakenAt, laterEnd, laterStart } = cycle;
+  const { classOf, state } = cycle.fleet.machines;
   const at = cycle.pass.length - 1;
-  for (let i = from; i < to; i++) {
+  for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
     const slot = cycle.claims[i]!;
-    const state = machines.state[slot];
-    if (state === MachineState.Idle || state === MachineState.Speculative) {
-      cycle.lastTakenAt[machines.classOf[slot]!] = at;
-    }
+    const free = state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative;
+    if (free) lastTakenAt[classOf[slot]!] = at;
   }
+  for (let i = 0; i < laterEnd[turn]! - laterStart[turn]!; i++) lastTakenAt[laterClasses[i]!] = at;
 }

@@ -18,9 +18,12 @@ export function sharedFloat64(length: number): Float64Array {
   return new Float64Array(new SharedArrayBuffer(length * 8));
 }
 
-/** Room for `needed` entries in steps of a half more, at least 64. */
+/** From so many entries on, growing is rare and reserve is dear. */
+const LARGE = 1 << 14;
+
+/** Room for `needed` entries in steps of a half more, or an eighth where there are many; at least 64. */
 export function grownCapacity(capacity: number, needed: number): number {
-  return Math.max(64, needed, Math.ceil(capacity * 1.5));
+  return Math.max(64, needed, Math.ceil(capacity * (capacity < LARGE ? 1.5 : 1.125)));
 }
 
 /** The old entries in a longer array. */

@@ -95,6 +95,9 @@ export class DemandLedger {
     this.minUnit = dimensions.column();
   }
 
+  /** Counts writes. */
+  revision = 0;
+
   /** Rows of all clusters together. */
   get count(): number {
     return this.#count;
@@ -207,6 +210,7 @@ export class DemandLedger {
     const { rows } = after;
     if (added + amended.length === 0 && rows.length === old.length) return false;
     this.#changed.add(number);
+    this.revision++;
     const block = rows.length === 0 ? NO_ROWS : this.#blocks.take(rows.length);
     this.#reserve(this.#blocks.end);
     this.#move(origin, old.offset, block.offset);

@@ -26,6 +26,11 @@ export class Fleet {
   /** Measured median drain by instance type, for machines that arrive. */
   readonly drainSecondsOfType = new Map<string, number>();
 
+  /** Counts what was written: whoever keeps numbers of machines, rows or keys sees whether they still mean the same. */
+  get revision(): number {
+    return this.machines.revision + this.demand.revision;
+  }
+
   /** Makes the view that the next cycle reads: applies the journal and empties it. */
   freeze(journal: Journal): AppliedChanges {
     return applyJournal(this, journal);

@@ -116,6 +116,9 @@ export class MachineLedger {
     this.specialIdle = this.arena.newRun();
   }
 
+  /** Counts writes. */
+  revision = 0;
+
   /** Machines on record. */
   get count(): number {
     return this.#ids.count;
@@ -307,6 +310,7 @@ export class MachineLedger {
 
   // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
   #write(slot: number, changes: Partial<Standing>): void {
+    this.revision++;
     const { state, held, idleSinceMs, target, cluster, stamp } = changes;
     if (state !== undefined) this.state[slot] = state;
     if (held !== undefined) this.held[slot] = held ? 1 : 0;

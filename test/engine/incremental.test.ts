@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Engine } from '../../src/engine/index.ts';
+import { type Decision, Engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
@@ -96,15 +96,46 @@ describe('incremental cycles', () => {
       expect([...engine.decide(input.nowMs, input.options).claims().keys()]).toEqual(['m']);
   });
 
-  it('given a fleet that changes after the decision, then its actions still name who they are for', () => {
+  it('given a fleet that changes after the decision, then whoever asks what was decided is refused', () => {
     const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
     const input = anInput([aMachine('m', MachineState.Idle)], [x]);
     const fleet = fleetOf(input);
-    const decision = new Engine(fleet).decide(input.nowMs, input.options);
-    fleet.demand.replace('x', []);
-    fleet.demand.replace('y', [y]);
-    expect(decision.actions()).toMatchObject([
-      { kind: 'Bootstrap', machine: 'm', cluster: 'x', need: keyOf(x) },
-    ]);
+    const engine = new Engine(fleet);
+    const decided = (): Decision => engine.decide(input.nowMs, input.options);
+    const asked: readonly ((decision: Decision) => unknown)[] = [
+      (decision) => decision.actions(),
+      (decision) => decision.actionCount,
+      (decision) => decision.counts,
+      (decision) => decision.rows,
+      (decision) => decision.claims(),
+      (decision) => decision.restamps(),
+      (decision) => decision.verdicts(),
+    ];
+    for (const ask of asked) expect(() => ask(decided())).not.toThrow();
+    const changes: readonly (() => void)[] = [
+      () => fleet.demand.replace('x', []),
+      () => fleet.demand.replace('y', [y]),
+      () => fleet.machines.put(aMachine('other', MachineState.Idle)),
+      () => fleet.machines.update(fleet.machines.slotOf('other')!, { held: true }),
+      () => fleet.machines.remove('m'),
+    ];
+    for (const change of changes) {
+      const decision = decided();
+      change();
+      for (const ask of asked) expect(() => ask(decision)).toThrow('The fleet has changed');
+    }
+  });
+
+  it('given another cycle of the same engine, then whoever asks what was decided before is refused', () => {
+    const input = anInput([aMachine('m', MachineState.Idle)], [aNeed({ cluster: 'x' })]);
+    const fleet = fleetOf(input);
+    const [engine, another] = [new Engine(fleet), new Engine(fleet)];
+    const decision = engine.decide(input.nowMs, input.options);
+    another.decide(input.nowMs, input.options);
+    const actions = decision.eachAction();
+    expect(decision.actions()).toHaveLength(1);
+    engine.decide(input.nowMs, input.options);
+    expect(() => decision.actions()).toThrow('Another cycle has begun');
+    expect(() => actions.next()).toThrow('Another cycle has begun');
   });
 });

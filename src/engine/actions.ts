@@ -1,0 +1,112 @@
+// The actions of a plan, in columns: a cold fleet has about one for every machine it uses. They are numbers, and named
+// when somebody asks.
+
+import { withRoom } from '../fleet/index.ts';
+import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';
+import type { Cycle } from './cycle.ts';
+import type { Preemption } from './preempt.ts';
+import { NONE } from './turns.ts';
+
+/** What is done and why; the number of a sort is its place here. */
+const SORTS = [
+  { kind: 'Bootstrap', reason: 'phase1.idle' },
+  { kind: 'Provision', reason: 'phase1.speculative' },
+  { kind: 'Preempt', reason: 'phase2.excess' },
+  { kind: 'Preempt', reason: 'phase2.inversion' },
+  { kind: 'Reclaim', reason: 'phase3.excess' },
+  { kind: 'Delete', reason: 'phase3.release' },
+] as const satisfies readonly Pick<Action, 'kind' | 'reason'>[];
+const Sort = { Bind: 0, Buy: 1, TakeExcess: 2, TakeOver: 3, Reclaim: 4, Release: 5 } as const;
+type Sort = (typeof Sort)[keyof typeof Sort];
+
+/** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
+export class Actions {
+  readonly #cycle: Cycle;
+  #sorts = new Uint8Array(0);
+  #slots = new Uint32Array(0);
+  /** Whom the machine is for; NONE if it leaves for nobody. */
+  #turns = new Int32Array(0);
+  #graces = new Float64Array(0);
+  count = 0;
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Collects what a cycle came to, in place of what the one before did. */
+  collect(
+    preemptions: ReadonlyMap<number, Preemption>,
+    leaving: readonly number[],
+    released: readonly number[],
+  ): void {
+    const { claimCount, options, pass, passFrom, turns } = this.#cycle;
+    this.count = 0;
+    for (let place = 0; place < pass.length; place++) {
+      const turn = pass[place]!;
+      if (options.cannotBind.size > 0 && !this.#cycle.canBind(turns.cluster[turn]!)) continue;
+      this.#acquire(turn, passFrom[place]!, passFrom[place + 1] ?? claimCount);
+    }
+    for (const [turn, { picks }] of preemptions) {
+      for (const { slot, graceSeconds, excess } of picks) {
+        this.#add(excess ? Sort.TakeExcess : Sort.TakeOver, slot, turn, graceSeconds);
+      }
+    }
+    for (const slot of leaving) this.#add(Sort.Reclaim, slot, NONE, RECLAIM_GRACE_SECONDS);
+    for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
+  }
+
+  /** Idle and Speculative machines among the claims of a turn in the pass; what it was credited with before is bound. */
+  #acquire(turn: number, from: number, to: number): void {
+    const { claims, fleet } = this.#cycle;
+    const { state } = fleet.machines;
+    for (let i = from; i < to; i++) {
+      const slot = claims[i]!;
+      if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, turn, 0);
+      else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, turn, 0);
+    }
+  }
+
+  #add(sort: Sort, slot: number, turn: number, grace: number): void {
+    const at = this.count++;
+    if (at === this.#sorts.length) this.#reserve(this.count);
+    this.#sorts[at] = sort;
+    this.#slots[at] = slot;
+    this.#turns[at] = turn;
+    this.#graces[at] = grace;
+  }
+
+  #reserve(needed: number): void {
+    this.#sorts = withRoom(this.#sorts, needed);
+    this.#slots = withRoom(this.#slots, needed);
+    this.#turns = withRoom(this.#turns, needed);
+    this.#graces = withRoom(this.#graces, needed);
+  }
+
+  /** How many there are of each kind. */
+  get counts(): Record<Action['kind'], number> {
+    const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+    for (let i = 0; i < this.count; i++) counts[SORTS[this.#sorts[i]!]!.kind]++;
+    return counts;
+  }
+
+  /** One of them, named. */
+  at(i: number): Action {
+    const { turns } = this.#cycle;
+    const { clusters, demand, keys, machines } = this.#cycle.fleet;
+    const { kind, reason } = SORTS[this.#sorts[i]!]!;
+    const slot = this.#slots[i]!;
+    const turn = this.#turns[i]!;
+    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
+    const leaves = kind === 'Preempt' || kind === 'Reclaim';
+    return {
+      kind,
+      machine: machines.idOf(slot),
+      cluster: leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''),
+      reason,
+      graceSeconds: this.#graces[i]!,
+      preemptorPriority:
+        kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
+      need,
+    };
+  }
+}
