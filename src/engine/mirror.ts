@@ -169,6 +169,7 @@ function sharedOf(cycle: Cycle): Shared {
       'creditPlace',
       'unclaimed',
       'unclaimedEnd',
+      'freeEnd',
       'outcome',
       'creditStart',
       'creditEnd',
