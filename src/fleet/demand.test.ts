@@ -13,12 +13,12 @@ function rows(cluster: string, count: number): Need[] {
   return Array.from({ length: count }, (_, i) => need(cluster, count - i, 1));
 }
 
-/** A cluster's rows as the columns hold them, in the order they stand there. */
+/** A cluster's rows as the columns hold them, in rank order. */
 function rowsOf(fleet: Fleet, cluster: string): Need[] {
   const { demand, dimensions } = fleet;
   const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
   return Array.from({ length }, (_, i) => {
-    const row = offset + i;
+    const row = demand.ranked[offset + i]!;
     const { profile } = demand.profiles.entryOf(demand.profile[row]!);
     const { group } = demand.keyOf(row);
     const minUnit = dimensions.vectorOf(demand.minUnit.data, row * dimensions.stride);
@@ -31,7 +31,7 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
 function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) {
   const { offset, length } = demand.rowsOf(clusters.find(cluster));
   return Array.from({ length }, (_, i) => {
-    const row = offset + i;
+    const row = demand.ranked[offset + i]!;
     const wanted = { text: demand.text[row], minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
     if (demand.same[row] === 0) return wanted;
     const whole = patterns.patternOf(demand.wholePattern[row]!).minUnit;
