@@ -108,6 +108,29 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'a')).toEqual(rows('a', 2));
   });
 
+  it('given the reported array, when the reporter changes it and reports it again, then the ledger follows', () => {
+    const fleet = new Fleet();
+    const reported = rows('a', 3);
+    fleet.demand.replace('a', reported);
+    reported[1] = need('a', 9, 9);
+    expect(fleet.demand.replace('a', reported)).toBe(true);
+    expect(rowsOf(fleet, 'a')).toEqual([need('a', 9, 9), need('a', 3, 1), need('a', 1, 1)]);
+  });
+
+  it('given many rows, when few of them are left, then these stay in order and the room of the rest is free', () => {
+    const fleet = new Fleet();
+    const many = rows('a', 60);
+    fleet.demand.replace('a', many);
+    const few = [3, 20, 59].map((i) => many[i]!);
+    fleet.demand.replace('a', few);
+    expect(rowsOf(fleet, 'a')).toEqual(few);
+    const { size } = fleet.demand;
+    fleet.demand.replace('b', rows('b', 60));
+    expect(fleet.demand.size).toBe(size);
+    expect(rowsOf(fleet, 'a')).toEqual(few);
+    expect(rowsOf(fleet, 'b')).toEqual(rows('b', 60));
+  });
+
   it('given rows with one key, when reported, then they are one row; other groups stay apart', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 1, 9), need('a', 1, 4), need('a', 1, 4, 'g')]);

@@ -161,7 +161,8 @@ export class DemandLedger {
     this.#dimensions.admit(vectorsOf(fresh));
     const added: number[] = [];
     for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) added.push(i);
-    return { before, needs, origin, amended, added };
+    // A copy: whoever reported them may go on to change the list.
+    return { before, needs: needs.slice(), origin, amended, added };
   }
 
   #reportedBy(cluster: number): Reported {
