@@ -238,8 +238,10 @@ export class DemandLedger {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
       if (former !== null) outdated.push(former);
     }
-    this.#fill(number, current, needs, origin, added, stays);
-    this.#rank(current, needs, origin, added, inRank);
+    // In rank order too, so that a cycle reads rows one behind the other where they came together.
+    const fresh = [...added].sort((a, b) => compareRank(needs[a]!, needs[b]!));
+    this.#fill(number, current, needs, origin, fresh, stays);
+    this.#rank(current, needs, origin, fresh, inRank);
     if (left.length + added.length + outdated.length > 0) this.#placeTexts(texts, current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const holdings of left) this.#release(holdings);
@@ -298,26 +300,25 @@ export class DemandLedger {
     { offset }: ClusterRows,
     needs: readonly Need[],
     origin: Int32Array,
-    added: readonly number[],
+    fresh: readonly number[],
     stays: Uint8Array,
   ): void {
     let place = 0;
-    for (const i of added) {
+    for (const i of fresh) {
       while (stays[place] === 1) place++;
       this.#write(offset + place, cluster, needs[i]!);
       origin[i] = place++;
     }
   }
 
-  /** Puts the rows that are new in between those that stay, which are in rank order. */
+  /** Puts the rows that are new in between those that stay; both are in rank order. */
   #rank(
     { offset }: ClusterRows,
     needs: readonly Need[],
     origin: Int32Array,
-    added: readonly number[],
+    fresh: readonly number[],
     inRank: Uint32Array,
   ): void {
-    const fresh = [...added].sort((a, b) => compareRank(needs[a]!, needs[b]!));
     let next = 0;
     let end = offset;
     for (let i = 0; i < inRank.length; i++) {
