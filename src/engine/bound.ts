@@ -218,6 +218,14 @@ export class BoundWalk {
     return this;
   }
 
+  /** Walks slots of a list, in its order. */
+  beginList(slots: Uint32Array, from: number, to: number): this {
+    this.#slots = slots;
+    this.#at = from;
+    this.#end = this.#then = this.#thenEnd = to;
+    return this;
+  }
+
   /** The next slot, or NONE. */
   next(): number {
     if (this.#at === this.#end) {

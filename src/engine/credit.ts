@@ -158,7 +158,8 @@ function walkOthers(
   const { machines } = cycle.fleet;
   const key = cycle.turns.key[turn]!;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+  const cluster = cycle.turns.cluster[turn]!;
+  const walk = early ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;

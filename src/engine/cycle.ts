@@ -89,6 +89,8 @@ export class Cycle {
   /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
   unclaimed = new Uint32Array(0);
   unclaimedEnd = new Uint32Array(0);
+  /** By cluster: up to here, behind those, its Configuring machines that no row was credited with. */
+  freeEnd = new Uint32Array(0);
   /** By turn: what its credit came to. */
   outcome = new Uint8Array(0);
   creditStart = new Uint32Array(0);
@@ -164,6 +166,9 @@ export class Cycle {
     trial.walk.runs = cycle.walk.runs;
     trial.outcome = cycle.outcome;
     trial.cannotBind = cycle.cannotBind;
+    trial.creditPlace = cycle.creditPlace;
+    trial.unclaimed = cycle.unclaimed;
+    trial.freeEnd = cycle.freeEnd;
     // What serving a row writes to. Plain slices: no other thread needs to see them.
     trial.claimedBy = cycle.claimedBy.slice();
     trial.claims = new Uint32Array(passStart + cycle.claimedBy.length);
@@ -299,12 +304,14 @@ export class Cycle {
     const { size } = this.fleet.clusters;
     this.creditPlace = withRoom(this.creditPlace, size);
     this.unclaimedEnd = withRoom(this.unclaimedEnd, size);
+    this.freeEnd = withRoom(this.freeEnd, size);
     this.pendingEnd = withRoom(this.pendingEnd, size);
     this.putOff = withRoom(this.putOff, size);
     for (const cluster of clusters) {
       const place = this.#creditRegions.reserve(cluster, this.walk.countOf(cluster));
       this.creditPlace[cluster] = place;
       this.unclaimedEnd[cluster] = place;
+      this.freeEnd[cluster] = place;
       this.pendingEnd[cluster] = this.turns.start[cluster]!;
       this.putOff[cluster] = 0;
     }
@@ -332,14 +339,30 @@ export class Cycle {
     if (outcome !== Credit.Covered) this.pending[this.pendingEnd[this.turns.cluster[turn]!]!++] = turn;
   }
 
-  /** Notes what is left of a cluster's Configured machines when all its rows are credited. */
+  /** Notes what is left of a cluster's bound machines when all its rows are credited. */
   closeCluster(cluster: number): void {
+    const { runs } = this.walk;
+    const from = cluster * 4;
+    const place = this.creditPlace[cluster]!;
+    const configured = this.#listFree(runs[from]!, runs[from + 1]!, place);
+    this.unclaimedEnd[cluster] = configured;
+    this.freeEnd[cluster] = this.#listFree(runs[from + 2]!, runs[from + 3]!, configured);
+  }
+
+  /** Writes the unclaimed machines of a part of a run to a place, and returns where they end. */
+  #listFree(from: number, to: number, place: number): number {
     const slots = this.fleet.machines.arena.data;
-    let end = this.creditPlace[cluster]!;
-    for (let i = this.walk.runs[cluster * 4]!; i < this.walk.runs[cluster * 4 + 1]!; i++) {
-      if (this.claimedBy[slots[i]!] === 0) this.unclaimed[end++] = slots[i]!;
-    }
-    this.unclaimedEnd[cluster] = end;
+    let end = place;
+    for (let i = from; i < to; i++) if (this.claimedBy[slots[i]!] === 0) this.unclaimed[end++] = slots[i]!;
+    return end;
+  }
+
+  /**
+   * Walks the bound machines of a cluster that are left when its rows are credited; some of them may be claimed since.
+   * In the pass these are all that a row can still be credited with, and few beside those that are taken.
+   */
+  walkLeft(cluster: number): BoundWalk {
+    return this.walk.beginList(this.unclaimed, this.creditPlace[cluster]!, this.freeEnd[cluster]!);
   }
 
   /** Turns of all clusters that need the pools, in the order they are to be served. */

@@ -37,14 +37,15 @@ export class EvenList {
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
-  /** Machines of other live rows that match. */
-  collectOthers(): void {
+  /** Machines of other live rows that match. With `early`, the cluster is still being credited. */
+  collectOthers(early: boolean): void {
     this.#clear();
-    const { turns } = this.#cycle;
-    const key = turns.key[this.#turn]!;
-    const walk = this.#cycle.walk.begin(turns.cluster[this.#turn]!);
+    const cycle = this.#cycle;
+    const key = cycle.turns.key[this.#turn]!;
+    const cluster = cycle.turns.cluster[this.#turn]!;
+    const walk = early ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (this.#cycle.isAnothers(slot, key)) this.#add(slot);
+      if (cycle.isAnothers(slot, key)) this.#add(slot);
     }
   }
 

@@ -120,6 +120,7 @@ function sharedOf(cycle: Cycle): Shared {
     classes: pick(fleet.classes, ['price', 'probability']),
     allocatable: pick(fleet.classes.allocatable, ['data']),
     demand: pick(fleet.demand, [
+      'ranked',
       'cluster',
       'key',
       'profile',
@@ -169,6 +170,7 @@ function sharedOf(cycle: Cycle): Shared {
       'creditPlace',
       'unclaimed',
       'unclaimedEnd',
+      'freeEnd',
       'outcome',
       'creditStart',
       'creditEnd',

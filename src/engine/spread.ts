@@ -50,7 +50,7 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
     creditComing(cycle, turn, new Stands(cycle, turn, domains).test());
     if (want.covered) return Credit.Covered;
   }
-  list.collectOthers();
+  list.collectOthers(early);
   if (!list.credit(coming ? drainingFor(cycle, turn, true) : [], early)) return Credit.Waits;
   return want.covered ? Credit.Covered : Credit.Short;
 }

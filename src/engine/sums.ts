@@ -114,7 +114,9 @@ export class DomainSums {
     const { machines, patterns } = cycle.fleet;
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
     const key = cycle.turns.key[turn]!;
-    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    const cluster = cycle.turns.cluster[turn]!;
+    // A hopeless gang may also have what rows behind it were credited with.
+    const walk = cycle.turns.hopeless[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);

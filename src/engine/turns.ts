@@ -37,7 +37,7 @@ export class Turns {
   /** Turns of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
   end = new Uint32Array(0);
-  /** Rows of demand of a cluster, likewise. */
+  /** Where in `demand.ranked` the rows of a cluster stand, likewise. */
   rowStart = new Uint32Array(0);
   rowEnd = new Uint32Array(0);
   /** Turn by key; NONE for keys that no turn has. */
@@ -124,13 +124,14 @@ export class Turns {
     return turn;
   }
 
-  /** Rows of a cluster stand in rank order; a fold takes the place of its first member. */
+  /** Goes through the rows of a cluster in rank order; a fold takes the place of its first member. */
   #collect(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
     let end = start;
     let known = true;
-    for (let row = this.rowStart[cluster]!; row < this.rowEnd[cluster]!; row++) {
+    for (let i = this.rowStart[cluster]!; i < this.rowEnd[cluster]!; i++) {
+      const row = demand.ranked[i]!;
       if (demand.same[row] === 0) {
         this.#write(fleet, end++, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
         continue;

@@ -13,12 +13,12 @@ function rows(cluster: string, count: number): Need[] {
   return Array.from({ length: count }, (_, i) => need(cluster, count - i, 1));
 }
 
-/** A cluster's rows as the columns hold them, in the order they stand there. */
+/** A cluster's rows as the columns hold them, in rank order. */
 function rowsOf(fleet: Fleet, cluster: string): Need[] {
   const { demand, dimensions } = fleet;
   const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
   return Array.from({ length }, (_, i) => {
-    const row = offset + i;
+    const row = demand.ranked[offset + i]!;
     const { profile } = demand.profiles.entryOf(demand.profile[row]!);
     const { group } = demand.keyOf(row);
     const minUnit = dimensions.vectorOf(demand.minUnit.data, row * dimensions.stride);
@@ -31,7 +31,7 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
 function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) {
   const { offset, length } = demand.rowsOf(clusters.find(cluster));
   return Array.from({ length }, (_, i) => {
-    const row = offset + i;
+    const row = demand.ranked[offset + i]!;
     const wanted = { text: demand.text[row], minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
     if (demand.same[row] === 0) return wanted;
     const whole = patterns.patternOf(demand.wholePattern[row]!).minUnit;
@@ -106,6 +106,29 @@ describe('DemandLedger', () => {
     fleet.demand.replace('a', reported);
     reported.pop();
     expect(rowsOf(fleet, 'a')).toEqual(rows('a', 2));
+  });
+
+  it('given the reported array, when the reporter changes it and reports it again, then the ledger follows', () => {
+    const fleet = new Fleet();
+    const reported = rows('a', 3);
+    fleet.demand.replace('a', reported);
+    reported[1] = need('a', 9, 9);
+    expect(fleet.demand.replace('a', reported)).toBe(true);
+    expect(rowsOf(fleet, 'a')).toEqual([need('a', 9, 9), need('a', 3, 1), need('a', 1, 1)]);
+  });
+
+  it('given many rows, when few of them are left, then these stay in order and the room of the rest is free', () => {
+    const fleet = new Fleet();
+    const many = rows('a', 60);
+    fleet.demand.replace('a', many);
+    const few = [3, 20, 59].map((i) => many[i]!);
+    fleet.demand.replace('a', few);
+    expect(rowsOf(fleet, 'a')).toEqual(few);
+    const { size } = fleet.demand;
+    fleet.demand.replace('b', rows('b', 60));
+    expect(fleet.demand.size).toBe(size);
+    expect(rowsOf(fleet, 'a')).toEqual(few);
+    expect(rowsOf(fleet, 'b')).toEqual(rows('b', 60));
   });
 
   it('given rows with one key, when reported, then they are one row; other groups stay apart', () => {

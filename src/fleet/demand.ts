@@ -1,9 +1,10 @@
-// The demand ledger: every row in columns, cluster by cluster, each cluster's rows in rank order. A roll-up replaces
-// all rows of its cluster or, if it is refused, none.
+// The demand ledger: every row in columns, cluster by cluster. A roll-up replaces all rows of its cluster or, if it is
+// refused, none. Rows that stay keep their place whatever comes and goes around them; their rank order is a column.
 
 import {
   BigFleetError,
   canonicalResources,
+  compareKeys,
   compareRank,
   isZero,
   keyOf,
@@ -20,22 +21,37 @@ import { KeyOrder } from './key-order.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
 import { ProfileTable, precedenceOf } from './profiles.ts';
-import {
-  inRankOrder,
-  NOTHING_REPORTED,
-  NOWHERE,
-  type Reported,
-  type RollUp,
-  sameObjects,
-} from './roll-up.ts';
+import { NOTHING_REPORTED, NOWHERE, type Reported, type RollUp, sameObjects, staying } from './roll-up.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
-/** The rows of one cluster: `length` of them from `offset` on. */
+/** The rows of one cluster: `length` of them from `offset` on, in no particular order. */
 export interface ClusterRows extends Block {
   readonly length: number;
 }
 
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
+/** Rows that have become so much fewer than there is room for move to a smaller place. */
+const ROOMY = 4;
+
+/** What a row holds of the tables. */
+interface Holdings {
+  readonly key: number;
+  readonly profile: number;
+  /** Null for rows that do not fold. */
+  readonly foldProfile: number | null;
+  readonly amounts: AmountHoldings;
+}
+
+/** What a row holds by how much it wants. */
+interface AmountHoldings {
+  readonly pattern: number;
+  /** Null for rows that do not fold. */
+  readonly fold: {
+    readonly wholePattern: number;
+    readonly foldPattern: number;
+    readonly foldKey: number;
+  } | null;
+}
 
 export class DemandLedger {
   readonly #changed: Changes;
@@ -52,6 +68,9 @@ export class DemandLedger {
   readonly #rowOf: number[] = [];
   readonly #order: KeyOrder;
   #count = 0;
+
+  /** Rows in rank order: from where a cluster's rows start, as many as it has. */
+  ranked: Uint32Array = sharedUint32(0);
 
   // Columns, by row.
   cluster: Uint32Array = sharedUint32(0);
@@ -143,10 +162,10 @@ export class DemandLedger {
     const amended = this.#recognise(number, needs, origin);
     if (amended === null) return this.check(cluster, mergeNeeds(needs));
     this.#dimensions.admit(vectorsOf(fresh));
-    const { offset } = this.rowsOf(number);
-    const isAhead = (need: Need, place: number): boolean =>
-      this.#isAhead(need, offset + place, before.rows[place]!);
-    return inRankOrder(before, needs, origin, amended, isAhead);
+    const added: number[] = [];
+    for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) added.push(i);
+    // A copy: whoever reported them may go on to change the list.
+    return { before, needs: needs.slice(), origin, amended, added };
   }
 
   #reportedBy(cluster: number): Reported {
@@ -159,8 +178,7 @@ export class DemandLedger {
    */
   #recognise(cluster: number, needs: readonly Need[], origin: Int32Array): number[] | null {
     const { offset, length } = this.rowsOf(cluster);
-    const taken = new Uint8Array(length);
-    for (const place of origin) if (place !== NOWHERE) taken[place] = 1;
+    const taken = staying(origin, length);
     const amended: number[] = [];
     const unknown: Need[] = [];
     for (let i = 0; i < needs.length; i++) {
@@ -190,65 +208,152 @@ export class DemandLedger {
     return this.key[row] === key ? row : undefined;
   }
 
-  /** Whether a Need comes before a row in rank order; `other` is what the row was written from. */
-  #isAhead(need: Need, row: number, other: Need): boolean {
+  /** Whether a Need comes before a row of its cluster in rank order. */
+  #isAhead(need: Need, row: number): boolean {
     const order =
-      this.precedence[row]! - precedenceOf(need.profile) ||
-      need.firstSeenMs - this.firstSeenMs[row]! ||
-      compareRank(need, other);
-    return order < 0;
+      this.precedence[row]! - precedenceOf(need.profile) || need.firstSeenMs - this.firstSeenMs[row]!;
+    return order === 0 ? compareKeys(keyOf(need), this.keyOf(row)) < 0 : order < 0;
   }
 
   /** Puts a roll-up that `check` has just made in the place of the cluster's rows; one that says the same changes nothing. */
-  write(cluster: string, { before, after, origin, amended, added }: RollUp): boolean {
+  write(cluster: string, { before, needs, origin, amended, added }: RollUp): boolean {
     const number = this.#clusters.numberOf(cluster);
     if (before !== this.#reportedBy(number)) {
       throw new Error('a roll-up was compared with rows that are no longer there');
     }
-    this.#reported[number] = after;
     const old = this.rowsOf(number);
-    const { rows } = after;
-    if (added + amended.length === 0 && rows.length === old.length) return false;
+    this.#reported[number] = { needs, places: origin };
+    if (added.length + amended.length === 0 && needs.length === old.length) return false;
     this.#changed.add(number);
     this.revision++;
-    const block = rows.length === 0 ? NO_ROWS : this.#blocks.take(rows.length);
-    this.#reserve(this.#blocks.end);
-    this.#move(origin, old.offset, block.offset);
+    const texts = this.#textsOf(old);
+    const stays = staying(origin, old.length);
+    const left: Holdings[] = [];
+    for (let place = 0; place < old.length; place++) {
+      if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
+    }
+    const inRank = this.#rankedIn(old, stays);
+    this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
+    const current = this.#roomFor(old, needs.length);
     // Rows take hold of what they share with the old ones before those let go; and no number may change its meaning
     // before the new keys have their places among the old.
-    const outdated: number[] = [];
-    for (const place of amended) {
-      if (this.#amend(block.offset + place, rows[place]!)) outdated.push(old.offset + origin[place]!);
+    const outdated: AmountHoldings[] = [];
+    for (const i of amended) {
+      const former = this.#amend(current.offset + origin[i]!, needs[i]!);
+      if (former !== null) outdated.push(former);
     }
-    for (let i = 0; i < rows.length; i++) {
-      if (origin[i] === NOWHERE) this.#write(block.offset + i, number, rows[i]!);
-    }
-    const current = { ...block, length: rows.length };
-    this.#placeTexts(old, current);
-    for (const row of outdated) this.#releaseAmounts(row);
-    this.#releaseAllBut(origin, old);
-    this.#blocks.giveBack(old);
+    // In rank order too, so that a cycle reads rows one behind the other where they came together.
+    const fresh = [...added].sort((a, b) => compareRank(needs[a]!, needs[b]!));
+    this.#fill(number, current, needs, origin, fresh, stays);
+    this.#rank(current, needs, origin, fresh, inRank);
+    if (left.length + added.length + outdated.length > 0) this.#placeTexts(texts, current);
+    for (const amounts of outdated) this.#releaseAmounts(amounts);
+    for (const holdings of left) this.#release(holdings);
     this.#rowsOf[number] = current;
-    this.#count += rows.length - old.length;
+    this.#count += needs.length - old.length;
     return true;
   }
 
-  /** Takes the rows that stay, with everything they hold, to their new places. */
-  #move(origin: Int32Array, from: number, to: number): void {
-    for (const column of [this.cluster, this.key, this.profile, this.pattern]) {
-      moveNumbers(column, origin, from, to);
+  /** Places of a cluster's rows in rank order, without those that leave. */
+  #rankedIn({ offset, length }: ClusterRows, stays: Uint8Array): Uint32Array {
+    const places = new Uint32Array(length);
+    let count = 0;
+    for (let i = offset; i < offset + length; i++) {
+      const place = this.ranked[i]! - offset;
+      if (stays[place] === 1) places[count++] = place;
+    }
+    return places.subarray(0, count);
+  }
+
+  /** Room for so many rows; those that stay keep their places, in another block if it must be. */
+  #roomFor(old: ClusterRows, length: number): ClusterRows {
+    if (length <= old.capacity && length * ROOMY > old.capacity) return { ...old, length };
+    const block = length === 0 ? NO_ROWS : this.#blocks.take(length);
+    this.#reserve(this.#blocks.end);
+    this.#move({ offset: old.offset, length: Math.min(old.length, length) }, block.offset);
+    this.#blocks.giveBack(old);
+    return { ...block, length };
+  }
+
+  /** Rows behind the last place there will be move to places that others have left; whatever names places follows. */
+  #closeGaps(
+    offset: number,
+    length: number,
+    origin: Int32Array,
+    stays: Uint8Array,
+    inRank: Uint32Array,
+  ): void {
+    if (length >= stays.length) return;
+    const moved = new Map<number, number>();
+    let gap = 0;
+    for (let place = length; place < stays.length; place++) {
+      if (stays[place] === 0) continue;
+      while (stays[gap] === 1) gap++;
+      stays[gap] = 1;
+      moved.set(place, gap);
+      this.#move({ offset: offset + place, length: 1 }, offset + gap);
+    }
+    if (moved.size === 0) return;
+    for (let i = 0; i < origin.length; i++) origin[i] = moved.get(origin[i]!) ?? origin[i]!;
+    for (let i = 0; i < inRank.length; i++) inRank[i] = moved.get(inRank[i]!) ?? inRank[i]!;
+  }
+
+  /** Writes the rows that are new where none stays, and notes their places in `origin`. */
+  #fill(
+    cluster: number,
+    { offset }: ClusterRows,
+    needs: readonly Need[],
+    origin: Int32Array,
+    fresh: readonly number[],
+    stays: Uint8Array,
+  ): void {
+    let place = 0;
+    for (const i of fresh) {
+      while (stays[place] === 1) place++;
+      this.#write(offset + place, cluster, needs[i]!);
+      origin[i] = place++;
+    }
+  }
+
+  /** Puts the rows that are new in between those that stay; both are in rank order. */
+  #rank(
+    { offset }: ClusterRows,
+    needs: readonly Need[],
+    origin: Int32Array,
+    fresh: readonly number[],
+    inRank: Uint32Array,
+  ): void {
+    let next = 0;
+    let end = offset;
+    for (let i = 0; i < inRank.length; i++) {
+      const row = offset + inRank[i]!;
+      while (next < fresh.length && this.#isAhead(needs[fresh[next]!]!, row)) {
+        this.ranked[end++] = offset + origin[fresh[next++]!]!;
+      }
+      this.ranked[end++] = row;
+    }
+    while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!]!;
+  }
+
+  /** Takes rows, with everything they hold, to another place. */
+  #move({ offset, length }: { readonly offset: number; readonly length: number }, to: number): void {
+    const end = offset + length;
+    for (const column of [this.cluster, this.key, this.profile, this.pattern, this.text, this.foldText]) {
+      column.copyWithin(to, offset, end);
     }
     for (const column of [this.wholePattern, this.foldPattern, this.foldProfile, this.foldKey]) {
-      moveNumbers(column, origin, from, to);
+      column.copyWithin(to, offset, end);
     }
-    for (const column of [this.same, this.spreads, this.empty]) moveFlags(column, origin, from, to);
-    for (const column of [this.precedence, this.firstSeenMs]) moveAmounts(column, origin, from, to);
-    for (const column of [this.aggregate, this.minUnit]) column.move(origin, from, to);
+    for (const column of [this.same, this.spreads, this.empty]) column.copyWithin(to, offset, end);
+    for (const column of [this.precedence, this.firstSeenMs]) column.copyWithin(to, offset, end);
+    for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
+    for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
   }
 
   #write(row: number, cluster: number, need: Need): void {
     this.cluster[row] = cluster;
     this.key[row] = this.#keys.hold(keyOf(need));
+    this.#rowOf[this.key[row]!] = row;
     this.profile[row] = this.profiles.hold(need.profile);
     this.firstSeenMs[row] = need.firstSeenMs;
     const entry = this.profiles.entryOf(this.profile[row]!);
@@ -284,23 +389,31 @@ export class DemandLedger {
   }
 
   /**
-   * Gives a row other amounts, and returns whether it holds other things by them. Most rows that change are plain ones
-   * that grow or shrink by a few equal pods, and do not.
+   * Gives a row other amounts, and returns what it held by the old ones; null if it holds the same by the new ones. Most
+   * rows that change are plain ones that grow or shrink by a few equal pods, and do.
    */
-  #amend(row: number, need: Need): boolean {
-    const holds = this.same[row] === 1 || !this.minUnit.holds(row, need.minUnit);
-    if (holds) this.#writeAmounts(row, need);
-    else this.#writeAggregate(row, need);
-    return holds;
+  #amend(row: number, need: Need): AmountHoldings | null {
+    if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {
+      this.#writeAggregate(row, need);
+      return null;
+    }
+    const { amounts } = this.#holdingsOf(row);
+    this.#writeAmounts(row, need);
+    return amounts;
+  }
+
+  /** Keys of a cluster's rows and folds in the order of their texts; 0 in between is none. */
+  #textsOf({ offset, length }: ClusterRows): Uint32Array {
+    const texts = new Uint32Array(2 * length);
+    for (let row = offset; row < offset + length; row++) {
+      texts[this.text[row]!] = this.key[row]!;
+      if (this.same[row] === 1) texts[this.foldText[row]!] = this.foldKey[row]!;
+    }
+    return texts;
   }
 
   /** Ties in rank are broken by the text of the key; comparing texts once here leaves numbers to the cycle. */
-  #placeTexts(old: ClusterRows, { offset, length }: ClusterRows): void {
-    const before = new Uint32Array(2 * old.length);
-    for (let row = old.offset; row < old.offset + old.length; row++) {
-      before[this.text[row]!] = this.key[row]!;
-      if (this.same[row] === 1) before[this.foldText[row]!] = this.foldKey[row]!;
-    }
+  #placeTexts(before: Uint32Array, { offset, length }: ClusterRows): void {
     const wanted = new Uint32Array(2 * length);
     for (let i = 0; i < length; i++) {
       wanted[2 * i] = this.key[offset + i]!;
@@ -308,37 +421,49 @@ export class DemandLedger {
     }
     this.#order.arrange(before, wanted);
     for (let row = offset; row < offset + length; row++) {
-      const key = this.key[row]!;
-      this.#rowOf[key] = row;
-      this.text[row] = this.#order.placeOf(key);
+      this.text[row] = this.#order.placeOf(this.key[row]!);
       if (this.same[row] === 1) this.foldText[row] = this.#order.placeOf(this.foldKey[row]!);
     }
   }
 
-  #releaseAllBut(origin: Int32Array, { offset, length }: ClusterRows): void {
-    const stays = new Uint8Array(length);
-    for (const place of origin) if (place !== NOWHERE) stays[place] = 1;
-    for (let place = 0; place < length; place++) if (stays[place] === 0) this.#release(offset + place);
+  #holdingsOf(row: number): Holdings {
+    const folds = this.same[row] === 1;
+    return {
+      key: this.key[row]!,
+      profile: this.profile[row]!,
+      foldProfile: folds ? this.foldProfile[row]! : null,
+      amounts: {
+        pattern: this.pattern[row]!,
+        fold: folds
+          ? {
+              wholePattern: this.wholePattern[row]!,
+              foldPattern: this.foldPattern[row]!,
+              foldKey: this.foldKey[row]!,
+            }
+          : null,
+      },
+    };
   }
 
-  #release(row: number): void {
-    this.#keys.release(this.key[row]!);
-    this.profiles.release(this.profile[row]!);
-    if (this.same[row] === 1) this.profiles.release(this.foldProfile[row]!);
-    this.#releaseAmounts(row);
+  #release({ key, profile, foldProfile, amounts }: Holdings): void {
+    this.#keys.release(key);
+    this.profiles.release(profile);
+    if (foldProfile !== null) this.profiles.release(foldProfile);
+    this.#releaseAmounts(amounts);
   }
 
-  #releaseAmounts(row: number): void {
-    this.#patterns.release(this.pattern[row]!);
-    if (this.same[row] === 0) return;
-    this.#patterns.release(this.wholePattern[row]!);
-    this.#patterns.release(this.foldPattern[row]!);
-    this.#keys.release(this.foldKey[row]!);
+  #releaseAmounts({ pattern, fold }: AmountHoldings): void {
+    this.#patterns.release(pattern);
+    if (fold === null) return;
+    this.#patterns.release(fold.wholePattern);
+    this.#patterns.release(fold.foldPattern);
+    this.#keys.release(fold.foldKey);
   }
 
   #reserve(needed: number): void {
     if (needed <= this.key.length) return;
     const capacity = grownCapacity(this.key.length, needed);
+    this.ranked = extended(this.ranked, sharedUint32(capacity));
     this.cluster = extended(this.cluster, sharedUint32(capacity));
     this.key = extended(this.key, sharedUint32(capacity));
     this.profile = extended(this.profile, sharedUint32(capacity));
@@ -368,21 +493,4 @@ function* vectorsOf(needs: readonly Need[]): Generator<ResourceVector> {
     yield need.aggregate;
     yield need.minUnit;
   }
-}
-
-// One function for each kind of column: a loop that has seen several kinds is many times slower.
-
-function moveNumbers(column: Uint32Array, origin: Int32Array, from: number, to: number): void {
-  for (let i = 0; i < origin.length; i++)
-    if (origin[i] !== NOWHERE) column[to + i] = column[from + origin[i]!]!;
-}
-
-function moveFlags(column: Uint8Array, origin: Int32Array, from: number, to: number): void {
-  for (let i = 0; i < origin.length; i++)
-    if (origin[i] !== NOWHERE) column[to + i] = column[from + origin[i]!]!;
-}
-
-function moveAmounts(column: Float64Array, origin: Int32Array, from: number, to: number): void {
-  for (let i = 0; i < origin.length; i++)
-    if (origin[i] !== NOWHERE) column[to + i] = column[from + origin[i]!]!;
 }

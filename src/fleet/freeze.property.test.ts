@@ -121,7 +121,8 @@ function viewOf(fleet: Fleet) {
       const number = clusters.find(name);
       const bound = machines.boundOf(number);
       const { offset, length } = rows.rowsOf(number);
-      const wanted = Array.from({ length }, (_, i) => [rows.keyOf(offset + i), rows.aggregateOf(offset + i)]);
+      const ranked = [...rows.ranked.subarray(offset, offset + length)];
+      const wanted = ranked.map((row) => [rows.keyOf(row), rows.aggregateOf(row)]);
       return { wanted, configured: ids(bound?.configured), configuring: ids(bound?.configuring) };
     }),
     targeted: KEYS.map((it) => ids(machines.targetedAt(keys.find(it)))),

@@ -215,7 +215,9 @@ describe('demand', () => {
     expect(clusters.map((number) => fleet.clusters.nameOf(number))).toEqual(['a']);
     const { offset, length } = fleet.demand.rowsOf(fleet.clusters.find('a'));
     expect(length).toBe(2);
-    expect(fleet.demand.keyOf(offset)).toEqual(keyOf(aNeed({ cluster: 'a', priority: 6 })));
+    expect(fleet.demand.keyOf(fleet.demand.ranked[offset]!)).toEqual(
+      keyOf(aNeed({ cluster: 'a', priority: 6 })),
+    );
   });
 
   it('given a malformed roll-up after a good one, then it is refused and the good one stands', () => {

@@ -13,6 +13,10 @@ export class KeyOrder {
   readonly #keys: KeyTable;
   /** By key. What was put there for another cluster is never read. */
   #place = new Uint32Array(0);
+  /** By fingerprint: its rank among those being arranged, if `#rankedFor` says that it has one in this round. */
+  #rank = new Float64Array(0);
+  #rankedFor = new Uint32Array(0);
+  #round = 0;
 
   constructor(keys: KeyTable) {
     this.#keys = keys;
@@ -25,7 +29,7 @@ export class KeyOrder {
       this.#place = extended(this.#place, new Uint32Array(capacity));
     }
     const place = this.#place;
-    for (const key of wanted) place[key] = WANTED;
+    for (let i = 0; i < wanted.length; i++) place[wanted[i]!] = WANTED;
     const old = this.#list(before);
     const order = this.#merged(old, this.#list(wanted));
     for (let i = 0; i < order.length; i++) place[order[i]!] = i;
@@ -52,9 +56,10 @@ export class KeyOrder {
 
   #merged(old: Uint32Array, fresh: Uint32Array): Uint32Array {
     if (fresh.length === 0) return old;
-    const rank = this.#fingerprintRanks(old, fresh);
+    this.#rankFingerprints(old, fresh);
+    const rank = this.#rank;
     const compare = (a: number, b: number): number =>
-      rank.get(this.#keys.fingerprintOf(a))! - rank.get(this.#keys.fingerprintOf(b))! ||
+      rank[this.#keys.fingerprintOf(a)]! - rank[this.#keys.fingerprintOf(b)]! ||
       compareText(this.#keys.groupOf(a), this.#keys.groupOf(b));
     fresh.sort(compare);
     const merged = new Uint32Array(old.length + fresh.length);
@@ -70,31 +75,41 @@ export class KeyOrder {
   }
 
   /** Fingerprints are long: only one that none of the old keys has is compared with others. */
-  #fingerprintRanks(old: Uint32Array, fresh: Uint32Array): ReadonlyMap<number, number> {
+  #rankFingerprints(old: Uint32Array, fresh: Uint32Array): void {
+    const { fingerprints } = this.#keys;
+    if (this.#rank.length < fingerprints) {
+      const capacity = grownCapacity(this.#rank.length, fingerprints);
+      this.#rank = extended(this.#rank, new Float64Array(capacity));
+      this.#rankedFor = extended(this.#rankedFor, new Uint32Array(capacity));
+    }
+    this.#round++;
     // Keys in whose place their fingerprint can be read, in order.
     const known: number[] = [];
-    const rank = new Map<number, number>();
     let last = 0;
-    for (const key of old) {
-      const fingerprint = this.#keys.fingerprintOf(key);
+    for (let i = 0; i < old.length; i++) {
+      const fingerprint = this.#keys.fingerprintOf(old[i]!);
       if (fingerprint === last) continue;
-      rank.set(fingerprint, known.length);
-      known.push(key);
+      this.#setRank(fingerprint, known.length);
+      known.push(old[i]!);
       last = fingerprint;
     }
     const unknown = new Map<number, string>();
     for (const key of fresh) {
       const fingerprint = this.#keys.fingerprintOf(key);
-      if (!rank.has(fingerprint)) unknown.set(fingerprint, this.#textOf(key));
+      if (this.#rankedFor[fingerprint] !== this.#round) unknown.set(fingerprint, this.#textOf(key));
     }
     const sorted = [...unknown].sort(([, a], [, b]) => compareText(a, b));
     let next = 0;
     for (const [i, [fingerprint, text]] of sorted.entries()) {
       next = firstFrom(next, known.length, (at) => compareText(this.#textOf(known[at]!), text) > 0);
       // Between the known ones at next - 1 and next, and behind the unknown ones before it.
-      rank.set(fingerprint, next - 1 + (i + 1) / (sorted.length + 1));
+      this.#setRank(fingerprint, next - 1 + (i + 1) / (sorted.length + 1));
     }
-    return rank;
+  }
+
+  #setRank(fingerprint: number, rank: number): void {
+    this.#rank[fingerprint] = rank;
+    this.#rankedFor[fingerprint] = this.#round;
   }
 
   #textOf(key: number): string {

@@ -143,6 +143,11 @@ export class KeyTable {
     return this.#fingerprint[number]!;
   }
 
+  /** One more than the largest number of a fingerprint. */
+  get fingerprints(): number {
+    return this.#fingerprints.size;
+  }
+
   groupOf(number: number): string {
     return this.#group[number]!;
   }
@@ -159,6 +164,11 @@ class CountedNames {
   readonly #names: string[] = [''];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
+
+  /** One more than the largest number in use. */
+  get size(): number {
+    return this.#names.length;
+  }
 
   /** The number of a name, with one more holder. */
   hold(name: string): number {

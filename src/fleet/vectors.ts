@@ -135,17 +135,11 @@ export class VectorColumn {
     this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
   }
 
-  /** Copies the vectors at `from + origin[i]` to `to + i`, except where the origin is negative. */
-  move(origin: Int32Array, from: number, to: number): void {
-    if (origin.length > 0) this.#reserve(to + origin.length - 1);
-    const { data } = this;
+  /** Copies the vectors from `from` up to `end` to `to` and behind. */
+  move(from: number, end: number, to: number): void {
     const { stride } = this.#dimensions;
-    for (let i = 0; i < origin.length; i++) {
-      if (origin[i]! < 0) continue;
-      const source = (from + origin[i]!) * stride;
-      const target = (to + i) * stride;
-      for (let d = 0; d < stride; d++) data[target + d] = data[source + d]!;
-    }
+    this.#reserve(to + end - from);
+    this.data.copyWithin(to * stride, from * stride, end * stride);
   }
 
   widen(from: number, to: number): void {
