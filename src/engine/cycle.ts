@@ -9,7 +9,6 @@ import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
 import { Pools } from './pool.ts';
-import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
@@ -127,8 +126,6 @@ export class Cycle {
   /** By cluster: 1 if it cannot bind machines now. */
   cannotBind = new Uint8Array(0);
   #isFirst = true;
-  /** What a glance came to. Of no use, but what nobody keeps nobody would look at. */
-  seen = 0;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
   isTrial = false;
 
@@ -365,23 +362,6 @@ export class Cycle {
     return this.walk.beginList(this.unclaimed, this.creditPlace[cluster]!, this.freeEnd[cluster]!);
   }
 
-  /** Turns of all clusters that need the pools, in the order they are to be served. */
-  pendingInOrder(): Uint32Array {
-    const { firstSeenMs, precedence, start } = this.turns;
-    // Cluster by cluster, and each cluster's in rank order: that settles all ties.
-    const lists = this.fleet.clusters.sorted().map((cluster) => {
-      return this.pending.subarray(start[cluster], this.pendingEnd[cluster]);
-    });
-    const pending = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const list of lists) {
-      pending.set(list, at);
-      at += list.length;
-    }
-    const byFirstSeen = sortedBy(pending, (turn) => firstSeenMs[turn]!);
-    return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
-  }
-
   /** Loads what a turn lacks beyond its credits into `want`. */
   beginShort(turn: number): void {
     const { machines } = this.fleet;
@@ -391,26 +371,6 @@ export class Cycle {
       const classNumber = machines.classOf[this.claims[i]!]!;
       this.want.take(classNumber, pattern.fits(classNumber));
     }
-  }
-
-  /**
-   * Looks at all that serving some rows will read. They are served in rank order but stand cluster by cluster, so that
-   * each would wait for its place in memory; asked for at once, the places of many rows arrive together.
-   */
-  glance(order: Uint32Array, from: number, to: number): void {
-    const { coming, kind, key, pattern, profile, row } = this.turns;
-    const { aggregate, minUnit } = this.fleet.demand;
-    const { stride } = this.fleet.dimensions;
-    let seen = 0;
-    for (let i = from; i < to; i++) {
-      const turn = order[i]!;
-      const at = row[turn]! * stride;
-      seen += aggregate.data[at]! + minUnit.data[at]!;
-      seen += coming[turn]! + kind[turn]! + key[turn]! + pattern[turn]! + profile[turn]!;
-      seen += this.turns.cluster[turn]! + this.outcome[turn]!;
-      seen += this.creditStart[turn]! + this.creditEnd[turn]! + this.laterStart[turn]! + this.laterEnd[turn]!;
-    }
-    this.seen = seen;
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */
@@ -610,29 +570,6 @@ export class Cycle {
     const { state } = this.fleet.machines;
     for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
     return slots;
-  }
-
-  /** Bound machines that gangs claim without their stamp naming them; those of a gang in claim order. */
-  allRestamped(): number[] {
-    const { turns } = this;
-    const restamped = [...this.restamped];
-    for (const cluster of this.fleet.clusters.sorted()) {
-      for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-        const settled = turns.kind[turn] === TurnKind.Gang && this.outcome[turn] === Credit.Covered;
-        if (settled) this.noteRestamps(turn, restamped);
-      }
-    }
-    return restamped;
-  }
-
-  /** Notes which bound machines a gang claims without their stamp naming it. */
-  noteRestamps(turn: number, restamped: number[]): void {
-    const { machines } = this.fleet;
-    const key = this.turns.key[turn];
-    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
-      const slot = this.claims[i]!;
-      if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
-    }
   }
 }
 

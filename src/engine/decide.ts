@@ -8,6 +8,7 @@ import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
+import { allRestamped } from './restamps.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
@@ -95,7 +96,7 @@ export class Decision {
     const restamps = new Map<string, NeedKey>();
     const turnOf = (slot: number): number => claimedBy[slot]! - 1;
     // A turn's machines were noted in claim order; the sort keeps that.
-    const inOrder = cycle.allRestamped().sort((a, b) => turns.compare(cycle.fleet, turnOf(a), turnOf(b)));
+    const inOrder = allRestamped(cycle).sort((a, b) => turns.compare(cycle.fleet, turnOf(a), turnOf(b)));
     for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
     return restamps;
   }

@@ -5,6 +5,7 @@ import type { Domains } from '../fleet/index.ts';
 import { compareText, type DomainCandidate, effectiveCost } from '../model/index.ts';
 import { acquireIn } from './acquire.ts';
 import type { Cycle } from './cycle.ts';
+import { noteRestamps } from './restamps.ts';
 import type { DomainSums } from './sums.ts';
 import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
@@ -31,7 +32,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
   const candidates = candidatesOf(cycle, turn);
   const missing = domain === NONE ? null : sums.missing(domain);
   claimIn(cycle, turn, domain, satisfiable);
-  cycle.noteRestamps(turn, cycle.restamped);
+  noteRestamps(cycle, turn, cycle.restamped);
   cycle.gangs.set(turn, { domain, satisfiable, order, candidates, missing });
   addUnmet(cycle, turn, null);
 }
@@ -44,7 +45,7 @@ export function settleWhole(
   satisfiable = true,
   candidates: readonly DomainCandidate[] = [],
 ): void {
-  cycle.noteRestamps(turn, cycle.restamped);
+  noteRestamps(cycle, turn, cycle.restamped);
   cycle.gangs.set(turn, { domain, satisfiable, order: [], candidates, missing: null });
 }
 

@@ -9,6 +9,7 @@ import type { Crew } from './crew.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
+import { glance } from './pending.ts';
 import { serveInTurn } from './serve.ts';
 import { conflictFraction, MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
@@ -35,6 +36,8 @@ export class Lanes {
   readonly #options: LaneOptions;
   /** Cycles for which one lane will do, since more were in each other's way. */
   #pause = 0;
+  /** What all glances came to. */
+  #seen = 0;
 
   constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
     this.#cycle = cycle;
@@ -49,7 +52,7 @@ export class Lanes {
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
       for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) cycle.glance(order, i, Math.min(i + AHEAD, order.length));
+        if (i % AHEAD === 0) this.#seen += glance(cycle, order, i, Math.min(i + AHEAD, order.length));
         this.#serveAlone(order[i]!);
       }
       return;

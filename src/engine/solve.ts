@@ -5,6 +5,7 @@ import type { DecisionOptions } from '../model/index.ts';
 import type { Crew } from './crew.ts';
 import type { Cycle } from './cycle.ts';
 import type { Lanes } from './lanes.ts';
+import { pendingInOrder } from './pending.ts';
 import { Round } from './round.ts';
 
 /** Parts of a cycle, in the order they end. */
@@ -31,7 +32,7 @@ export function solve(
   let rows = 0;
   for (const cluster of dirty) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
   cycle.stats.credited(dirty.length, rows);
-  const pending = cycle.pendingInOrder();
+  const pending = pendingInOrder(cycle);
   cycle.openPass();
   lanes.serve(pending);
   probe('acquire');

@@ -1,0 +1,43 @@
+// Rows that need the pools, over all clusters: their order, and a look ahead at those that are served next.
+
+import type { Cycle } from './cycle.ts';
+import { sortedBy } from './radix.ts';
+
+/** Turns of all clusters that need the pools, in the order they are to be served. */
+export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
+  const { firstSeenMs, precedence, start } = turns;
+  // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+  const lists = fleet.clusters.sorted().map((cluster) => {
+    return pending.subarray(start[cluster], pendingEnd[cluster]);
+  });
+  const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  const byFirstSeen = sortedBy(all, (turn) => firstSeenMs[turn]!);
+  return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
+}
+
+/**
+ * Looks at all that serving some rows will read. They are served in rank order but stand cluster by cluster, so that
+ * each would wait for its place in memory; asked for at once, the places of many rows arrive together. Returns a number
+ * of no use: what nobody keeps nobody would look at.
+ */
+export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
+  const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
+  const { cluster, coming, kind, key, pattern, profile, row } = cycle.turns;
+  const { aggregate, minUnit } = cycle.fleet.demand;
+  const { stride } = cycle.fleet.dimensions;
+  let seen = 0;
+  for (let i = from; i < to; i++) {
+    const turn = order[i]!;
+    const at = row[turn]! * stride;
+    seen += aggregate.data[at]! + minUnit.data[at]!;
+    seen += coming[turn]! + kind[turn]! + key[turn]! + pattern[turn]! + profile[turn]!;
+    seen += cluster[turn]! + outcome[turn]!;
+    seen += creditStart[turn]! + creditEnd[turn]! + laterStart[turn]! + laterEnd[turn]!;
+  }
+  return seen;
+}
