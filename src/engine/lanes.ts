@@ -36,8 +36,8 @@ export class Lanes {
   readonly #options: LaneOptions;
   /** Cycles for which one lane will do, since more were in each other's way. */
   #pause = 0;
-  /** What all glances came to. */
-  #seen = 0;
+  /** What all glances came to. Public, so that nobody takes it for unused and leaves the glance out. */
+  glanced = 0;
 
   constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
     this.#cycle = cycle;
@@ -52,7 +52,7 @@ export class Lanes {
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
       for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) this.#seen += glance(cycle, order, i, Math.min(i + AHEAD, order.length));
+        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i, Math.min(i + AHEAD, order.length));
         this.#serveAlone(order[i]!);
       }
       return;
