@@ -6,9 +6,15 @@ import { type Quantiles, quantilesOf } from './quantiles.ts';
 
 type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
-/** Columns of the two ledgers, whatever they are called, each with the number of entries in use. */
-function columnsOf(fleet: Fleet): readonly { readonly column: Column; readonly used: number }[] {
-  const columns: { column: Column; used: number }[] = [];
+/** A column, and how many of its entries are in use. */
+export interface Part {
+  readonly column: Column;
+  readonly used: number;
+}
+
+/** Columns of the two ledgers, whatever they are called. */
+export function columnsOf(fleet: Fleet): readonly Part[] {
+  const columns: Part[] = [];
   for (const ledger of [fleet.machines, fleet.demand]) {
     for (const value of Object.values(ledger) as unknown[]) {
       if (isColumn(value)) columns.push({ column: value, used: Math.min(value.length, ledger.size) });
@@ -36,10 +42,7 @@ const WARM_UP_MS = 100;
 
 export function floorOf(fleet: Fleet, rounds: number): Quantiles {
   const columns = columnsOf(fleet);
-  let seen = 0;
-  const look = (): void => {
-    for (const { column, used } of columns) seen ^= pass(column, used);
-  };
+  const look = (): void => passOver(columns, 1);
   const started = performance.now();
   do look();
   while (performance.now() - started < WARM_UP_MS);
@@ -49,9 +52,15 @@ export function floorOf(fleet: Fleet, rounds: number): Quantiles {
     look();
     durations.push(performance.now() - start);
   }
+  return quantilesOf(durations);
+}
+
+/** Reads all these columns, so many times. */
+export function passOver(parts: readonly Part[], times: number): void {
+  let seen = 0;
+  for (let i = 0; i < times; i++) for (const { column, used } of parts) seen ^= pass(column, used);
   // The result is looked at, so that no pass is optimised away.
   if (Number.isNaN(seen)) throw new Error('unreachable');
-  return quantilesOf(durations);
 }
 
 // One loop per element type: a loop that sees several of them is many times slower.

@@ -44,8 +44,8 @@ export function rungsOf(
 
 /** One rung in a process of its own. */
 export async function climb({ profile, regime }: RungName, settings: Settings): Promise<LadderRow> {
-  const { cycles, warmUp, seconds, workers, seed } = settings;
-  const numbers = { cycles, 'warm-up': warmUp, seconds, workers, seed };
+  const { cycles, warmUp, seconds, workers, lanes, seed, checkEvery } = settings;
+  const numbers = { cycles, 'warm-up': warmUp, seconds, workers, lanes, seed, 'check-every': checkEvery };
   const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const main = `${import.meta.dirname}/main.ts`;
   const child = spawn(process.execPath, [main, '--profile', profile, '--regime', regime, ...args, '--json'], {

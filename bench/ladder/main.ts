@@ -1,11 +1,12 @@
 // The ladder: cycles on generated fleets of every size, in every regime. See docs/performance.md.
 
 import { parseArgs } from 'node:util';
-import { isRegime, REGIMES } from '../../src/sim/index.ts';
+import { isRegime, REGIMES, saveDifference } from '../../src/sim/index.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { climb, rungsOf } from './climb.ts';
 import { exportProblem, exportRung } from './export.ts';
-import { measure, type Settings } from './measure.ts';
+import { linearityOf, linearityTable, linearRungs } from './linear.ts';
+import { measure, type RungResult, type Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
 import {
   type LadderRow,
@@ -29,10 +30,14 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
   --warm-up N      cycles before them (default 30)
   --seconds N      begin no cycle after so many seconds of cycles, but time at least 3 (default 60)
   --workers N      threads that share the work (default 1: no threads are started)
+  --lanes auto|N   rows served from the pools at a time (default auto: as many as pay)
+  --check-every N  compare every Nth cycle with a full solve, inside its time (default 0: none); a difference is
+                   saved under .cache/differences and is a failure
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
   --enforce        exit with 1 if a threshold of the profile is not met
   --export FILE    also write the fleet the last cycle saw as a scenario for \`bigfleet decide\`
+  --linear         µs per Need of uber-5k, uber-50k and uber-500k side by side, each in its own process
   --all            the whole ladder, each rung in its own process, into docs/performance.md; --profile and --regime
                    may be given more than once to climb only some rungs, and then the table is only printed
 
@@ -40,6 +45,7 @@ examples:
   npm run --silent bench -- ladder --profile uber-50k --regime churn
   npm run --silent bench -- ladder --profile uber-500k --regime full --cycles 30 --json
   npm run --silent bench -- ladder --profile dev-500 --export dev-500.json && npx bigfleet decide dev-500.json
+  npm run --silent bench -- ladder --linear --regime full
   npm run --silent bench -- ladder --all --profile uber-5k --profile uber-50k
 `;
 
@@ -53,11 +59,14 @@ const { values } = parseArgs({
     'warm-up': { type: 'string', default: '30' },
     seconds: { type: 'string', default: '60' },
     workers: { type: 'string', default: '1' },
+    lanes: { type: 'string', default: 'auto' },
+    'check-every': { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
     enforce: { type: 'boolean', default: false },
     export: { type: 'string' },
     all: { type: 'boolean', default: false },
+    linear: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -68,13 +77,19 @@ const settings: Settings = {
   warmUp: Number(values['warm-up']),
   seconds: Number(values.seconds),
   workers: Number(values.workers),
+  lanes: values.lanes === 'auto' ? 'auto' : Number(values.lanes),
   seed: Number(values.seed),
+  checkEvery: Number(values['check-every']),
+  onDifference: (difference) => {
+    const [incremental, full] = saveDifference('.cache/differences', difference);
+    console.error(`Cycle ${difference.cycle} differs from a full solve: compare ${incremental} with ${full}`);
+  },
   exports: values.export !== undefined,
 };
 
 /** What is wrong with the command line; null if nothing is. */
 function usageProblem(): string | null {
-  const { cycles, warmUp, seconds, workers, seed } = settings;
+  const { checkEvery, cycles, lanes, warmUp, seconds, workers, seed } = settings;
   if (!Number.isInteger(cycles) || cycles < 1)
     return `--cycles is a whole number from 1 on, not ${values.cycles}.`;
   if (!Number.isInteger(warmUp) || warmUp < 0)
@@ -82,6 +97,10 @@ function usageProblem(): string | null {
   if (!(seconds >= 0)) return `--seconds is a number from 0 on, not ${values.seconds}.`;
   if (!Number.isInteger(workers) || workers < 1)
     return `--workers is a whole number from 1 on, not ${values.workers}.`;
+  if (lanes !== 'auto' && (!Number.isInteger(lanes) || lanes < 1))
+    return `--lanes is auto or a whole number from 1 on, not ${values.lanes}.`;
+  if (!Number.isInteger(checkEvery) || checkEvery < 0)
+    return `--check-every is a whole number, not ${values['check-every']}.`;
   if (!Number.isInteger(seed)) return `--seed is a whole number, not ${values.seed}.`;
   for (const name of values.profile ?? []) {
     if (!profileNames().includes(name))
@@ -130,6 +149,12 @@ async function runOne(): Promise<void> {
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
   if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
+  const { checkMs, checks, differences } = rung.engine.metrics;
+  if (checks > 0) {
+    const meanMs = short(checkMs.sum / checks);
+    console.error(`Checked ${checks} cycles, ${meanMs} ms each on average: ${differences} differences.`);
+  }
+  if (differences > 0) process.exitCode = 1;
   await rung.close();
 }
 
@@ -167,6 +192,23 @@ async function runAll(): Promise<void> {
   if (values.enforce && broken) process.exitCode = 1;
 }
 
+/** Whether the cost of a Need grows with the number of Needs. */
+async function runLinear(): Promise<void> {
+  const results: RungResult[] = [];
+  for (const rung of linearRungs(values.regime?.[0])) {
+    const { problem, result } = await climb(rung, settings);
+    console.error(
+      `${rung.profile} ${rung.regime}: ${result === null ? problem : `${result.perNeedUs} µs a Need`}`,
+    );
+    if (result === null) process.exitCode = 1;
+    else results.push(result);
+  }
+  const linear = linearityOf(results);
+  if (values.json) console.log(JSON.stringify(linear, null, 2));
+  else console.log(`${linearityTable(linear)}\n\n${machineLine()}`);
+  if (values.enforce && !linear.met) process.exitCode = 1;
+}
+
 const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (values.list) list();
@@ -175,5 +217,6 @@ else if (problem !== null) {
   process.exitCode = 2;
 } else {
   if (values.all) await runAll();
+  else if (values.linear) await runLinear();
   else await runOne();
 }

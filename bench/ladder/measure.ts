@@ -1,6 +1,15 @@
 // Measures a rung: a first cycle whose result is checked, warm-up cycles, timed cycles, and the floor in the same
 // process.
 
+import {
+  type CycleStats,
+  conflictFraction,
+  EngineMetrics,
+  type EngineOptions,
+  MODES,
+  type ModeStats,
+  type Path,
+} from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import type { Regime, ScaleProfile } from '../../src/sim/index.ts';
 import { floorOf } from '../floor.ts';
@@ -16,7 +25,11 @@ export interface Settings {
   /** Begin no cycle after so many seconds spent in cycles, a third of them on the warm-up; but time at least three. */
   readonly seconds: number;
   readonly workers: number;
+  readonly lanes: number | 'auto';
   readonly seed: number;
+  /** Compare every so many cycles with a full solve; 0: none. The check is part of the cycle's time. */
+  readonly checkEvery: number;
+  readonly onDifference?: EngineOptions['onDifference'];
   /** The rung will be exported. */
   readonly exports: boolean;
 }
@@ -25,7 +38,7 @@ export interface RungResult {
   readonly profile: string;
   readonly regime: Regime;
   readonly workers: number;
-  /** Rows that are served from the pools at a time. */
+  /** Most rows that were served from the pools at a time. */
   readonly lanes: number;
   /** Timed cycles; fewer than asked for if time ran out. */
   readonly cycles: number;
@@ -44,6 +57,7 @@ export interface RungResult {
   readonly floorMs: number;
   /** Median cycle ÷ floor. */
   readonly ratioToFloor: number;
+  /** Over the timed cycles, as are `retries`, `displacements` and `exhausted`. */
   readonly conflictFraction: { readonly incremental: number; readonly allOrNothing: number };
   readonly retries: number;
   readonly displacements: number;
@@ -57,18 +71,16 @@ export interface RungResult {
   readonly digest: string;
 }
 
-/** What a row costs on each of the ways it can go, in microseconds; 0 where no row went that way. */
-export interface PathsUs {
-  /** Credit ÷ rows credited: all of them, or those of the clusters that changed (at the mean number of rows). */
-  readonly absorb: number;
-  /** Acquire ÷ rows that went to the pools and took something or came away short. */
-  readonly shortfall: number;
-  /** Preempt ÷ rows that Phase 1 left unmet: finding and scoring victims. */
-  readonly score: number;
-}
+/**
+ * What a row costs on each of the ways it can go, in microseconds; 0 where no row went that way: credited (`absorb`), away
+ * from the pools with nothing (`shortfall`), or with machines (`score`).
+ */
+export type PathsUs = Readonly<Record<Path, number>>;
 
 const LEAST_CYCLES = 3;
 const FLOOR_ROUNDS = 30;
+/** Rows are timed in the warm-up, where that disturbs nobody, and the last cycles of it count. */
+const ROW_TIMED_CYCLES = 5;
 
 export interface Measured {
   readonly rung: Rung;
@@ -84,16 +96,17 @@ export function measure(
   progress: Progress,
 ): Measured {
   progress.say('making the fleet');
-  const { seed, workers, exports: remembers } = settings;
-  const rung = new Rung(profile, regime, seed, { workers, remembers });
+  const { seed, exports: remembers } = settings;
+  const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), remembers });
   progress.say('first cycle');
   let last = rung.first();
   let spentMs = last.ms;
-  let warmUp = 0;
-  for (; warmUp < settings.warmUp && spentMs < (settings.seconds * 1000) / 3; warmUp++) {
-    last = rung.next();
+  const warmUp: CycleStats[] = [];
+  while (warmUp.length < settings.warmUp && spentMs < (settings.seconds * 1000) / 3) {
+    last = rung.next(true);
     spentMs += last.ms;
-    progress.say(`warm-up ${warmUp + 1} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
+    warmUp.push(last.stats);
+    progress.say(`warm-up ${warmUp.length} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
   }
   const cycles: TimedCycleSummary[] = [];
   const mayGoOn = (): boolean => cycles.length < LEAST_CYCLES || spentMs < settings.seconds * 1000;
@@ -103,27 +116,33 @@ export function measure(
     cycles.push(summaryOf(last));
     progress.say(`cycle ${cycles.length} of ${settings.cycles}, ${Math.round(last.ms)} ms`);
   }
-  const cut = warmUp < settings.warmUp || cycles.length < settings.cycles;
+  const cut = warmUp.length < settings.warmUp || cycles.length < settings.cycles;
   progress.say('floor and digest');
-  return { rung, cut, result: resultOf(rung, settings, cycles, last) };
+  const rowTimed = warmUp.slice(-ROW_TIMED_CYCLES);
+  return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
+}
+
+function engineOptionsOf({ checkEvery, lanes, onDifference, workers }: Settings): EngineOptions {
+  return { checkEvery, lanes, workers, ...(onDifference === undefined ? {} : { onDifference }) };
 }
 
 /** What is kept of a cycle; a decision is good until the next one only. */
-type TimedCycleSummary = Pick<TimedCycle, 'ms' | 'partsMs' | 'clusters'>;
+type TimedCycleSummary = Pick<TimedCycle, 'ms' | 'partsMs' | 'stats'>;
 
-function summaryOf({ ms, partsMs, clusters }: TimedCycle): TimedCycleSummary {
-  return { ms, partsMs, clusters };
+function summaryOf({ ms, partsMs, stats }: TimedCycle): TimedCycleSummary {
+  return { ms, partsMs, stats };
 }
 
 function resultOf(
   rung: Rung,
   settings: Settings,
   cycles: readonly TimedCycleSummary[],
+  rowTimed: readonly CycleStats[],
   { decision }: TimedCycle,
 ): RungResult {
   const { fleet, workload } = rung;
   const cycleMs = quantilesOf(cycles.map(({ ms }) => ms));
-  const phaseOneMs = cycles.map(({ partsMs: p }) => p.normalise + p.credit + p.acquire);
+  const stats = cycles.map((cycle) => cycle.stats);
   const rssMiB = Math.round(process.memoryUsage.rss() / 2 ** 20);
   const floorMs = floorOf(fleet, FLOOR_ROUNDS).p50;
   const rowsAfterFold = rowsOf(rung, decision.rows);
@@ -132,7 +151,7 @@ function resultOf(
     profile: workload.profile.name,
     regime: rung.regime,
     workers: settings.workers,
-    lanes: 1,
+    lanes: Math.max(...stats.map(({ lanes }) => lanes)),
     cycles: cycles.length,
     seed: settings.seed,
     machines: fleet.machines.count,
@@ -142,14 +161,15 @@ function resultOf(
     cycleMs,
     phasesMs: partsOf(cycles),
     rowsAfterFold,
-    perNeedUs: rounded((quantilesOf(phaseOneMs).p99 * 1000) / Math.max(1, fleet.demand.count)),
-    pathsUs: pathsOf(rung, cycles, rowsAfterFold, actions, decision.unmet.length),
+    perNeedUs: quantilesOf(stats.map(({ perNeedUs }) => perNeedUs)).p99,
+    pathsUs: {
+      absorb: pathUs('absorb', stats),
+      shortfall: pathUs('shortfall', rowTimed),
+      score: pathUs('score', rowTimed),
+    },
     floorMs,
     ratioToFloor: rounded(cycleMs.p50 / floorMs),
-    conflictFraction: { incremental: 0, allOrNothing: 0 },
-    retries: 0,
-    displacements: 0,
-    exhausted: 0,
+    ...contentionOf(stats),
     bytesPerMachine: rounded(ledgerBytes(fleet) / Math.max(1, fleet.machines.count)),
     rssMiB,
     actions: actions.length,
@@ -163,26 +183,34 @@ function partsOf(cycles: readonly TimedCycleSummary[]): Record<Part, number> {
   return Object.fromEntries(parts) as Record<Part, number>;
 }
 
-function pathsOf(
-  { workload }: Rung,
-  cycles: readonly TimedCycleSummary[],
-  rows: number,
-  actions: readonly { readonly kind: string; readonly need: unknown }[],
-  unmet: number,
-): PathsUs {
-  const parts = partsOf(cycles);
-  const clusters = cycles.reduce((sum, cycle) => sum + cycle.clusters, 0) / Math.max(1, cycles.length);
-  const credited = (rows * clusters) / workload.profile.clusters;
-  // Actions of a row stand together, and each was told the key of its row anew.
-  const served = new Set<string>();
-  for (const { kind, need } of actions) {
-    if (kind === 'Bootstrap' || kind === 'Provision') served.add(JSON.stringify(need));
+function pathUs(path: Path, cycles: readonly CycleStats[]): number {
+  let rows = 0;
+  let ms = 0;
+  for (const { paths } of cycles) {
+    rows += paths[path].rows;
+    ms += paths[path].ms;
   }
-  const each = (ms: number, count: number): number => (count < 1 ? 0 : rounded((ms * 1000) / count));
+  return rows === 0 ? 0 : rounded((ms * 1000) / rows);
+}
+
+type Contention = Pick<RungResult, 'conflictFraction' | 'retries' | 'displacements' | 'exhausted'>;
+
+/** What the broker saw in all these cycles. */
+function contentionOf(cycles: readonly CycleStats[]): Contention {
+  const sum = new EngineMetrics();
+  for (const stats of cycles) sum.add(stats);
+  const { incremental, allOrNothing } = sum.modes;
+  const total = (count: (mode: ModeStats) => number): number => {
+    return MODES.reduce((all, mode) => all + count(sum.modes[mode]), 0);
+  };
   return {
-    absorb: each(parts.credit, credited),
-    shortfall: each(parts.acquire, served.size + unmet),
-    score: each(parts.preempt, unmet),
+    conflictFraction: {
+      incremental: rounded(conflictFraction(incremental)),
+      allOrNothing: rounded(conflictFraction(allOrNothing)),
+    },
+    retries: total(({ retries }) => Object.values(retries).reduce((all, count) => all + count, 0)),
+    displacements: total(({ displacements }) => displacements),
+    exhausted: total(({ exhausted }) => exhausted),
   };
 }
 

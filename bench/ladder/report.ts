@@ -43,6 +43,11 @@ export function printResult(result: RungResult, verdicts: readonly Verdict[]): v
   console.log(
     `per row: absorb ${pathsUs.absorb} µs, shortfall ${pathsUs.shortfall} µs, score ${pathsUs.score} µs`,
   );
+  const { incremental, allOrNothing } = result.conflictFraction;
+  console.log(
+    `conflicts per commit: incremental ${incremental}, all-or-nothing ${allOrNothing}; ` +
+      `retries ${result.retries}, displacements ${result.displacements}, exhausted ${result.exhausted}`,
+  );
   console.log(`workers ${result.workers}, lanes ${result.lanes}, seed ${result.seed}`);
   console.log(`digest ${result.digest}`);
   for (const { threshold, met } of verdicts) {

@@ -5,8 +5,8 @@
 // A decision holds its actions in columns. Spelling them out as objects is left to who sends them, a few at a time, and
 // is not part of the cycle.
 
-import { type Decision, Engine, type Phase } from '../../src/engine/index.ts';
-import { type Fleet, Journal } from '../../src/fleet/index.ts';
+import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
+import { Fleet, Journal } from '../../src/fleet/index.ts';
 import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
@@ -45,13 +45,12 @@ export interface TimedCycle {
   /** Time on a processor, without waiting for one; to a tick of some milliseconds, so only sums of many are exact. */
   readonly cpuMs: number;
   readonly partsMs: Readonly<Record<Part, number>>;
-  /** Clusters solved again because they changed; all of them where nothing is kept. */
-  readonly clusters: number;
+  readonly stats: CycleStats;
 }
 
 export interface RungOptions {
-  /** Threads that share the work. */
-  readonly workers?: number;
+  /** How its engine works. Its own checks are off unless asked for: a check takes longer than the cycle it is in. */
+  readonly engine?: EngineOptions;
   /** It will be exported. Otherwise it holds no more memory than a shard would. */
   readonly remembers?: boolean;
 }
@@ -60,8 +59,7 @@ export class Rung {
   readonly regime: Regime;
   readonly workload: Workload;
   readonly fleet: Fleet;
-  readonly #changed: Set<number>;
-  readonly #engine: Engine;
+  readonly engine: Engine;
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
   /** For exports: what entered the journal so far, the last record of a machine and the last roll-up of a cluster. */
@@ -71,15 +69,15 @@ export class Rung {
   #cycles = 0;
 
   constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
-    const { remembers = false, workers = 1 } = options;
+    const { engine = {}, remembers = false } = options;
     this.regime = regime;
     this.#remembers = remembers;
     this.workload = new Workload(profile, seed, beginningOf(regime));
-    this.fleet = this.workload.newFleet();
-    this.#engine = new Engine(this.fleet, { workers });
-    this.#changed = this.fleet.changes.watch();
+    this.fleet = new Fleet();
+    const loaded = this.workload.load(this.fleet);
+    this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
-    this.#churn = change === null ? null : new Churn(this.workload, change);
+    this.#churn = change === null ? null : new Churn(this.workload, change, loaded);
     checkFleet(this.workload, this.fleet);
   }
 
@@ -101,16 +99,33 @@ export class Rung {
     return cycle;
   }
 
-  /** What happens between two cycles, then a cycle. */
-  next(): TimedCycle {
+  /** What happens between two cycles, then a cycle; `timesRows`: each row that goes to the pools is timed as well. */
+  next(timesRows = false): TimedCycle {
     this.#cycles++;
     this.#change();
-    return this.#decide();
+    return this.#decide(timesRows);
+  }
+
+  /** What happens between two cycles, and the fleet frozen, for engines other than its own. */
+  advance(): void {
+    this.#cycles++;
+    this.#change();
+    this.#freeze();
+  }
+
+  /** Another engine over the same fleet. */
+  newEngine(options: EngineOptions): Engine {
+    return new Engine(this.fleet, { checkEvery: 0, clock: () => performance.now(), ...options });
+  }
+
+  /** The decision of another engine on the fleet as it stands. */
+  decideOn(engine: Engine): Decision {
+    return engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
   }
 
   /** Ends the worker threads. */
   async close(): Promise<void> {
-    await this.#engine.close();
+    await this.engine.close();
   }
 
   #change(): void {
@@ -128,26 +143,22 @@ export class Rung {
     }
   }
 
-  #decide(): TimedCycle {
-    const partsMs = { freeze: 0, normalise: 0, credit: 0, acquire: 0, preempt: 0, reclaim: 0, plan: 0 };
+  #freeze(): void {
+    const { refused } = this.fleet.freeze(this.#journal);
+    if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
+  }
+
+  #decide(timesRows = false): TimedCycle {
     const cpu = process.threadCpuUsage();
     const start = performance.now();
-    let last = start;
-    const ended = (part: Part): void => {
-      const now = performance.now();
-      partsMs[part] = now - last;
-      last = now;
-    };
-    const { refused } = this.fleet.freeze(this.#journal);
-    const clusters = this.everything ? this.workload.profile.clusters : this.#changed.size;
-    this.#changed.clear();
-    ended('freeze');
-    const probe = (phase: Phase): void => ended(phase);
-    const decision = this.#engine.decide(this.nowMs, OPTIONS, { everything: this.everything, probe });
+    this.#freeze();
+    const freeze = performance.now() - start;
+    const { everything, nowMs } = this;
+    const decision = this.engine.decide(nowMs, OPTIONS, { everything, timesRows });
     const ms = performance.now() - start;
     const { user, system } = process.threadCpuUsage(cpu);
-    if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
-    return { decision, ms, cpuMs: (user + system) / 1000, partsMs, clusters };
+    const stats = this.engine.lastCycle;
+    return { decision, ms, cpuMs: (user + system) / 1000, partsMs: { freeze, ...stats.phaseMs }, stats };
   }
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { keyOf } from '../model/index.ts';
+import { parseScenario, planJson } from '../sim/index.ts';
 import { type DecideIo, decideCommand } from './decide.ts';
+import { decideWith, type Phase1 } from './phase1.ts';
 import { LINE_WIDTH, noPaint } from './table.ts';
 
 const SCENARIO = JSON.stringify({
@@ -22,12 +24,13 @@ interface Run {
   readonly out: string;
   readonly err: string;
   readonly code: number;
-  /** How often the engine was asked. */
+  /** How often the engine was asked, and how it was last told to compute. */
   readonly decisions: number;
+  readonly how: Phase1 | null;
 }
 
 async function run(args: readonly string[], files: Record<string, string> = { f: SCENARIO }): Promise<Run> {
-  const seen = { out: '', err: '', code: 0, decisions: 0 };
+  const seen = { out: '', err: '', code: 0, decisions: 0, how: null as Phase1 | null };
   const io: DecideIo = {
     read: (file) =>
       file in files ? Promise.resolve(files[file] ?? '') : Promise.reject(new Error(`no file ${file}`)),
@@ -42,12 +45,14 @@ async function run(args: readonly string[], files: Record<string, string> = { f:
     },
     paint: noPaint,
   };
-  const decide = (input: DecisionInput): Plan => {
+  const decide = (input: DecisionInput, how: Phase1): Promise<Plan> => {
     seen.decisions++;
-    return planFor(input);
+    seen.how = how;
+    return Promise.resolve(planFor(input));
   };
   await decideCommand({ decide, explain: () => null }, io)
     .exitOverride()
+    .configureOutput({ writeErr: () => {} })
     .parseAsync(args, { from: 'user' });
   return seen;
 }
@@ -184,6 +189,63 @@ describe('bigfleet decide --explain', () => {
     );
     await expect(run(['f', '--explain', 'green'])).rejects.toThrow(/BF_USAGE: No Need is named "green"/);
     await expect(run(['f', '--explain', '4'])).rejects.toThrow(/BF_USAGE/);
+  });
+});
+
+describe('bigfleet decide --phase1-…', () => {
+  const withOptions = JSON.stringify({ now: 0, options: { workers: 3, retries: 7 } });
+
+  it.each([
+    ['nothing', '{"now": 0}', [], { workers: 1, retries: 10, lanes: 'auto' }],
+    ['a file that says how', withOptions, [], { workers: 3, retries: 7, lanes: 'auto' }],
+    [
+      'flags, which count more than the file',
+      withOptions,
+      ['--phase1-workers', '2', '--phase1-retries', '0', '--phase1-lanes', 'fixed:4'],
+      { workers: 2, retries: 0, lanes: 4 },
+    ],
+    [
+      'lanes to be chosen',
+      withOptions,
+      ['--phase1-lanes', 'auto'],
+      { workers: 3, retries: 7, lanes: 'auto' },
+    ],
+  ])('given %s, then the engine is told so', async (_, file, flags, how) => {
+    expect((await run(['f', ...flags], { f: file })).how).toEqual(how);
+  });
+
+  it.each([
+    ['--phase1-workers', '0'],
+    ['--phase1-workers', '1.5'],
+    ['--phase1-workers', '1025'],
+    ['--phase1-retries', '-1'],
+    ['--phase1-retries', '1001'],
+    ['--phase1-lanes', '4'],
+    ['--phase1-lanes', 'fixed:0'],
+    ['--phase1-lanes', 'fixed:'],
+  ])('refuses %s %s', async (flag, value) => {
+    await expect(run(['f', flag, value])).rejects.toThrow(/Expected (a whole number|auto)/);
+  });
+
+  it('given any way to compute, then the plan is the same', { timeout: 30_000 }, async () => {
+    // Enough clusters that threads are woken.
+    const clusters = Array.from({ length: 100 }, (_, i) => `c${i}`);
+    const resources = { cpu: '4' };
+    const machines = clusters.flatMap((cluster) => [
+      { id: `${cluster}-bound`, state: 'CONFIGURED', cluster, resources },
+      { id: `${cluster}-idle`, state: 'IDLE', resources },
+    ]);
+    const needs = clusters.map((cluster, i) => ({ cluster, aggregateResources: { cpu: `${(i % 5) * 4}` } }));
+    const scenario = parseScenario(JSON.stringify({ now: 0, machines, needs }));
+    if (!scenario.ok) throw new Error('unreachable');
+    const { input } = scenario.value;
+    const ways: Phase1[] = [
+      { workers: 1, retries: 10, lanes: 'auto' },
+      { workers: 2, retries: 0, lanes: 2 },
+      { workers: 3, retries: 10, lanes: 8 },
+    ];
+    const plans = await Promise.all(ways.map((how) => decideWith(input, how)));
+    expect(new Set(plans.map((plan) => planJson(plan, input).digest)).size).toBe(1);
   });
 });
 

@@ -26,6 +26,7 @@ import {
   type Verdict,
 } from '../model/index.ts';
 import { type PlanJson, parseScenario, planJson } from '../sim/index.ts';
+import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
 import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
 
 /** Where the command reads and writes; tests bring their own. */
@@ -62,41 +63,43 @@ const MAX_LISTED = 20;
 /** Exit code of input that cannot be decided on. */
 const BAD_INPUT = 2;
 
-interface DecideFlags {
+interface DecideFlags extends Phase1Flags {
   readonly output: 'text' | 'json';
   readonly explain?: string;
 }
 
 /** What the command asks of an engine. */
 export interface Decider {
-  readonly decide: (input: DecisionInput) => Plan;
+  readonly decide: (input: DecisionInput, how: Phase1) => Promise<Plan>;
   /** What a Need saw at its turn, also if it is met. */
   readonly explain: (input: DecisionInput, key: NeedKey) => Explanation | null;
 }
 
 export function decideCommand(decider: Decider, io: DecideIo = PROCESS_IO): Command {
-  return new Command('decide')
+  const command = new Command('decide')
     .description('decide on a scenario file and print the plan; nothing is touched')
     .argument('<file>', 'a scenario in JSON or YAML, or - for standard input')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
     .option(
       '--explain <need>',
       'one Need only: CLUSTER/FINGERPRINT[/GROUP], a unique start of that, or its number',
-    )
+    );
+  return addPhase1Flags(command)
     .addHelpText('after', HELP)
     .action(async (file: string, flags: DecideFlags) => {
       const scenario = await readScenarioFile(file, io);
       if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
-      const plan = decided(decider.decide, scenario.value.input);
+      const { engine, input } = scenario.value;
+      const plan = await decided(() => decider.decide(input, phase1Of(flags, engine)));
       if (!plan.ok) return refuse(file, plan.problems, flags, io);
-      io.out(render(plan.value, scenario.value.input, flags, io.paint, decider.explain));
+      io.out(render(plan.value, input, flags, io.paint, decider.explain));
     });
 }
 
 /** The plan, or why a sound file cannot be decided on: it goes beyond a limit of the engine. */
-function decided(decide: (input: DecisionInput) => Plan, input: DecisionInput): Result<Plan> {
+async function decided(decide: () => Promise<Plan>): Promise<Result<Plan>> {
   try {
-    return ok(decide(input));
+    return ok(await decide());
   } catch (error) {
     if (error instanceof BigFleetError) return refused(error.problems);
     throw error;
@@ -111,7 +114,10 @@ Examples:
   bigfleet decide fleet.json -o json | jq .cost
   bigfleet decide fleet.json --explain 2           the second Need of the table
   bigfleet decide fleet.json --explain prod-eu/    the only Need of a cluster
-  generate-fleet | bigfleet decide -`;
+${PHASE1_EXAMPLES}
+  generate-fleet | bigfleet decide -
+
+The plan is the same for any number of threads, retries and lanes; starting threads pays on large files only.`;
 
 async function readScenarioFile(file: string, io: DecideIo): Promise<ReturnType<typeof parseScenario>> {
   try {

@@ -2,11 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { decide, explain } from '../engine/index.ts';
+import { explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, printable } from '../model/index.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
+import { decideWith } from './phase1.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -26,7 +27,7 @@ function printError(text: string): void {
 }
 
 const decider: Decider = {
-  decide: (input) => decide(fleetOf(input), input.nowMs, input.options),
+  decide: decideWith,
   explain: (input, key) => explain(fleetOf(input), input.nowMs, input.options, key),
 };
 

@@ -4,7 +4,7 @@
 import type { Domains } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { drainingFor } from './flight.ts';
-import type { ClassFilter, Shelves } from './pool.ts';
+import type { ClassFilter, Shelves } from './shelf.ts';
 
 /** Whether a machine with another row's target may be taken: only for what is not already draining towards this row. */
 export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter | null {

@@ -1,12 +1,14 @@
 // Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a
 // cluster. Kept for clusters that do not change, so that a row that has what it wants looks at its own machines only.
 
-import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
-import { NONE, type Turns, withRoom } from './turns.ts';
+import { type Fleet, withRoom } from '../fleet/index.ts';
+import { Regions } from './regions.ts';
+import { NONE, type Turns } from './turns.ts';
 
 export class BoundIndex {
   readonly #fleet: Fleet;
   readonly #turns: Turns;
+  readonly #walk: BoundWalk;
   slots = new Uint32Array(0);
   /** Own bound machines of a turn: `slots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
   ownStart = new Uint32Array(0);
@@ -14,77 +16,46 @@ export class BoundIndex {
   /** Orphans of a cluster, likewise. */
   orphanStart = new Uint32Array(0);
   orphanEnd = new Uint32Array(0);
-  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
-  readonly entangled = new Set<number>();
 
-  readonly #blocks = new Blocks();
-  readonly #places: (Block | undefined)[] = [];
+  readonly #regions = new Regions();
+  /** By cluster: where its part of `slots` begins. */
+  region = new Uint32Array(0);
   /** By place in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
-  constructor(fleet: Fleet, turns: Turns) {
+  constructor(fleet: Fleet, turns: Turns, walk: BoundWalk) {
     this.#fleet = fleet;
     this.#turns = turns;
+    this.#walk = walk;
   }
 
-  /** Indexes the bound machines of a cluster anew; the turns of all clusters are made. */
-  index(cluster: number): void {
-    const turns = this.#turns;
-    const { machines } = this.#fleet;
-    this.ownStart = withRoom(this.ownStart, turns.limit);
-    this.ownEnd = withRoom(this.ownEnd, turns.limit);
-    this.orphanStart = withRoom(this.orphanStart, this.#fleet.clusters.size);
-    this.orphanEnd = withRoom(this.orphanEnd, this.#fleet.clusters.size);
-    const old = this.#places[cluster];
-    if (old !== undefined) this.#blocks.giveBack(old);
-    this.#places[cluster] = undefined;
-    this.entangled.delete(cluster);
-    const start = turns.start[cluster]!;
-    const end = turns.end[cluster]!;
-    this.ownEnd.fill(0, start, end);
-    this.ownStart.fill(0, start, end);
-    this.orphanStart[cluster] = 0;
-    this.orphanEnd[cluster] = 0;
-    const runs = machines.boundOf(cluster);
-    if (runs === undefined) return;
+  /** Finds room for the index of clusters whose room for turns is reserved. */
+  reserve(clusters: readonly number[]): void {
+    const { length } = this.#turns.kind;
+    this.ownStart = withRoom(this.ownStart, length);
+    this.ownEnd = withRoom(this.ownEnd, length);
+    const { size } = this.#fleet.clusters;
+    this.orphanStart = withRoom(this.orphanStart, size);
+    this.orphanEnd = withRoom(this.orphanEnd, size);
+    this.region = withRoom(this.region, size);
+    // A machine may be one row's by stamp and another's by target.
+    for (const cluster of clusters)
+      this.region[cluster] = this.#regions.reserve(cluster, 2 * this.#walk.countOf(cluster));
+    this.slots = withRoom(this.slots, this.#regions.end);
+  }
 
-    const bound = runs.configured.length + runs.configuring.length;
-    this.#byStamp = withRoom(this.#byStamp, bound);
-    this.#byTarget = withRoom(this.#byTarget, bound);
-    let orphans = 0;
-    let owned = 0;
-    let at = 0;
-    for (const run of [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++, at++) {
-        const slot = machines.arena.data[i]!;
-        const stamped = turns.ofKey[machines.stampKey[slot]!]!;
-        const targeted = machines.target[slot] === 0 ? NONE : turns.ofKey[machines.target[slot]!]!;
-        // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
-        const here = targeted !== NONE && targeted !== stamped && turns.cluster[targeted] === cluster;
-        if (machines.target[slot] !== 0 && !this.#isOf(machines.target[slot]!, cluster))
-          this.entangled.add(cluster);
-        this.#byStamp[at] = stamped;
-        this.#byTarget[at] = here ? targeted : NONE;
-        if (stamped !== NONE) {
-          this.ownEnd[stamped]!++;
-          owned++;
-        }
-        if (here) {
-          this.ownEnd[targeted]!++;
-          owned++;
-        }
-        if (stamped === NONE && targeted === NONE) {
-          this.#byStamp[at] = ORPHAN;
-          orphans++;
-        }
-      }
-    }
-    const place = this.#blocks.take(owned + orphans);
-    this.#places[cluster] = place;
-    this.slots = withRoom(this.slots, this.#blocks.end);
+  /**
+   * Indexes the bound machines of a cluster anew; its turns are made. Unless those of all clusters are (`allMade`), says
+   * false if a machine is on its way to a row that is not the cluster's.
+   */
+  index(cluster: number, allMade: boolean): boolean {
+    const start = this.#turns.start[cluster]!;
+    const end = this.#turns.end[cluster]!;
+    this.ownEnd.fill(0, start, end);
+    if (!this.#count(cluster, allMade)) return false;
     // Counts become places: `ownEnd` runs from the start of each turn's part to its end while it is filled.
-    let free = place.offset;
+    let free = this.region[cluster]!;
     for (let turn = start; turn < end; turn++) {
       const count = this.ownEnd[turn]!;
       this.ownStart[turn] = free;
@@ -93,20 +64,56 @@ export class BoundIndex {
     }
     this.orphanStart[cluster] = free;
     this.orphanEnd[cluster] = free;
-    at = 0;
-    for (const run of [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++, at++) {
-        const slot = machines.arena.data[i]!;
-        const stamped = this.#byStamp[at]!;
-        if (stamped === ORPHAN) this.slots[this.orphanEnd[cluster]!++] = slot;
-        else if (stamped !== NONE) this.slots[this.ownEnd[stamped]!++] = slot;
-        if (this.#byTarget[at] !== NONE) this.slots[this.ownEnd[this.#byTarget[at]!]!++] = slot;
+    this.#fill(cluster);
+    return true;
+  }
+
+  /** Finds the owners of each bound machine, and counts the machines of each turn in `ownEnd`. */
+  #count(cluster: number, allMade: boolean): boolean {
+    const { cluster: clusterOf, end, ofKey, start } = this.#turns;
+    const { stampKey, target } = this.#fleet.machines;
+    const bound = this.#walk.countOf(cluster);
+    this.#byStamp = withRoom(this.#byStamp, bound);
+    this.#byTarget = withRoom(this.#byTarget, bound);
+    const walk = this.#walk.begin(cluster);
+    for (let at = 0; at < bound; at++) {
+      const slot = walk.next();
+      const stamped = ofKey[stampKey[slot]!]!;
+      const targeted = target[slot] === 0 ? NONE : ofKey[target[slot]!]!;
+      if (target[slot] !== 0 && !allMade) {
+        if (targeted < start[cluster]! || targeted >= end[cluster]!) return false;
       }
+      // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
+      const here = targeted !== NONE && targeted !== stamped && clusterOf[targeted] === cluster;
+      this.#byStamp[at] = stamped === NONE && targeted === NONE ? ORPHAN : stamped;
+      this.#byTarget[at] = here ? targeted : NONE;
+      if (stamped !== NONE) this.ownEnd[stamped]!++;
+      if (here) this.ownEnd[targeted]!++;
+    }
+    return true;
+  }
+
+  #fill(cluster: number): void {
+    const walk = this.#walk.begin(cluster);
+    let at = 0;
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next(), at++) {
+      const stamped = this.#byStamp[at]!;
+      const targeted = this.#byTarget[at]!;
+      if (stamped === ORPHAN) this.slots[this.orphanEnd[cluster]!++] = slot;
+      else if (stamped !== NONE) this.slots[this.ownEnd[stamped]!++] = slot;
+      if (targeted !== NONE) this.slots[this.ownEnd[targeted]!++] = slot;
     }
   }
 
-  #isOf(key: number, cluster: number): boolean {
-    return this.#fleet.keys.keyOf(key).cluster === this.#fleet.clusters.nameOf(cluster);
+  /** Whether a bound machine is on its way to another cluster's row: what it is to this one, that one decides. */
+  isEntangled(cluster: number): boolean {
+    const { keys, machines } = this.#fleet;
+    const walk = this.#walk.begin(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      const target = machines.target[slot]!;
+      if (target !== 0 && keys.clusterOf(target) !== cluster) return true;
+    }
+    return false;
   }
 }
 
@@ -121,6 +128,7 @@ export class MineWalk {
   readonly #fleet: Fleet;
   readonly #bound: BoundIndex;
   readonly #turns: Turns;
+  #slots = new Uint32Array(0);
   #own = 0;
   #ownEnd = 0;
   #orphan = 0;
@@ -134,6 +142,7 @@ export class MineWalk {
 
   begin(turn: number): this {
     const cluster = this.#turns.cluster[turn]!;
+    this.#slots = this.#bound.slots;
     this.#own = this.#bound.ownStart[turn]!;
     this.#ownEnd = this.#bound.ownEnd[turn]!;
     this.#orphan = this.#bound.orphanStart[cluster]!;
@@ -141,9 +150,14 @@ export class MineWalk {
     return this;
   }
 
+  /** How many slots are left. */
+  get left(): number {
+    return this.#ownEnd - this.#own + this.#orphanEnd - this.#orphan;
+  }
+
   /** The next slot, or NONE. */
   next(): number {
-    const { slots } = this.#bound;
+    const slots = this.#slots;
     if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : slots[this.#own++]!;
     if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
     const { classes, machines } = this.#fleet;
@@ -161,6 +175,7 @@ export class BoundWalk {
   readonly #fleet: Fleet;
   /** By cluster, four numbers: where its Configured run starts and ends, and its Configuring run. */
   runs = new Uint32Array(0);
+  #slots: Uint32Array = new Uint32Array(0);
   #at = 0;
   #end = 0;
   #then = 0;
@@ -170,24 +185,32 @@ export class BoundWalk {
     this.#fleet = fleet;
   }
 
-  /** Notes where the runs of a cluster are now. */
-  locate(cluster: number): void {
+  /** Notes where the runs of clusters are now. */
+  locate(clusters: readonly number[]): void {
     this.runs = withRoom(this.runs, this.#fleet.clusters.size * 4);
-    const bound = this.#fleet.machines.boundOf(cluster);
-    const at = cluster * 4;
-    if (bound === undefined) {
-      this.runs.fill(0, at, at + 4);
-      return;
+    for (const cluster of clusters) {
+      const bound = this.#fleet.machines.boundOf(cluster);
+      const at = cluster * 4;
+      if (bound === undefined) this.runs.fill(0, at, at + 4);
+      else {
+        const { configured, configuring } = bound;
+        this.runs[at] = configured.offset;
+        this.runs[at + 1] = configured.offset + configured.length;
+        this.runs[at + 2] = configuring.offset;
+        this.runs[at + 3] = configuring.offset + configuring.length;
+      }
     }
-    const { configured, configuring } = bound;
-    this.runs[at] = configured.offset;
-    this.runs[at + 1] = configured.offset + configured.length;
-    this.runs[at + 2] = configuring.offset;
-    this.runs[at + 3] = configuring.offset + configuring.length;
+  }
+
+  /** Bound machines of a cluster. */
+  countOf(cluster: number): number {
+    const at = cluster * 4;
+    return this.runs[at + 1]! - this.runs[at]! + this.runs[at + 3]! - this.runs[at + 2]!;
   }
 
   begin(cluster: number): this {
     const at = cluster * 4;
+    this.#slots = this.#fleet.machines.arena.data;
     this.#at = this.runs[at]!;
     this.#end = this.runs[at + 1]!;
     this.#then = this.runs[at + 2]!;
@@ -203,6 +226,6 @@ export class BoundWalk {
       this.#end = this.#thenEnd;
       this.#then = this.#thenEnd;
     }
-    return this.#fleet.machines.arena.data[this.#at++]!;
+    return this.#slots[this.#at++]!;
   }
 }

@@ -15,29 +15,3 @@ export function partsPerMillion(have: number, want: number): number {
   if (fraction > margin && fraction < 1 - margin) return floor;
   return Number((BigInt(have) * BigInt(MILLION)) / BigInt(want));
 }
-
-/** A sum of whole numbers that stays exact far beyond 2^53, as two doubles. */
-export class ExactSums {
-  readonly #high: Float64Array;
-  readonly #low: Float64Array;
-
-  constructor(length: number) {
-    this.#high = new Float64Array(length);
-    this.#low = new Float64Array(length);
-  }
-
-  /** Adds `count` times `amount`; both whole, amount below 2^53, count below 2^24. */
-  add(at: number, amount: number, count: number): void {
-    const high = Math.floor(amount / SPLIT);
-    this.#high[at]! += high * count;
-    this.#low[at]! += (amount - high * SPLIT) * count;
-  }
-
-  /** `floor(1e6 × sum ÷ want)`, uncapped. */
-  partsPerMillion(at: number, want: number): bigint {
-    const sum = BigInt(this.#high[at]!) * BigInt(SPLIT) + BigInt(this.#low[at]!);
-    return (sum * BigInt(MILLION)) / BigInt(want);
-  }
-}
-
-const SPLIT = 2 ** 28;

@@ -4,23 +4,36 @@
 // Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
 // on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
 // over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
-// contested machine waits as well. The result is that of serving all rows one by one.
+// contested machine waits as well (contests.ts). The result is that of serving all rows one by one.
 
-import type { Pattern } from '../fleet/index.ts';
+import { type Pattern, Serves } from '../fleet/index.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
 /**
- * Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. Touches nothing but what
- * belongs to the cluster, so that threads can do clusters side by side.
+ * Makes the turns of a cluster, indexes its machines and credits it; or puts it off, if that takes more than what
+ * belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
  */
+export function serveCluster(cycle: Cycle, cluster: number): void {
+  const { bound, fleet, foldable, turns } = cycle;
+  if (turns.make(fleet, foldable, cluster) && bound.index(cluster, false)) creditAll(cycle, cluster);
+  else cycle.putOff[cluster] = 1;
+}
+
+/** Credits a cluster that was put off; the turns of all clusters are made. */
 export function creditCluster(cycle: Cycle, cluster: number): void {
+  cycle.bound.index(cluster, true);
+  creditAll(cycle, cluster);
+}
+
+/** Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. */
+function creditAll(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
   cycle.openCluster(cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    cycle.outcome[turn] = creditTurn(cycle, turn);
+    cycle.settle(turn, creditTurn(cycle, turn));
   }
   cycle.closeCluster(cluster);
 }
@@ -34,11 +47,12 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
-    contest(cycle, turn, cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    if (cycle.turns.hopeless[turn] === 1) contestMine(cycle, turn);
+    else cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
     // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
-    for (const pattern of memberPatterns(cycle, turn)) contest(cycle, turn, pattern, false);
+    contestMembers(cycle, turn);
   }
   return credit;
 }
@@ -47,10 +61,14 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
 export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   cycle.beginWant(turn);
   if (cycle.want.covered) return Credit.Covered;
-  if (cycle.turns.kind[turn] === TurnKind.Spread) return creditSpread(cycle, turn, early);
-  const pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
-  if (!creditMine(cycle, turn, pattern, early)) return Credit.Waits;
+  const spread = cycle.turns.kind[turn] === TurnKind.Spread;
+  // One machine is even by itself.
+  if (spread && (cycle.turns.coming[turn] === 1 || cycle.mine.begin(turn).left > 1))
+    return creditSpread(cycle, turn, early);
+  const pattern = cycle.patternOf(turn);
+  if (!creditMine(cycle, turn, pattern, early, cycle.want.unitMissing)) return Credit.Waits;
   if (cycle.want.covered) return Credit.Covered;
+  if (spread) return creditSpread(cycle, turn, early);
   if (cycle.turns.coming[turn] === 1) {
     if (early) return Credit.Waits;
     creditComing(cycle, turn);
@@ -60,31 +78,42 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   return cycle.want.covered ? Credit.Covered : Credit.Short;
 }
 
-/** The row's own machines and orphans. Says false if it came upon a contested machine. */
-function creditMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
+/**
+ * Claims what adds of the row's own machines and orphans until the sum is covered; with `unitFirst`, before all others
+ * the first that holds the largest pod. Says false if it came upon a contested machine.
+ */
+function creditMine(
+  cycle: Cycle,
+  turn: number,
+  pattern: Pattern,
+  early: boolean,
+  unitFirst: boolean,
+): boolean {
   const { want } = cycle;
-  if (want.unitMissing && !walkMine(cycle, turn, pattern, early, true)) return false;
-  return want.sumCovered || walkMine(cycle, turn, pattern, early, false);
-}
-
-/** Claims what adds until the sum is covered; with `firstUnit` only the first machine that holds the largest pod. */
-function walkMine(cycle: Cycle, turn: number, pattern: Pattern, early: boolean, firstUnit: boolean): boolean {
-  const { want } = cycle;
-  const { machines } = cycle.fleet;
+  const { classOf } = cycle.fleet.machines;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
   const walk = cycle.mine.begin(turn);
+  let seeksUnit = unitFirst;
+  let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
-    const classNumber = machines.classOf[slot]!;
-    if (!pattern.matches(classNumber)) continue;
-    const fits = pattern.fits(classNumber);
-    if (!fits && (firstUnit || fold)) continue;
+    const classNumber = classOf[slot]!;
+    const serves = pattern.servesAs(classNumber);
+    if (serves === Serves.Not) continue;
+    const fits = serves === Serves.InFull;
+    if (!fits && (seeksUnit || fold)) {
+      leftOut = true;
+      continue;
+    }
     if (!want.adds(classNumber, fits)) continue;
-    if (early && cycle.contested[slot] === 1) return false;
+    if (early && cycle.contests.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
-    if (firstUnit || want.sumCovered) return true;
+    if (want.sumCovered) return true;
+    if (seeksUnit && leftOut) break;
+    seeksUnit = false;
   }
-  return true;
+  // Nothing before the first machine for the largest pod was left out, as a rule, and one walk does.
+  return !seeksUnit || !leftOut || creditMine(cycle, turn, pattern, early, false);
 }
 
 /** Idle machines in flight, then Creating ones. */
@@ -95,7 +124,7 @@ function creditComing(cycle: Cycle, turn: number): void {
     if (want.covered) return;
     if (!want.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
-    cycle.pools.take(slot);
+    cycle.takeOut(slot);
   }
 }
 
@@ -123,11 +152,12 @@ function walkOthers(
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;
-    if (!pattern.matches(classNumber) || !cycle.isAnothers(slot, key)) continue;
-    const fits = pattern.fits(classNumber);
+    const serves = pattern.servesAs(classNumber);
+    if (serves === Serves.Not || !cycle.isAnothers(slot, key)) continue;
+    const fits = serves === Serves.InFull;
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
-    if (early && cycle.contested[slot] === 1) return false;
+    if (early && cycle.contests.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
     if (firstUnit) return true;
     rest = cycle.beyond(turn, drains);
@@ -143,9 +173,9 @@ const NO_DRAINS: readonly number[] = [];
  */
 function creditGang(cycle: Cycle, turn: number): Credit {
   const { bound, want } = cycle;
-  const { demand, domains, machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const byKey = domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
+  const { domains, machines } = cycle.fleet;
+  const pattern = cycle.patternOf(turn);
+  const byKey = domains.by(cycle.profileOf(turn).sameKey!);
   cycle.beginWant(turn);
   if (want.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
   let domain = -1;
@@ -153,7 +183,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
-    if (cycle.contested[slot] === 1) return Credit.Waits;
+    if (cycle.contests.has(classNumber, slot)) return Credit.Waits;
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
@@ -162,23 +192,19 @@ function creditGang(cycle: Cycle, turn: number): Credit {
   return want.covered ? Credit.Covered : Credit.Waits;
 }
 
-function memberPatterns(cycle: Cycle, fold: number): Set<number> {
+function contestMembers(cycle: Cycle, fold: number): void {
   const { firstMember, nextMember } = cycle.turns;
-  const patterns = new Set<number>();
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
-    patterns.add(cycle.fleet.demand.pattern[row]!);
+    cycle.contests.add(cycle.fleet.demand.pattern[row]!, false);
   }
-  return patterns;
 }
 
-/** Marks every unclaimed bound machine that a waiting row might claim. */
-function contest(cycle: Cycle, turn: number, patternNumber: number, small: boolean): void {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(patternNumber);
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+/** A hopeless gang might claim machines of its own and of nobody. */
+function contestMine(cycle: Cycle, turn: number): void {
+  const { machines } = cycle.fleet;
+  const pattern = cycle.patternOf(turn);
+  const walk = cycle.mine.begin(turn);
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (cycle.claimedBy[slot] !== 0) continue;
-    const classNumber = machines.classOf[slot]!;
-    if (small ? pattern.matches(classNumber) : pattern.fits(classNumber)) cycle.contested[slot] = 1;
+    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!)) cycle.contests.addMachine(slot);
   }
 }

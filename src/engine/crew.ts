@@ -1,29 +1,32 @@
-// The crew: worker threads that credit clusters side by side with the thread that runs the cycle. They are started
-// once, parked between cycles, and woken through shared memory; nothing but changed tables is ever copied to them.
+// The crew: worker threads that share rounds of work with the thread that runs the cycle. They are started once,
+// parked between rounds, and woken through shared memory; nothing but changes of the tables is ever copied to them.
 // A thread that is not up yet, has failed or has gone is left out of the round: that costs time, never a cycle.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { creditCluster } from './credit.ts';
+import { type Supply, withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
+import { driveLanes, type LaneWork } from './lane.ts';
 import { Looking, type Reflection } from './mirror.ts';
-import { withRoom } from './turns.ts';
+import { PIECEWORK, type Round } from './round.ts';
 
 /** Places in the block of numbers that all threads share. */
 const Control = {
   /** Next entry of the work list that nobody has taken. */
   Next: 0,
   Length: 1,
-  /** Clusters taken at a time. */
+  /** Pieces taken at a time. */
   Chunk: 2,
+  /** What kind of Round it is. */
+  Kind: 3,
   /** From here on three numbers per thread: its Standing, the round it is to work in (STOP: end), the last it ended. */
-  Threads: 3,
+  Threads: 4,
 } as const;
 export const Standing = { Away: 0, Up: 1, Failed: 2 } as const;
 export const STOP = -1;
 
-/** Most clusters taken at a time: enough that taking is cheap, few enough that threads end together. */
+/** Most pieces taken at a time: enough that taking is cheap, few enough that threads end together. */
 const LARGEST_CHUNK = 16;
-/** Below so many clusters waking the others costs more than it saves. */
+/** Below so many pieces waking the others costs more than it saves. */
 export const SMALLEST_ROUND = 4 * LARGEST_CHUNK;
 /** A thread that has not ended a round after so long has gone; a round lasts tens of milliseconds. */
 const PATIENCE_MS = 60_000;
@@ -37,10 +40,18 @@ export interface CrewStart {
   readonly place: number;
 }
 
-/** What a thread is told before a round. */
+/** What a thread is told before a round, if it has not seen it yet. */
 export interface RoundStart {
   readonly reflection: Reflection | null;
-  readonly work: Uint32Array;
+  readonly pieces: Uint32Array;
+  /** The round is none of pieces: the thread is to run a lane. */
+  readonly lane: LaneStart | null;
+}
+
+/** What a lane of another thread starts from. */
+export interface LaneStart {
+  readonly work: LaneWork;
+  readonly supply: Supply;
 }
 
 interface Member {
@@ -48,6 +59,8 @@ interface Member {
   readonly port: MessagePort;
   readonly place: number;
   readonly looking: Looking;
+  /** The list of pieces it was told of. */
+  pieces: Uint32Array | null;
 }
 
 export class Crew {
@@ -55,9 +68,9 @@ export class Crew {
   readonly #smallestRound: number;
   readonly #control: Int32Array;
   readonly #members: readonly Member[];
-  #work = new Uint32Array(0);
+  #pieces = new Uint32Array(0);
 
-  /** `workers` threads in all, this one included; rounds of fewer clusters than `smallestRound` wake nobody. */
+  /** `workers` threads in all, this one included; rounds of fewer pieces than `smallestRound` wake nobody. */
   constructor(cycle: Cycle, workers: number, smallestRound: number) {
     this.#cycle = cycle;
     this.#smallestRound = smallestRound;
@@ -76,7 +89,7 @@ export class Crew {
     port1.unref();
     const leave = (): void => void Atomics.store(this.#control, place, Standing.Away);
     worker.on('error', leave).on('exit', leave);
-    return { worker, port: port1, place, looking: new Looking(this.#cycle) };
+    return { worker, port: port1, place, looking: new Looking(this.#cycle), pieces: null };
   }
 
   /** Threads that would work in a round that began now, this one included. */
@@ -91,36 +104,59 @@ export class Crew {
     return this.#members.filter(({ place }) => Atomics.load(this.#control, place) === Standing.Up);
   }
 
-  /** Credits all these clusters; returns when every one of them is done. */
-  credit(clusters: readonly number[]): void {
+  /** Does a round; returns when every piece of it is done. */
+  run(kind: Round, pieces: readonly number[]): void {
     const control = this.#control;
-    const members = clusters.length < this.#smallestRound ? [] : this.#up();
+    const { undo, work } = PIECEWORK[kind];
+    const members = pieces.length < this.#smallestRound ? [] : this.#up();
     if (members.length === 0) {
-      for (const cluster of clusters) creditCluster(this.#cycle, cluster);
+      for (const piece of pieces) work(this.#cycle, piece);
       return;
     }
-    this.#work = withRoom(this.#work, clusters.length);
-    this.#work.set(clusters);
-    const share = Math.ceil(clusters.length / (4 * (members.length + 1)));
+    this.#pieces = withRoom(this.#pieces, pieces.length);
+    this.#pieces.set(pieces);
+    const share = Math.ceil(pieces.length / (4 * (members.length + 1)));
+    Atomics.store(control, Control.Kind, kind);
     Atomics.store(control, Control.Chunk, Math.min(LARGEST_CHUNK, share));
     Atomics.store(control, Control.Next, 0);
-    Atomics.store(control, Control.Length, clusters.length);
-    for (const { looking, place, port } of members) {
-      const start: RoundStart = { reflection: looking.look(), work: this.#work };
-      port.postMessage(start);
-      Atomics.add(control, place + 1, 1);
-      Atomics.notify(control, place + 1);
-    }
+    Atomics.store(control, Control.Length, pieces.length);
+    for (const member of members) this.#wake(member);
     try {
-      takeChunks(this.#cycle, control, this.#work);
+      takeChunks(this.#cycle, control, this.#pieces);
     } finally {
       for (const member of members) this.#await(member);
     }
-    // Nobody can tell how far a thread got that failed in its round: credit everything again, alone.
+    // Nobody can tell how far a thread got that failed in its round: do everything again, alone.
     if (members.some(({ place }) => Atomics.load(control, place) !== Standing.Up)) {
-      for (const cluster of clusters) this.#cycle.uncredit(cluster);
-      for (const cluster of clusters) creditCluster(this.#cycle, cluster);
+      for (const piece of pieces) undo(this.#cycle, piece);
+      for (const piece of pieces) work(this.#cycle, piece);
     }
+  }
+
+  /** Runs lanes until the barrier is reached: one on each other thread, the rest in turn on this one. */
+  drive(lanes: number, work: LaneWork): void {
+    const members = this.#up().slice(0, lanes - 1);
+    const lane = { work, supply: this.#cycle.fleet.machines.supply() };
+    for (const member of members) this.#wake(member, lane);
+    try {
+      const gone = (): boolean =>
+        members.some(({ place }) => Atomics.load(this.#control, place) !== Standing.Up);
+      driveLanes(this.#cycle, work, lanes - members.length, gone);
+    } finally {
+      for (const member of members) this.#await(member);
+    }
+  }
+
+  #wake(member: Member, lane: LaneStart | null = null): void {
+    const { looking, place, port } = member;
+    const reflection = looking.look();
+    if (reflection !== null || lane !== null || member.pieces !== this.#pieces) {
+      const start: RoundStart = { reflection, pieces: this.#pieces, lane };
+      port.postMessage(start);
+      member.pieces = this.#pieces;
+    }
+    Atomics.add(this.#control, place + 1, 1);
+    Atomics.notify(this.#control, place + 1);
   }
 
   /** Waits until a thread has ended its round, or has to be given up. */
@@ -151,13 +187,14 @@ export class Crew {
   }
 }
 
-/** Takes clusters off the work list and credits them until the list is empty. */
-export function takeChunks(cycle: Cycle, control: Int32Array, work: Uint32Array): void {
+/** Takes pieces of the round off the list and does them until the list is empty. */
+export function takeChunks(cycle: Cycle, control: Int32Array, pieces: Uint32Array): void {
   const length = Atomics.load(control, Control.Length);
   const chunk = Atomics.load(control, Control.Chunk);
+  const { work } = PIECEWORK[Atomics.load(control, Control.Kind) as Round];
   for (;;) {
     const from = Atomics.add(control, Control.Next, chunk);
     if (from >= length) return;
-    for (let i = from; i < Math.min(from + chunk, length); i++) creditCluster(cycle, work[i]!);
+    for (let i = from; i < Math.min(from + chunk, length); i++) work(cycle, pieces[i]!);
   }
 }

@@ -1,12 +1,20 @@
 // The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
 
-import { type Block, Blocks, type Fleet } from '../fleet/index.ts';
+import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { Contests } from './contests.ts';
+import { DomainStocks } from './domain-stock.ts';
+import { Foldable } from './foldable.ts';
+import { Hopeless } from './hopeless.ts';
 import { Pools } from './pool.ts';
-import { Foldable, NONE, TurnKind, Turns, withRoom } from './turns.ts';
+import { sortedBy } from './radix.ts';
+import { Regions } from './regions.ts';
+import { CycleStats } from './stats.ts';
+import { DomainSums } from './sums.ts';
+import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
-import { type Shortage, Want } from './want.ts';
+import { Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
@@ -14,9 +22,10 @@ export type Credit = (typeof Credit)[keyof typeof Credit];
 
 /** What a gang saw and chose. */
 export interface GangView {
-  /** Domains it chose from, best first. */
-  readonly order: readonly string[];
-  readonly domain: string | null;
+  /** Domains it chose from and in which it could ever be whole, best first; worked out where it is short. */
+  readonly order: readonly number[];
+  /** Number of the domain; NONE for none. */
+  readonly domain: number;
   readonly satisfiable: boolean;
   readonly candidates: readonly DomainCandidate[];
   /** What is missing in its domain even with everything free there; null where nothing is. */
@@ -32,14 +41,6 @@ export interface SpreadView {
   readonly free: ReadonlySet<number>;
 }
 
-/** A row that needs the pools: what it still wants, or null if it has not been credited. */
-export interface Pending {
-  readonly turn: number;
-  readonly shortage: Shortage | null;
-  /** Of a fold: gangs without a place. */
-  readonly gangs: number;
-}
-
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
  * their machines, and what their rows were credited with. What came out of the pools is taken back when the next
@@ -49,27 +50,35 @@ export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
+  /** What this cycle counts. */
+  stats = new CycleStats();
   readonly turns = new Turns();
   readonly bound: BoundIndex;
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
-  readonly #foldable: Foldable;
+  readonly foldable: Foldable;
+  readonly #hopeless: Hopeless;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
-  pools!: Pools;
+  readonly pools: Pools;
+  /** What the pools hold by domain, and what the gang being served finds. */
+  readonly stocks: DomainStocks;
+  readonly sums: DomainSums;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
-  /** By slot: 1 if a row that waits for the pools might claim it. */
-  contested = new Uint8Array(0);
+  /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
+  picked = new Uint8Array(0);
+  picks: number[] = [];
+  /** What rows of the cluster being credited might claim in the pass. */
+  readonly contests: Contests;
 
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
   #claimCount = 0;
-  readonly #creditBlocks = new Blocks();
-  readonly #creditPlaces: (Block | undefined)[] = [];
+  readonly #creditRegions = new Regions();
   /** By cluster: where its credits stand, and in the same place of `unclaimed`, up to `unclaimedEnd`, what is left. */
   creditPlace = new Uint32Array(0);
   /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
@@ -81,10 +90,13 @@ export class Cycle {
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** By cluster: rows that need the pools. */
-  readonly pendingOf: (Pending[] | undefined)[] = [];
-  /** By cluster: bound machines that a settled gang claims without their stamp naming it. */
-  readonly restampedOf: (number[] | undefined)[] = [];
+  /** Turns that need the pools, cluster by cluster, from where its turns start up to `pendingEnd`. */
+  pending = new Uint32Array(0);
+  pendingEnd = new Uint32Array(0);
+  /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
+  putOff = new Uint8Array(0);
+  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
+  readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
@@ -95,30 +107,68 @@ export class Cycle {
   restamped: number[] = [];
   /** Of a fold that could not host all: how many members have a place. */
   hosted = new Map<number, number>();
-  /** By class: the last turn that took an Idle or Speculative machine of it. */
-  lastTakenBy = new Int32Array(0);
-  #cannotBind = new Uint8Array(0);
+  /** By cluster: turns of members that their folds could not host, in the order they are served. */
+  unhostedOf = new Map<number, number[]>();
+  /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
+  lastTakenAt = new Int32Array(0);
+  /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
+  neighbours = new Map<number, { readonly before: number; readonly last: number }>();
+  /** By cluster: 1 if it cannot bind machines now. */
+  cannotBind = new Uint8Array(0);
   #isFirst = true;
+  /** This one belongs to a lane: what a row claims is all that matters of it. */
+  isTrial = false;
 
   /** Keys of a row that somebody asked about, its own and its fold's: it is served in the pass, where it sees all. */
   readonly explained = new Set<number>();
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, changed: Set<number> = fleet.changes.watch()) {
     this.fleet = fleet;
-    this.bound = new BoundIndex(fleet, this.turns);
-    this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.walk = new BoundWalk(fleet);
-    this.#foldable = new Foldable(fleet);
-    this.#changed = fleet.changes.watch();
+    this.bound = new BoundIndex(fleet, this.turns, this.walk);
+    this.mine = new MineWalk(fleet, this.bound, this.turns);
+    this.foldable = new Foldable(fleet, this.walk);
+    this.#changed = changed;
+    this.stocks = new DomainStocks(this);
+    this.#hopeless = new Hopeless(this);
+    this.sums = new DomainSums(this);
+    this.pools = new Pools(fleet);
+    this.contests = new Contests(fleet);
     this.want = new Want(fleet);
     this.#rest = new Want(fleet);
   }
 
   /**
-   * Takes back what the last pass claimed, and makes the turns and the index of every cluster that changed. Returns
-   * those clusters: they are to be credited again. With `everything` all of them are.
+   * The same cycle once more, before its pass begins at `passStart`: a lane claims in it as it likes, and nobody else
+   * sees it.
+   */
+  static trialOf(cycle: Cycle, passStart: number): Cycle {
+    const trial = new Cycle(cycle.fleet, new Set());
+    trial.isTrial = true;
+    trial.options = cycle.options;
+    Object.assign(trial.turns, cycle.turns);
+    Object.assign(trial.bound, cycle.bound);
+    trial.walk.runs = cycle.walk.runs;
+    trial.outcome = cycle.outcome;
+    trial.cannotBind = cycle.cannotBind;
+    // What serving a row writes to. Plain slices: no other thread needs to see them.
+    trial.claimedBy = cycle.claimedBy.slice();
+    trial.claims = new Uint32Array(passStart + cycle.claimedBy.length);
+    trial.claims.set(cycle.claims.subarray(0, passStart));
+    trial.creditStart = cycle.creditStart.slice();
+    trial.creditEnd = cycle.creditEnd.slice();
+    trial.laterStart = new Uint32Array(trial.creditStart.length);
+    trial.laterEnd = new Uint32Array(trial.creditStart.length);
+    trial.#claimCount = passStart;
+    trial.pools.begin(trial.claimedBy, true);
+    return trial;
+  }
+
+  /**
+   * Takes back what the last pass claimed, forgets every cluster that changed and finds room for what will be known of
+   * it. Returns those clusters: they are to be served again. With `everything` all of them are.
    */
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet, turns } = this;
@@ -127,24 +177,44 @@ export class Cycle {
     this.#takeBackPass();
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
-    this.contested = withRoom(this.contested, fleet.machines.size);
+    this.stocks.beginCycle();
     const dirty = this.#dirty(everything);
-    for (const cluster of dirty) this.#forget(cluster);
-    for (const cluster of dirty) turns.make(fleet, this.#foldable, cluster);
-    for (const cluster of dirty) this.bound.index(cluster);
+    this.#hopeless.mark(dirty);
+    this.walk.locate(dirty);
+    this.#forget(dirty);
+    turns.reserve(fleet, dirty);
+    this.bound.reserve(dirty);
     this.#reserveTurns();
-    for (const cluster of dirty) this.#placeCredits(cluster);
-    this.pools = new Pools(fleet, this.claimedBy);
-    this.lastTakenBy = new Int32Array(fleet.classes.size).fill(NONE);
-    this.#cannotBind = new Uint8Array(fleet.clusters.size);
-    for (const name of options.cannotBind) this.#cannotBind[fleet.clusters.find(name)] = 1;
+    this.#reserveCredits(dirty);
+    this.pools.begin(this.claimedBy);
+    this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
+    this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
+    for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;
+  }
+
+  /**
+   * Makes the turns of clusters that were put off, because nobody knew yet which of their rows fold, or because they
+   * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
+   */
+  takeUp(dirty: readonly number[]): readonly number[] {
+    for (const cluster of dirty) this.#entangled.delete(cluster);
+    const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
+    if (late.length === 0) return late;
+    this.foldable.answer();
+    for (const cluster of late) {
+      this.turns.make(this.fleet, this.foldable, cluster);
+      if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
+    }
+    return late;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
   reset(): void {
     for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
     this.claimedBy.fill(0);
+    this.picked.fill(0);
+    this.picks = [];
     this.#claimCount = 0;
     this.pass = [];
     this.#isFirst = true;
@@ -153,44 +223,51 @@ export class Cycle {
   #dirty(everything: boolean): number[] {
     const changed = this.#changed;
     const { clusters } = this.fleet;
-    const flipped = this.#foldable.refresh();
-    let dirty = [...new Set([...changed, ...flipped, ...this.bound.entangled])];
-    if (everything || this.#isFirst) dirty = [...clusters.sorted()];
+    const flipped = this.foldable.refresh();
+    const dirty =
+      everything || this.#isFirst
+        ? [...clusters.sorted()]
+        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.#entangled])];
     this.#isFirst = false;
     changed.clear();
     return dirty;
   }
 
   #takeBackPass(): void {
-    for (let i = this.#creditBlocks.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
+    for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
     for (const turn of this.pass) {
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
-      if (this.creditStart[turn]! < this.#creditBlocks.end) continue;
+      if (this.creditStart[turn]! < this.#creditRegions.end) continue;
       this.creditStart[turn] = 0;
       this.creditEnd[turn] = 0;
     }
+    for (const slot of this.picks) this.picked[slot] = 0;
+    this.picks = [];
     this.pass = [];
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
     this.hosted = new Map();
+    this.unhostedOf = new Map();
+    this.neighbours = new Map();
   }
 
-  #forget(cluster: number): void {
+  #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
-    for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
-      for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
-        this.claimedBy[this.claims[i]!] = 0;
-      this.creditStart[turn] = 0;
-      this.creditEnd[turn] = 0;
+    // Clearing whole columns is faster than looking up every claim.
+    if (dirty.length >= this.fleet.clusters.size - 1) {
+      this.claimedBy.fill(0);
+      this.turns.forgetAll();
+      return;
     }
-    const place = this.#creditPlaces[cluster];
-    if (place !== undefined) this.#creditBlocks.giveBack(place);
-    this.#creditPlaces[cluster] = undefined;
-    this.pendingOf[cluster] = undefined;
-    this.restampedOf[cluster] = undefined;
-    this.turns.forget(cluster);
+    for (const cluster of dirty) {
+      for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
+        for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
+          this.claimedBy[this.claims[i]!] = 0;
+      }
+      this.turns.forget(cluster);
+    }
   }
 
   #reserveTurns(): void {
@@ -200,39 +277,45 @@ export class Cycle {
     this.laterStart = withRoom(this.laterStart, limit);
     this.laterEnd = withRoom(this.laterEnd, limit);
     this.outcome = withRoom(this.outcome, limit);
+    this.pending = withRoom(this.pending, limit);
   }
 
-  /** Finds room for a cluster's credits: only bound machines are claimed, so there is room for as many. */
-  #placeCredits(cluster: number): void {
-    const { clusters, machines } = this.fleet;
-    this.walk.locate(cluster);
-    const runs = machines.boundOf(cluster);
-    const place = this.#creditBlocks.take(
-      runs === undefined ? 0 : runs.configured.length + runs.configuring.length,
-    );
-    this.#creditPlaces[cluster] = place;
-    this.claims = withRoom(this.claims, this.#creditBlocks.end);
-    this.unclaimed = withRoom(this.unclaimed, this.#creditBlocks.end);
-    this.creditPlace = withRoom(this.creditPlace, clusters.size);
-    this.unclaimedEnd = withRoom(this.unclaimedEnd, clusters.size);
-    this.creditPlace[cluster] = place.offset;
-    this.unclaimedEnd[cluster] = place.offset;
+  /** Finds room for the credits of clusters: only bound machines are claimed, so there is room for as many. */
+  #reserveCredits(clusters: readonly number[]): void {
+    const { size } = this.fleet.clusters;
+    this.creditPlace = withRoom(this.creditPlace, size);
+    this.unclaimedEnd = withRoom(this.unclaimedEnd, size);
+    this.pendingEnd = withRoom(this.pendingEnd, size);
+    this.putOff = withRoom(this.putOff, size);
+    for (const cluster of clusters) {
+      const place = this.#creditRegions.reserve(cluster, this.walk.countOf(cluster));
+      this.creditPlace[cluster] = place;
+      this.unclaimedEnd[cluster] = place;
+      this.pendingEnd[cluster] = this.turns.start[cluster]!;
+      this.putOff[cluster] = 0;
+    }
+    this.claims = withRoom(this.claims, this.#creditRegions.end);
+    this.unclaimed = withRoom(this.unclaimed, this.#creditRegions.end);
   }
 
   /** Takes back all credits of a cluster, however far they got. */
   uncredit(cluster: number): void {
-    const { start, end } = this.turns;
     const walk = this.walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
-    this.creditStart.fill(0, start[cluster], end[cluster]);
-    this.creditEnd.fill(0, start[cluster], end[cluster]);
+    this.putOff[cluster] = 0;
   }
 
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
-    const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.contested[slot] = 0;
+    this.contests.clear();
+    this.pendingEnd[cluster] = this.turns.start[cluster]!;
+  }
+
+  /** Notes what a turn's credit came to. */
+  settle(turn: number, outcome: Credit): void {
+    this.outcome[turn] = outcome;
+    if (outcome !== Credit.Covered) this.pending[this.pendingEnd[this.turns.cluster[turn]!]!++] = turn;
   }
 
   /** Notes what is left of a cluster's Configured machines when all its rows are credited. */
@@ -245,45 +328,64 @@ export class Cycle {
     this.unclaimedEnd[cluster] = end;
   }
 
-  /** Gathers the rows of a credited cluster that need the pools, and machines that settled gangs took over. */
-  gather(cluster: number): void {
-    const { turns } = this;
-    const pending: Pending[] = [];
-    const restamped: number[] = [];
-    for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-      const outcome = this.outcome[turn];
-      if (outcome === Credit.Waits) pending.push({ turn, shortage: null, gangs: 0 });
-      else if (outcome === Credit.Short) pending.push(this.#shortOf(turn));
-      else if (turns.kind[turn] === TurnKind.Gang) this.noteRestamps(turn, restamped);
+  /** Turns of all clusters that need the pools, in the order they are to be served. */
+  pendingInOrder(): Uint32Array {
+    const { firstSeenMs, precedence, start } = this.turns;
+    // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+    const lists = this.fleet.clusters.sorted().map((cluster) => {
+      return this.pending.subarray(start[cluster], this.pendingEnd[cluster]);
+    });
+    const pending = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const list of lists) {
+      pending.set(list, at);
+      at += list.length;
     }
-    this.pendingOf[cluster] = pending;
-    this.restampedOf[cluster] = restamped.length === 0 ? undefined : restamped;
+    const byFirstSeen = sortedBy(pending, (turn) => firstSeenMs[turn]!);
+    return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
   }
 
-  /** What a row lacks beyond its credits. */
-  #shortOf(turn: number): Pending {
-    const { machines, patterns } = this.fleet;
-    const pattern = patterns.patternOf(this.turns.pattern[turn]!);
+  /** Loads what a turn lacks beyond its credits into `want`. */
+  beginShort(turn: number): void {
+    const { machines } = this.fleet;
+    const pattern = this.patternOf(turn);
     this.beginWant(turn);
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
       const classNumber = machines.classOf[this.claims[i]!]!;
       this.want.take(classNumber, pattern.fits(classNumber));
     }
-    return { turn, shortage: this.want.save(), gangs: this.want.gangsLeft };
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */
   openPass(): void {
-    this.#claimCount = this.#creditBlocks.end;
-    this.claims = withRoom(this.claims, this.#creditBlocks.end + this.fleet.machines.size);
+    this.#claimCount = this.#creditRegions.end;
+    this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
+  }
+
+  /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
+  noteHopeless(turn: number): void {
+    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
+    const cluster = this.turns.cluster[turn]!;
+    const others = this.unhostedOf.get(cluster);
+    if (others === undefined) this.unhostedOf.set(cluster, [turn]);
+    else others.push(turn);
     this.#reserveTurns();
     this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
+    this.outcome[turn] = Credit.Waits;
     return turn;
+  }
+
+  patternOf(turn: number): Pattern {
+    return this.fleet.patterns.patternOf(this.turns.pattern[turn]!);
+  }
+
+  profileOf(turn: number): ProfileEntry {
+    return this.fleet.demand.profiles.entryOf(this.turns.profile[turn]!);
   }
 
   isExplained(turn: number): boolean {
@@ -291,7 +393,7 @@ export class Cycle {
   }
 
   canBind(cluster: number): boolean {
-    return this.#cannotBind[cluster] === 0;
+    return this.cannotBind[cluster] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -364,7 +466,13 @@ export class Cycle {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.laterEnd[turn] = this.#claimCount;
+    this.takeOut(slot);
+  }
+
+  /** Takes a claimed machine off the pools if it stands there. */
+  takeOut(slot: number): void {
     this.pools.take(slot);
+    this.stocks.touch(slot);
   }
 
   /** Undoes the credits of a turn that has to wait; nothing of them came from the pools. */
@@ -379,6 +487,7 @@ export class Cycle {
     for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) {
       this.claimedBy[this.claims[i]!] = 0;
       this.pools.putBack(this.claims[i]!);
+      this.stocks.touch(this.claims[i]!);
     }
     this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
@@ -386,21 +495,68 @@ export class Cycle {
     this.laterEnd[turn] = this.creditStart[turn]!;
   }
 
+  /** Where the next claim will stand. */
+  get claimCount(): number {
+    return this.#claimCount;
+  }
+
+  /** Claims a machine for a turn without looking at what it wants: another lane has. */
+  adopt(turn: number, slot: number): void {
+    this.claimedBy[slot] = turn + 1;
+    this.claims[this.#claimCount++] = slot;
+    this.takeOut(slot);
+  }
+
+  /** Takes back the claims of the pass from place `to` on, last first. */
+  rewind(to: number): void {
+    for (let i = this.#claimCount - 1; i >= to; i--) {
+      this.claimedBy[this.claims[i]!] = 0;
+      this.pools.putBack(this.claims[i]!);
+      this.stocks.touch(this.claims[i]!);
+    }
+    this.#claimCount = to;
+  }
+
+  /** Takes back what a turn claimed in the pass, from place `from` on; what it was credited with before stays. */
+  takeBack(turn: number, from: number): void {
+    this.rewind(from);
+    this.laterStart[turn] = 0;
+    this.laterEnd[turn] = 0;
+    if (this.outcome[turn] === Credit.Short) return;
+    this.creditStart[turn] = 0;
+    this.creditEnd[turn] = 0;
+  }
+
   /** Slots a turn counts on, in claim order. */
   claimsOf(turn: number): number[] {
-    return [
-      ...this.claims.subarray(this.creditStart[turn], this.creditEnd[turn]),
-      ...this.claims.subarray(this.laterStart[turn], this.laterEnd[turn]),
-    ];
+    const slots: number[] = [];
+    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) slots.push(this.claims[i]!);
+    for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
+    return slots;
   }
 
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
-    if (!this.canBind(this.turns.cluster[turn]!)) return [];
-    const { machines } = this.fleet;
-    return this.claimsOf(turn).filter((slot) => {
-      return machines.state[slot] === MachineState.Idle || machines.state[slot] === MachineState.Speculative;
-    });
+    const slots: number[] = [];
+    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    const { state } = this.fleet.machines;
+    for (const slot of this.claimsOf(turn)) {
+      if (state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative) slots.push(slot);
+    }
+    return slots;
+  }
+
+  /** Bound machines that gangs claim without their stamp naming them; those of a gang in claim order. */
+  allRestamped(): number[] {
+    const { turns } = this;
+    const restamped = [...this.restamped];
+    for (const cluster of this.fleet.clusters.sorted()) {
+      for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+        const settled = turns.kind[turn] === TurnKind.Gang && this.outcome[turn] === Credit.Covered;
+        if (settled) this.noteRestamps(turn, restamped);
+      }
+    }
+    return restamped;
   }
 
   /** Notes which bound machines a gang claims without their stamp naming it. */

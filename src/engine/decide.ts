@@ -14,11 +14,15 @@ import {
 } from '../model/index.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
+import { Lanes, type Schedule } from './lanes.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
+import { isSamePlan, type Solved } from './same-plan.ts';
 import { type Probe, solve } from './solve.ts';
+import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
+import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
-import { matchingOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Actions and unmet rows are worked out and stay; claims, restamps and verdicts are described
@@ -43,9 +47,7 @@ export class Decision {
     this.#cycle = cycle;
     this.#preemptions = preempt(cycle);
     probe('preempt');
-    const picked = new Set<number>();
-    for (const { picks } of this.#preemptions.values()) for (const { slot } of picks) picked.add(slot);
-    const leaving = reclaims(cycle, picked);
+    const leaving = reclaims(cycle);
     const released = releases(cycle);
     probe('reclaim');
     this.#collect(leaving, released);
@@ -90,10 +92,11 @@ export class Decision {
     const { claimedBy, turns } = this.#cycle;
     const { keys, machines } = this.#cycle.fleet;
     const restamps = new Map<string, NeedKey>();
-    const restamped = [...this.#cycle.restampedOf.flatMap((slots) => slots ?? []), ...this.#cycle.restamped];
     const turnOf = (slot: number): number => claimedBy[slot]! - 1;
     // A turn's machines were noted in claim order; the sort keeps that.
-    const inOrder = restamped.toSorted((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
+    const inOrder = this.#cycle
+      .allRestamped()
+      .sort((a, b) => turns.compare(this.#cycle.fleet, turnOf(a), turnOf(b)));
     for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
     return restamps;
   }
@@ -165,6 +168,32 @@ export interface EngineOptions {
   readonly workers?: number;
   /** Rounds of fewer clusters are credited without waking the other threads. */
   readonly smallestRound?: number;
+  /** Rows served from the pools at a time: so many, or as many as pay. The plan is the same for any number. */
+  readonly lanes?: number | 'auto';
+  /**
+   * How often a row whose proposal was refused, or who was displaced, is solved again before it waits for the barrier.
+   * With few, rows that meet a moment of contention are settled one by one; with many, they are solved in vain.
+   */
+  readonly retries?: number;
+  /** Runs all lanes on this thread, in the order it says: how interleavings are tried out. */
+  readonly schedule?: Schedule;
+  /** Keep what is known of clusters that have not changed; if not, every cycle solves everything. */
+  readonly incremental?: boolean;
+  /** After so many incremental cycles one is compared with a full solve; 0: never. Often costs time, seldom costs trust. */
+  readonly checkEvery?: number;
+  /** Told of a cycle whose plan is not that of a full solve: a fault. The engine goes on with the full one. */
+  readonly onDifference?: (difference: PlanDifference) => void;
+  /** Without one all times in `metrics` are 0. */
+  readonly clock?: Clock;
+}
+
+/** An incremental cycle that came to another plan than a full solve of the same fleet, or rests on other turns. */
+export interface PlanDifference {
+  /** Number of the cycle, from 1. */
+  readonly cycle: number;
+  readonly incremental: Plan;
+  /** The right one, which is carried out. */
+  readonly full: Plan;
 }
 
 /** How one cycle is run; none of it changes the result. */
@@ -172,7 +201,13 @@ export interface CycleOptions {
   /** Keep nothing from the cycle before. */
   readonly everything?: boolean;
   readonly probe?: Probe;
+  /** Also time each row that goes to the pools, at two looks at the clock a row. */
+  readonly timesRows?: boolean;
 }
+
+const DEFAULT_RETRIES = 10;
+/** At a cycle a second, a difference is found within two minutes; the check costs a few cycles' time. */
+const DEFAULT_CHECK_EVERY = 100;
 
 const noProbe: Probe = () => {};
 
@@ -181,12 +216,31 @@ const noProbe: Probe = () => {};
  * with exactly the result of deciding everything anew.
  */
 export class Engine {
+  readonly #lanes: Lanes;
+  /** Sums over all cycles. */
+  readonly metrics = new EngineMetrics();
   readonly #cycle: Cycle;
   readonly #crew: Crew;
+  readonly #incremental: boolean;
+  readonly #checkEvery: number;
+  readonly #onDifference: ((difference: PlanDifference) => void) | undefined;
+  readonly #clock: Clock | undefined;
 
-  constructor(fleet: Fleet, { workers = 1, smallestRound = SMALLEST_ROUND }: EngineOptions = {}) {
+  constructor(fleet: Fleet, options: EngineOptions = {}) {
+    const { workers = 1, smallestRound = SMALLEST_ROUND, checkEvery = DEFAULT_CHECK_EVERY } = options;
+    const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
     this.#crew = new Crew(this.#cycle, workers, smallestRound);
+    this.#lanes = new Lanes(this.#cycle, this.#crew, { lanes, retries, schedule });
+    this.#incremental = options.incremental ?? true;
+    this.#checkEvery = checkEvery;
+    this.#onDifference = options.onDifference;
+    this.#clock = options.clock;
+  }
+
+  /** What the last cycle counted. */
+  get lastCycle(): CycleStats {
+    return this.#cycle.stats;
   }
 
   /** Threads that would share the next cycle: fewer than asked for while some are still coming up. */
@@ -205,24 +259,68 @@ export class Engine {
   }
 
   /** One cycle: Phases 1, 2 and 3. */
-  decide(
-    nowMs: number,
-    options: DecisionOptions,
-    { everything = false, probe = noProbe }: CycleOptions = {},
-  ): Decision {
+  decide(nowMs: number, options: DecisionOptions, how: CycleOptions = {}): Decision {
+    const { probe = noProbe, timesRows = false } = how;
+    const everything = how.everything === true || !this.#incremental;
+    const cycle = this.#cycle;
+    const stats = new CycleStats(this.#clock, timesRows);
+    cycle.stats = stats;
+    const ended: Probe = (phase) => {
+      stats.ended(phase);
+      probe(phase);
+    };
     try {
-      solve(this.#cycle, this.#crew, nowMs, options, everything, probe);
-      return new Decision(this.#cycle, probe);
+      solve(cycle, this.#crew, this.#lanes, nowMs, options, everything, ended);
+      const decision = new Decision(cycle, ended);
+      stats.needs = cycle.fleet.demand.count;
+      // A cycle that keeps nothing is a full solve itself.
+      const number = this.metrics.cycles + 1;
+      const due = this.#checkEvery > 0 && number % this.#checkEvery === 0;
+      const right = due && !everything ? this.#checked(decision, number) : decision;
+      this.metrics.add(stats);
+      return right;
     } catch (error) {
-      this.#cycle.reset();
+      cycle.reset();
       throw error;
     }
   }
+
+  /** The decision, if a full solve of the same fleet comes to the same plan; else that of the full solve. */
+  #checked(decision: Decision, number: number): Decision {
+    const cycle = this.#cycle;
+    const full = solveAnew(cycle.fleet, cycle.nowMs, cycle.options);
+    const equal = isSamePlan({ cycle, decision }, full);
+    if (!equal) {
+      this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.decision.plan() });
+      // What was kept is wrong somewhere, nobody knows where.
+      cycle.reset();
+    }
+    cycle.stats.checked(equal);
+    return equal ? decision : full.decision;
+  }
+}
+
+/**
+ * A decision that owes nothing to earlier ones. Solving everything on the engine's own cycle would need no memory, but it
+ * would write over the decision it is to be compared with, and use the buffers and block lists that earlier cycles left,
+ * so that a fault in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that
+ * the work of the others is checked as well. It costs columns of its own, which are garbage afterwards.
+ */
+function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solved {
+  const cycle = new Cycle(fleet);
+  solveAlone(cycle, nowMs, options);
+  return { cycle, decision: new Decision(cycle, noProbe) };
+}
+
+/** A whole cycle on this thread. */
+function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
+  const crew = new Crew(cycle, 1, SMALLEST_ROUND);
+  solve(cycle, crew, new Lanes(cycle, crew, { lanes: 1, retries: 0 }), nowMs, options, true, noProbe);
 }
 
 /** One cycle over a fleet, described in full. */
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
-  return new Engine(fleet).decide(nowMs, options).plan();
+  return solveAnew(fleet, nowMs, options).decision.plan();
 }
 
 /**
@@ -244,7 +342,7 @@ export function explain(
   const cycle = new Cycle(fleet);
   cycle.explained.add(number);
   if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
-  solve(cycle, new Crew(cycle, 1, SMALLEST_ROUND), nowMs, options, true, noProbe);
+  solveAlone(cycle, nowMs, options);
   // The row's own turn, or that of the fold that hosts it; other rows of that fold may have turns of their own.
   const own = cycle.turns.ofKey[number]!;
   const turn = own === NONE ? cycle.turns.ofKey[demand.foldKey[row]!]! : own;

@@ -45,3 +45,13 @@ export function drainingFor(cycle: Cycle, turn: number, withHeld: boolean): numb
     return machines.state[slot] === MachineState.Draining && (withHeld || machines.held[slot] === 0);
   });
 }
+
+/** Unclaimed Speculative machines that carry the turn's target: its own, though in the pools like any other. */
+export function ownSpeculative(cycle: Cycle, turn: number): number[] {
+  const { machines } = cycle.fleet;
+  return targeted(cycle, turn).filter((slot) => {
+    return (
+      machines.state[slot] === MachineState.Speculative && machines.held[slot] === 0 && cycle.isFree(slot)
+    );
+  });
+}

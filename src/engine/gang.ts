@@ -2,11 +2,10 @@
 // whole or not at all; what is bound is kept and credited. See docs/engine.md, "Gangs".
 
 import type { Domains } from '../fleet/index.ts';
-import { compareText, type DomainCandidate, effectiveCost, MachineState } from '../model/index.ts';
+import { compareText, type DomainCandidate, effectiveCost } from '../model/index.ts';
 import { acquireIn } from './acquire.ts';
-import type { Cycle, GangView } from './cycle.ts';
-import { comingCreating, comingIdle, drainingFor, targeted } from './flight.ts';
-import { DomainSums, Towards } from './sums.ts';
+import type { Cycle } from './cycle.ts';
+import type { DomainSums } from './sums.ts';
 import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
 
@@ -14,88 +13,48 @@ const CANDIDATES_SHOWN = 6;
 
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
 export function serveGang(cycle: Cycle, turn: number): void {
-  if (!cycle.isExplained(turn) && serveAtHome(cycle, turn)) return;
   const { demand } = cycle.fleet;
-  const { names } = domainsOf(cycle, turn);
-  const sums = sumDomains(cycle, turn, null);
-  const keys = keysOf(cycle, turn, sums);
-  const best = bestOf(keys);
-  const satisfiable = best === undefined ? demand.empty[cycle.turns.row[turn]!] === 1 : best.satisfiable;
-  const seen = cycle.isExplained(turn) ? candidatesOf(keys, sums, names) : [];
+  const { sums } = cycle;
+  sums.begin(turn);
+  const domain = bestDomain(cycle, turn);
+  const satisfiable =
+    domain === NONE ? demand.empty[cycle.turns.row[turn]!] === 1 : isSatisfiable(sums, domain);
+  const seen = cycle.isExplained(turn) ? candidatesOf(cycle, turn) : [];
   // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
-  cycle.pools.onTrial(() => claimIn(cycle, turn, best));
-  const domain = best === undefined ? null : names[best.domain]!;
+  cycle.pools.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
   if (cycle.want.covered) {
-    settleGang(cycle, turn, domain, satisfiable, { order: [], candidates: seen, missing: null });
+    settleWhole(cycle, turn, domain, satisfiable, seen);
     return;
   }
   cycle.undo(turn);
-  const order = keys.toSorted((a, b) => a.compare(b));
-  claimIn(cycle, turn, best);
-  settleGang(cycle, turn, domain, satisfiable, {
-    order: order.map((key) => names[key.domain]!),
-    candidates: candidatesOf(order, sums, names),
-    missing: best === undefined ? null : sums.missing(best.place),
-  });
+  const order = rankDomains(cycle, turn);
+  const candidates = candidatesOf(cycle, turn);
+  const missing = domain === NONE ? null : sums.missing(domain);
+  claimIn(cycle, turn, domain, satisfiable);
+  cycle.noteRestamps(turn, cycle.restamped);
+  cycle.gangs.set(turn, { domain, satisfiable, order, candidates, missing });
   addUnmet(cycle, turn, null);
 }
 
-/**
- * A gang that can be completed where it may be credited with machines never goes elsewhere, so only those domains are
- * looked at. Says false if that does not cover it; then nothing is claimed.
- */
-function serveAtHome(cycle: Cycle, turn: number): boolean {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const domains = domainsOf(cycle, turn);
-  const homes = new Set<number>();
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    const c = machines.classOf[slot]!;
-    if (cycle.isFree(slot) && pattern.fits(c)) homes.add(domains.of(c));
-  }
-  if (homes.size === 0) return false;
-  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)]) {
-    homes.add(domains.of(machines.classOf[slot]!));
-  }
-  const sums = sumDomains(cycle, turn, [...homes]);
-  const best = bestOf(keysOf(cycle, turn, sums));
-  if (best === undefined || !best.satisfiable || best.creditable === 0) return false;
-  cycle.pools.onTrial(() => claimIn(cycle, turn, best));
-  if (!cycle.want.covered) {
-    cycle.undo(turn);
-    return false;
-  }
-  settleGang(cycle, turn, domains.names[best.domain]!, true);
-  return true;
-}
-
-/** Notes what a gang chose; the rest is of interest only if it is short. */
-function settleGang(
+/** Notes that a gang is complete in a domain. */
+export function settleWhole(
   cycle: Cycle,
   turn: number,
-  domain: string | null,
-  satisfiable: boolean,
-  short: Pick<GangView, 'order' | 'candidates' | 'missing'> = { order: [], candidates: [], missing: null },
+  domain: number,
+  satisfiable = true,
+  candidates: readonly DomainCandidate[] = [],
 ): void {
   cycle.noteRestamps(turn, cycle.restamped);
-  cycle.gangs.set(turn, { domain, satisfiable, ...short });
-}
-
-function bestOf(keys: readonly DomainKeys[]): DomainKeys | undefined {
-  let best: DomainKeys | undefined;
-  for (const candidate of keys) if (best === undefined || candidate.compare(best) < 0) best = candidate;
-  return best;
+  cycle.gangs.set(turn, { domain, satisfiable, order: [], candidates, missing: null });
 }
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
-function claimIn(cycle: Cycle, turn: number, best: DomainKeys | undefined): void {
+function claimIn(cycle: Cycle, turn: number, domain: number, satisfiable: boolean): void {
   cycle.beginWant(turn);
   cycle.openCredits(turn);
   cycle.openLater(turn);
-  if (best === undefined || cycle.want.covered) return;
-  const { domain, satisfiable } = best;
-  if (best.hasCredit) creditDomain(cycle, turn, domain, satisfiable);
+  if (domain === NONE || cycle.want.covered) return;
+  creditDomain(cycle, turn, domain, satisfiable);
   cycle.openLater(turn);
   if (!satisfiable || cycle.want.covered || !cycle.canBind(cycle.turns.cluster[turn]!)) return;
   acquireIn(cycle, turn, domainsOf(cycle, turn), domain, drainsIn(cycle, turn, domain));
@@ -109,144 +68,152 @@ export function domainsOf(cycle: Cycle, turn: number): Domains {
 function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
   const domains = domainsOf(cycle, turn);
   const { machines } = cycle.fleet;
-  return drainingFor(cycle, turn, false).filter((slot) => domains.of(machines.classOf[slot]!) === domain);
+  return cycle.sums.draining.filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
 
-/** Adds up what the gang finds: in all domains, or in those of `scope` only. */
-function sumDomains(cycle: Cycle, turn: number, scope: readonly number[] | null): DomainSums {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-  const domains = domainsOf(cycle, turn);
-  // Looking classes up first gives every domain its number.
-  if (scope === null) for (const c of pattern.fittingClasses()) domains.of(c);
-  const { length } = domains.names;
-  const sums = new DomainSums(cycle, turn, scope ?? [...domains.names.keys()], length);
-  const key = cycle.turns.key[turn]!;
-
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    const c = machines.classOf[slot]!;
-    if (!cycle.isFree(slot) || !pattern.fits(c)) continue;
-    sums.add(domains.of(c), c, 1, Towards.Creditable);
-    if (cycle.isOwn(slot, key)) sums.addOwn(domains.of(c), c);
+/** The domain a gang goes to; NONE if it finds nothing anywhere. Each key is worked out only where all before it tie. */
+function bestDomain(cycle: Cycle, turn: number): number {
+  const { sums } = cycle;
+  let best = completing(cycle, turn);
+  if (best.length > 0) {
+    best = largest(best, (domain) => sums.creditableAndIdle(domain));
+    best = smallest(best, (domain) => sums.uncapped(domain));
+    best = smallest(best, (domain) => costToTake(cycle, turn, domain));
+  } else {
+    best = ownFirst(sums);
+    best = largest(best, (domain) => sums.joint(domain));
+    best = largest(best, (domain) => sums.creditableAndIdle(domain));
   }
-  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)]) {
-    const c = machines.classOf[slot]!;
-    sums.add(domains.of(c), c, 1, Towards.Creditable);
-    sums.addOwn(domains.of(c), c);
-  }
-  for (const slot of drainingFor(cycle, turn, false)) {
-    const c = machines.classOf[slot]!;
-    sums.add(domains.of(c), c, 1, Towards.Joint);
-    sums.addOwn(domains.of(c), c);
-  }
-  if (cycle.canBind(cycle.turns.cluster[turn]!)) addPools(cycle, turn, domains, sums, scope);
-  return sums;
-}
-
-function addPools(
-  cycle: Cycle,
-  turn: number,
-  domains: Domains,
-  sums: DomainSums,
-  scope: readonly number[] | null,
-): void {
-  const { demand, machines, patterns } = cycle.fleet;
-  const { pools, turns } = cycle;
-  const pattern = patterns.patternOf(turns.pattern[turn]!);
-  const dollars = demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
-  const shelves =
-    scope === null
-      ? [pools.shelves(turns.pattern[turn]!, dollars)]
-      : scope.map((domain) => pools.shelvesIn(turns.pattern[turn]!, dollars, domains, domain));
-  for (const { idle, speculative } of shelves) {
-    for (const group of idle.groups) {
-      for (const c of group)
-        if (pools.freeIdle(c) > 0) sums.add(domains.of(c), c, pools.freeIdle(c), Towards.Idle);
-    }
-    for (const group of speculative.groups) {
-      for (const c of group) {
-        const free = pools.freeSpeculative(c);
-        if (free > 0) sums.add(domains.of(c), c, free, Towards.Joint);
-      }
-    }
-  }
-  const key = turns.key[turn]!;
-  for (const slot of pools.freeSpecial()) {
-    const c = machines.classOf[slot]!;
-    if (machines.target[slot] !== key && pattern.fits(c)) sums.add(domains.of(c), c, 1, Towards.Idle);
-  }
-  for (const slot of targeted(cycle, turn)) {
-    const speculative = machines.state[slot] === MachineState.Speculative;
-    if (speculative && machines.held[slot] === 0 && cycle.isFree(slot)) {
-      sums.addOwn(domains.of(machines.classOf[slot]!), machines.classOf[slot]!);
-    }
-  }
-}
-
-/** The keys of every domain that has anything for the gang. */
-function keysOf(cycle: Cycle, turn: number, sums: DomainSums): DomainKeys[] {
+  best = largest(best, (domain) => sums.countOf(domain));
   const { names } = domainsOf(cycle, turn);
-  const keys: DomainKeys[] = [];
-  for (const [place, domain] of sums.scope.entries()) {
-    if (sums.counts[place]! > 0) keys.push(new DomainKeys(cycle, turn, sums, place, names[domain]!));
+  return best.reduce(
+    (first, domain) => (first === NONE || compareText(names[domain]!, names[first]!) < 0 ? domain : first),
+    NONE,
+  );
+}
+
+/**
+ * Of the domains that can complete a gang, those with most that it may be credited with, then most of its own. A gang
+ * that can be completed where it may be credited with machines never goes elsewhere, and where these alone complete it
+ * the pools play no part; so all domains are looked at only where neither is so.
+ */
+function completing(cycle: Cycle, turn: number): readonly number[] {
+  const { sums } = cycle;
+  const homes = sums.homes.filter((domain) => sums.creditable(domain) > 0);
+  const whole = homes.filter((domain) => sums.isCreditable(domain));
+  if (whole.length > 0) return largest(whole, (domain) => sums.own(domain));
+  const satisfiable = homes.filter((domain) => sums.satisfies(domain));
+  if (satisfiable.length > 0) {
+    const most = largest(satisfiable, (domain) => sums.creditable(domain));
+    return largest(most, (domain) => sums.own(domain));
   }
-  return keys;
+  const all = cycle.stocks
+    .of(turn)
+    .possible(cycle.turns.row[turn]!)
+    .filter((domain) => isSatisfiable(sums, domain));
+  return largest(all, (domain) => sums.own(domain));
+}
+
+/** A domain can complete a gang. A gang that wants nothing still names a domain only where there is something. */
+function isSatisfiable(sums: DomainSums, domain: number): boolean {
+  return sums.satisfies(domain) && sums.countOf(domain) > 0;
+}
+
+/** Where no domain can complete a gang: those with most of its own, then most that it may be credited with. */
+function ownFirst(sums: DomainSums): readonly number[] {
+  const homes = sums.homes.filter((domain) => sums.own(domain) > 0 || sums.creditable(domain) > 0);
+  if (homes.length === 0) return sums.domains.filter((domain) => sums.countOf(domain) > 0);
+  const most = largest(homes, (domain) => sums.own(domain));
+  return largest(most, (domain) => sums.creditable(domain));
+}
+
+type Key = (domain: number) => number | bigint;
+
+/** The domains whose key is largest. */
+function largest(domains: readonly number[], key: Key): readonly number[] {
+  return extreme(domains, key, (a, b) => a > b);
+}
+
+function smallest(domains: readonly number[], key: Key): readonly number[] {
+  return extreme(domains, key, (a, b) => a < b);
+}
+
+function extreme(
+  domains: readonly number[],
+  key: Key,
+  isBetter: (a: number | bigint, b: number | bigint) => boolean,
+): readonly number[] {
+  if (domains.length < 2) return domains;
+  let best = key(domains[0]!);
+  let equal = [domains[0]!];
+  for (let i = 1; i < domains.length; i++) {
+    const own = key(domains[i]!);
+    if (isBetter(own, best)) {
+      best = own;
+      equal = [domains[i]!];
+    } else if (!isBetter(best, own)) equal.push(domains[i]!);
+  }
+  return equal;
+}
+
+/** The domains in which a gang could ever be whole, and finds something now, best first: where Phase 2 tries. */
+function rankDomains(cycle: Cycle, turn: number): number[] {
+  const { sums } = cycle;
+  const { names } = domainsOf(cycle, turn);
+  const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+  if (possible.length === 0) cycle.noteHopeless(turn);
+  return possible
+    .filter((domain) => sums.countOf(domain) > 0)
+    .map((domain) => new DomainKeys(cycle, turn, domain, names[domain]!))
+    .sort((a, b) => a.compare(b))
+    .map(({ domain }) => domain);
 }
 
 /** The keys by which a domain is better than another; dear ones are worked out only where the cheap ones tie. */
 class DomainKeys {
   readonly #cycle: Cycle;
   readonly #turn: number;
-  readonly #sums: DomainSums;
-  /** Number of the domain, its place in the sums, and its name. */
   readonly domain: number;
-  readonly place: number;
   readonly #name: string;
-  readonly satisfiable: boolean;
-  /** Machines stand here that the gang may be credited with. */
-  readonly hasCredit: boolean;
-  readonly creditable: number;
+  readonly #satisfiable: boolean;
+  readonly #creditable: number;
   readonly #own: number;
   readonly #creditableAndIdle: number;
   readonly #joint: number;
-  #uncapped: bigint | undefined;
+  readonly #count: number;
+  #uncapped: number | bigint | undefined;
   #cost: number | undefined;
 
-  constructor(cycle: Cycle, turn: number, sums: DomainSums, place: number, name: string) {
+  constructor(cycle: Cycle, turn: number, domain: number, name: string) {
+    const { sums } = cycle;
     this.#cycle = cycle;
     this.#turn = turn;
-    this.#sums = sums;
-    this.domain = sums.scope[place]!;
-    this.place = place;
+    this.domain = domain;
     this.#name = name;
-    this.satisfiable = sums.satisfies(place);
-    this.hasCredit = sums.credits[place]! > 0;
-    this.creditable = sums.coverage(place, sums.creditable);
-    this.#own = sums.coverage(place, sums.own);
-    this.#creditableAndIdle = sums.coverage(place, sums.creditableAndIdle);
-    this.#joint = sums.coverage(place, sums.joint);
+    this.#satisfiable = sums.satisfies(domain);
+    this.#creditable = sums.creditable(domain);
+    this.#own = sums.own(domain);
+    this.#creditableAndIdle = sums.creditableAndIdle(domain);
+    this.#joint = sums.joint(domain);
+    this.#count = sums.countOf(domain);
   }
 
   compare(other: DomainKeys): number {
-    if (this.satisfiable !== other.satisfiable) return this.satisfiable ? -1 : 1;
-    const order = this.satisfiable ? this.#compareSatisfiable(other) : this.#compareUnsatisfiable(other);
-    return (
-      order ||
-      this.#sums.counts[other.place]! - this.#sums.counts[this.place]! ||
-      compareText(this.#name, other.#name)
-    );
+    if (this.#satisfiable !== other.#satisfiable) return this.#satisfiable ? -1 : 1;
+    const order = this.#satisfiable ? this.#compareSatisfiable(other) : this.#compareUnsatisfiable(other);
+    return order || other.#count - this.#count || compareText(this.#name, other.#name);
   }
 
   #compareSatisfiable(other: DomainKeys): number {
     const order =
-      other.creditable - this.creditable ||
+      other.#creditable - this.#creditable ||
       other.#own - this.#own ||
       other.#creditableAndIdle - this.#creditableAndIdle;
     if (order !== 0) return order;
     const mine = this.#uncappedTotal();
     const theirs = other.#uncappedTotal();
-    if (mine !== theirs) return mine < theirs ? -1 : 1;
+    if (mine < theirs) return -1;
+    if (mine > theirs) return 1;
     const cost = this.#costToTake();
     const otherCost = other.#costToTake();
     return cost === otherCost ? 0 : cost - otherCost;
@@ -255,30 +222,32 @@ class DomainKeys {
   #compareUnsatisfiable(other: DomainKeys): number {
     return (
       other.#own - this.#own ||
-      other.creditable - this.creditable ||
+      other.#creditable - this.#creditable ||
       other.#joint - this.#joint ||
       other.#creditableAndIdle - this.#creditableAndIdle
     );
   }
 
-  #uncappedTotal(): bigint {
-    this.#uncapped ??= this.#sums.uncapped(this.place);
+  #uncappedTotal(): number | bigint {
+    this.#uncapped ??= this.#cycle.sums.uncapped(this.domain);
     return this.#uncapped;
   }
 
   #costToTake(): number {
-    this.#cost ??= costToTake(this.#cycle, this.#turn, this);
+    this.#cost ??= costToTake(this.#cycle, this.#turn, this.domain);
     return this.#cost;
   }
 }
 
 /** Dollars per hour of what the gang would acquire in a domain, in the order it would: a trial that is undone. */
-function costToTake(cycle: Cycle, turn: number, key: DomainKeys): number {
+function costToTake(cycle: Cycle, turn: number, domain: number): number {
   const { classes, demand, machines } = cycle.fleet;
+  // Without machines on their way there is nothing to wait for: what may be credited is.
+  if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
   const dollars = demand.profiles.entryOf(cycle.turns.profile[turn]!).interruptionDollars;
   let cost = 0;
-  cycle.pools.onTrial(() => {
-    claimIn(cycle, turn, key);
+  cycle.stocks.onTrial(() => {
+    claimIn(cycle, turn, domain, true);
     for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
       const c = machines.classOf[cycle.claims[i]!]!;
       cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
@@ -293,30 +262,27 @@ function costToTake(cycle: Cycle, turn: number, key: DomainKeys): number {
  * other live rows. A gang that cannot be completed keeps to bound machines of its own and of nobody.
  */
 function creditDomain(cycle: Cycle, turn: number, domain: number, completable: boolean): void {
-  const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const { machines } = cycle.fleet;
+  const { sums } = cycle;
   const domains = domainsOf(cycle, turn);
   const key = cycle.turns.key[turn]!;
+  const isHere = (slot: number): boolean => domains.of(machines.classOf[slot]!) === domain;
   const own: number[] = [];
   const orphans: number[] = [];
   const others: number[] = [];
   // Configured machines come first, each run in keep order; among equals in whose they are, that is the order.
-  const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    const c = machines.classOf[slot]!;
-    if (!cycle.isFree(slot) || !pattern.fits(c) || domains.of(c) !== domain) continue;
+  for (const slot of sums.bound) {
+    if (!isHere(slot)) continue;
     if (cycle.isOwn(slot, key)) own.push(slot);
     else if (cycle.isAnothers(slot, key)) others.push(slot);
     else orphans.push(slot);
   }
-  const coming = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, false)].filter((slot) => {
-    return domains.of(machines.classOf[slot]!) === domain;
-  });
-  for (const slot of completable ? [...own, ...coming, ...orphans] : [...own, ...orphans]) {
+  const coming = completable ? sums.coming.filter(isHere) : [];
+  for (const slot of [...own, ...coming, ...orphans]) {
     if (cycle.want.covered) return;
     if (!cycle.want.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
-    cycle.pools.take(slot);
+    cycle.takeOut(slot);
   }
   if (!completable || others.length === 0) return;
   const drains = drainsIn(cycle, turn, domain);
@@ -326,18 +292,24 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   }
 }
 
-function candidatesOf(
-  order: readonly DomainKeys[],
-  sums: DomainSums,
-  names: readonly string[],
-): DomainCandidate[] {
-  return order
-    .map(({ domain, place, satisfiable }) => ({
-      domain: names[domain]!,
-      coverage: sums.coverage(place, sums.joint),
-      worstCoverage: sums.worstCoverage(place),
-      satisfiable,
-    }))
-    .sort((a, b) => b.worstCoverage - a.worstCoverage || compareText(a.domain, b.domain))
-    .slice(0, CANDIDATES_SHOWN);
+/** The domains that lack least of what the gang wants most badly. */
+function candidatesOf(cycle: Cycle, turn: number): DomainCandidate[] {
+  const { sums } = cycle;
+  const { names } = domainsOf(cycle, turn);
+  const shown: { readonly domain: number; readonly worst: number }[] = [];
+  for (const domain of sums.domains) {
+    const last = shown[CANDIDATES_SHOWN - 1];
+    const worst = sums.countOf(domain) === 0 ? NONE : sums.worst(domain, last?.worst ?? 0);
+    if (worst === NONE) continue;
+    if (last?.worst === worst && compareText(names[last.domain]!, names[domain]!) < 0) continue;
+    shown.push({ domain, worst });
+    shown.sort((a, b) => b.worst - a.worst || compareText(names[a.domain]!, names[b.domain]!));
+    shown.length = Math.min(shown.length, CANDIDATES_SHOWN);
+  }
+  return shown.map(({ domain, worst }) => ({
+    domain: names[domain]!,
+    coverage: sums.joint(domain),
+    worstCoverage: worst,
+    satisfiable: sums.satisfies(domain),
+  }));
 }

@@ -1,5 +1,8 @@
 // The decision engine: pure decisions over a frozen fleet.
 
-export type { CycleOptions, Decision, EngineOptions } from './decide.ts';
+export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './decide.ts';
 export { decide, Engine, explain } from './decide.ts';
+export type { Histogram } from './histogram.ts';
 export type { Phase, Probe } from './solve.ts';
+export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats, RetryOutcome } from './stats.ts';
+export { conflictFraction, EngineMetrics, MODES } from './stats.ts';

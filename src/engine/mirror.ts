@@ -1,15 +1,18 @@
 // A fleet and its cycle as another thread sees them: the same columns, since they lie on shared memory, and copies of
-// the small tables that are plain objects. Enough to credit clusters; the pools and the verdicts stay at home.
+// the small tables that are plain objects. Enough to serve clusters; the pools and the verdicts stay at home.
 
-import { type Fleet, Fleet as FleetClass, type PatternParts, type ProfileEntry } from '../fleet/index.ts';
+import { Fleet, type Pattern, type PatternParts, type ProfileEntry } from '../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../model/index.ts';
+import type { LaneStart } from './crew.ts';
 import { Cycle } from './cycle.ts';
+import { driveLanes } from './lane.ts';
 
 /** Columns by owner and name. */
 type Columns = Record<string, Uint8Array | Uint32Array | Int32Array | Float64Array>;
 
 interface Shared {
   readonly machines: Columns;
+  readonly stamps: Columns;
   readonly arena: Columns;
   readonly classes: Columns;
   readonly allocatable: Columns;
@@ -17,26 +20,23 @@ interface Shared {
   readonly aggregate: Columns;
   readonly minUnit: Columns;
   readonly turns: Columns;
+  readonly foldable: Columns;
   readonly bound: Columns;
   readonly walk: Columns;
   readonly cycle: Columns;
 }
 
-/** Tables of plain objects; sent only when they have changed. */
-interface Tables {
+/** What is new in the tables of plain objects, by number; undefined for a number that is no longer in use. */
+interface TableChanges {
   readonly dimensions: { readonly names: readonly string[]; readonly stride: number };
-  readonly classes: {
-    readonly version: number;
-    readonly attributes: readonly (Attributes | undefined)[];
-    readonly offered: readonly (ResourceVector | undefined)[];
-  };
-  readonly patterns: readonly (PatternParts | undefined)[];
-  readonly profiles: readonly (ProfileEntry | undefined)[];
+  readonly classes: readonly (readonly [number, Attributes | undefined, ResourceVector | undefined])[];
+  readonly patterns: readonly (readonly [number, PatternParts | undefined])[];
+  readonly profiles: readonly (readonly [number, ProfileEntry | undefined])[];
 }
 
 export interface Reflection {
   readonly shared: Shared;
-  readonly tables: Tables | null;
+  readonly tables: TableChanges | null;
 }
 
 function pick<T extends object>(owner: T, names: readonly (keyof T & string)[]): Columns {
@@ -48,6 +48,10 @@ export class Looking {
   readonly #cycle: Cycle;
   #columns: readonly unknown[] = [];
   #versions = '';
+  /** Tables as they were seen. Nothing in them is ever changed in place, so that another object means a change. */
+  readonly #classes: (Attributes | undefined)[] = [];
+  readonly #patterns: (Pattern | undefined)[] = [];
+  readonly #profiles: (ProfileEntry | undefined)[] = [];
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -60,22 +64,78 @@ export class Looking {
     const moved = columns.some((column, i) => column !== this.#columns[i]);
     const { classes, demand, dimensions, patterns } = this.#cycle.fleet;
     const versions = [classes.version, patterns.version, demand.profiles.version, dimensions.count].join();
-    const tables = versions === this.#versions ? null : tablesOf(this.#cycle.fleet);
+    const tables = versions === this.#versions ? null : this.#changes();
     if (!moved && tables === null) return null;
     this.#columns = columns;
     this.#versions = versions;
     return { shared, tables };
   }
+
+  #changes(): TableChanges {
+    const { classes, demand, dimensions, patterns } = this.#cycle.fleet;
+    const { attributes, offered } = classes;
+    const list = patterns.list();
+    const { entries } = demand.profiles;
+    return {
+      dimensions: { names: dimensions.names, stride: dimensions.stride },
+      classes: changed(this.#classes, attributes).map((c) => [c, attributes[c], offered[c]] as const),
+      patterns: changed(this.#patterns, list).map((n) => [n, partsOf(list[n])] as const),
+      profiles: changed(this.#profiles, entries).map((n) => [n, entries[n]] as const),
+    };
+  }
+}
+
+/** Numbers of the entries that are others than those seen, which are seen from now on. */
+function changed<T>(seen: (T | undefined)[], entries: readonly (T | undefined)[]): number[] {
+  const numbers: number[] = [];
+  for (let number = 0; number < entries.length; number++) {
+    if (seen[number] === entries[number] && number < seen.length) continue;
+    seen[number] = entries[number];
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+function partsOf(pattern: Pattern | undefined): PatternParts | undefined {
+  return pattern && { requirements: pattern.requirements, minUnit: pattern.minUnit };
 }
 
 function sharedOf(cycle: Cycle): Shared {
-  const { bound, fleet, turns, walk } = cycle;
+  const { bound, fleet, foldable, turns, walk } = cycle;
   return {
-    machines: pick(fleet.machines, ['state', 'classOf', 'stampKey', 'target']),
+    machines: pick(fleet.machines, [
+      'state',
+      'held',
+      'classOf',
+      'cluster',
+      'stamp',
+      'stampKey',
+      'target',
+      'ordinal',
+      'owned',
+      'coming',
+    ]),
+    stamps: pick(fleet.machines.stamps, ['reclamationDollars']),
     arena: pick(fleet.machines.arena, ['data']),
-    classes: pick(fleet.classes, ['price']),
+    classes: pick(fleet.classes, ['price', 'probability']),
     allocatable: pick(fleet.classes.allocatable, ['data']),
-    demand: pick(fleet.demand, ['pattern', 'empty']),
+    demand: pick(fleet.demand, [
+      'cluster',
+      'key',
+      'profile',
+      'pattern',
+      'precedence',
+      'spreads',
+      'same',
+      'wholePattern',
+      'foldPattern',
+      'foldProfile',
+      'foldKey',
+      'text',
+      'foldText',
+      'empty',
+      'firstSeenMs',
+    ]),
     aggregate: pick(fleet.demand.aggregate, ['data']),
     minUnit: pick(fleet.demand.minUnit, ['data']),
     turns: pick(turns, [
@@ -85,19 +145,26 @@ function sharedOf(cycle: Cycle): Shared {
       'key',
       'profile',
       'pattern',
+      'firstSeenMs',
+      'precedence',
+      'place',
       'members',
       'firstMember',
       'nextMember',
       'coming',
+      'hopeless',
+      'hopelessKey',
       'start',
       'end',
+      'rowStart',
+      'rowEnd',
       'ofKey',
     ]),
-    bound: pick(bound, ['slots', 'ownStart', 'ownEnd', 'orphanStart', 'orphanEnd']),
+    foldable: pick(foldable, ['anywhere']),
+    bound: pick(bound, ['region', 'slots', 'ownStart', 'ownEnd', 'orphanStart', 'orphanEnd']),
     walk: pick(walk, ['runs']),
     cycle: pick(cycle, [
       'claimedBy',
-      'contested',
       'claims',
       'creditPlace',
       'unclaimed',
@@ -105,44 +172,30 @@ function sharedOf(cycle: Cycle): Shared {
       'outcome',
       'creditStart',
       'creditEnd',
-      'laterStart',
-      'laterEnd',
+      'pending',
+      'pendingEnd',
+      'putOff',
+      'cannotBind',
     ]),
-  };
-}
-
-function tablesOf(fleet: Fleet): Tables {
-  const { classes, demand, dimensions, patterns } = fleet;
-  return {
-    dimensions: { names: dimensions.names, stride: dimensions.stride },
-    classes: { version: classes.version, attributes: classes.attributes, offered: classes.offered },
-    patterns: patterns.list(),
-    profiles: demand.profiles.list(),
   };
 }
 
 /** The cycle of another thread, seen from this one. */
 export class MirroredCycle {
-  #fleet = new FleetClass();
-  cycle = new Cycle(this.#fleet);
+  readonly #fleet = new Fleet();
+  readonly cycle = new Cycle(this.#fleet);
 
   takeOver({ shared, tables }: Reflection): void {
-    if (tables !== null) {
-      // What is remembered per class or domain is good only for the tables it was worked out from.
-      this.#fleet = new FleetClass();
-      this.cycle = new Cycle(this.#fleet);
-      const { classes, demand, dimensions, patterns } = this.#fleet;
-      dimensions.mirror(tables.dimensions.names, tables.dimensions.stride);
-      classes.version = tables.classes.version;
-      // One by one: as arguments of a single call, many classes would overflow the stack.
-      for (const attributes of tables.classes.attributes) classes.attributes.push(attributes);
-      for (const offered of tables.classes.offered) classes.offered.push(offered);
-      patterns.mirror(tables.patterns);
-      demand.profiles.mirror(tables.profiles);
-    }
     const { cycle } = this;
-    const { classes, demand, machines } = this.#fleet;
+    const { classes, demand, dimensions, machines, patterns } = this.#fleet;
+    if (tables !== null) {
+      dimensions.mirror(tables.dimensions.names, tables.dimensions.stride);
+      for (const [number, attributes, offered] of tables.classes) classes.mirror(number, attributes, offered);
+      for (const [number, parts] of tables.patterns) patterns.mirror(number, parts);
+      for (const [number, entry] of tables.profiles) demand.profiles.mirror(number, entry);
+    }
     Object.assign(machines, shared.machines);
+    Object.assign(machines.stamps, shared.stamps);
     Object.assign(machines.arena, shared.arena);
     Object.assign(classes, shared.classes);
     Object.assign(classes.allocatable, shared.allocatable);
@@ -150,8 +203,15 @@ export class MirroredCycle {
     Object.assign(demand.aggregate, shared.aggregate);
     Object.assign(demand.minUnit, shared.minUnit);
     Object.assign(cycle.turns, shared.turns);
+    Object.assign(cycle.foldable, shared.foldable);
     Object.assign(cycle.bound, shared.bound);
     Object.assign(cycle.walk, shared.walk);
     Object.assign(cycle, shared.cycle);
+  }
+
+  /** Runs a lane over the mirrored cycle until the barrier is reached. */
+  drive({ supply, work }: LaneStart): void {
+    this.#fleet.machines.mirror(supply);
+    driveLanes(this.cycle, work, 1, () => false);
   }
 }

@@ -1,14 +1,16 @@
 // Phase 2: rows that Phase 1 left short take machines from rows of strictly lower priority. Nothing moves now: a
 // victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
 
+import { withRoom } from '../fleet/index.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { drainingFor, targeted } from './flight.ts';
 import { domainsOf } from './gang.ts';
-import { SpreadTest } from './spread.ts';
+import { type SpreadTest, spreadTestOf } from './skew.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
-import { NO_VICTIMS, type VictimList, VictimStock } from './victims.ts';
+import { VictimStock } from './victim-stock.ts';
+import { NO_VICTIMS, type VictimList, Victims } from './victims.ts';
 
 /** A machine picked for a row. */
 interface Pick {
@@ -23,13 +25,23 @@ export interface Preemption {
   readonly picks: readonly Pick[];
   /** Machines that drain for the row and those picked now cover it. */
   readonly covered: boolean;
+  /** A gang that no domain would complete even with all its machines. */
+  readonly hopeless: boolean;
 }
+
+const NOTHING: Preemption = { picks: [], covered: false, hopeless: false };
+const HOPELESS: Preemption = { picks: [], covered: false, hopeless: true };
 
 /** Picks for every unmet row, by turn. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
-  const phase = new PhaseTwo(cycle);
   const preemptions = new Map<number, Preemption>();
-  for (const unmet of cycle.unmet) preemptions.set(unmet.turn, phase.serve(unmet));
+  if (cycle.unmet.length === 0) return preemptions;
+  const phase = new PhaseTwo(cycle);
+  for (const unmet of cycle.unmet) {
+    const preemption = phase.serve(unmet);
+    preemptions.set(unmet.turn, preemption);
+    for (const { slot } of preemption.picks) cycle.picks.push(slot);
+  }
   return preemptions;
 }
 
@@ -38,18 +50,22 @@ class PhaseTwo {
   readonly #picked: Uint8Array;
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
-  readonly #stock: VictimStock;
+  #stock: VictimStock | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.#picked = new Uint8Array(cycle.fleet.machines.size);
-    this.#stock = new VictimStock(cycle);
+    cycle.picked = withRoom(cycle.picked, cycle.fleet.machines.size);
+    this.#picked = cycle.picked;
   }
 
   serve(unmet: Unmet): Preemption {
     const { turns, want } = this.#cycle;
     const { turn } = unmet;
-    if (turns.kind[turn] === TurnKind.Gang) return this.#serveGang(turn);
+    if (turns.kind[turn] === TurnKind.Gang) {
+      // One domain must have enough machines, whoever uses them now.
+      const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
+      return possible.length > 0 ? this.#serveGang(turn) : HOPELESS;
+    }
     want.restore(turns.row[turn]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
     for (const slot of drainingFor(this.#cycle, turn, true)) {
@@ -59,7 +75,7 @@ class PhaseTwo {
     }
     const picks: Pick[] = [];
     if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
-    return { picks, covered: want.covered };
+    return picks.length === 0 && !want.covered ? NOTHING : { picks, covered: want.covered, hopeless: false };
   }
 
   /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
@@ -71,13 +87,15 @@ class PhaseTwo {
     picks: Pick[],
   ): void {
     const { want } = this.#cycle;
+    if (want.covered) return;
     const priority = this.#priorityOf(turn);
+    const first = victims.first(this.#picked);
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
     while (again && !want.covered) {
       again = false;
       test?.settle(want);
-      for (let i = 0; victims.has(i) && !want.covered; i++) {
+      for (let i = first; victims.has(i) && !want.covered; i++) {
         const slot = victims.slotAt(i);
         if (this.#picked[slot] === 1) continue;
         const c = this.#classOf(slot);
@@ -100,65 +118,68 @@ class PhaseTwo {
   #serveGang(turn: number): Preemption {
     const cycle = this.#cycle;
     const domains = domainsOf(cycle, turn);
-    const victims = cycle.canBind(cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
-    const byName = new Map(domains.names.map((name, domain) => [name, domain]));
-    const chosen = cycle.gangs.get(turn)!.order;
-    const further = [...new Set(victims.classes.map((c) => domains.names[domains.of(c)]!))]
-      .filter((name) => !chosen.includes(name))
-      .sort(compareText);
-    const hopeful = this.#hopeful(turn, victims);
-    for (const name of [...chosen, ...further]) {
-      const domain = byName.get(name)!;
-      if (hopeful[domain] === 0) continue;
+    for (const domain of this.#hopeful(turn)) {
       const counted = this.#countDomain(turn, domain);
       const picks: Pick[] = [];
       const eligible = (slot: number): boolean => {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
-      this.#pick(turn, victims, eligible, null, picks);
-      if (cycle.want.covered) return { picks, covered: true };
+      this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
+      if (cycle.want.covered) return { picks, covered: true, hopeless: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
-    return { picks: [], covered: false };
+    return NOTHING;
   }
 
   /**
-   * By domain: 1 if it might complete a gang, counting generously everything that fits and is free, its cluster's or
-   * its own, and every victim. Saves trying each rack of a fleet one by one.
+   * Domains that might complete a gang, counting generously everything that fits and is free, its cluster's or its
+   * own, and every victim: those it chose from as it ranked them, then those with victims only, by name. Saves trying
+   * each rack of a fleet one by one.
    */
-  #hopeful(turn: number, victims: VictimList): Uint8Array {
+  #hopeful(turn: number): number[] {
     const cycle = this.#cycle;
-    const { classes, demand, dimensions, patterns } = cycle.fleet;
+    const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+    if (possible.length === 0) return [];
+    const { names } = domainsOf(cycle, turn);
+    const chosen = cycle.gangs.get(turn)!.order;
+    const tried = new Set(chosen);
+    const further = possible
+      .filter((domain) => !tried.has(domain))
+      .sort((a, b) => compareText(names[a]!, names[b]!));
+    const { demand, dimensions } = cycle.fleet;
+    const have = this.#generously(turn);
+    const want = demand.aggregate.data;
+    const from = cycle.turns.row[turn]! * dimensions.stride;
+    return [...chosen, ...further].filter((domain) => {
+      for (let d = 0; d < dimensions.count; d++) {
+        if (have[domain * dimensions.count + d]! < want[from + d]!) return false;
+      }
+      return true;
+    });
+  }
+
+  /** By domain and dimension: everything a gang could count on or preempt, some of it twice. */
+  #generously(turn: number): Float64Array {
+    const cycle = this.#cycle;
+    const { classes, dimensions, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-    const domains = domainsOf(cycle, turn);
-    const want = demand.aggregate.data;
-    const from = cycle.turns.row[turn]! * stride;
-    const have = new Float64Array(domains.names.length * dims);
+    const stock = cycle.stocks.of(turn);
+    for (const domain of stock.list) stock.look(domain);
+    const have = stock.free.slice();
     const add = (c: number, count: number): void => {
-      const at = domains.of(c) * dims;
-      for (let d = 0; d < dims; d++) {
-        const sum = have[at + d]! + classes.allocatable.data[c * stride + d]! * count;
-        have[at + d] = Math.min(sum, want[from + d]!);
-      }
+      const at = stock.domains.of(c) * dims;
+      for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
-    for (const c of pattern.fittingClasses()) {
-      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
-    }
-    for (const slot of cycle.pools.freeSpecial())
-      if (pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
     for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
     const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     }
+    const victims = this.#victimsOfGang(turn);
     for (const c of victims.classes) add(c, victims.countOf(c));
-    const hopeful = new Uint8Array(domains.names.length).fill(1);
-    for (let domain = 0; domain < hopeful.length; domain++) {
-      for (let d = 0; d < dims; d++) if (have[domain * dims + d]! < want[from + d]!) hopeful[domain] = 0;
-    }
-    return hopeful;
+    return have;
   }
 
   /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */
@@ -188,17 +209,20 @@ class PhaseTwo {
     // Its own claims among Idle and Speculative machines, and what nobody claims.
     for (const slot of cycle.claimsOf(turn)) count(slot);
     if (!cycle.canBind(cycle.turns.cluster[turn]!)) return counted;
-    for (const slot of cycle.pools.freeSpecial()) count(slot);
-    for (const c of pattern.fittingClasses()) {
-      if (domains.of(c) !== domain) continue;
+    for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
+    for (const c of cycle.stocks.of(turn).classesIn(domain)) {
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
       for (let i = 0; i < free && cycle.want.adds(c, true); i++) cycle.want.take(c, true);
     }
     return counted;
   }
 
+  #victimsOfGang(turn: number): VictimList {
+    return this.#cycle.canBind(this.#cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
+  }
+
   #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {
-    return spread === null ? null : new SpreadTest(this.#cycle, turn, spread.counts, spread.offers);
+    return spread === null ? null : spreadTestOf(this.#cycle, turn, spread);
   }
 
   #priorityOf(turn: number): number {
@@ -211,7 +235,8 @@ class PhaseTwo {
     const memo = `${pattern}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {
-      victims = this.#stock.victims(pattern, priority);
+      this.#stock ??= new VictimStock(this.#cycle);
+      victims = new Victims(this.#stock, pattern, priority);
       this.#victims.set(memo, victims);
     }
     return victims;

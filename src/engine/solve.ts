@@ -2,15 +2,10 @@
 // by itself; then the rows that need the shared pools are served in rank order over all clusters.
 
 import type { DecisionOptions } from '../model/index.ts';
-import { acquire } from './acquire.ts';
-import { creditRow } from './credit.ts';
 import type { Crew } from './crew.ts';
-import type { Cycle, Pending } from './cycle.ts';
-import { serveGang } from './gang.ts';
-import { acquireEvenly } from './spread.ts';
-import { TurnKind } from './turns.ts';
-import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
-import type { Shortage } from './want.ts';
+import type { Cycle } from './cycle.ts';
+import type { Lanes } from './lanes.ts';
+import { Round } from './round.ts';
 
 /** Parts of a cycle, in the order they end. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
@@ -22,6 +17,7 @@ export type Probe = (ended: Phase) => void;
 export function solve(
   cycle: Cycle,
   crew: Crew,
+  lanes: Lanes,
   nowMs: number,
   options: DecisionOptions,
   everything: boolean,
@@ -29,58 +25,14 @@ export function solve(
 ): void {
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
-  crew.credit(dirty);
-  for (const cluster of dirty) cycle.gather(cluster);
+  crew.run(Round.Serve, dirty);
+  crew.run(Round.Credit, cycle.takeUp(dirty));
   probe('credit');
-  const { fleet, turns } = cycle;
-  const pending: Pending[] = [];
-  for (const cluster of fleet.clusters.sorted()) {
-    for (const row of cycle.pendingOf[cluster] ?? []) pending.push(row);
-  }
-  pending.sort((a, b) => turns.compare(fleet, a.turn, b.turn));
+  let rows = 0;
+  for (const cluster of dirty) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
+  cycle.stats.credited(dirty.length, rows);
+  const pending = cycle.pendingInOrder();
   cycle.openPass();
-  for (const { turn, shortage, gangs } of pending) {
-    serve(cycle, turn, shortage, gangs);
-    if (turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
-  }
+  lanes.serve(pending);
   probe('acquire');
-}
-
-function serve(cycle: Cycle, turn: number, shortage: Shortage | null, gangs: number): void {
-  const { turns, want } = cycle;
-  cycle.pass.push(turn);
-  if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
-  if (turns.kind[turn] === TurnKind.Gang) {
-    serveGang(cycle, turn);
-    noteTaken(cycle, turn);
-    return;
-  }
-  if (shortage === null) {
-    cycle.openCredits(turn);
-    creditRow(cycle, turn, false);
-  } else if (turns.kind[turn] === TurnKind.Fold) {
-    want.beginFold(turns.row[turn]!, gangs);
-  } else {
-    want.restore(turns.row[turn]!, shortage);
-  }
-  cycle.openLater(turn);
-  if (!want.covered) {
-    if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
-    else {
-      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn);
-      if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
-    }
-  }
-  noteTaken(cycle, turn);
-}
-
-/** Members that no machine of the fold hosts are served as the gangs they are, right behind it. */
-function serveUnhosted(cycle: Cycle, fold: number): void {
-  const { fleet, turns } = cycle;
-  const members = turns.membersOf(fleet, fold);
-  const hosted = members.length - cycle.want.gangsLeft;
-  cycle.hosted.set(fold, hosted);
-  for (const [i, row] of members.slice(hosted).entries()) {
-    serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)), null, 0);
-  }
 }

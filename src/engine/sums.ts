@@ -1,128 +1,293 @@
-// What a gang finds in each domain, added up: all of it, what it may be credited with, what is its own. The choice of a
-// domain compares these sums, in whole parts per million of what the gang wants.
+// What a gang finds in each domain, added up: what it may be credited with, what is its own, and with the stock of the
+// pools all there is. The choice of a domain compares these sums, in whole parts per million of what the gang wants.
 
-import { ExactSums, partsPerMillion } from './coverage.ts';
+import { partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
+import type { DomainStock } from './domain-stock.ts';
+import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './flight.ts';
+import { NONE } from './turns.ts';
 
-/** What a machine counts towards, beside the joint sum of its domain. */
-export const Towards = { Joint: 0, Idle: 1, Creditable: 2 } as const;
+const MILLION = 1_000_000;
+/** Up to so many times what is wanted, parts per million are exact in a double. */
+const MANY = 1_000_000;
 
-/** Machines a gang finds, by domain. Amounts are capped at what it wants, except the uncapped total. */
+/** The sums of the gang being served; one instance serves all gangs in turn. */
 export class DomainSums {
-  readonly #offered: Float64Array;
-  readonly #stride: number;
+  readonly #cycle: Cycle;
+  #stock!: DomainStock;
+  #turn = NONE;
+  /** Nothing in the pools counts for a cluster that cannot bind. */
+  #pooled = false;
   /** Dimensions the gang wants something of, and how much. */
-  readonly #dims: number[] = [];
-  readonly #wants: number[] = [];
-  readonly #dimensionCount: number;
-  /** The domains looked at, by number, and the place of each among them; -1 for all others. */
-  readonly scope: readonly number[];
-  readonly #places: Int32Array;
-  readonly counts: Int32Array;
-  /** Of those, machines that may be credited. */
-  readonly credits: Int32Array;
-  readonly own: Float64Array;
-  readonly creditable: Float64Array;
-  readonly creditableAndIdle: Float64Array;
-  readonly joint: Float64Array;
-  readonly #total: ExactSums;
+  #dims: number[] = [];
+  #wants: number[] = [];
+  /** Domains with machines beside those of the pools. */
+  homes: number[] = [];
+  /** Free bound machines of the cluster that fit, as they are walked. */
+  bound: number[] = [];
+  /** Idle, then Creating machines in flight for the gang. */
+  coming: number[] = [];
+  draining: number[] = [];
+  // By domain and dimension, uncapped; zero but for homes. A sum beyond 2^53 is not exact, but more than is wanted.
+  #creditable = new Float64Array(0);
+  #own = new Float64Array(0);
+  /** What is counted beside the stock: all of it, and of that what may be credited. */
+  #beside = new Float64Array(0);
+  #besideCreditable = new Float64Array(0);
+  /** By domain: machines counted beside the stock, and whether it is a home. */
+  #counts = new Int32Array(0);
+  #isHome = new Uint8Array(0);
 
-  constructor(cycle: Cycle, turn: number, scope: readonly number[], domainCount: number) {
-    const { stride, count } = cycle.fleet.dimensions;
-    const from = cycle.turns.row[turn]! * stride;
-    for (let d = 0; d < count; d++) {
-      const wanted = cycle.fleet.demand.aggregate.data[from + d]!;
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Starts over with what a gang finds now. */
+  begin(turn: number): void {
+    const cycle = this.#cycle;
+    const stock = cycle.stocks.of(turn);
+    this.#clear();
+    this.#turn = turn;
+    this.#stock = stock;
+    this.#pooled = cycle.canBind(cycle.turns.cluster[turn]!);
+    this.#reserve(stock);
+    this.#readWants(turn);
+    this.#addBound(turn);
+    const isComing = cycle.turns.coming[turn] === 1;
+    const idle = isComing ? comingIdle(cycle, turn) : [];
+    const creating = isComing ? comingCreating(cycle, turn, false) : [];
+    this.coming = [...idle, ...creating];
+    this.draining = isComing ? drainingFor(cycle, turn, false) : [];
+    // What is in flight and Idle is in the stock as well.
+    for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
+    for (const slot of creating) this.#add(slot, true, true, true);
+    for (const slot of this.draining) this.#add(slot, false, true, true);
+    if (!this.#pooled || !isComing) return;
+    for (const slot of ownSpeculative(cycle, turn)) this.#add(slot, false, true, false);
+  }
+
+  #clear(): void {
+    if (this.#turn === NONE) return;
+    const { dims } = this.#stock;
+    for (const domain of this.homes) {
+      for (const column of this.#columns()) column.fill(0, domain * dims, (domain + 1) * dims);
+      this.#counts[domain] = 0;
+      this.#isHome[domain] = 0;
+    }
+    this.homes = [];
+    this.bound = [];
+    this.#turn = NONE;
+  }
+
+  #columns(): Float64Array[] {
+    return [this.#creditable, this.#own, this.#beside, this.#besideCreditable];
+  }
+
+  /** All columns are zero when this is called. */
+  #reserve({ free, counts }: DomainStock): void {
+    if (this.#creditable.length < free.length) {
+      this.#creditable = new Float64Array(free.length * 2);
+      this.#own = new Float64Array(free.length * 2);
+      this.#beside = new Float64Array(free.length * 2);
+      this.#besideCreditable = new Float64Array(free.length * 2);
+    }
+    if (this.#counts.length >= counts.length) return;
+    this.#counts = new Int32Array(counts.length * 2);
+    this.#isHome = new Uint8Array(counts.length * 2);
+  }
+
+  #readWants(turn: number): void {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const from = this.#cycle.turns.row[turn]! * dimensions.stride;
+    this.#dims = [];
+    this.#wants = [];
+    for (let d = 0; d < dimensions.count; d++) {
+      const wanted = demand.aggregate.data[from + d]!;
       if (wanted === 0) continue;
       this.#dims.push(d);
       this.#wants.push(wanted);
     }
-    this.#offered = cycle.fleet.classes.allocatable.data;
-    this.#stride = stride;
-    this.#dimensionCount = count;
-    this.scope = scope;
-    this.#places = new Int32Array(domainCount).fill(-1);
-    for (const [place, domain] of scope.entries()) this.#places[domain] = place;
-    this.counts = new Int32Array(scope.length);
-    this.credits = new Int32Array(scope.length);
-    const cells = scope.length * this.#dims.length;
-    this.own = new Float64Array(cells);
-    this.creditable = new Float64Array(cells);
-    this.creditableAndIdle = new Float64Array(cells);
-    this.joint = new Float64Array(cells);
-    this.#total = new ExactSums(cells);
   }
 
-  /** Counts `count` machines of a class in a domain, if that is looked at. */
-  add(domain: number, classNumber: number, count: number, towards: number): void {
-    const place = this.#places[domain]!;
-    if (place === -1) return;
-    this.counts[place]! += count;
-    if (towards === Towards.Creditable) this.credits[place]! += count;
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) {
-      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
-      if (amount === 0) continue;
-      const at = place * length + i;
-      const want = this.#wants[i]!;
-      this.#total.add(at, amount, count);
-      this.joint[at] = Math.min(want, this.joint[at]! + amount * count);
-      if (towards === Towards.Joint) continue;
-      this.creditableAndIdle[at] = Math.min(want, this.creditableAndIdle[at]! + amount * count);
-      if (towards === Towards.Creditable)
-        this.creditable[at] = Math.min(want, this.creditable[at]! + amount * count);
+  #addBound(turn: number): void {
+    const cycle = this.#cycle;
+    const { machines, patterns } = cycle.fleet;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const key = cycle.turns.key[turn]!;
+    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
+      this.bound.push(slot);
+      this.#add(slot, true, cycle.isOwn(slot, key), true);
     }
   }
 
-  /** Marks a counted machine as the gang's own. */
-  addOwn(domain: number, classNumber: number): void {
-    const place = this.#places[domain]!;
-    if (place === -1) return;
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) {
-      const amount = this.#offered[classNumber * this.#stride + this.#dims[i]!]!;
-      const at = place * length + i;
-      this.own[at] = Math.min(this.#wants[i]!, this.own[at]! + amount);
+  /** Not claimed, or only by a row whose turn comes later and that did not wait for a hopeless gang. */
+  #isFree(slot: number, turn: number): boolean {
+    const { turns } = this.#cycle;
+    const by = this.#cycle.claimedBy[slot]! - 1;
+    return by === NONE || (turns.hopeless[turn] === 1 && turns.place[by]! > turns.place[turn]!);
+  }
+
+  #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {
+    const { classes, dimensions, machines } = this.#cycle.fleet;
+    const c = machines.classOf[slot]!;
+    const domain = this.#stock.domains.of(c);
+    if (this.#isHome[domain] === 0) {
+      this.#isHome[domain] = 1;
+      this.homes.push(domain);
+    }
+    if (beside) this.#counts[domain]!++;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const d = this.#dims[i]!;
+      const amount = classes.allocatable.data[c * dimensions.stride + d]!;
+      const at = domain * this.#stock.dims + d;
+      if (creditable) this.#creditable[at]! += amount;
+      if (own) this.#own[at]! += amount;
+      if (!beside) continue;
+      this.#beside[at]! += amount;
+      if (creditable) this.#besideCreditable[at]! += amount;
     }
   }
 
-  satisfies(place: number): boolean {
-    const { length } = this.#dims;
-    for (let i = 0; i < length; i++) if (this.joint[place * length + i]! < this.#wants[i]!) return false;
+  /** All domains in which something may be found. */
+  get domains(): readonly number[] {
+    return this.#pooled ? this.#stock.list : this.homes;
+  }
+
+  /** Machines counted in a domain. */
+  countOf(domain: number): number {
+    if (!this.#pooled) return this.#counts[domain]!;
+    this.#stock.look(domain);
+    return this.#counts[domain]! + this.#stock.counts[domain]!;
+  }
+
+  /** All there is of a dimension. */
+  #joint(domain: number, d: number): number {
+    const at = domain * this.#stock.dims + d;
+    return this.#pooled ? this.#beside[at]! + this.#stock.free[at]! : this.#beside[at]!;
+  }
+
+  satisfies(domain: number): boolean {
+    if (this.#pooled) this.#stock.look(domain);
+    for (let i = 0; i < this.#dims.length; i++) {
+      if (this.#joint(domain, this.#dims[i]!) < this.#wants[i]!) return false;
+    }
     return true;
   }
 
-  /** Sum over the dimensions, in parts per million. */
-  coverage(place: number, sum: Float64Array): number {
-    const { length } = this.#dims;
+  /** Whether what may be credited covers the gang. */
+  isCreditable(domain: number): boolean {
+    for (let i = 0; i < this.#dims.length; i++) {
+      if (this.#creditable[domain * this.#stock.dims + this.#dims[i]!]! < this.#wants[i]!) return false;
+    }
+    return true;
+  }
+
+  // Coverage: parts per million, summed over the dimensions.
+
+  creditable(domain: number): number {
+    return this.#coverage(domain, this.#creditable);
+  }
+
+  own(domain: number): number {
+    return this.#coverage(domain, this.#own);
+  }
+
+  #coverage(domain: number, column: Float64Array): number {
     let ppm = 0;
-    for (let i = 0; i < length; i++) ppm += partsPerMillion(sum[place * length + i]!, this.#wants[i]!);
+    for (let i = 0; i < this.#dims.length; i++) {
+      ppm += cappedParts(column[domain * this.#stock.dims + this.#dims[i]!]!, this.#wants[i]!);
+    }
     return ppm;
   }
 
-  worstCoverage(place: number): number {
-    const { length } = this.#dims;
-    let worst = 1_000_000;
-    for (let i = 0; i < length; i++) {
-      worst = Math.min(worst, partsPerMillion(this.joint[place * length + i]!, this.#wants[i]!));
+  creditableAndIdle(domain: number): number {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const at = domain * this.#stock.dims + this.#dims[i]!;
+      const idle = this.#pooled ? this.#stock.idle[at]! : 0;
+      ppm += cappedParts(this.#besideCreditable[at]! + idle, this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  joint(domain: number): number {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      ppm += cappedParts(this.#joint(domain, this.#dims[i]!), this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  /** Coverage of the dimension of which a domain has least; NONE as soon as it is known to be below `least`. */
+  worst(domain: number, least: number): number {
+    if (this.#pooled) this.#stock.look(domain);
+    let worst = MILLION;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const have = this.#joint(domain, this.#dims[i]!);
+      const want = this.#wants[i]!;
+      // Not exact, and off by less than the one part it is below.
+      if (have < want * ((least - 1) / MILLION)) return NONE;
+      worst = Math.min(worst, cappedParts(have, want));
+      if (worst < least) return NONE;
     }
     return worst;
   }
 
-  /** What the joint sum lacks, by dimension of the fleet; null if nothing. */
-  missing(place: number): Float64Array | null {
-    if (this.satisfies(place)) return null;
-    const missing = new Float64Array(this.#dimensionCount);
-    for (const [i, d] of this.#dims.entries()) {
-      missing[d] = this.#wants[i]! - this.joint[place * this.#dims.length + i]!;
-    }
-    return missing;
-  }
-
-  uncapped(place: number): bigint {
-    let ppm = 0n;
-    for (const [i, want] of this.#wants.entries()) {
-      ppm += this.#total.partsPerMillion(place * this.#dims.length + i, want);
+  /** Parts per million without the cap. */
+  uncapped(domain: number): number | bigint {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const have = this.#joint(domain, this.#dims[i]!);
+      const want = this.#wants[i]!;
+      if (have > Number.MAX_SAFE_INTEGER || have > want * MANY) return this.#uncappedExactly(domain);
+      ppm += partsPerMillion(have, want);
     }
     return ppm;
   }
+
+  #uncappedExactly(domain: number): bigint {
+    let ppm = 0n;
+    for (const [i, d] of this.#dims.entries()) {
+      ppm += (BigInt(MILLION) * this.#jointExactly(domain, d)) / BigInt(this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  #jointExactly(domain: number, d: number): bigint {
+    const cycle = this.#cycle;
+    const { classes, dimensions, machines } = cycle.fleet;
+    let sum = 0n;
+    const add = (c: number, count: number): void => {
+      if (this.#stock.domains.of(c) !== domain) return;
+      sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!) * BigInt(count);
+    };
+    for (const slot of [...this.bound, ...this.coming, ...this.draining]) add(machines.classOf[slot]!, 1);
+    if (!this.#pooled) return sum;
+    const coming = new Set(this.coming);
+    for (const c of this.#stock.classesIn(domain))
+      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
+    for (const slot of this.#stock.specialIn(domain)) {
+      if (cycle.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
+    }
+    return sum;
+  }
+
+  /** What a domain lacks even with all there is, by dimension of the fleet; null if nothing. */
+  missing(domain: number): Float64Array | null {
+    if (this.satisfies(domain)) return null;
+    const missing = new Float64Array(this.#stock.dims);
+    for (const [i, d] of this.#dims.entries()) {
+      missing[d] = Math.max(0, this.#wants[i]! - this.#joint(domain, d));
+    }
+    return missing;
+  }
+}
+
+function cappedParts(have: number, want: number): number {
+  return have >= want ? MILLION : partsPerMillion(have, want);
 }

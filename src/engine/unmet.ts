@@ -1,6 +1,7 @@
 // Rows that Phase 1 left short, noted at their turn: how short, and who was there before them.
 
-import { MachineState } from '../model/index.ts';
+import type { Pattern } from '../fleet/index.ts';
+import { isBound, MachineState } from '../model/index.ts';
 import type { Cycle, SpreadView } from './cycle.ts';
 import { NONE } from './turns.ts';
 import type { Shortage } from './want.ts';
@@ -17,6 +18,7 @@ export interface Unmet {
 /** Notes that the turn being served is short. */
 export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null): void {
   const { want } = cycle;
+  if (cycle.isTrial) return;
   const blocker = blockerOf(cycle, turn);
   cycle.unmet.push({ turn, shortage: want.save(), deficit: want.deficit(), spread, blocker });
 }
@@ -24,31 +26,71 @@ export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null):
 /** The last turn before this one that claimed something this one could have used; NONE for none. */
 export function blockerOf(cycle: Cycle, turn: number): number {
   const { fleet, turns } = cycle;
-  const { machines, patterns } = fleet;
-  const pattern = patterns.patternOf(turns.pattern[turn]!);
-  let blocker = NONE;
-  const consider = (other: number): void => {
-    if (other !== turn && (blocker === NONE || turns.compare(fleet, blocker, other) < 0)) blocker = other;
-  };
-  for (const c of pattern.fittingClasses()) {
-    if (cycle.lastTakenBy[c] !== NONE) consider(cycle.lastTakenBy[c]!);
+  const pattern = fleet.patterns.patternOf(turns.pattern[turn]!);
+  let taken = NONE;
+  for (const c of pattern.fittingClasses()) taken = Math.max(taken, cycle.lastTakenAt[c]!);
+  const other = taken === NONE ? NONE : cycle.pass[taken]!;
+  const neighbour = lastNeighbour(cycle, turn, pattern);
+  if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
+  return turns.compare(fleet, other, neighbour) < 0 ? neighbour : other;
+}
+
+/** Of its cluster: the last turn before it that counts on a bound machine which it could have used. */
+function lastNeighbour(cycle: Cycle, turn: number, pattern: Pattern): number {
+  const { place } = cycle.turns;
+  const neighbour = lastHosted(cycle, turn, pattern);
+  const unhosted = cycle.unhostedOf.get(cycle.turns.cluster[turn]!) ?? [];
+  for (let i = unhosted.length - 1; i >= 0; i--) {
+    const other = unhosted[i]!;
+    if (neighbour !== NONE && place[other]! < place[neighbour]!) break;
+    if (place[other]! < place[turn]! && countsOnFitting(cycle, other, pattern)) return other;
   }
-  const walk = cycle.walk.begin(turns.cluster[turn]!);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    const by = cycle.claimedBy[slot]! - 1;
-    if (by === NONE || turns.place[by]! >= turns.place[turn]!) continue;
-    if (machines.held[slot] === 0 && pattern.fits(machines.classOf[slot]!)) consider(by);
+  return neighbour;
+}
+
+/** The same among turns that stand in the cluster's own order. Better-ranked turns are served, so answers stay good. */
+function lastHosted(cycle: Cycle, turn: number, pattern: Pattern): number {
+  const { fleet, turns } = cycle;
+  const cluster = turns.cluster[turn]!;
+  const start = turns.start[cluster]!;
+  const before = start + Math.ceil(turns.place[turn]!);
+  const memo = cluster * fleet.patterns.size + turns.pattern[turn]!;
+  const known = cycle.neighbours.get(memo) ?? { before: start, last: NONE };
+  let last = known.last;
+  for (let other = before - 1; other >= known.before; other--) {
+    if (!countsOnFitting(cycle, other, pattern)) continue;
+    last = other;
+    break;
   }
-  return blocker;
+  cycle.neighbours.set(memo, { before, last });
+  return last;
+}
+
+function countsOnFitting(cycle: Cycle, turn: number, pattern: Pattern): boolean {
+  const { machines } = cycle.fleet;
+  for (let i = cycle.creditStart[turn]!; i < cycle.creditEnd[turn]!; i++) {
+    const slot = cycle.claims[i]!;
+    if (machines.held[slot] === 1 || !isBound(machines.stateOf(slot))) continue;
+    if (pattern.fits(machines.classOf[slot]!)) return true;
+  }
+  return false;
 }
 
 /** After a turn was served from the pools: it is the last one that was, for every class it took from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
+  if (cycle.isTrial) return;
+  noteRange(cycle, cycle.creditStart[turn]!, cycle.creditEnd[turn]!);
+  noteRange(cycle, cycle.laterStart[turn]!, cycle.laterEnd[turn]!);
+}
+
+function noteRange(cycle: Cycle, from: number, to: number): void {
   const { machines } = cycle.fleet;
-  for (const slot of cycle.claimsOf(turn)) {
+  const at = cycle.pass.length - 1;
+  for (let i = from; i < to; i++) {
+    const slot = cycle.claims[i]!;
     const state = machines.state[slot];
     if (state === MachineState.Idle || state === MachineState.Speculative) {
-      cycle.lastTakenBy[machines.classOf[slot]!] = turn;
+      cycle.lastTakenAt[machines.classOf[slot]!] = at;
     }
   }
 }

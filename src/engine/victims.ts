@@ -2,13 +2,16 @@
 // the score decides, then the id. Lists are put in order only as far as somebody reads them.
 
 import { victimScore } from '../model/index.ts';
-import type { Cycle } from './cycle.ts';
+import { NONE } from './turns.ts';
+import type { Loss, VictimGroup, VictimStock } from './victim-stock.ts';
 
 /** Victims in order, read by number. */
 export interface VictimList {
   /** Classes that have victims, and how many each. */
   readonly classes: readonly number[];
   countOf(classNumber: number): number;
+  /** The first victim that is not marked as picked; picks that may yet be taken back must not be marked. */
+  first(picked: Uint8Array): number;
   /** Whether there is a victim number `i`, counted from the best. */
   has(i: number): boolean;
   slotAt(i: number): number;
@@ -18,181 +21,187 @@ export interface VictimList {
   isExcess(i: number): boolean;
 }
 
-/** The victims of one (pattern, priority): a heap whose popped part is the list so far. */
-class Victims implements VictimList {
-  readonly #cycle: Cycle;
+/** Equally good victims: one loss, one drain time. */
+interface Batch {
+  readonly loss: Loss;
+  readonly excess: boolean;
+  readonly score: number;
+  readonly groups: () => (readonly [classNumber: number, VictimGroup])[];
+}
+
+/** A group that is being read; the head is its number `next − 1`. */
+interface Reading {
+  readonly batch: Batch;
+  readonly group: VictimGroup;
+  head: number;
+  next: number;
+}
+
+/** The victims of one (pattern, priority). */
+export class Victims implements VictimList {
+  readonly #stock: VictimStock;
+  readonly #preemptor: number;
   readonly #slots: number[] = [];
-  readonly #scores: number[] = [];
-  readonly #priorities: number[] = [];
-  readonly #excess: boolean[] = [];
-  /** Entries as a heap, best on top. */
-  readonly #heap: number[] = [];
-  readonly #sorted: number[] = [];
-  readonly #counts = new Map<number, number>();
+  readonly #from: Batch[] = [];
+  #first = 0;
+  /** Best first; those before `#opened` are in the heap or read. */
+  readonly #batches: readonly Batch[];
+  #opened = 0;
+  /** Groups that are as good as each other, the smallest id on top. */
+  readonly #heap: Reading[] = [];
+  #counts: Map<number, number> | null = null;
 
-  constructor(cycle: Cycle) {
-    this.#cycle = cycle;
+  constructor(stock: VictimStock, patternNumber: number, preemptor: number) {
+    const { classes, patterns } = stock.cycle.fleet;
+    this.#stock = stock;
+    this.#preemptor = preemptor;
+    const fitting = patterns.patternOf(patternNumber).fittingClasses();
+    const bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
+    this.#batches = [...this.#unclaimed(bySeconds), ...this.#claimed(bySeconds)].sort(
+      (a, b) => Number(b.excess) - Number(a.excess) || b.score - a.score,
+    );
   }
 
-  add(slot: number, score: number, priority: number, excess: boolean): void {
-    const entry = this.#slots.push(slot) - 1;
-    this.#scores.push(score);
-    this.#priorities.push(priority);
-    this.#excess.push(excess);
-    this.#heap.push(entry);
-    const c = this.#cycle.fleet.machines.classOf[slot]!;
-    this.#counts.set(c, this.countOf(c) + 1);
-  }
-
-  /** Call once after the last `add`. */
-  heapify(): void {
-    for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
-  }
-
-  get classes(): number[] {
-    return [...this.#counts.keys()];
+  get classes(): readonly number[] {
+    return [...this.#counted().keys()];
   }
 
   countOf(classNumber: number): number {
-    return this.#counts.get(classNumber) ?? 0;
+    return this.#counted().get(classNumber) ?? 0;
+  }
+
+  first(picked: Uint8Array): number {
+    while (this.has(this.#first) && picked[this.slotAt(this.#first)] === 1) this.#first++;
+    return this.#first;
   }
 
   has(i: number): boolean {
-    while (this.#sorted.length <= i && this.#heap.length > 0) this.#sorted.push(this.#pop());
-    return i < this.#sorted.length;
+    while (this.#slots.length <= i && this.#fill()) this.#read();
+    return i < this.#slots.length;
   }
 
   slotAt(i: number): number {
-    return this.#slots[this.#sorted[i]!]!;
+    return this.#slots[i]!;
   }
 
   priorityAt(i: number): number {
-    return this.#priorities[this.#sorted[i]!]!;
+    return this.#from[i]!.loss.priority;
   }
 
   isExcess(i: number): boolean {
-    return this.#excess[this.#sorted[i]!]!;
+    return this.#from[i]!.excess;
   }
 
-  #pop(): number {
-    const best = this.#heap[0]!;
-    const last = this.#heap.pop()!;
-    if (this.#heap.length > 0) {
-      this.#heap[0] = last;
-      this.#sink(0);
+  *#unclaimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
+    for (const { loss, excess, byClass } of this.#stock.unclaimed) {
+      if (loss.priority >= this.#preemptor) continue;
+      for (const [seconds, classes] of bySeconds) {
+        const groups = () => classes.flatMap((c) => (byClass.has(c) ? [[c, byClass.get(c)!] as const] : []));
+        yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };
+      }
     }
-    return best;
+  }
+
+  *#claimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
+    for (const [number, loss] of this.#stock.losses.entries()) {
+      if (loss.priority >= this.#preemptor) continue;
+      for (const [seconds, classes] of bySeconds) {
+        const groups = () =>
+          classes.flatMap((c) => {
+            const group = this.#stock.claimed(c, number);
+            return group === null ? [] : [[c, group] as const];
+          });
+        yield { loss, excess: false, score: this.#scoreOf(loss, seconds), groups };
+      }
+    }
+  }
+
+  #scoreOf(loss: Loss, drainSeconds: number): number {
+    return victimScore(this.#preemptor, { ...loss, drainSeconds }, this.#stock.cycle.options.weights);
+  }
+
+  #counted(): Map<number, number> {
+    if (this.#counts !== null) return this.#counts;
+    this.#counts = new Map();
+    for (const { groups } of this.#batches) {
+      for (const [c, group] of groups()) {
+        const count = group.count();
+        if (count > 0) this.#counts.set(c, (this.#counts.get(c) ?? 0) + count);
+      }
+    }
+    return this.#counts;
+  }
+
+  /** Makes the heap hold the next victim; false if there is none. */
+  #fill(): boolean {
+    const batches = this.#batches;
+    while (this.#heap.length === 0 && this.#opened < batches.length) {
+      const { excess, score } = batches[this.#opened]!;
+      while (batches[this.#opened]?.score === score && batches[this.#opened]!.excess === excess) {
+        this.#open(batches[this.#opened++]!);
+      }
+      for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
+    }
+    return this.#heap.length > 0;
+  }
+
+  #open(batch: Batch): void {
+    for (const [, group] of batch.groups()) {
+      const reading = { batch, group, head: NONE, next: 0 };
+      if (this.#advance(reading)) this.#heap.push(reading);
+    }
+  }
+
+  /** Moves the top of the heap to the end of the list. */
+  #read(): void {
+    const heap = this.#heap;
+    const top = heap[0]!;
+    this.#slots.push(top.head);
+    this.#from.push(top.batch);
+    if (!this.#advance(top)) {
+      const last = heap.pop()!;
+      if (heap.length === 0) return;
+      heap[0] = last;
+    }
+    this.#sink(0);
+  }
+
+  #advance(reading: Reading): boolean {
+    do reading.head = reading.group.at(reading.next++);
+    while (reading.head !== NONE && !this.#mayLose(reading.head));
+    return reading.head !== NONE;
+  }
+
+  /** A cluster that has not reported cannot vouch for who uses a machine: its stamp must allow it too. */
+  #mayLose(slot: number): boolean {
+    const { cycle } = this.#stock;
+    const { cluster, stamp, stamps } = cycle.fleet.machines;
+    if (cycle.isReady(cluster[slot]!)) return true;
+    return stamps.hasPriority[stamp[slot]!] === 1 && stamps.priority[stamp[slot]!]! < this.#preemptor;
   }
 
   #sink(at: number): void {
     const heap = this.#heap;
+    const { ordinal } = this.#stock.cycle.fleet.machines;
+    const reading = heap[at]!;
     for (;;) {
-      const left = 2 * at + 1;
-      if (left >= heap.length) return;
-      const right = left + 1;
-      const child = right < heap.length && this.#isBetter(heap[right]!, heap[left]!) ? right : left;
-      if (!this.#isBetter(heap[child]!, heap[at]!)) return;
-      const entry = heap[at]!;
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && ordinal[heap[child + 1]!.head]! < ordinal[heap[child]!.head]!) child++;
+      if (ordinal[heap[child]!.head]! > ordinal[reading.head]!) break;
       heap[at] = heap[child]!;
-      heap[child] = entry;
       at = child;
     }
-  }
-
-  #isBetter(a: number, b: number): boolean {
-    if (this.#excess[a] !== this.#excess[b]) return this.#excess[a]!;
-    if (this.#scores[a] !== this.#scores[b]) return this.#scores[a]! > this.#scores[b]!;
-    const { ordinal } = this.#cycle.fleet.machines;
-    return ordinal[this.#slots[a]!]! < ordinal[this.#slots[b]!]!;
+    heap[at] = reading;
   }
 }
 
 export const NO_VICTIMS: VictimList = {
   classes: [],
   countOf: () => 0,
+  first: () => 0,
   has: () => false,
   slotAt: () => 0,
   priorityAt: () => 0,
   isExcess: () => false,
 };
-
-/** Configured machines by class, so that a list looks only at classes that fit. */
-export class VictimStock {
-  readonly #cycle: Cycle;
-  /** Slots of class c: `#slots[#start[c] … #start[c + 1] − 1]`. Made when first asked for. */
-  #start: Uint32Array | null = null;
-  #slots = new Uint32Array(0);
-
-  constructor(cycle: Cycle) {
-    this.#cycle = cycle;
-  }
-
-  /** All machines that fit a pattern and serve, or were bound for, a priority below the preemptor's. */
-  victims(patternNumber: number, preemptor: number): VictimList {
-    const victims = new Victims(this.#cycle);
-    const start = this.#byClass();
-    for (const c of this.#cycle.fleet.patterns.patternOf(patternNumber).fittingClasses()) {
-      for (let i = start[c]!; i < start[c + 1]!; i++) this.#consider(victims, this.#slots[i]!, preemptor);
-    }
-    victims.heapify();
-    return victims;
-  }
-
-  #byClass(): Uint32Array {
-    if (this.#start !== null) return this.#start;
-    const { classes, clusters, machines } = this.#cycle.fleet;
-    const start = new Uint32Array(classes.size + 2);
-    let total = 0;
-    const eachConfigured = (visit: (slot: number) => void): void => {
-      for (let cluster = 1; cluster < clusters.size; cluster++) {
-        const run = machines.boundOf(cluster)?.configured;
-        if (run === undefined) continue;
-        for (let i = run.offset; i < run.offset + run.length; i++) {
-          const slot = machines.arena.data[i]!;
-          // A held machine could not be acquired once it has drained.
-          if (machines.held[slot] === 0) visit(slot);
-        }
-      }
-    };
-    eachConfigured((slot) => {
-      start[machines.classOf[slot]! + 2]!++;
-      total++;
-    });
-    for (let c = 2; c < start.length; c++) start[c]! += start[c - 1]!;
-    this.#slots = new Uint32Array(total);
-    eachConfigured((slot) => {
-      this.#slots[start[machines.classOf[slot]! + 1]!++] = slot;
-    });
-    this.#start = start;
-    return start;
-  }
-
-  #consider(victims: Victims, slot: number, preemptor: number): void {
-    const cycle = this.#cycle;
-    const { machines } = cycle.fleet;
-    const { stamps } = machines;
-    const stamp = machines.stamp[slot]!;
-    const ready = cycle.isReady(machines.cluster[slot]!);
-    const claimant = cycle.claimedBy[slot]!;
-    // A cluster that has not reported cannot vouch for who uses a machine: only the stamp can.
-    if (claimant === 0 || !ready) {
-      if (stamps.hasPriority[stamp] === 0 || stamps.priority[stamp]! >= preemptor) return;
-    }
-    let priority = stamps.priority[stamp]!;
-    let interruptionDollars = stamps.interruptionDollars[stamp]!;
-    let reclamationDollars = stamps.reclamationDollars[stamp]!;
-    if (claimant !== 0) {
-      const entry = cycle.fleet.demand.profiles.entryOf(cycle.turns.profile[claimant - 1]!);
-      ({ interruptionDollars, reclamationDollars } = entry);
-      priority = entry.profile.priority;
-      if (priority >= preemptor) return;
-    }
-    const drainSeconds = cycle.fleet.classes.drainSeconds[machines.classOf[slot]!]!;
-    const score = victimScore(
-      preemptor,
-      { priority, drainSeconds, interruptionDollars, reclamationDollars },
-      cycle.options.weights,
-    );
-    victims.add(slot, score, priority, claimant === 0 && ready);
-  }
-}

@@ -26,24 +26,36 @@ export class Want {
   #row = 0;
   #fold = false;
   #gangs = 0;
+  // What machines offer, at hand: a row looks at it for every machine it comes upon.
+  #offered: Float64Array = new Float64Array(0);
+  #stride = 0;
+  #count = 0;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
+  #begin(row: number, fold: boolean): void {
+    this.#row = row;
+    this.#fold = fold;
+    this.#offered = this.#fleet.classes.allocatable.data;
+    this.#stride = this.#fleet.dimensions.stride;
+    this.#count = this.#fleet.dimensions.count;
+  }
+
   /** Starts with everything a row asks for. */
   beginRow(row: number): void {
-    const { aggregate, minUnit } = this.#fleet.demand;
-    const { stride, count } = this.#fleet.dimensions;
-    this.#row = row;
-    this.#fold = false;
+    this.#begin(row, false);
+    const aggregate = this.#fleet.demand.aggregate.data;
+    const minUnit = this.#fleet.demand.minUnit.data;
+    const from = row * this.#stride;
     this.#open = 0;
     this.#unitMissing = false;
-    for (let d = 0; d < count; d++) {
-      const wanted = aggregate.data[row * stride + d]!;
+    for (let d = 0; d < this.#count; d++) {
+      const wanted = aggregate[from + d]!;
       this.#left[d] = wanted;
       if (wanted > 0) this.#open++;
-      if (minUnit.data[row * stride + d]! > 0) this.#unitMissing = true;
+      if (minUnit[from + d]! > 0) this.#unitMissing = true;
     }
     // Without pods there is no largest pod.
     if (this.#open === 0) this.#unitMissing = false;
@@ -51,8 +63,7 @@ export class Want {
 
   /** Starts with `gangs` gangs, each as large as the aggregate of `row`. */
   beginFold(row: number, gangs: number): void {
-    this.#row = row;
-    this.#fold = true;
+    this.#begin(row, true);
     this.#gangs = this.#fleet.demand.empty[row] === 1 ? 0 : gangs;
     this.#open = 0;
     this.#unitMissing = false;
@@ -60,8 +71,7 @@ export class Want {
 
   /** Goes on from a state taken earlier with `save`. */
   restore(row: number, saved: Shortage): void {
-    this.#row = row;
-    this.#fold = false;
+    this.#begin(row, false);
     this.#unitMissing = saved.unitMissing;
     this.#open = 0;
     // Dimensions may have been added since; the row wants nothing of those.
@@ -97,10 +107,9 @@ export class Want {
   adds(classNumber: number, fits: boolean): boolean {
     if (this.#fold) return this.#gangs > 0 && fits;
     if (this.#unitMissing && fits) return true;
-    const { stride, count } = this.#fleet.dimensions;
-    const offered = this.#fleet.classes.allocatable.data;
-    for (let d = 0; d < count; d++) {
-      if (this.#left[d]! > 0 && offered[classNumber * stride + d]! > 0) return true;
+    const from = classNumber * this.#stride;
+    for (let d = 0; d < this.#count; d++) {
+      if (this.#left[d]! > 0 && this.#offered[from + d]! > 0) return true;
     }
     return false;
   }
@@ -111,12 +120,11 @@ export class Want {
       return;
     }
     if (fits) this.#unitMissing = false;
-    const { stride, count } = this.#fleet.dimensions;
-    const offered = this.#fleet.classes.allocatable.data;
-    for (let d = 0; d < count; d++) {
+    const from = classNumber * this.#stride;
+    for (let d = 0; d < this.#count; d++) {
       const left = this.#left[d]!;
       if (left === 0) continue;
-      const rest = left - offered[classNumber * stride + d]!;
+      const rest = left - this.#offered[from + d]!;
       this.#left[d] = Math.max(rest, 0);
       if (rest <= 0) this.#open--;
     }

@@ -1,12 +1,21 @@
-// A thread of the crew: waits for a round, takes over what changed, credits clusters until the list is empty.
+// A thread of the crew: waits for a round, takes over what changed, does pieces of it until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { type CrewStart, type RoundStart, SPINS, STOP, Standing, takeChunks } from './crew.ts';
+import {
+  type CrewStart,
+  type LaneStart,
+  type RoundStart,
+  SPINS,
+  STOP,
+  Standing,
+  takeChunks,
+} from './crew.ts';
 import { MirroredCycle } from './mirror.ts';
 
 const { control, place, port } = workerData as CrewStart;
 const mirror = new MirroredCycle();
-let work: Uint32Array = new Uint32Array(0);
+let pieces: Uint32Array = new Uint32Array(0);
+let lane: LaneStart | null = null;
 
 Atomics.store(control, place, Standing.Up);
 for (let round = 0; ; ) {
@@ -19,9 +28,12 @@ for (let round = 0; ; ) {
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
       const start = entry.message as RoundStart;
       if (start.reflection !== null) mirror.takeOver(start.reflection);
-      work = start.work;
+      pieces = start.pieces;
+      lane = start.lane;
     }
-    takeChunks(mirror.cycle, control, work);
+    if (lane === null) takeChunks(mirror.cycle, control, pieces);
+    else mirror.drive(lane);
+    lane = null;
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
     Atomics.store(control, place, Standing.Failed);

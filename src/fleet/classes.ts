@@ -11,6 +11,7 @@ import {
   NO_RESOURCES,
   type ResourceVector,
 } from '../model/index.ts';
+import { ChangeLog } from './changelog.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8 } from './columns.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
@@ -34,6 +35,8 @@ export class ClassTable {
   readonly #members: number[] = [];
   /** Changes whenever a class comes or goes. */
   version = 0;
+  /** Numbers whose class came or went. */
+  readonly changes = new ChangeLog();
   /** What requirements see; undefined for a number that is not in use. */
   readonly attributes: (Attributes | undefined)[] = [];
   /** What a machine of the class offers, as a vector and as a column. */
@@ -97,12 +100,22 @@ export class ClassTable {
       this.offered[number] = offered;
       this.#members[number] = 0;
       this.version++;
+      this.changes.add(number);
       this.#texts[number] = text;
       this.#numbers.set(text, number);
       if (reused !== undefined) for (const listener of this.#listeners) listener(reused);
     }
     this.#members[number]!++;
     return number;
+  }
+
+  /** Takes over a class of another thread's fleet, or that its number is not in use; the columns come with them. */
+  mirror(number: number, attributes: Attributes | undefined, offered: ResourceVector | undefined): void {
+    this.changes.add(number);
+    this.attributes[number] = attributes;
+    this.offered[number] = offered;
+    this.version++;
+    for (const listener of this.#listeners) listener(number);
   }
 
   /** One member less. */
@@ -113,6 +126,7 @@ export class ClassTable {
     this.attributes[number] = undefined;
     this.offered[number] = undefined;
     this.version++;
+    this.changes.add(number);
     this.#free.push(number);
   }
 

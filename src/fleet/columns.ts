@@ -31,3 +31,14 @@ export function extended<T extends Uint8Array | Uint32Array | Int32Array | Float
   longer.set(old);
   return longer;
 }
+
+/** The array itself if it is long enough, else a longer one with the same entries. */
+export function withRoom<T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+  column: T,
+  needed: number,
+): T {
+  if (column.length >= needed) return column;
+  const make = column.constructor as new (buffer: SharedArrayBuffer) => T;
+  const bytes = grownCapacity(column.length, needed) * column.BYTES_PER_ELEMENT;
+  return extended(column, new make(new SharedArrayBuffer(bytes)));
+}

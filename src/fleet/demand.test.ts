@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aNeed, RACK_KEY, resources, same } from '../../test/fleets.ts';
@@ -24,6 +25,22 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
     const firstSeenMs = demand.firstSeenMs[row]!;
     return { cluster, profile, group, aggregate: demand.aggregateOf(row), minUnit, firstSeenMs };
   });
+}
+
+/** Places of a cluster's keys among their texts, and of its folds', and what the rows are when folded. */
+function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) {
+  const { offset, length } = demand.rowsOf(clusters.find(cluster));
+  return Array.from({ length }, (_, i) => {
+    const row = offset + i;
+    const wanted = { text: demand.text[row], minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
+    if (demand.same[row] === 0) return wanted;
+    const whole = patterns.patternOf(demand.wholePattern[row]!).minUnit;
+    return { ...wanted, foldText: demand.foldText[row], fold: keys.keyOf(demand.foldKey[row]!), whole };
+  });
+}
+
+function usedBy({ demand, keys, patterns }: Fleet): number[] {
+  return [demand.count, keys.count, demand.profiles.count, patterns.count];
 }
 
 /** Clusters that want something, in name order. */
@@ -110,6 +127,14 @@ describe('DemandLedger', () => {
     expect(demand.replace('b', [])).toBe(false);
   });
 
+  it('given a row on record, when it comes to want a resource that nobody named before, then it does', () => {
+    const fleet = new Fleet();
+    fleet.demand.replace('a', [need('a', 1, 1)]);
+    const wanted: Need = { ...need('a', 1, 1), aggregate: resources({ cpu: 4, gpu: 1 }) };
+    expect(fleet.demand.replace('a', [wanted])).toBe(true);
+    expect(rowsOf(fleet, 'a')).toEqual([wanted]);
+  });
+
   it('given a row of another cluster, when reported, then all is refused and nothing changes', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', rows('a', 3));
@@ -169,6 +194,37 @@ describe('DemandLedger', () => {
           }
         }
       }),
+    );
+  });
+
+  it('given rows as the same objects, as equal ones, moved, doubled or new, then the ledger holds what a new one would', () => {
+    const pool = [1, 2].flatMap((priority) =>
+      ['', 'g1', 'g2', 'h'].flatMap((group) =>
+        [1, 2].map((cpu): Need => {
+          const requirements = group.startsWith('g') ? [same(RACK_KEY)] : [];
+          const amounts = { aggregate: resources({ cpu: 4 * cpu }), minUnit: resources({ cpu }) };
+          return { ...aNeed({ cluster: 'a', priority, group, requirements, firstSeenMs: cpu }), ...amounts };
+        }),
+      ),
+    );
+    const row = fc.record({ which: fc.nat(pool.length - 1), copied: fc.nat(4).map((n) => n === 0) });
+    const report = fc.array(row, { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(report, { maxLength: 5 }), (reports) => {
+        const fleet = new Fleet();
+        for (const chosen of reports) {
+          const needs = chosen.map(({ which, copied }) => (copied ? { ...pool[which]! } : pool[which]!));
+          const before = rowsOf(fleet, 'a');
+          const changed = fleet.demand.replace('a', needs);
+          const fresh = new Fleet();
+          fresh.demand.replace('a', needs);
+          expect(rowsOf(fleet, 'a')).toEqual(rowsOf(fresh, 'a'));
+          expect(placesOf(fleet, 'a')).toEqual(placesOf(fresh, 'a'));
+          expect(usedBy(fleet)).toEqual(usedBy(fresh));
+          expect(changed).toBe(!isDeepStrictEqual(before, rowsOf(fleet, 'a')));
+        }
+      }),
+      { numRuns: 1_000 },
     );
   });
 });

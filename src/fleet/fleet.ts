@@ -15,7 +15,7 @@ import { Dimensions } from './vectors.ts';
 export class Fleet {
   readonly dimensions = new Dimensions();
   readonly clusters = new NameTable();
-  readonly keys = new KeyTable();
+  readonly keys = new KeyTable(this.clusters);
   readonly classes = new ClassTable(this.dimensions);
   readonly patterns = new PatternTable(this.classes);
   readonly domains = new DomainTable(this.classes);

@@ -7,21 +7,23 @@ import {
   DEFAULT_DRAIN_SECONDS,
   GONE,
   isBound,
+  keyText,
   type Machine,
   type MachineState,
   Meaning,
   machineProblems,
   meaningOf,
-  type Need,
   type NeedKey,
   type Problem,
   printable,
   type Sighting,
+  sameKey,
 } from '../model/index.ts';
 import { type ClassFacts, sameFacts } from './classes.ts';
 import type { Fleet } from './fleet.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { Standing } from './machines.ts';
+import type { RollUp } from './roll-up.ts';
 import { afterMove, afterSighting, atFirstSight, sameStanding } from './standing.ts';
 
 /** A sighting that was news. */
@@ -60,6 +62,14 @@ interface Draft {
   readonly standing: Standing | null;
   /** null: as its class has it. */
   readonly facts: ClassFacts | null;
+  /** Measurements that the facts know of. */
+  readonly measured: number;
+}
+
+/** How long machines of an instance type drain, by the last of the measurements so far. */
+interface Measurement {
+  readonly seconds: number;
+  readonly number: number;
 }
 
 type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K };
@@ -73,10 +83,15 @@ export function applyJournal(fleet: Fleet, journal: Journal): AppliedChanges {
 
 class Freeze {
   readonly #fleet: Fleet;
-  /** By id: machines that something happened to since the last write. */
-  #drafts = new Map<string, Draft>();
+  /** By id: machines that something happened to. */
+  readonly #drafts = new Map<string, Draft>();
+  /** By text of a key: ids of drafts that were on their way to the row at some time. */
+  readonly #drafted = new Map<string, Set<string>>();
+  /** By instance type; machines are told when they are next looked at, or at the end. */
+  readonly #measured = new Map<string, Measurement>();
+  #measurements = 0;
   /** By cluster: the last accepted roll-up. */
-  readonly #rollUps = new Map<string, readonly Need[]>();
+  readonly #rollUps = new Map<string, RollUp>();
   readonly #changed = new Set<string>();
   readonly #sightings: Seen[] = [];
   readonly #refused: RefusedEntry[] = [];
@@ -95,9 +110,10 @@ class Freeze {
   }
 
   finish(): AppliedChanges {
+    this.#tellMeasured();
     this.#write();
     const { machines, demand, clusters } = this.#fleet;
-    const changed = [...this.#rollUps].filter(([cluster, rows]) => demand.write(cluster, rows));
+    const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
     const slots: number[] = [];
     const removed: string[] = [];
     for (const id of this.#changed) {
@@ -160,14 +176,14 @@ class Freeze {
     if (known !== null && sameStanding(known, standing) && sameFacts(current!, facts)) return;
     this.#fleet.classes.admit([machine]);
     this.#report(machine.id, known?.state ?? null, machine.state);
-    this.#drafts.set(machine.id, { ...draft, standing, facts });
+    this.#draft(machine.id, { ...draft, standing, facts, measured: this.#measurements });
   }
 
   #lose(id: string): void {
-    const { slot, standing } = this.#draftOf(id);
-    if (standing === null) return;
-    this.#report(id, standing.state, GONE);
-    this.#drafts.set(id, { slot, standing: null, facts: null });
+    const draft = this.#draftOf(id);
+    if (draft.standing === null) return;
+    this.#report(id, draft.standing.state, GONE);
+    this.#draft(id, { ...draft, standing: null, facts: null });
   }
 
   #report(id: string, known: MachineState | null, seen: Sighting): void {
@@ -188,14 +204,19 @@ class Freeze {
     });
   }
 
-  // The ledger alone knows which machines are on their way to a row, so what is pending goes in first.
+  // The ledger knows which machines were on their way to a row; what happened to them since, the drafts do.
   #endTargets(key: NeedKey): void {
-    this.#write();
     const { machines, keys } = this.#fleet;
+    const ids = new Set(this.#drafted.get(keyText(key)));
     const run = machines.targetedAt(keys.find(key));
-    if (run === undefined) return;
-    const slots = machines.arena.data.slice(run.offset, run.offset + run.length);
-    for (const slot of slots) this.#restand(machines.idOf(slot), (known) => ({ ...known, target: null }));
+    if (run !== undefined) {
+      for (let i = run.offset; i < run.offset + run.length; i++)
+        ids.add(machines.idOf(machines.arena.data[i]!));
+    }
+    for (const id of ids) {
+      const target = this.#draftOf(id).standing?.target;
+      if (target && sameKey(target, key)) this.#restand(id, (known) => ({ ...known, target: null }));
+    }
   }
 
   #measure({ of, seconds }: EntryOf<'drain-seconds'>): void {
@@ -203,28 +224,43 @@ class Freeze {
       throw new BigFleetError('BF_DRAIN_SECONDS', `The drain took ${seconds} seconds.`);
     }
     if ('id' in of) {
-      this.#setDrainSeconds(of.id, seconds);
+      const draft = this.#known(of.id);
+      const facts = { ...this.#factsOf(draft), drainSeconds: seconds };
+      this.#draft(of.id, { ...draft, facts, measured: this.#measurements });
       return;
     }
-    this.#write();
-    const { machines, classes, drainSecondsOfType } = this.#fleet;
-    drainSecondsOfType.set(of.instanceType, seconds);
-    for (let slot = 0; slot < machines.size; slot++) {
-      if (machines.state[slot] === 0) continue;
-      const number = machines.classOf[slot]!;
-      if (classes.attributes[number]!.instanceType !== of.instanceType) continue;
-      if (classes.drainSeconds[number] !== seconds) this.#setDrainSeconds(machines.idOf(slot), seconds);
-    }
+    this.#fleet.drainSecondsOfType.set(of.instanceType, seconds);
+    this.#measured.set(of.instanceType, { seconds, number: ++this.#measurements });
   }
 
-  #setDrainSeconds(id: string, drainSeconds: number): void {
-    const draft = this.#known(id);
-    this.#drafts.set(id, { ...draft, facts: { ...this.#factsOf(draft), drainSeconds } });
+  /** Drafts all machines that a measurement of their type concerns, in one pass however many there were. */
+  #tellMeasured(): void {
+    if (this.#measured.size === 0) return;
+    const { machines, classes } = this.#fleet;
+    const concerned = classes.attributes.map((attributes, number) => {
+      const measured = attributes && this.#measured.get(attributes.instanceType);
+      return measured !== undefined && measured.seconds !== classes.drainSeconds[number];
+    });
+    for (let slot = 0; slot < machines.size; slot++) {
+      if (machines.state[slot] === 0 || !concerned[machines.classOf[slot]!]) continue;
+      const id = machines.idOf(slot);
+      if (!this.#drafts.has(id)) this.#draft(id, this.#draftOf(id));
+    }
   }
 
   #restand(id: string, change: (known: Standing) => Standing): void {
     const draft = this.#known(id);
-    this.#drafts.set(id, { ...draft, standing: change(draft.standing) });
+    this.#draft(id, { ...draft, standing: change(draft.standing) });
+  }
+
+  #draft(id: string, draft: Draft): void {
+    this.#drafts.set(id, draft);
+    const target = draft.standing?.target;
+    if (!target) return;
+    const text = keyText(target);
+    const ids = this.#drafted.get(text);
+    if (ids === undefined) this.#drafted.set(text, new Set([id]));
+    else ids.add(id);
   }
 
   #known(id: string): Draft & { readonly standing: Standing } {
@@ -238,13 +274,16 @@ class Freeze {
     if (draft !== undefined) return draft;
     const slot = this.#fleet.machines.slotOf(id);
     const standing = slot === undefined ? null : this.#fleet.machines.standingOf(slot);
-    return { slot, standing, facts: null };
+    return { slot, standing, facts: null, measured: 0 };
   }
 
-  /** What a machine on record shares with its class. */
-  #factsOf({ slot, facts }: Draft): ClassFacts {
+  /** What a machine on record shares with its class, with what was measured of its type since. */
+  #factsOf({ slot, facts, measured }: Draft): ClassFacts {
     const { machines, classes } = this.#fleet;
-    return facts ?? classes.factsOf(machines.classOf[slot!]!);
+    const known = facts ?? classes.factsOf(machines.classOf[slot!]!);
+    const last = this.#measured.get(known.instanceType);
+    if (last === undefined || last.number <= measured) return known;
+    return { ...known, drainSeconds: last.seconds };
   }
 
   // How long it drains is measured by us, so a record does not say; a machine of a new type starts as its like do.
@@ -264,16 +303,20 @@ class Freeze {
     this.#fleet.machines.batch(() => {
       for (const [id, draft] of this.#drafts) if (this.#writeOne(id, draft)) this.#changed.add(id);
     });
-    this.#drafts = new Map();
   }
 
   /** Writes what differs from the columns; false if nothing does. */
-  #writeOne(id: string, { slot, standing, facts }: Draft): boolean {
+  #writeOne(id: string, draft: Draft): boolean {
     const { machines } = this.#fleet;
+    const { slot, standing } = draft;
     if (standing === null) machines.remove(id);
-    else if (slot === undefined) machines.put({ id, ...standing, ...facts! });
-    else return this.#rewrite(slot, standing, facts);
+    else if (slot === undefined) machines.put({ id, ...standing, ...this.#factsOf(draft) });
+    else return this.#rewrite(slot, standing, this.#hasFacts(draft) ? this.#factsOf(draft) : null);
     return slot !== undefined || standing !== null;
+  }
+
+  #hasFacts({ facts }: Draft): boolean {
+    return facts !== null || this.#measured.size > 0;
   }
 
   #rewrite(slot: number, standing: Standing, facts: ClassFacts | null): boolean {

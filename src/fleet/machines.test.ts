@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { aMachine, resources } from '../../test/fleets.ts';
 import {
+  CapacityType,
   compareText,
   effectiveAllocatable,
   isBound,
@@ -52,6 +53,10 @@ function byId(a: LedgerMachine, b: LedgerMachine): number {
   return compareText(a.id, b.id);
 }
 
+function byIdleTime(a: LedgerMachine, b: LedgerMachine): number {
+  return a.idleSinceMs! - b.idleSinceMs! || byId(a, b);
+}
+
 function isSpecial(machine: LedgerMachine): boolean {
   return machine.target !== null || reclamationOf(machine) > 0;
 }
@@ -86,6 +91,12 @@ function expectLedger(fleet: Fleet, model: Model): void {
   }
   expect(idsOf(machines.specialIdle)).toEqual(expected((m) => m.state === Idle && !m.held && isSpecial(m)));
 
+  for (const capacityType of Object.values(CapacityType)) {
+    const waiting = (m: LedgerMachine): boolean => m.state === Idle && m.idleSinceMs !== null;
+    const idle = expected((m) => m.capacityType === capacityType && waiting(m), byIdleTime);
+    expect(idsOf(machines.idleClocks[capacityType])).toEqual(idle);
+  }
+
   const byClass = Map.groupBy(all, textOfClass);
   expect(classes.count).toBe(byClass.size);
   const used = new Set<number>();
@@ -97,10 +108,16 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const quota = expected((m) => ofClass(m) && m.state === Speculative && !m.held, byId);
     expect(idsOf(machines.idleRuns[number])).toEqual(plainIdle);
     expect(idsOf(machines.speculativeRuns[number])).toEqual(quota);
+    const configured = expected(
+      (m) => ofClass(m) && m.state === Configured && !m.held && m.cluster !== '',
+      byId,
+    );
+    expect(idsOf(machines.configuredRuns[number])).toEqual(configured);
+    expect(machines.idOf(machines.firstOf(number))).toBe(members.toSorted(byId)[0]!.id);
     for (const state of STATES) {
       const inState = members.filter((m) => m.state === state);
-      expect(machines.counts[number * 9 + state] ?? 0).toBe(inState.length);
-      expect(machines.freeCounts[number * 9 + state] ?? 0).toBe(inState.filter((m) => !m.held).length);
+      expect(machines.countOf(number, state)).toBe(inState.length);
+      expect(machines.freeCountOf(number, state)).toBe(inState.filter((m) => !m.held).length);
     }
     const facts = classes.factsOf(number);
     expect(facts).toMatchObject({
@@ -113,7 +130,8 @@ function expectLedger(fleet: Fleet, model: Model): void {
     if (used.has(number)) continue;
     expect(idsOf(machines.idleRuns[number])).toEqual([]);
     expect(idsOf(machines.speculativeRuns[number])).toEqual([]);
-    for (const state of STATES) expect(machines.counts[number * 9 + state] ?? 0).toBe(0);
+    expect(idsOf(machines.configuredRuns[number])).toEqual([]);
+    for (const state of STATES) expect(machines.countOf(number, state)).toBe(0);
   }
 
   const named = all.flatMap(keysOf).map(keyText);
@@ -122,6 +140,8 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const number = keys.find(key);
     const text = keyText(key);
     expect(number === 0 ? 0 : machines.ownedBy(number)).toBe(named.filter((other) => other === text).length);
+    const coming = all.filter((m) => m.target !== null && keyText(m.target) === text && !isBound(m.state));
+    expect(number === 0 ? 0 : machines.comingTo(number)).toBe(coming.length);
     const targeted = expected((m) => m.target !== null && keyText(m.target) === text, byId);
     expect(idsOf(machines.targetedAt(number))).toEqual(targeted);
   }

@@ -1,17 +1,21 @@
 // The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
 // write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
 
-import { type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
+import { isBound, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
-import type { Changes } from './changes.ts';
+import { ChangeLog } from './changelog.ts';
+import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import { type Run, RunArena, type SlotOrder } from './runs.ts';
 import { StampTable } from './stamps.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
+/** States are numbered from 1 to 8. */
+const STATES = 9;
 const UNKNOWN_TIME = Number.NaN;
 const NOTHING: Partial<Standing> = {
   held: false,
@@ -25,6 +29,15 @@ const NOTHING: Partial<Standing> = {
 export interface BoundRuns {
   readonly configured: Run;
   readonly configuring: Run;
+}
+
+/** Machines of the pools by class, those on their way by key, and how many there are by class and state. */
+export interface Supply {
+  readonly idleRuns: readonly (Run | undefined)[];
+  readonly speculativeRuns: readonly (Run | undefined)[];
+  readonly specialIdle: Run;
+  readonly targeted: ReadonlyMap<number, Run>;
+  readonly counts: readonly number[];
 }
 
 /** What the ledger knows of one machine beside what its class has in common. */
@@ -56,6 +69,7 @@ export class MachineLedger {
   idleSinceMs: Float64Array = sharedFloat64(0);
 
   readonly #ids = new IdTable();
+  readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
 
   readonly #bound: (BoundRuns | undefined)[] = [];
@@ -64,15 +78,24 @@ export class MachineLedger {
   readonly speculativeRuns: (Run | undefined)[] = [];
   /** Idle machines that are not held but carry a target or a reclamation penalty; few. By pool order. */
   readonly specialIdle: Run;
+  /** Configured machines of all clusters by class, in id order: not held. */
+  readonly configuredRuns: (Run | undefined)[] = [];
+  /** Idle machines of which it is known since when, by capacity type, the longest first. Held ones too. */
+  readonly idleClocks: (Run | undefined)[] = [];
+  /** Classes that Idle or Speculative machines came to or left. */
+  readonly restocked = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
   readonly #left = new Set<number>();
-  /** Machines that name a key, by key. */
-  readonly #owned: number[] = [];
-  /** Machines by class and state, and those of them that are not held: `[class × 9 + state]`. */
-  readonly counts: number[] = [];
-  readonly freeCounts: number[] = [];
+  /** By key: machines that name it, by stamp or target, in any state; and those not yet bound that are on their way. */
+  owned: Uint32Array = sharedUint32(0);
+  coming: Uint32Array = sharedUint32(0);
+  /** Tells everyone who watches which classes have a machine that is not held in a state where they had none. */
+  readonly supplied = new Changes();
+  /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
+  readonly #counts: number[] = [];
+  readonly #freeCounts: number[] = [];
 
   readonly keepOrder = (a: number, b: number): number =>
     this.classes.price[this.classOf[a]!]! - this.classes.price[this.classOf[b]!]! ||
@@ -80,6 +103,9 @@ export class MachineLedger {
     this.ordinal[a]! - this.ordinal[b]!;
 
   readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
+
+  readonly #clockOrder = (a: number, b: number): number =>
+    this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
   /** `changed` is told of the clusters whose rows see other machines than before. */
   constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
@@ -138,6 +164,23 @@ export class MachineLedger {
     return this.#targeted.get(key);
   }
 
+  /** What rows find by class and by key, for another thread that looks at the same columns. */
+  supply(): Supply {
+    const { idleRuns, speculativeRuns, specialIdle } = this;
+    return { idleRuns, speculativeRuns, specialIdle, targeted: this.#targeted, counts: this.#counts };
+  }
+
+  /** Takes over what another thread's ledger offers. */
+  mirror({ idleRuns, speculativeRuns, specialIdle, targeted, counts }: Supply): void {
+    replaceAll(this.idleRuns, idleRuns);
+    replaceAll(this.speculativeRuns, speculativeRuns);
+    replaceAll(this.#counts, counts);
+    Object.assign(this.specialIdle, specialIdle);
+    this.restocked.restart();
+    this.#targeted.clear();
+    for (const [key, run] of targeted) this.#targeted.set(key, run);
+  }
+
   standingOf(slot: number): Standing {
     const target = this.target[slot]!;
     const idleSinceMs = this.idleSinceMs[slot]!;
@@ -194,7 +237,7 @@ export class MachineLedger {
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
-      this.classes.leave(this.classOf[slot]!);
+      this.#leaveClass(slot, joined);
     }
     this.classOf[slot] = joined;
     this.#write(slot, machine);
@@ -204,11 +247,10 @@ export class MachineLedger {
 
   /** Changes what is named and nothing else. With facts the machine changes its class. */
   update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
-    const left = this.classOf[slot]!;
-    const joined = facts === undefined ? left : this.classes.join(facts);
+    const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
+    if (facts !== undefined) this.#leaveClass(slot, joined);
     this.classOf[slot] = joined;
-    if (facts !== undefined) this.classes.leave(left);
     this.#write(slot, changes);
     this.#place(slot);
   }
@@ -217,7 +259,7 @@ export class MachineLedger {
     const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
     this.#displace(slot);
-    this.classes.leave(this.classOf[slot]!);
+    this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.state[slot] = 0;
     this.#ids.remove(id, slot);
@@ -225,11 +267,42 @@ export class MachineLedger {
 
   /** How many machines name a key, by stamp or target, in any state. */
   ownedBy(key: number): number {
-    return this.#owned[key] ?? 0;
+    return key < this.owned.length ? this.owned[key]! : 0;
+  }
+
+  /** How many machines that are not bound yet are on their way to a key. */
+  comingTo(key: number): number {
+    return key < this.coming.length ? this.coming[key]! : 0;
+  }
+
+  /** How many machines of a class are in a state, and how many of them are not held. */
+  countOf(classNumber: number, state: MachineState): number {
+    return this.#counts[classNumber * STATES + state] ?? 0;
+  }
+
+  freeCountOf(classNumber: number, state: MachineState): number {
+    return this.#freeCounts[classNumber * STATES + state] ?? 0;
   }
 
   #own(key: number, by: 1 | -1): void {
-    if (key !== 0) this.#owned[key] = (this.#owned[key] ?? 0) + by;
+    if (key === 0) return;
+    if (key >= this.owned.length) {
+      const capacity = grownCapacity(this.owned.length, key + 1);
+      this.owned = extended(this.owned, sharedUint32(capacity));
+      this.coming = extended(this.coming, sharedUint32(capacity));
+    }
+    this.owned[key]! += by;
+  }
+
+  /** The machine of a class with the smallest id, whatever its state. */
+  firstOf(classNumber: number): number {
+    return this.#firsts.of(classNumber, this.state, this.classOf, this.ordinal, this.size);
+  }
+
+  #leaveClass(slot: number, joined: number | null): void {
+    const left = this.classOf[slot]!;
+    this.classes.leave(left);
+    if (left !== joined) this.#firsts.leave(slot, left, this.classes.attributes[left] === undefined);
   }
 
   // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
@@ -281,10 +354,13 @@ export class MachineLedger {
     }
     this.#touch(slot);
     this.#count(slot, 1);
+    this.#firsts.join(slot, this.classOf[slot]!, this.ordinal);
     const insert = (run: Run, order: SlotOrder): void =>
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) insert(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) insert(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
@@ -304,6 +380,8 @@ export class MachineLedger {
       batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
     if (key === 0) return;
     const targeted = this.#targeted.get(key)!;
@@ -316,7 +394,7 @@ export class MachineLedger {
   #touch(slot: number): void {
     if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
     for (const key of [this.stampKey[slot]!, this.target[slot]!]) {
-      if (key !== 0) this.#changed.add(this.clusters.numberOf(this.keys.keyOf(key).cluster));
+      if (key !== 0) this.#changed.add(this.keys.clusterOf(key));
     }
   }
 
@@ -336,9 +414,15 @@ export class MachineLedger {
   }
 
   #count(slot: number, by: 1 | -1): void {
-    const at = this.classOf[slot]! * 9 + this.state[slot]!;
-    this.counts[at] = (this.counts[at] ?? 0) + by;
-    if (this.held[slot] === 0) this.freeCounts[at] = (this.freeCounts[at] ?? 0) + by;
+    const state = this.state[slot]!;
+    const at = this.classOf[slot]! * STATES + state;
+    if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
+    this.#counts[at] = (this.#counts[at] ?? 0) + by;
+    const key = this.target[slot]!;
+    if (key !== 0 && !isBound(this.stateOf(slot))) this.coming[key]! += by;
+    if (this.held[slot] === 1) return;
+    this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
+    if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
   }
 
   /** The one sorted run a machine belongs to by its state, if any. */
@@ -357,8 +441,25 @@ export class MachineLedger {
     if (this.held[slot] === 1) return null;
     if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
     if (state !== Idle && state !== Speculative) return null;
-    const runs = state === Idle ? this.idleRuns : this.speculativeRuns;
+    return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
+  }
+
+  /** The run in which those who take machines away look for it: victims by class, releases by the clock. */
+  #leavingRunOf(slot: number): Run | null {
+    const state = this.state[slot]!;
     const number = this.classOf[slot]!;
+    if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
+      return this.#runAt(this.configuredRuns, number);
+    }
+    if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
+    return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
+  }
+
+  #leavingOrderOf(slot: number): SlotOrder {
+    return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
+  }
+
+  #runAt(runs: (Run | undefined)[], number: number): Run {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newRun();
     return run;
@@ -376,6 +477,12 @@ export class MachineLedger {
     this.ordinal = extended(this.ordinal, sharedUint32(capacity));
     this.idleSinceMs = extended(this.idleSinceMs, sharedFloat64(capacity));
   }
+}
+
+// One by one: as arguments of a single call, many entries would overflow the stack.
+function replaceAll<T>(list: T[], entries: readonly T[]): void {
+  list.length = 0;
+  for (const entry of entries) list.push(entry);
 }
 
 /** Infinity minus infinity is not a number; equal is equal. */

@@ -1,7 +1,8 @@
 // Names as small numbers. Clusters, resource names, fingerprints and keys are compared and hashed once, when they
 // arrive; a cycle sees numbers only. Number 0 means "none" everywhere.
 
-import { compareText, keyText, type NeedKey } from '../model/index.ts';
+import { compareText, type NeedKey } from '../model/index.ts';
+import { hashOf, KeyIndex } from './key-index.ts';
 
 /** Names that stay for the life of the process: clusters. Their number is bounded by the fleet. */
 export class NameTable {
@@ -54,23 +55,37 @@ export class NameTable {
 
 /**
  * Keys of rows: (cluster, fingerprint, group). Groups come and go with every job, so a key is counted by those
- * who hold it and its number is given out again when nobody does.
+ * who hold it and its number is given out again when nobody does. Fingerprints are long and few: they have numbers of
+ * their own, by which keys are looked up.
  */
 export class KeyTable {
-  readonly #numbers = new Map<string, number>();
-  readonly #keys: (NeedKey | undefined)[] = [undefined];
-  readonly #holders: number[] = [0];
+  readonly #clusters: NameTable;
+  readonly #fingerprints = new CountedNames();
+  readonly #index = new KeyIndex();
   readonly #free: number[] = [];
+  // Columns, by key.
+  readonly #cluster: number[] = [0];
+  readonly #fingerprint: number[] = [0];
+  readonly #group: string[] = [''];
+  readonly #holders: number[] = [0];
+
+  constructor(clusters: NameTable) {
+    this.#clusters = clusters;
+  }
 
   /** The number of a key, with one more holder. */
   hold(key: NeedKey): number {
-    const text = keyText(key);
-    let number = this.#numbers.get(text);
-    if (number === undefined) {
-      number = this.#free.pop() ?? this.#keys.length;
-      this.#numbers.set(text, number);
-      this.#keys[number] = key;
+    const fingerprint = this.#fingerprints.hold(key.fingerprint);
+    const cluster = this.#clusters.numberOf(key.cluster);
+    const hash = hashOf(cluster, fingerprint, key.group);
+    let number = this.#find(hash, cluster, fingerprint, key.group);
+    if (number === 0) {
+      number = this.#free.pop() ?? this.size;
+      this.#cluster[number] = cluster;
+      this.#fingerprint[number] = fingerprint;
+      this.#group[number] = key.group;
       this.#holders[number] = 0;
+      this.#index.add(number, hash);
     }
     this.#holders[number]!++;
     return number;
@@ -78,30 +93,100 @@ export class KeyTable {
 
   /** The number of a key that somebody holds, else 0. */
   find(key: NeedKey): number {
-    return this.#numbers.get(keyText(key)) ?? 0;
+    const cluster = this.#clusters.find(key.cluster);
+    const fingerprint = this.#fingerprints.find(key.fingerprint);
+    if (fingerprint === 0 || (cluster === 0 && key.cluster !== '')) return 0;
+    return this.#find(hashOf(cluster, fingerprint, key.group), cluster, fingerprint, key.group);
+  }
+
+  #find(hash: number, cluster: number, fingerprint: number, group: string): number {
+    return this.#index.find(
+      hash,
+      (number) =>
+        this.#group[number] === group &&
+        this.#fingerprint[number] === fingerprint &&
+        this.#cluster[number] === cluster,
+    );
   }
 
   /** Keys in use. */
   get count(): number {
-    return this.#numbers.size;
+    return this.#index.count;
   }
 
   /** One holder less. */
   release(number: number): void {
     if (number === 0) return;
-    this.#holders[number]!--;
-    if (this.#holders[number]! > 0) return;
-    this.#numbers.delete(keyText(this.#keys[number]!));
-    this.#keys[number] = undefined;
-    this.#free.push(number);
+    if (--this.#holders[number]! === 0) {
+      this.#index.remove(number);
+      this.#group[number] = '';
+      this.#free.push(number);
+    }
+    this.#fingerprints.release(this.#fingerprint[number]!);
   }
 
   keyOf(number: number): NeedKey {
-    return this.#keys[number]!;
+    return {
+      cluster: this.#clusters.nameOf(this.#cluster[number]!),
+      fingerprint: this.#fingerprints.nameOf(this.#fingerprint[number]!),
+      group: this.#group[number]!,
+    };
+  }
+
+  /** The number of a key's cluster. */
+  clusterOf(number: number): number {
+    return this.#cluster[number]!;
+  }
+
+  /** The number of a key's fingerprint: equal for keys that share it, and good for nothing else. */
+  fingerprintOf(number: number): number {
+    return this.#fingerprint[number]!;
+  }
+
+  groupOf(number: number): string {
+    return this.#group[number]!;
   }
 
   /** One more than the largest number in use. */
   get size(): number {
-    return this.#keys.length;
+    return this.#holders.length;
+  }
+}
+
+/** Names that are forgotten when nobody holds them. No name has number 0. */
+class CountedNames {
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [''];
+  readonly #holders: number[] = [0];
+  readonly #free: number[] = [];
+
+  /** The number of a name, with one more holder. */
+  hold(name: string): number {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#free.pop() ?? this.#names.length;
+      this.#numbers.set(name, number);
+      this.#names[number] = name;
+      this.#holders[number] = 0;
+    }
+    this.#holders[number]!++;
+    return number;
+  }
+
+  /** The number of a name that somebody holds, else 0. */
+  find(name: string): number {
+    return this.#numbers.get(name) ?? 0;
+  }
+
+  nameOf(number: number): string {
+    return this.#names[number]!;
+  }
+
+  /** One holder less. */
+  release(number: number): void {
+    if (--this.#holders[number]! > 0) return;
+    this.#numbers.delete(this.#names[number]!);
+    this.#names[number] = '';
+    this.#free.push(number);
   }
 }

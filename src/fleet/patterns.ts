@@ -1,24 +1,25 @@
 // Patterns: a requirement set together with the smallest machine it accepts. Whether a class matches, and whether
 // it is large enough, is worked out once per (pattern, class) and remembered until the class number is reused.
 
-import {
-  canonicalResources,
-  covers,
-  makeProfile,
-  meetsAll,
-  type Requirement,
-  type ResourceVector,
-} from '../model/index.ts';
+import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } from '../model/index.ts';
 import type { ClassTable } from './classes.ts';
 import { extended, grownCapacity, sharedUint8 } from './columns.ts';
 
+const NO_CLASSES = new Uint32Array(0);
 const KNOWN = 1;
 const MATCHES = 2;
 const FITS = 4;
 
+/** How machines of a class serve a pattern: not at all; in part, below its smallest unit; or in full. */
+export const Serves = { Not: 0, InPart: 1, InFull: 3 } as const;
+export type Serves = (typeof Serves)[keyof typeof Serves];
+
 export class PatternTable {
   readonly #classes: ClassTable;
-  readonly #numbers = new Map<string, number>();
+  /** By canonical text of the requirements: sets that some pattern has. */
+  readonly #sets = new Map<string, RequirementSet>();
+  /** Rows of a profile share one list of requirements, so that its text is made once. */
+  readonly #setOf = new WeakMap<readonly Requirement[], RequirementSet>();
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #free: number[] = [];
 
@@ -35,7 +36,7 @@ export class PatternTable {
 
   /** Patterns in use. */
   get count(): number {
-    return this.#numbers.size;
+    return this.#patterns.length - this.#free.length;
   }
 
   patternOf(number: number): Pattern {
@@ -45,19 +46,14 @@ export class PatternTable {
   /** Changes whenever a pattern comes or goes. */
   version = 0;
 
-  /** All patterns by number, as plain data. */
-  list(): (PatternParts | undefined)[] {
-    return this.#patterns.map(
-      (pattern) => pattern && { requirements: pattern.requirements, minUnit: pattern.minUnit },
-    );
+  /** All patterns by number; undefined for a number that is not in use. */
+  list(): readonly (Pattern | undefined)[] {
+    return this.#patterns;
   }
 
-  /** Takes over the patterns of another thread's fleet. */
-  mirror(list: readonly (PatternParts | undefined)[]): void {
-    this.#patterns.length = 0;
-    for (const parts of list) {
-      this.#patterns.push(parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, ''));
-    }
+  /** Takes over a pattern of another thread's fleet, or that its number is not in use. */
+  mirror(number: number, parts: PatternParts | undefined): void {
+    this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, null);
   }
 
   /** The pattern that has a number now, if any. */
@@ -65,30 +61,50 @@ export class PatternTable {
     return this.#patterns[number];
   }
 
-  /** The number of a pattern, with one more holder. */
-  hold(requirements: readonly Requirement[], minUnit: ResourceVector): number {
-    // The fingerprint of a bare profile is the canonical text of its requirements.
-    const text = `${makeProfile({ requirements }).fingerprint}\n${canonicalResources(minUnit)}`;
-    let number = this.#numbers.get(text);
+  /** The number of a pattern, with one more holder. `amounts` is the canonical text of `minUnit`. */
+  hold(requirements: readonly Requirement[], minUnit: ResourceVector, amounts: string): number {
+    const set = this.#requirementSet(requirements);
+    let number = set.patterns.get(amounts);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#patterns.length;
-      this.#numbers.set(text, number);
-      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, text);
+      set.patterns.set(amounts, number);
+      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, { set, amounts });
       this.version++;
     }
     this.#patterns[number]!.holders++;
     return number;
   }
 
+  #requirementSet(requirements: readonly Requirement[]): RequirementSet {
+    const known = this.#setOf.get(requirements);
+    // A set without patterns is forgotten; another may have taken its place.
+    if (known !== undefined && known.patterns.size > 0) return known;
+    // The fingerprint of a bare profile is the canonical text of its requirements.
+    const text = makeProfile({ requirements }).fingerprint;
+    const set = this.#sets.get(text) ?? { text, patterns: new Map() };
+    this.#sets.set(text, set);
+    this.#setOf.set(requirements, set);
+    return set;
+  }
+
   /** One holder less. */
   release(number: number): void {
     const pattern = this.#patterns[number]!;
     if (--pattern.holders > 0) return;
-    this.#numbers.delete(pattern.text);
+    const { set, amounts } = pattern.place!;
+    set.patterns.delete(amounts);
+    if (set.patterns.size === 0) this.#sets.delete(set.text);
     this.#patterns[number] = undefined;
     this.version++;
     this.#free.push(number);
   }
+}
+
+/** Patterns with the same requirements. */
+interface RequirementSet {
+  readonly text: string;
+  /** By canonical text of the smallest machine. */
+  readonly patterns: Map<string, number>;
 }
 
 /** A pattern as plain data. */
@@ -101,23 +117,25 @@ export class Pattern {
   readonly #classes: ClassTable;
   readonly requirements: readonly Requirement[];
   readonly minUnit: ResourceVector;
-  readonly text: string;
+  /** Where the table has it; null in the table of another thread, which only mirrors. */
+  readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
-  #fitting: readonly number[] = [];
-  #matching: number[] = [];
-  #listedVersion = -1;
+  /** By number. */
+  #fitting: Uint32Array = NO_CLASSES;
+  #matching: Uint32Array = NO_CLASSES;
+  #seen = -1;
   #flags: Uint8Array = sharedUint8(0);
 
   constructor(
     classes: ClassTable,
     requirements: readonly Requirement[],
     minUnit: ResourceVector,
-    text: string,
+    place: Pattern['place'],
   ) {
     this.#classes = classes;
     this.requirements = requirements;
     this.minUnit = minUnit;
-    this.text = text;
+    this.place = place;
   }
 
   /** Whether machines of the class meet every requirement. */
@@ -130,26 +148,34 @@ export class Pattern {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
   }
 
-  /** All classes that fit, in no particular order; worked out anew only when classes have come or gone. */
-  fittingClasses(): readonly number[] {
+  /** Both at once. */
+  servesAs(classNumber: number): Serves {
+    return (this.#flagsOf(classNumber) >> 1) as Serves;
+  }
+
+  /** All classes that fit, by number; kept, and following the classes that come and go. */
+  fittingClasses(): Uint32Array {
     this.#list();
     return this.#fitting;
   }
 
   /** All classes that match, large enough or not. */
-  matchingClasses(): readonly number[] {
+  matchingClasses(): Uint32Array {
     this.#list();
     return this.#matching;
   }
 
   #list(): void {
-    if (this.#listedVersion === this.#classes.version) return;
-    this.#listedVersion = this.#classes.version;
-    this.#matching = [];
-    for (let c = 0; c < this.#classes.size; c++) {
-      if (this.#classes.attributes[c] !== undefined && this.matches(c)) this.#matching.push(c);
-    }
-    this.#fitting = this.#matching.filter((c) => this.fits(c));
+    const { changes } = this.#classes;
+    if (this.#seen === changes.end) return;
+    const changed = changes.since(this.#seen);
+    this.#seen = changes.end;
+    if (changed === null) this.#matching = this.#fitting = NO_CLASSES;
+    const numbers = Uint32Array.from(changed === null ? this.#classes.attributes.keys() : new Set(changed));
+    numbers.sort();
+    const isInUse = (c: number): boolean => this.#classes.attributes[c] !== undefined;
+    this.#matching = relisted(this.#matching, numbers, (c) => isInUse(c) && this.matches(c));
+    this.#fitting = relisted(this.#fitting, numbers, (c) => isInUse(c) && this.fits(c));
   }
 
   /** Drops what is known of a class number that now means another class. */
@@ -158,15 +184,15 @@ export class Pattern {
   }
 
   #flagsOf(classNumber: number): number {
-    if (classNumber >= this.#flags.length) {
-      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
-      this.#flags = extended(this.#flags, sharedUint8(capacity));
-    }
-    const known = this.#flags[classNumber]!;
+    const known = classNumber < this.#flags.length ? this.#flags[classNumber]! : 0;
     return known !== 0 ? known : this.#work(classNumber);
   }
 
   #work(classNumber: number): number {
+    if (classNumber >= this.#flags.length) {
+      const capacity = grownCapacity(this.#flags.length, this.#classes.size);
+      this.#flags = extended(this.#flags, sharedUint8(capacity));
+    }
     let flags = KNOWN;
     if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
       flags |= MATCHES;
@@ -175,4 +201,36 @@ export class Pattern {
     this.#flags[classNumber] = flags;
     return flags;
   }
+}
+
+/** A list by number in which some numbers, by number too, are looked at again: they stay, come or go. */
+function relisted(
+  list: Uint32Array,
+  numbers: Uint32Array,
+  belongs: (number: number) => boolean,
+): Uint32Array {
+  const result = new Uint32Array(list.length + numbers.length);
+  let seen = 0;
+  let end = 0;
+  for (const number of numbers) {
+    const at = placeOf(list, number, seen);
+    if (at > seen) result.set(list.subarray(seen, at), end);
+    end += at - seen;
+    seen = list[at] === number ? at + 1 : at;
+    if (belongs(number)) result[end++] = number;
+  }
+  result.set(list.subarray(seen), end);
+  return result.slice(0, end + list.length - seen);
+}
+
+/** Where the first entry stands, from a place on, that is not below the number. */
+function placeOf(list: Uint32Array, number: number, from: number): number {
+  let low = from;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (list[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

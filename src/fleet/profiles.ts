@@ -28,15 +28,14 @@ export class ProfileTable {
   /** Changes whenever a profile comes or goes. */
   version = 0;
 
-  /** All profiles by number, as plain data. */
-  list(): readonly (ProfileEntry | undefined)[] {
+  /** Entries by number; undefined for a number that is not in use. */
+  get entries(): readonly (ProfileEntry | undefined)[] {
     return this.#entries;
   }
 
-  /** Takes over the profiles of another thread's fleet. */
-  mirror(list: readonly (ProfileEntry | undefined)[]): void {
-    this.#entries.length = 0;
-    for (const entry of list) this.#entries.push(entry);
+  /** Takes over a profile of another thread's fleet, or that its number is not in use. */
+  mirror(number: number, entry: ProfileEntry | undefined): void {
+    this.#entries[number] = entry;
   }
 
   /** The number of a profile, with one more holder. */
@@ -82,8 +81,12 @@ function entryOf(profile: Profile): ProfileEntry {
     maxSkew: Math.max(1, spread?.maxSkew ?? 1),
     interruptionDollars: dollarsOfBucket(profile.interruptionBucket),
     reclamationDollars: dollarsOfBucket(profile.reclamationBucket),
-    precedence:
-      ((profile.priority + 2 ** 31) * 32 + profile.interruptionBucket) * 32 + profile.reclamationBucket,
+    precedence: precedenceOf(profile),
     stripped: sameKey === undefined ? profile : withoutSame(profile),
   };
+}
+
+/** Precedence as one number: the higher is served first. */
+export function precedenceOf({ priority, interruptionBucket, reclamationBucket }: Profile): number {
+  return ((priority + 2 ** 31) * 32 + interruptionBucket) * 32 + reclamationBucket;
 }

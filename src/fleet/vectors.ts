@@ -32,6 +32,11 @@ export class Dimensions {
     return this.#names[dimension]!;
   }
 
+  /** The dimension of a resource that has one. */
+  find(name: string): number | undefined {
+    return this.#numbers.get(name);
+  }
+
   /** The dimension of a resource; refuses the seventeenth with a clear error and leaves all vectors as they are. */
   dimensionOf(name: string): number {
     const known = this.#numbers.get(name);
@@ -56,10 +61,15 @@ export class Dimensions {
 
   /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
   admit(vectors: Iterable<ResourceVector>): void {
-    const fresh = new Set<string>();
+    let fresh: Set<string> | undefined;
     for (const vector of vectors) {
-      for (const name of vector.keys()) if (!this.#numbers.has(name)) fresh.add(name);
+      for (const name of vector.keys()) {
+        if (this.#numbers.has(name)) continue;
+        fresh ??= new Set();
+        fresh.add(name);
+      }
     }
+    if (fresh === undefined) return;
     if (this.count + fresh.size > MAX_DIMENSIONS) {
       const names = [...this.#names, ...fresh];
       this.#refuse(names[MAX_DIMENSIONS]!, names.slice(0, MAX_DIMENSIONS));
@@ -104,14 +114,19 @@ export class VectorColumn {
     for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
   }
 
-  /** Whether the vector at an index says the same; its names have been admitted. */
+  /** Whether the vector at an index says the same. */
   holds(index: number, vector: ResourceVector): boolean {
-    const { stride, count } = this.#dimensions;
-    for (let d = 0; d < count; d++) {
-      const units = vector.get(this.#dimensions.nameOf(d)) ?? 0;
-      if (this.data[index * stride + d] !== units) return false;
+    const { stride } = this.#dimensions;
+    const offset = index * stride;
+    let unmatched = 0;
+    for (let d = 0; d < stride; d++) if (this.data[offset + d] !== 0) unmatched++;
+    for (const [name, units] of vector) {
+      if (units === 0) continue;
+      const dimension = this.#dimensions.find(name);
+      if (dimension === undefined || this.data[offset + dimension] !== units) return false;
+      unmatched--;
     }
-    return true;
+    return unmatched === 0;
   }
 
   #reserve(index: number): void {
@@ -120,11 +135,17 @@ export class VectorColumn {
     this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
   }
 
-  /** Copies a vector to another place. */
-  move(from: number, to: number): void {
-    this.#reserve(to);
+  /** Copies the vectors at `from + origin[i]` to `to + i`, except where the origin is negative. */
+  move(origin: Int32Array, from: number, to: number): void {
+    if (origin.length > 0) this.#reserve(to + origin.length - 1);
+    const { data } = this;
     const { stride } = this.#dimensions;
-    this.data.copyWithin(to * stride, from * stride, (from + 1) * stride);
+    for (let i = 0; i < origin.length; i++) {
+      if (origin[i]! < 0) continue;
+      const source = (from + origin[i]!) * stride;
+      const target = (to + i) * stride;
+      for (let d = 0; d < stride; d++) data[target + d] = data[source + d]!;
+    }
   }
 
   widen(from: number, to: number): void {

@@ -69,8 +69,15 @@ export function compareRank(a: Need, b: Need): number {
 /** Rows with equal keys become one: amounts add up, the largest pod and the earliest known sighting win. Input order of first appearance. */
 export function mergeNeeds(needs: readonly Need[]): readonly Need[] {
   const merged = new Map<string, Need>();
+  // Fingerprints are long and few: numbers in their place make texts that are quick to build and to hash.
+  const numbers = new Map<string, number>();
+  const numberOf = (name: string): number => {
+    const known = numbers.get(name);
+    if (known === undefined) numbers.set(name, numbers.size);
+    return known ?? numbers.size - 1;
+  };
   for (const need of needs) {
-    const text = keyText(keyOf(need));
+    const text = `${numberOf(need.cluster)}/${numberOf(need.profile.fingerprint)}/${need.group}`;
     const other = merged.get(text);
     merged.set(text, other === undefined ? need : mergePair(other, need));
   }

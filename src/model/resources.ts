@@ -57,11 +57,18 @@ export function isZero(vector: ResourceVector): boolean {
 
 /** One text per value of a vector: names in order, zeros left out. `16Gi` and its byte count give the same text. */
 export function canonicalResources(vector: ResourceVector): string {
-  return [...vector]
-    .filter(([, units]) => units > 0)
-    .sort(([a], [b]) => compareText(a, b))
-    .map(([name, units]) => `${name.replace(/[\\=,]/g, '\\$&')}=${units}`)
-    .join(',');
+  const names: string[] = [];
+  for (const [name, units] of vector) if (units > 0) names.push(name);
+  if (names.length > 1) names.sort(compareText);
+  let text = '';
+  for (const name of names) text += `${text === '' ? '' : ','}${escapeName(name)}=${vector.get(name)!}`;
+  return text;
+}
+
+const NEEDS_ESCAPE = /[\\=,]/;
+
+function escapeName(name: string): string {
+  return NEEDS_ESCAPE.test(name) ? name.replace(/[\\=,]/g, '\\$&') : name;
 }
 
 /** The vector as quantity texts, names in order, zeros left out. */

@@ -2,6 +2,8 @@
 // and the closed loop.
 
 export { catalogueOf } from './catalogues/index.ts';
+export type { IncrementalDecider } from './incremental-decider.ts';
+export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';
 export {
   acquiredIn,
@@ -14,10 +16,11 @@ export {
   stepLoop,
   withEvent,
 } from './loop.ts';
-export type { CostJson, NeedJson, PlanJson } from './plan-json.ts';
-export { canonicalJson, planJson } from './plan-json.ts';
+export type { CostJson, DecidedJson, NeedJson, PlanJson } from './plan-json.ts';
+export { canonicalJson, decidedJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';
 export { beginningOf, changeOf, isRegime, REGIMES } from './regimes.ts';
+export { saveDifference } from './save-difference.ts';
 export type { Change, ScaleProfile, Threshold } from './scale-profile.ts';
 export { parseScaleProfile } from './scale-profile.ts';
 export type { EngineOptions, Scenario } from './scenario.ts';

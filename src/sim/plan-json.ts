@@ -57,18 +57,27 @@ export interface CostJson {
   readonly risk: number;
 }
 
-export interface PlanJson {
+/** A plan without what it costs, for which one would have to know the machines. */
+export interface DecidedJson {
   readonly actions: readonly Action[];
   /** The original Needs, by rank. */
   readonly needs: readonly NeedJson[];
   readonly claims: Readonly<Record<string, NeedKey>>;
   readonly restamps: Readonly<Record<string, NeedKey>>;
-  readonly cost: CostJson;
   /** SHA-256 of actions, needs, claims and restamps as JSON with sorted keys and no white space. */
   readonly digest: string;
 }
 
+export interface PlanJson extends DecidedJson {
+  readonly cost: CostJson;
+}
+
 export function planJson(plan: Plan, input: DecisionInput): PlanJson {
+  const { digest, ...decided } = decidedJson(plan);
+  return { ...decided, cost: costOf(plan, input), digest };
+}
+
+export function decidedJson(plan: Plan): DecidedJson {
   const decided = {
     actions: plan.actions.map(actionJson),
     needs: plan.verdicts.map(needJson),
@@ -76,7 +85,7 @@ export function planJson(plan: Plan, input: DecisionInput): PlanJson {
     restamps: keysById(plan.restamps),
   };
   const digest = createHash('sha256').update(canonicalJson(decided)).digest('hex');
-  return { ...decided, cost: costOf(plan, input), digest };
+  return { ...decided, digest };
 }
 
 function actionJson(action: Action): Action {

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { loadProfile } from '../../bench/profiles/load.ts';
+import { Fleet } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, machineProblems, type Need } from '../model/index.ts';
 import { Workload } from './workload.ts';
 import { Churn } from './workload-churn.ts';
 
 const workloadOf = () => new Workload(loadProfile('uber-5k'), 1, 'quiet');
+const churnOf = (workload: Workload, change = workload.profile.churn) =>
+  new Churn(workload, change, workload.load(new Fleet()));
 const textOf = (need: Need) =>
   JSON.stringify([need.profile.fingerprint, need.group, [...need.aggregate], [...need.minUnit]]);
 
 describe('churn', () => {
   it('is the same for the same seed', () => {
     const steps = [workloadOf(), workloadOf()].map((workload) => {
-      const churn = new Churn(workload, workload.profile.churn);
+      const churn = churnOf(workload);
       return [churn.next(), churn.next(), churn.next()];
     });
     expect(steps[0]).toEqual(steps[1]);
@@ -20,7 +23,7 @@ describe('churn', () => {
   it.each(['churn', 'burst'] as const)('%s changes its part of the clusters and of their rows', (regime) => {
     const workload = workloadOf();
     const change = workload.profile[regime];
-    const churn = new Churn(workload, change);
+    const churn = churnOf(workload, change);
     const last = new Map<string, Set<string>>();
     for (let cluster = 0; cluster < 20; cluster++) {
       last.set(workload.clusterName(cluster), new Set(workload.needsOf(cluster).map(textOf)));
@@ -39,13 +42,27 @@ describe('churn', () => {
     }
   });
 
+  it('given a Need that did not change, then it is the very object that was loaded or sent before', () => {
+    const workload = workloadOf();
+    let last = workload.load(new Fleet());
+    const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, last);
+    for (let step = 0; step < 2; step++) {
+      const { rollUps } = churn.next();
+      for (const [cluster, { needs, changed }] of rollUps.entries()) {
+        const before = new Set(last[cluster]);
+        expect(needs.filter((need) => !before.has(need))).toHaveLength(changed);
+      }
+      last = rollUps.map(({ needs }) => needs);
+    }
+  });
+
   it('lets bound machines fail and come back', () => {
     const workload = workloadOf();
     const bound = new Map<string, LedgerMachine>();
     for (const machine of workload.machines()) {
       if (machine.state === MachineState.Configured) bound.set(machine.id, machine);
     }
-    const churn = new Churn(workload, { clusters: 0.1, rows: 0.1, machines: 0.001 });
+    const churn = churnOf(workload, { clusters: 0.1, rows: 0.1, machines: 0.001 });
     let repaired = 0;
     for (let step = 0; step < 5; step++) {
       const { machines } = churn.next();
@@ -62,6 +79,6 @@ describe('churn', () => {
 
   it('leaves machines alone in a burst', () => {
     const workload = workloadOf();
-    expect(new Churn(workload, workload.profile.burst).next().machines).toEqual([]);
+    expect(churnOf(workload, workload.profile.burst).next().machines).toEqual([]);
   });
 });

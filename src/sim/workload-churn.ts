@@ -1,6 +1,7 @@
 // What happens to a generated fleet between two cycles: some clusters send a roll-up in which some rows changed, some
 // bound machines fail and failed ones come back. Step n is the same whenever and wherever it is made. Only counters
-// are kept: a cluster's rows after its k-th roll-up are made again from the first by repeating the k changes.
+// and the last roll-ups are kept: a cluster's rows after its k-th roll-up are made again from the first by repeating
+// the k changes. Needs that did not change are the same objects as before, as they are when an intake reads them.
 
 import { type LedgerMachine, MachineState, type Need, Random } from '../model/index.ts';
 import type { Change } from './scale-profile.ts';
@@ -31,11 +32,15 @@ export class Churn {
   #step = 0;
   /** How often each cluster has sent a new roll-up. */
   readonly #rollUps: Int32Array;
+  /** The last roll-up of each cluster. */
+  readonly #sent: (readonly Need[])[];
   /** Bound machines that are down, longest first. */
   readonly #failed: LedgerMachine[] = [];
 
-  constructor(workload: Workload, change: Change) {
+  /** `loaded`: what each cluster has reported so far. */
+  constructor(workload: Workload, change: Change, loaded: readonly (readonly Need[])[]) {
     this.#workload = workload;
+    this.#sent = [...loaded];
     this.#change = change;
     this.#rollUps = new Int32Array(workload.profile.clusters);
   }
@@ -54,17 +59,16 @@ export class Churn {
   #rollUp(cluster: number): RollUp {
     const times = ++this.#rollUps[cluster]!;
     const rows = [...this.#workload.planOf(cluster).rows];
-    let changed = 0;
+    let changed: readonly number[] = [];
     for (let i = 1; i <= times; i++) changed = this.#changeRows(cluster, rows, i);
-    return {
-      cluster: this.#workload.clusterName(cluster),
-      needs: this.#workload.asNeeds(cluster, rows),
-      changed,
-    };
+    const needs = [...this.#sent[cluster]!];
+    for (const place of changed) needs[place] = this.#workload.asNeeds(cluster, [rows[place]!])[0]!;
+    this.#sent[cluster] = needs;
+    return { cluster: this.#workload.clusterName(cluster), needs, changed: changed.length };
   }
 
   /** A gang that changes is a job that ended and one like it that begins; a plain row gets more or fewer pods. */
-  #changeRows(cluster: number, rows: Row[], time: number): number {
+  #changeRows(cluster: number, rows: Row[], time: number): readonly number[] {
     const random = new Random(this.#workload.seed, STREAM.churn, cluster, time);
     const places = random.distinct(partOf(this.#change.rows, rows.length), rows.length);
     for (const place of places) {
@@ -79,7 +83,7 @@ export class Churn {
         rows[place] = { ...row, pods };
       }
     }
-    return places.length;
+    return places;
   }
 
   /** Half of the changes are bound machines that fail, half are machines that come back, as far as any are down. */

@@ -146,13 +146,15 @@ export class Workload {
     return fleet;
   }
 
-  /** Fills an empty fleet, one record at a time. */
-  load(fleet: Fleet): void {
+  /** Fills an empty fleet, one record at a time. Returns what each cluster reported. */
+  load(fleet: Fleet): readonly (readonly Need[])[] {
     fleet.machines.batch(() => {
       for (const machine of this.machines()) fleet.machines.put(machine);
     });
-    for (let cluster = 0; cluster < this.profile.clusters; cluster++) {
-      fleet.demand.replace(this.clusterName(cluster), this.needsOf(cluster));
-    }
+    return Array.from({ length: this.profile.clusters }, (_, cluster) => {
+      const needs = this.needsOf(cluster);
+      fleet.demand.replace(this.clusterName(cluster), needs);
+      return needs;
+    });
   }
 }

@@ -22,8 +22,10 @@ import {
   acquiredIn,
   countIn,
   type Delays,
+  incrementalDecider,
   type LoopStep,
   runLoop,
+  saveDifference,
   startLoop,
   withEvent,
 } from '../../src/sim/index.ts';
@@ -70,6 +72,7 @@ export const CHECKS: readonly FleetCheck[] = [
   },
   { name: 'plan', fleets, problems: (input) => planProblems(input, onEngine(input)) },
   { name: 'engine equals oracle in a loop', fleets, problems: agreesInLoop },
+  { name: 'incremental equals full in a loop', fleets, problems: keepsNothingWrong },
   { name: 'comes to rest', fleets, problems: comesToRest },
   { name: 'comes to rest as promised', fleets: () => equalFleets().map(withoutGangs), problems: restsInTime },
   { name: 'replaces what is lost', fleets: plentifulFleets, problems: replacesLosses },
@@ -93,6 +96,29 @@ function agreesInLoop(input: DecisionInput, seed: number): readonly string[] {
   } catch (error) {
     return [String(error)];
   }
+}
+
+/** What an engine keeps from cycle to cycle makes no difference; one that does is saved with both its plans. */
+function keepsNothingWrong(input: DecisionInput, seed: number): readonly string[] {
+  const problems: string[] = [];
+  const { decide } = incrementalDecider({
+    checkEvery: 1,
+    onDifference: (difference) => {
+      const [incremental, full] = saveDifference('.cache/differences', difference);
+      problems.push(`cycle ${difference.cycle}: compare ${incremental} with ${full}`);
+    },
+  });
+  const changed = input.needs.map((need) =>
+    hashOf(keyText(keyOf(need)), seed) % 3 > 0 ? need : { ...need, minUnit: resources({}) },
+  );
+  const lost = input.machines.map(({ id }) => id).filter((id) => hashOf(id, seed) % 5 === 0);
+  const events = new Map([
+    [2, { lost }],
+    [4, { needs: changed }],
+    [6, { needs: changed.slice(1), added: input.machines.filter(({ id }) => lost.includes(id)) }],
+  ]);
+  runLoop(startLoop(input), { decide, delays: delaysFrom(seed), cycleMs: 60_000 }, 9, events);
+  return problems;
 }
 
 /** P21 on any fleet: rest within twice (rows + 2) decisions, and then for ever. */

@@ -23,6 +23,9 @@ function holds(name: string, numRuns: number): void {
 describe('the closed loop', { timeout: 120_000 }, () => {
   it('P17: engine and oracle agree at every step', () => holds('engine equals oracle in a loop', 500));
 
+  it('whatever happens between cycles, what an engine keeps makes no difference', () =>
+    holds('incremental equals full in a loop', 300));
+
   it('P21: any fleet comes to rest, within twice (rows + 2) cycles once transitions are done', () =>
     holds('comes to rest', 600));
 

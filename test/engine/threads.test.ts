@@ -6,28 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../fleets.ts';
+import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
+import { become, comeUp } from './warm.ts';
 
 const FLEETS = 60;
-
-/** Makes a fleet hold exactly what an input describes, whatever it held before. */
-function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
-  for (const { id } of before?.machines ?? []) fleet.machines.remove(id);
-  fleet.machines.load(input.machines);
-  for (const cluster of new Set([...(before?.needs ?? []), ...input.needs].map((need) => need.cluster))) {
-    fleet.demand.replace(
-      cluster,
-      input.needs.filter((need) => need.cluster === cluster),
-    );
-  }
-}
-
-/** Waits until all threads of an engine are up; until then a cycle runs without them. */
-async function comeUp(engine: Engine, workers: number): Promise<void> {
-  while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 describe('worker threads', () => {
   it.each([2, 3, 8])(
@@ -61,7 +45,7 @@ describe('worker threads', () => {
     const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
     become(fleet, undefined, input!);
     // Tables that no thread can take over: it fails before it has done anything.
-    fleet.patterns.list = (() => 5) as never;
+    Object.defineProperty(fleet.dimensions, 'names', { get: () => 5 });
     try {
       const expected = planText(oracle(input!));
       const decision = engine.decide(input!.nowMs, input!.options, { everything: true });
@@ -69,6 +53,33 @@ describe('worker threads', () => {
       expect(engine.threadFailures).toEqual([expect.stringContaining('TypeError')]);
       expect(engine.threads).toBe(1);
       expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(expected);
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it('given threads that fail halfway through a round, then the plan is right', {
+    timeout: 60_000,
+  }, async () => {
+    const needs = Array.from({ length: 400 }, (_, i) => {
+      return aNeed({ cluster: `c${i}`, requirements: i % 2 === 0 ? [same('rack')] : [] });
+    });
+    const machines = needs.map((need, i) => {
+      const bound = { cluster: need.cluster, stamp: stampOf(need), labels: new Map([['rack', 'r1']]) };
+      return aMachine(`m${i}`, MachineState.Configured, bound);
+    });
+    const input = anInput(machines, needs);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet, { workers: 3, smallestRound: 1 });
+    await comeUp(engine, 3);
+    // Without profiles a thread serves clusters until it comes upon a gang.
+    Object.defineProperty(fleet.demand.profiles, 'entries', { get: () => [] });
+    try {
+      const expected = planText(oracle(input));
+      for (let round = 0; round < 3; round++) {
+        const decision = engine.decide(input.nowMs, input.options, { everything: true });
+        expect(planText(decision.plan())).toBe(expected);
+      }
     } finally {
       await engine.close();
     }

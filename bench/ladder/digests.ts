@@ -1,0 +1,141 @@
+// `npm run verify:digests`: does the plan depend on the number of workers or lanes? Every profile in every regime is
+// decided by an engine with one worker and, beside it, by one of each other kind, on the same fleet and cycle by cycle;
+// all must take the same actions. The last cycle of each is also compared with a full solve.
+
+import { parseArgs } from 'node:util';
+import type { Decision, Engine, PlanDifference } from '../../src/engine/index.ts';
+import { decidedJson, isRegime, REGIMES, type Regime, saveDifference } from '../../src/sim/index.ts';
+import { loadProfile, profileNames } from '../profiles/load.ts';
+import { digestOf } from './digest.ts';
+import { type Progress, progressOn } from './progress.ts';
+import { Rung } from './rung.ts';
+
+const HELP = `verify:digests: one digest for any number of workers and lanes
+
+  --profiles A,B   which fleets (default uber-5k,uber-50k,uber-500k); all means every profile
+  --regimes A,B    which regimes (default all: ${REGIMES.join(',')})
+  --workers A,B    worker counts (default 1,2,3,8)
+  --lanes A,B      lanes, each auto or a number (default auto,2,4,8)
+  --cycles N       cycles for each kind of engine (default 3)
+  --seed N         seed of the fleets and their changes (default 1)
+  --whole          compare claims, re-stamps and verdicts as well; large fleets take long and much memory
+
+Exit code 1 if any two plans differ.
+
+examples:
+  npm run verify:digests
+  npm run verify:digests -- --profiles uber-5k --regimes full,churn --workers 1,2 --lanes auto --whole
+`;
+
+const { values } = parseArgs({
+  options: {
+    profiles: { type: 'string', default: 'uber-5k,uber-50k,uber-500k' },
+    regimes: { type: 'string', default: REGIMES.join(',') },
+    workers: { type: 'string', default: '1,2,3,8' },
+    lanes: { type: 'string', default: 'auto,2,4,8' },
+    cycles: { type: 'string', default: '3' },
+    seed: { type: 'string', default: '1' },
+    whole: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+interface Kind {
+  readonly workers: number;
+  readonly lanes: number | 'auto';
+}
+
+const profiles = values.profiles === 'all' ? profileNames() : values.profiles.split(',');
+const regimes = values.regimes === 'all' ? [...REGIMES] : values.regimes.split(',');
+const kinds = values.workers.split(',').flatMap((workers) => {
+  return values.lanes.split(',').map((lanes): Kind => {
+    return { workers: Number(workers), lanes: lanes === 'auto' ? 'auto' : Number(lanes) };
+  });
+});
+const cycles = Number(values.cycles);
+
+/** What is wrong with the command line; null if nothing is. */
+function usageProblem(): string | null {
+  const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
+  for (const name of profiles) if (!profileNames().includes(name)) return `There is no profile ${name}.`;
+  for (const name of regimes) if (!isRegime(name)) return `There is no regime ${name}.`;
+  if (!kinds.every(({ workers }) => isCount(workers))) return '--workers are whole numbers from 1 on.';
+  if (!kinds.every(({ lanes }) => lanes === 'auto' || isCount(lanes)))
+    return '--lanes are auto or whole numbers from 1 on.';
+  return isCount(cycles) ? null : '--cycles is a whole number from 1 on.';
+}
+
+function digest(decision: Decision): string {
+  return values.whole ? decidedJson(decision.plan()).digest : digestOf(decision.actions());
+}
+
+/** So long for threads to come up; it takes some tens of milliseconds each. */
+const PATIENCE_MS = 30_000;
+
+async function comeUp(engine: Engine, workers: number): Promise<void> {
+  const start = performance.now();
+  while (engine.threads < workers) {
+    if (performance.now() - start > PATIENCE_MS)
+      throw new Error(`only ${engine.threads} of ${workers} threads came up`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/**
+ * One kind of engine beside the reference, cycle by cycle. One at a time, since dozens of threads and as many sets of
+ * columns would not fit beside a large fleet. Rounds of any size are shared out, so that threads do work on small fleets.
+ */
+async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<string[]> {
+  const problems: string[] = [];
+  const name = `${kind.workers} workers, lanes ${kind.lanes}`;
+  const onDifference = (difference: PlanDifference): void => {
+    const [incremental, full] = saveDifference('.cache/differences', difference);
+    problems.push(`${name}: not the plan of a full solve: compare ${incremental} with ${full}`);
+  };
+  const engine = rung.newEngine({ ...kind, smallestRound: 1, checkEvery: cycles, onDifference });
+  try {
+    await comeUp(engine, kind.workers);
+    for (let cycle = 1; cycle <= cycles && problems.length === 0; cycle++) {
+      progress.say(`${name}, cycle ${cycle} of ${cycles}`);
+      const expected = digest(rung.next().decision);
+      const found = digest(rung.decideOn(engine));
+      if (found !== expected) problems.push(`${name}, cycle ${cycle}: ${found}, with one worker ${expected}`);
+    }
+    for (const failure of engine.threadFailures) problems.push(`${name}: a thread failed: ${failure}`);
+  } finally {
+    await engine.close();
+  }
+  return problems;
+}
+
+async function verify(profile: string, regime: Regime): Promise<boolean> {
+  const start = performance.now();
+  const progress = progressOn(process.stderr, `${profile} ${regime}`);
+  progress.say('making the fleet');
+  const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes: 1 } });
+  rung.first();
+  const problems: string[] = [];
+  for (const kind of kinds) problems.push(...(await verifyKind(rung, kind, progress)));
+  progress.done();
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  const outcome = problems.length === 0 ? 'one digest' : 'DIFFERS';
+  console.log(
+    `${problems.length === 0 ? 'ok  ' : 'FAIL'} ${profile} ${regime}: ${kinds.length} kinds, ${outcome} (${seconds} s)`,
+  );
+  for (const problem of problems) console.log(`     ${problem}`);
+  await rung.close();
+  return problems.length === 0;
+}
+
+const problem = usageProblem();
+if (values.help) console.log(HELP);
+else if (problem !== null) {
+  console.error(`${problem} --help tells more.`);
+  process.exitCode = 2;
+} else {
+  for (const profile of profiles) {
+    for (const regime of regimes) {
+      if (isRegime(regime) && !(await verify(profile, regime))) process.exitCode = 1;
+    }
+  }
+}

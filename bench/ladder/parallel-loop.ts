@@ -1,0 +1,112 @@
+// A plain parallel loop: every column of the fleet read once, by this thread alone or shared out evenly among several.
+// What it gains from a second thread is what the machine has to give at that moment; a cycle is judged by that and not by
+// the number of cores. Run as a worker it is one of the threads.
+
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Fleet } from '../../src/fleet/index.ts';
+import { columnsOf, type Part, passOver } from '../floor.ts';
+
+/** Places in the block of numbers that all threads share. */
+const Control = { Round: 0, Done: 1 } as const;
+const STOP = -1;
+
+interface Share {
+  readonly control: Int32Array;
+  readonly parts: readonly Part[];
+  readonly passes: number;
+}
+
+/** A loop should take so long that waking a thread does not count. */
+const LOOP_MS = 40;
+
+export class ParallelLoop {
+  readonly #control = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #whole: readonly Part[];
+  readonly #own: readonly Part[];
+  readonly #passes: number;
+  readonly #workers: readonly Worker[];
+  readonly #up: Promise<unknown>;
+
+  /** `threads` in all, this one included. */
+  constructor(fleet: Fleet, threads: number) {
+    this.#whole = columnsOf(fleet);
+    this.#passes = passesFor(this.#whole);
+    this.#own = shareOf(this.#whole, 0, threads);
+    this.#workers = Array.from({ length: threads - 1 }, (_, i) => {
+      const parts = shareOf(this.#whole, i + 1, threads);
+      const share: Share = { control: this.#control, parts, passes: this.#passes };
+      return new Worker(new URL(import.meta.url), { workerData: share });
+    });
+    this.#up = Promise.all(
+      this.#workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))),
+    );
+  }
+
+  /** Waits until all threads are up. */
+  async ready(): Promise<void> {
+    await this.#up;
+  }
+
+  /** Milliseconds of the loop on this thread alone. */
+  alone(): number {
+    const start = performance.now();
+    passOver(this.#whole, this.#passes);
+    return performance.now() - start;
+  }
+
+  /** Milliseconds of the loop on all threads. */
+  together(): number {
+    const start = performance.now();
+    Atomics.store(this.#control, Control.Done, 0);
+    Atomics.add(this.#control, Control.Round, 1);
+    Atomics.notify(this.#control, Control.Round);
+    passOver(this.#own, this.#passes);
+    let done = Atomics.load(this.#control, Control.Done);
+    while (done < this.#workers.length) {
+      Atomics.wait(this.#control, Control.Done, done);
+      done = Atomics.load(this.#control, Control.Done);
+    }
+    return performance.now() - start;
+  }
+
+  async close(): Promise<void> {
+    Atomics.store(this.#control, Control.Round, STOP);
+    Atomics.notify(this.#control, Control.Round);
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+}
+
+/** An even share of every column: the same work for each thread, since the kinds of column differ in cost. */
+function shareOf(parts: readonly Part[], index: number, of: number): readonly Part[] {
+  return parts.map(({ column, used }) => {
+    const from = Math.floor((used * index) / of);
+    const to = Math.floor((used * (index + 1)) / of);
+    return { column: column.subarray(from, to), used: to - from };
+  });
+}
+
+function passesFor(parts: readonly Part[]): number {
+  let passes = 1;
+  for (;;) {
+    const start = performance.now();
+    passOver(parts, passes);
+    if (performance.now() - start >= LOOP_MS) return passes;
+    passes *= 2;
+  }
+}
+
+function work({ control, parts, passes }: Share): void {
+  // The compiler should be done with the loops before anything is timed.
+  passOver(parts, passes);
+  parentPort?.postMessage('up');
+  for (let round = 0; ; ) {
+    Atomics.wait(control, Control.Round, round);
+    round = Atomics.load(control, Control.Round);
+    if (round === STOP) return;
+    passOver(parts, passes);
+    Atomics.add(control, Control.Done, 1);
+    Atomics.notify(control, Control.Done);
+  }
+}
+
+if (!isMainThread) work(workerData as Share);

@@ -1,0 +1,203 @@
+// What more threads bring: cycles with one worker and with several take turns on one fleet, and between them a plain
+// parallel loop over the same columns, alone and shared out. A noisy neighbour slows all of them alike, so the speed-up
+// of the cycle is judged as a part of that of the loop.
+
+import { parseArgs } from 'node:util';
+import type { Decision, Engine } from '../../src/engine/index.ts';
+import { isRegime, REGIMES } from '../../src/sim/index.ts';
+import { loadProfile, profileNames } from '../profiles/load.ts';
+import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
+import { digestOf } from './digest.ts';
+import { ParallelLoop } from './parallel-loop.ts';
+import { progressOn, SILENT } from './progress.ts';
+import { machineLine } from './report.ts';
+import { Rung } from './rung.ts';
+
+/** Of the loop's speed-up the cycle should reach so much, where it solves everything. */
+const LEAST_RATIO = 0.75;
+/** And nowhere may more threads cost more than this part of the time. */
+const MOST_LOSS = 0.05;
+
+const HELP = `bench speedup: cycles with one worker and with several, against a plain parallel loop over the same columns
+
+  --profile NAME   which fleet (default uber-500k)
+  --regime NAME    as in bench ladder (default full)
+  --workers N      threads to compare with one (default 2)
+  --lanes auto|N   rows served from the pools at a time (default auto)
+  --rounds N       rounds of one cycle each and one loop each (default 15)
+  --warm-up N      rounds before them (default 10)
+  --seed N         seed of the fleet and its changes (default 1)
+  --json           one JSON document on standard output
+  --enforce        exit with 1 if the ratio is below ${LEAST_RATIO} in the regime full, or the loss above ${MOST_LOSS * 100} %
+
+examples:
+  npm run --silent bench -- speedup --profile uber-500k --regime full
+  npm run --silent bench -- speedup --profile uber-50k --regime churn --rounds 30 --json
+`;
+
+interface SpeedUp {
+  readonly profile: string;
+  readonly regime: string;
+  readonly workers: number;
+  readonly rounds: number;
+  /** Whole decisions, without `freeze`, which no worker shares. */
+  readonly oneMs: Quantiles;
+  readonly severalMs: Quantiles;
+  /** One ÷ several, the median over the rounds. */
+  readonly speedUp: number;
+  readonly loopOneMs: Quantiles;
+  readonly loopSeveralMs: Quantiles;
+  readonly loopSpeedUp: number;
+  /** speedUp ÷ loopSpeedUp. */
+  readonly ratio: number;
+  /** How much longer several workers took, as a part; below 0 where they were faster. */
+  readonly loss: number;
+  readonly met: boolean;
+}
+
+const { values } = parseArgs({
+  options: {
+    profile: { type: 'string', default: 'uber-500k' },
+    regime: { type: 'string', default: 'full' },
+    workers: { type: 'string', default: '2' },
+    lanes: { type: 'string', default: 'auto' },
+    rounds: { type: 'string', default: '15' },
+    'warm-up': { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    enforce: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** What is wrong with the command line; null if nothing is. */
+function usageProblem(): string | null {
+  if (!profileNames().includes(values.profile)) return `There is no profile ${values.profile}.`;
+  if (!isRegime(values.regime))
+    return `There is no regime ${values.regime}; there are ${REGIMES.join(', ')}.`;
+  if (!(Number(values.workers) >= 2)) return '--workers is a whole number from 2 on.';
+  if (!(Number(values.rounds) >= 1)) return '--rounds is a whole number from 1 on.';
+  return null;
+}
+
+async function comeUp(engine: Engine, workers: number): Promise<void> {
+  while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function timed<T>(run: () => T): { readonly ms: number; readonly value: T } {
+  const start = performance.now();
+  const value = run();
+  return { ms: performance.now() - start, value };
+}
+
+/** What is faster must also be right; a cold plan takes seconds to spell out, so one round has to do. */
+function checkEqual(decisions: readonly Decision[]): void {
+  const digests = new Set(decisions.map((decision) => digestOf(decision.actions())));
+  if (digests.size > 1) throw new Error('the plan depends on the number of workers');
+}
+
+async function compare(): Promise<SpeedUp> {
+  const { profile, regime } = values;
+  if (!isRegime(regime)) throw new Error('unreachable');
+  const workers = Number(values.workers);
+  const rounds = Number(values.rounds);
+  const warmUp = Number(values['warm-up']);
+  const progress = values.json ? SILENT : progressOn(process.stderr, `${profile} ${regime}`);
+  progress.say('making the fleet');
+  const lanes = values.lanes === 'auto' ? 'auto' : Number(values.lanes);
+  const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes } });
+  rung.first();
+  const one = rung.engine;
+  const several = rung.newEngine({ workers, lanes });
+  await comeUp(several, workers);
+  const loop = new ParallelLoop(rung.fleet, workers);
+  await loop.ready();
+  const times = {
+    one: [] as number[],
+    several: [] as number[],
+    alone: [] as number[],
+    together: [] as number[],
+  };
+  for (let round = 0; round < warmUp + rounds; round++) {
+    progress.say(`round ${round + 1} of ${warmUp + rounds}`);
+    rung.advance();
+    // Who goes first finds colder memory, so they take turns at that too.
+    const engines = round % 2 === 0 ? [one, several] : [several, one];
+    const runs = engines.map((engine) => timed(() => rung.decideOn(engine)));
+    if (round === 0) checkEqual(runs.map(({ value }) => value));
+    if (round < warmUp) continue;
+    const swapped = engines[0] === several;
+    times.one.push(runs[swapped ? 1 : 0]!.ms);
+    times.several.push(runs[swapped ? 0 : 1]!.ms);
+    times.alone.push(loop.alone());
+    times.together.push(loop.together());
+  }
+  progress.done();
+  await Promise.all([loop.close(), several.close(), rung.close()]);
+  return summaryOf(profile, regime, workers, rounds, times);
+}
+
+/** Round by round, because what a neighbour does lasts longer than a round. */
+function medianRatio(one: readonly number[], several: readonly number[]): number {
+  return quantilesOf(one.map((ms, round) => ms / several[round]!)).p50;
+}
+
+function summaryOf(
+  profile: string,
+  regime: string,
+  workers: number,
+  rounds: number,
+  times: Readonly<Record<'one' | 'several' | 'alone' | 'together', readonly number[]>>,
+): SpeedUp {
+  const oneMs = quantilesOf(times.one);
+  const severalMs = quantilesOf(times.several);
+  const loopOneMs = quantilesOf(times.alone);
+  const loopSeveralMs = quantilesOf(times.together);
+  const speedUp = medianRatio(times.one, times.several);
+  const loopSpeedUp = medianRatio(times.alone, times.together);
+  const ratio = speedUp / loopSpeedUp;
+  const loss = 1 / speedUp - 1;
+  const met = loss <= MOST_LOSS && (regime !== 'full' || ratio >= LEAST_RATIO);
+  const cycles = { oneMs, severalMs, speedUp: rounded(speedUp) };
+  const loops = { loopOneMs, loopSeveralMs, loopSpeedUp: rounded(loopSpeedUp) };
+  return {
+    profile,
+    regime,
+    workers,
+    rounds,
+    ...cycles,
+    ...loops,
+    ratio: rounded(ratio),
+    loss: rounded(loss),
+    met,
+  };
+}
+
+function print(result: SpeedUp): void {
+  const { loopOneMs, loopSeveralMs, oneMs, severalMs, workers } = result;
+  console.table({
+    cycle: { 'one p50 ms': oneMs.p50, [`${workers} p50 ms`]: severalMs.p50, 'speed-up': result.speedUp },
+    loop: {
+      'one p50 ms': loopOneMs.p50,
+      [`${workers} p50 ms`]: loopSeveralMs.p50,
+      'speed-up': result.loopSpeedUp,
+    },
+  });
+  console.log(`${result.profile} ${result.regime}, ${result.rounds} rounds, ${machineLine()}`);
+  console.log(
+    `ratio ${result.ratio} (at least ${LEAST_RATIO} in full), loss ${result.loss} (at most ${MOST_LOSS})`,
+  );
+  console.log(result.met ? 'met' : 'NOT met');
+}
+
+const problem = usageProblem();
+if (values.help) console.log(HELP);
+else if (problem !== null) {
+  console.error(`${problem} --help tells more.`);
+  process.exitCode = 2;
+} else {
+  const result = await compare();
+  if (values.json) console.log(JSON.stringify(result, null, 2));
+  else print(result);
+  if (values.enforce && !result.met) process.exitCode = 1;
+}

@@ -1,0 +1,285 @@
+// Stock: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
+// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back.
+
+import type { Domains } from '../fleet/index.ts';
+import { MachineState } from '../model/index.ts';
+import type { Cycle } from './cycle.ts';
+
+const USABLE = [
+  MachineState.Speculative,
+  MachineState.Creating,
+  MachineState.Idle,
+  MachineState.Configuring,
+  MachineState.Configured,
+  MachineState.Draining,
+];
+
+/** The domains of one topology key, and how often the pools have changed in each. */
+export class Topology {
+  readonly domains: Domains;
+  #changes = new Uint32Array(0);
+
+  constructor(domains: Domains) {
+    this.domains = domains;
+  }
+
+  changesIn(domain: number): number {
+    return this.#changes[domain]!;
+  }
+
+  /** Makes room for all domains that have a number. */
+  reserve(): void {
+    if (this.#changes.length >= this.domains.names.length) return;
+    const changes = new Uint32Array(this.domains.names.length * 2);
+    changes.set(this.#changes);
+    this.#changes = changes;
+  }
+
+  /** A machine of a class was taken from the pools or put back. */
+  touch(classNumber: number): void {
+    const domain = this.domains.of(classNumber);
+    if (domain >= 0 && domain < this.#changes.length) this.#changes[domain]!++;
+  }
+}
+
+const NEVER = -1;
+
+/** What the pools hold for one pattern. */
+export class DomainStock {
+  readonly #cycle: Cycle;
+  readonly #topology: Topology;
+  /** Classes that fit: in no order, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
+  readonly fitting: Uint32Array;
+  readonly #classes: Uint32Array;
+  readonly #start: Uint32Array;
+  /** Domains with classes that fit. */
+  readonly list: readonly number[];
+  /** Dimensions of the fleet. */
+  readonly dims: number;
+  // By domain and dimension. A sum beyond 2^53 is not exact, but more than anybody can want.
+  readonly idle: Float64Array;
+  /** Idle and Speculative machines. */
+  readonly free: Float64Array;
+  readonly counts: Int32Array;
+  /** By domain: the changes there when it was added up. */
+  readonly #seen: Float64Array;
+  /** What all machines of a domain come to, and by dimension what the best domain has of it. */
+  #capacity: Float64Array | null = null;
+  readonly #most: Float64Array;
+  #special: Map<number, number[]> | null = null;
+
+  constructor(cycle: Cycle, topology: Topology, fitting: Uint32Array) {
+    const { domains } = topology;
+    this.#cycle = cycle;
+    this.#topology = topology;
+    this.fitting = fitting;
+    // Looking classes up first gives every domain its number.
+    for (const c of fitting) domains.of(c);
+    const { length } = domains.names;
+    const start = new Uint32Array(length + 2);
+    for (const c of fitting) start[domains.of(c) + 2]!++;
+    for (let domain = 2; domain < start.length; domain++) start[domain]! += start[domain - 1]!;
+    this.#classes = new Uint32Array(fitting.length);
+    for (const c of fitting) this.#classes[start[domains.of(c) + 1]!++] = c;
+    this.#start = start;
+    this.list = [...domains.names.keys()].filter((domain) => start[domain + 1]! > start[domain]!);
+    this.dims = cycle.fleet.dimensions.count;
+    this.idle = new Float64Array(length * this.dims);
+    this.free = new Float64Array(length * this.dims);
+    this.counts = new Int32Array(length);
+    this.#most = new Float64Array(this.dims);
+    this.#seen = new Float64Array(length).fill(NEVER);
+  }
+
+  get domains(): Domains {
+    return this.#topology.domains;
+  }
+
+  /** Forgets all amounts: another cycle has begun. */
+  forget(): void {
+    this.#seen.fill(NEVER);
+    this.#capacity = null;
+    this.#special = null;
+  }
+
+  /** The fitting classes of a domain. */
+  classesIn(domain: number): Uint32Array {
+    return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
+  }
+
+  /** Makes sure that the amounts of a domain are those of now. */
+  look(domain: number): void {
+    const changes = this.#topology.changesIn(domain);
+    if (this.#seen[domain] === changes) return;
+    this.#seen[domain] = changes;
+    for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++) {
+      this.idle[at] = 0;
+      this.free[at] = 0;
+    }
+    this.counts[domain] = 0;
+    const { pools } = this.#cycle;
+    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
+      const c = this.#classes[i]!;
+      const idle = pools.freeIdle(c);
+      const speculative = pools.freeSpeculative(c);
+      if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
+    }
+    for (const slot of this.specialIn(domain)) {
+      if (this.#cycle.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
+    }
+  }
+
+  #add(domain: number, classNumber: number, idle: number, speculative: number): void {
+    const { classes, dimensions } = this.#cycle.fleet;
+    const from = classNumber * dimensions.stride;
+    const to = domain * this.dims;
+    for (let d = 0; d < this.dims; d++) {
+      const amount = classes.allocatable.data[from + d]!;
+      this.idle[to + d]! += amount * idle;
+      this.free[to + d]! += amount * (idle + speculative);
+    }
+    this.counts[domain]! += idle + speculative;
+  }
+
+  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: these stand in no run of a class. */
+  specialIn(domain: number): readonly number[] {
+    if (this.#special === null) {
+      const { machines } = this.#cycle.fleet;
+      const { offset, length } = machines.specialIdle;
+      const fits = new Set(length === 0 ? [] : this.fitting);
+      this.#special = new Map();
+      for (let i = offset; i < offset + length; i++) {
+        const slot = machines.arena.data[i]!;
+        const c = machines.classOf[slot]!;
+        if (!fits.has(c)) continue;
+        const slots = this.#special.get(this.domains.of(c));
+        if (slots === undefined) this.#special.set(this.domains.of(c), [slot]);
+        else slots.push(slot);
+      }
+    }
+    return this.#special.get(domain) ?? NOTHING;
+  }
+
+  /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
+  possible(row: number): readonly number[] {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const capacity = this.#capacities();
+    const from = row * dimensions.stride;
+    for (let d = 0; d < this.dims; d++) if (this.#most[d]! < demand.aggregate.data[from + d]!) return NOTHING;
+    return this.list.filter((domain) => {
+      for (let d = 0; d < this.dims; d++) {
+        if (capacity[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
+      }
+      return true;
+    });
+  }
+
+  #capacities(): Float64Array {
+    if (this.#capacity !== null) return this.#capacity;
+    const { classes, dimensions } = this.#cycle.fleet;
+    const capacity = new Float64Array(this.free.length);
+    for (const c of this.fitting) {
+      const members = this.#cycle.stocks.membersOf(c);
+      const to = this.domains.of(c) * this.dims;
+      for (let d = 0; d < this.dims; d++) {
+        capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+      }
+    }
+    this.#most.fill(0);
+    for (const [i, amount] of capacity.entries()) {
+      this.#most[i % this.dims] = Math.max(this.#most[i % this.dims]!, amount);
+    }
+    this.#capacity = capacity;
+    return capacity;
+  }
+}
+
+const NOTHING: readonly number[] = [];
+
+/** The stocks of all patterns that gangs ask for. Lists of classes are kept from cycle to cycle, amounts are not. */
+export class DomainStocks {
+  readonly #cycle: Cycle;
+  readonly #topologies = new Map<Domains, Topology>();
+  #stocks = new Map<number, DomainStock>();
+  #earlier = new Map<number, DomainStock>();
+  #onTrial = false;
+  /** By class: machines in any state of use; NEVER where nobody has asked. */
+  #members = new Int32Array(0);
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Forgets all amounts, and all patterns that no gang asked for in the cycle before. */
+  beginCycle(): void {
+    this.#earlier = this.#stocks;
+    this.#stocks = new Map();
+    this.#members = new Int32Array(0);
+    this.#onTrial = false;
+  }
+
+  /** Machines of a class that could serve somebody, whoever uses them now. */
+  membersOf(classNumber: number): number {
+    const { classes, machines } = this.#cycle.fleet;
+    if (this.#members.length === 0) this.#members = new Int32Array(classes.size).fill(NEVER);
+    let members = this.#members[classNumber]!;
+    if (members === NEVER) {
+      members = 0;
+      for (const state of USABLE) members += machines.countOf(classNumber, state);
+      this.#members[classNumber] = members;
+    }
+    return members;
+  }
+
+  /** What the pools hold for a gang. */
+  of(turn: number): DomainStock {
+    const { pattern, profile } = this.#cycle.turns;
+    return this.for(pattern[turn]!, profile[turn]!);
+  }
+
+  /** What they hold for gangs with a pattern and a profile. */
+  for(pattern: number, profile: number): DomainStock {
+    let stock = this.#stocks.get(pattern);
+    if (stock === undefined) {
+      stock = this.#open(pattern, profile);
+      this.#stocks.set(pattern, stock);
+    }
+    return stock;
+  }
+
+  /** A machine was claimed or is free again: if it is one of the pools, its domain is to be added up again. */
+  touch(slot: number): void {
+    if (this.#onTrial) return;
+    const { machines } = this.#cycle.fleet;
+    const state = machines.state[slot];
+    if (state !== MachineState.Idle && state !== MachineState.Speculative) return;
+    const classNumber = machines.classOf[slot]!;
+    for (const topology of this.#topologies.values()) topology.touch(classNumber);
+  }
+
+  /** Runs a trial that puts back all it takes, and in which nobody looks at a stock. */
+  onTrial(trial: () => void): void {
+    this.#onTrial = true;
+    this.#cycle.pools.onTrial(trial);
+    this.#onTrial = false;
+  }
+
+  #open(number: number, profile: number): DomainStock {
+    const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
+    const fitting = patterns.patternOf(number).fittingClasses();
+    const earlier = this.#earlier.get(number);
+    if (earlier?.fitting === fitting && earlier.dims === dimensions.count) {
+      earlier.forget();
+      return earlier;
+    }
+    const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
+    let topology = this.#topologies.get(byKey);
+    if (topology === undefined) {
+      topology = new Topology(byKey);
+      this.#topologies.set(byKey, topology);
+    }
+    const stock = new DomainStock(this.#cycle, topology, fitting);
+    topology.reserve();
+    return stock;
+  }
+}

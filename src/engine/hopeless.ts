@@ -1,0 +1,70 @@
+// Hopeless gangs: those that no domain could hold, whoever used its machines now. Whatever is in the pools, such a gang
+// claims bound machines of its own and of nobody only, so the other rows of its cluster need not wait for it; it still
+// sees theirs as they were at its turn. Who was found hopeless is tested anew when the next cycle begins.
+
+import type { Cycle } from './cycle.ts';
+import { NONE } from './turns.ts';
+
+export class Hopeless {
+  readonly #cycle: Cycle;
+  /** By cluster: keys of gangs that were found hopeless. */
+  readonly #keys = new Map<number, Set<number>>();
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Remembers a gang that is hopeless. Says whether its cluster was credited without knowing. */
+  note(turn: number): boolean {
+    const { turns } = this.#cycle;
+    const cluster = turns.cluster[turn]!;
+    // The turn of a member that its fold could not host lasts for one cycle.
+    if (turn < turns.start[cluster]! || turn >= turns.end[cluster]!) return false;
+    const keys = this.#keys.get(cluster);
+    if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
+    else keys.add(turns.key[turn]!);
+    return turns.hopeless[turn] === 0;
+  }
+
+  /** Clusters, other than those in `changed`, with gangs that were hopeless and are no more. */
+  flipped(changed: ReadonlySet<number>): Set<number> {
+    const { turns } = this.#cycle;
+    const flipped = new Set<number>();
+    for (const [cluster, keys] of this.#keys) {
+      if (changed.has(cluster)) continue;
+      for (const key of keys) {
+        const turn = turns.ofKey[key]!;
+        if (turn === NONE || turns.hopeless[turn] === 0) continue;
+        if (!this.#isHopeless(turns.row[turn]!)) flipped.add(cluster);
+      }
+    }
+    return flipped;
+  }
+
+  /** Marks the keys of all gangs of some clusters that still are, before the turns of those clusters are made. */
+  mark(clusters: readonly number[]): void {
+    const { fleet, turns } = this.#cycle;
+    const { demand } = fleet;
+    for (const cluster of clusters) {
+      const keys = this.#keys.get(cluster);
+      if (keys === undefined) continue;
+      for (const key of keys) turns.hopelessKey[key] = 0;
+      const still = new Set<number>();
+      const { length, offset } = demand.rowsOf(cluster);
+      for (let row = offset; row < offset + length; row++) {
+        const key = demand.key[row]!;
+        if (!keys.has(key) || demand.same[row] === 0 || !this.#isHopeless(row)) continue;
+        turns.hopelessKey[key] = 1;
+        still.add(key);
+      }
+      if (still.size > 0) this.#keys.set(cluster, still);
+      else this.#keys.delete(cluster);
+    }
+  }
+
+  #isHopeless(row: number): boolean {
+    const { fleet, stocks } = this.#cycle;
+    const { pattern, profile } = fleet.demand;
+    return stocks.for(pattern[row]!, profile[row]!).possible(row).length === 0;
+  }
+}

@@ -1,0 +1,178 @@
+// Phase 1 over the pools: rows served one by one in rank order, or by several lanes at once with exactly that result.
+// Lanes propose, the broker commits, and at the barrier every row takes its place in rank order: what is committed is
+// taken over, what is not is served in its turn. See docs/engine.md, "Lanes".
+
+import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
+import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
+import { Buckets } from './buckets.ts';
+import type { Crew } from './crew.ts';
+import { Credit, type Cycle } from './cycle.ts';
+import { domainsOf, settleWhole } from './gang.ts';
+import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
+import { serveInTurn } from './serve.ts';
+import { conflictFraction, MODES } from './stats.ts';
+import { TurnKind } from './turns.ts';
+import { noteTaken } from './unmet.ts';
+
+/** Picks the lane that takes the next step, of so many. All lanes then run on one thread, in an order that repeats. */
+export type Schedule = (lanes: number) => number;
+
+export interface LaneOptions {
+  /** So many lanes, or as many as pay. */
+  readonly lanes: number | 'auto';
+  readonly retries: number;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** Demand changes shape slowly: after so many cycles lanes are worth another try. */
+const PAUSE = 100;
+
+export class Lanes {
+  readonly #cycle: Cycle;
+  readonly #crew: Crew;
+  readonly #options: LaneOptions;
+  /** Cycles for which one lane will do, since more were in each other's way. */
+  #pause = 0;
+
+  constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
+    this.#cycle = cycle;
+    this.#crew = crew;
+    this.#options = options;
+  }
+
+  /** Serves rows that need the pools, given in rank order. */
+  serve(order: Uint32Array): void {
+    const cycle = this.#cycle;
+    const lanes = this.#count(order);
+    cycle.stats.lanes = lanes;
+    if (lanes === 1) {
+      for (const turn of order) this.#serveAlone(turn);
+      return;
+    }
+    const { retries } = this.#options;
+    const { clusters, patterns } = cycle.fleet;
+    const patternCount = patterns.size;
+    const bucketCount = patternCount + clusters.size;
+    const memory = brokerMemory(order.length, cycle.claimedBy.length, bucketCount, retries);
+    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claimCount, patternCount };
+    this.#run(lanes, work);
+    const buckets = new Buckets(cycle, order, patternCount);
+    const broker = new Broker(memory, (slot) => buckets.of(slot));
+    this.#note(broker.counts);
+    if (MODES.some((mode) => conflictFraction(cycle.stats.modes[mode]) > MOST_CONFLICTS)) this.#pause = PAUSE;
+    settle(cycle, broker, buckets, order);
+  }
+
+  /** A row that nobody races with: what it picks is committed as it is proposed. */
+  #serveAlone(turn: number): void {
+    const cycle = this.#cycle;
+    const from = cycle.claimCount;
+    serveInTurn(cycle, turn);
+    if (cycle.claimCount === from) return;
+    const stats = cycle.stats.modes[MODES[modeOf(cycle, turn)]!];
+    stats.proposals++;
+    stats.commits++;
+  }
+
+  #count(order: Uint32Array): number {
+    const { lanes } = this.#options;
+    // A row that somebody asks about looks at everything, which only the thread of the cycle can tell.
+    if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
+    if (lanes !== 'auto') return lanes;
+    if (this.#pause > 0) {
+      this.#pause--;
+      return 1;
+    }
+    return lanesThatPay(this.#cycle, order, this.#crew.ready);
+  }
+
+  #run(lanes: number, work: LaneWork): void {
+    const { schedule } = this.#options;
+    if (schedule === undefined) {
+      this.#crew.drive(lanes, work);
+      return;
+    }
+    const all = Array.from({ length: lanes }, () => new Lane(this.#cycle, work));
+    const running = new Set(all);
+    while (running.size > 0) {
+      const first = schedule(lanes);
+      // One that has nothing to do lets the next one go before it.
+      for (let i = first; i < first + lanes; i++) {
+        const lane = all[i % lanes]!;
+        if (running.has(lane) && !lane.step()) running.delete(lane);
+        if (running.has(lane) && !lane.idle) break;
+      }
+    }
+  }
+
+  #note({ commits, conflicts, displacements, exhausted, proposals, retried }: BrokerCounts): void {
+    for (const [i, mode] of MODES.entries()) {
+      const stats = this.#cycle.stats.modes[mode];
+      stats.proposals += proposals[i]!;
+      stats.commits += commits[i]!;
+      stats.conflicts += conflicts[i]!;
+      stats.displacements += displacements[i]!;
+      stats.exhausted += exhausted[i]!;
+      stats.retries.committed += retried[i]!;
+      stats.retries.conflict += conflicts[i]!;
+      stats.retries.displaced += displacements[i]!;
+      stats.retries.exhausted += exhausted[i]!;
+    }
+  }
+}
+
+/** The barrier: rows in rank order, those that lanes have committed as they are, all others served now. */
+function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
+  for (const [row, turn] of order.entries()) {
+    const committed = broker.statusOf(row) === RowStatus.Committed;
+    if (committed && takeOver(cycle, turn, broker.claimsOf(row), broker.creditsOf(row))) continue;
+    const from = cycle.claimCount;
+    serveInTurn(cycle, turn);
+    const machines = cycle.claims.subarray(from, cycle.claimCount);
+    if (committed && equal(machines, broker.claimsOf(row))) continue;
+    // Rows behind this one that saw it otherwise have to be served again as well.
+    const view = { observed: [], clock: broker.clock };
+    broker.settle(proposalOf(cycle, buckets, row, turn, [...machines], 0, view));
+  }
+}
+
+/** Claims for a row what a lane has found for it. Says false, having claimed nothing, if that does not cover it. */
+function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
+  const { fleet, turns, want } = cycle;
+  // Why a row is short, or a gang wants nothing, takes a look around.
+  if (machines.length === 0) return false;
+  const from = cycle.claimCount;
+  const pattern = cycle.patternOf(turn);
+  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  else {
+    cycle.beginWant(turn);
+    cycle.openCredits(turn);
+    for (const slot of machines.subarray(0, credited)) {
+      cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
+      cycle.takeOut(slot);
+    }
+  }
+  cycle.openLater(turn);
+  for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
+  if (!want.covered) {
+    cycle.takeBack(turn, from);
+    return false;
+  }
+  cycle.pass.push(turn);
+  if (turns.kind[turn] === TurnKind.Gang) {
+    settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
+  }
+  noteTaken(cycle, turn);
+  return true;
+}
+
+/** The same numbers where other threads see them. */
+function shared(numbers: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(new SharedArrayBuffer(numbers.byteLength));
+  copy.set(numbers);
+  return copy;
+}
+
+function equal(a: Uint32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((slot, i) => slot === b[i]);
+}

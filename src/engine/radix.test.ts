@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sortedBy } from './radix.ts';
+
+const key = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.double({ noNaN: true }),
+  fc.constantFrom(0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1_700_000_000_000.5),
+);
+
+describe('sorting by a key', () => {
+  it('orders as comparing would, and keeps equals as they came', () => {
+    fc.assert(
+      fc.property(fc.array(key, { maxLength: 600, size: 'max' }), (keys) => {
+        const items = Uint32Array.from(keys.keys()).reverse();
+
+        const sorted = sortedBy(items, (item) => keys[item]!);
+
+        const compared = [...items].sort((a, b) =>
+          keys[a] === keys[b] ? 0 : Math.sign(keys[a]! - keys[b]!) || 0,
+        );
+        expect([...sorted]).toEqual(compared);
+      }),
+    );
+  });
+
+  it('orders few items by the same rule as many', () => {
+    const keys = [2, Number.POSITIVE_INFINITY, -0, 0, -5, Number.POSITIVE_INFINITY];
+    const many = Array.from({ length: 600 }, (_, i) => keys[i % keys.length]!);
+
+    const few = sortedBy(Uint32Array.from(keys.keys()), (item) => keys[item]!);
+    const all = sortedBy(Uint32Array.from(many.keys()), (item) => many[item]!);
+
+    expect([...few]).toEqual([4, 2, 3, 0, 1, 5]);
+    expect([...all].filter((item) => item < keys.length)).toEqual([...few]);
+  });
+});

@@ -1,0 +1,118 @@
+// Whether two solves of one fleet came to the same plan. Plans are not spelled out for that: of the claims and of the
+// verdicts on met rows the columns are compared that they are described from, which takes a small part of the time. So a
+// turn that is out of date is found even if this plan does not show it.
+// Whatever a verdict learns to say about a met row, beyond its claims, its fold and its domain, must be compared here.
+
+import type { Action, NeedKey, Verdict } from '../model/index.ts';
+import type { Cycle } from './cycle.ts';
+import type { Decision } from './decide.ts';
+import { choiceOf } from './verdict.ts';
+
+/** A decision and the cycle that it describes. */
+export interface Solved {
+  readonly cycle: Cycle;
+  readonly decision: Decision;
+}
+
+export function isSamePlan(one: Solved, other: Solved): boolean {
+  return (
+    areSameTurns(one.cycle, other.cycle) &&
+    areSame(one.decision.actions(), other.decision.actions(), isSameAction) &&
+    areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameRestamp) &&
+    areSame(one.decision.unmet, other.decision.unmet, isSameVerdict)
+  );
+}
+
+/** Turns of a cluster stand in rank order, members that no fold hosts behind them all as they were served. */
+function areSameTurns(one: Cycle, other: Cycle): boolean {
+  if (one.turns.count !== other.turns.count) return false;
+  const others = other.turns.all();
+  for (const turn of one.turns.all()) {
+    const twin = others.next().value!;
+    if (!isSameTurn(one, turn, other, twin) || !areSameClaims(one, turn, other, twin)) return false;
+  }
+  return true;
+}
+
+function isSameTurn(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
+  const [a, b] = [one.turns, other.turns];
+  const [gang, twinGang] = [choiceOf(one, turn), choiceOf(other, twin)];
+  return (
+    a.key[turn] === b.key[twin] &&
+    a.row[turn] === b.row[twin] &&
+    a.kind[turn] === b.kind[twin] &&
+    a.precedence[turn] === b.precedence[twin] &&
+    a.firstSeenMs[turn] === b.firstSeenMs[twin] &&
+    a.place[turn] === b.place[twin] &&
+    areSameMembers(one, turn, other, twin) &&
+    gang.domain === twinGang.domain &&
+    gang.satisfiable === twinGang.satisfiable
+  );
+}
+
+function areSameMembers(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
+  const [a, b] = [one.turns, other.turns];
+  if (a.members[turn] !== b.members[twin] || one.hosted.get(turn) !== other.hosted.get(twin)) return false;
+  let [row, twinRow] = [a.firstMember[turn]!, b.firstMember[twin]!];
+  for (let i = 0; i < a.members[turn]!; i++) {
+    if (row !== twinRow) return false;
+    row = a.nextMember[row]!;
+    twinRow = b.nextMember[twinRow]!;
+  }
+  return true;
+}
+
+/** The same machines in the same order, whether credited or taken later. */
+function areSameClaims(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
+  const credits = one.creditEnd[turn]! - one.creditStart[turn]!;
+  const later = one.laterEnd[turn]! - one.laterStart[turn]!;
+  if (credits !== other.creditEnd[twin]! - other.creditStart[twin]!) return false;
+  if (later !== other.laterEnd[twin]! - other.laterStart[twin]!) return false;
+  for (let i = 0; i < credits; i++) {
+    if (one.claims[one.creditStart[turn]! + i] !== other.claims[other.creditStart[twin]! + i]) return false;
+  }
+  for (let i = 0; i < later; i++) {
+    if (one.claims[one.laterStart[turn]! + i] !== other.claims[other.laterStart[twin]! + i]) return false;
+  }
+  return true;
+}
+
+function areSame<T>(
+  ones: readonly T[],
+  others: readonly T[],
+  isSame: (one: T, other: T) => boolean,
+): boolean {
+  return ones.length === others.length && ones.every((one, i) => isSame(one, others[i]!));
+}
+
+function isSameAction(one: Action, other: Action): boolean {
+  return (
+    one.kind === other.kind &&
+    one.machine === other.machine &&
+    one.cluster === other.cluster &&
+    one.reason === other.reason &&
+    one.graceSeconds === other.graceSeconds &&
+    one.preemptorPriority === other.preemptorPriority &&
+    isSameKey(one.need, other.need)
+  );
+}
+
+function isSameKey(one: NeedKey | null, other: NeedKey | null): boolean {
+  return (
+    one?.cluster === other?.cluster && one?.fingerprint === other?.fingerprint && one?.group === other?.group
+  );
+}
+
+type Restamp = readonly [machine: string, row: NeedKey];
+
+function isSameRestamp([machine, row]: Restamp, [otherMachine, otherRow]: Restamp): boolean {
+  return machine === otherMachine && isSameKey(row, otherRow);
+}
+
+function isSameVerdict(one: Verdict, other: Verdict): boolean {
+  return verdictText(one) === verdictText(other);
+}
+
+function verdictText({ deficit, ...verdict }: Verdict): string {
+  return JSON.stringify([verdict, [...deficit]]);
+}

@@ -1,0 +1,59 @@
+// One row's turn in the pass over the pools: credited if it had to wait for that, and given from the pools what it
+// lacks.
+
+import { acquire } from './acquire.ts';
+import { creditRow } from './credit.ts';
+import { Credit, type Cycle } from './cycle.ts';
+import { serveGang } from './gang.ts';
+import { acquireEvenly } from './spread.ts';
+import { TurnKind } from './turns.ts';
+import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
+
+/** Serves a row in its turn, and members that its fold cannot host right behind it. */
+export function serveInTurn(cycle: Cycle, turn: number): void {
+  serve(cycle, turn);
+  if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+}
+
+/** Serves one row and counts which way it went. */
+export function serve(cycle: Cycle, turn: number): void {
+  const startMs = cycle.stats.rowMs();
+  serveRow(cycle, turn);
+  cycle.stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
+}
+
+function serveRow(cycle: Cycle, turn: number): void {
+  const { turns, want } = cycle;
+  cycle.pass.push(turn);
+  if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
+  if (turns.kind[turn] === TurnKind.Gang) {
+    serveGang(cycle, turn);
+    noteTaken(cycle, turn);
+    return;
+  }
+  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  else {
+    cycle.openCredits(turn);
+    creditRow(cycle, turn, false);
+  }
+  cycle.openLater(turn);
+  if (!want.covered) {
+    if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
+    else {
+      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn);
+      if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
+    }
+  }
+  noteTaken(cycle, turn);
+}
+
+/** Members that no machine of the fold hosts are served as the gangs they are, right behind it. */
+function serveUnhosted(cycle: Cycle, fold: number): void {
+  const { fleet, turns } = cycle;
+  const members = turns.membersOf(fleet, fold);
+  const hosted = members.length - cycle.want.gangsLeft;
+  cycle.hosted.set(fold, hosted);
+  for (const [i, row] of members.slice(hosted).entries()) {
+    serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)));
+  }
+}

@@ -1,0 +1,214 @@
+// Shelves: the classes that a pattern can use and the pools have, in the order a row takes from them. Shelves are kept
+// from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
+
+import type { Domains } from '../fleet/index.ts';
+import { type Heap, NOTHING_LEFT } from './heap.ts';
+import { sortedBy } from './radix.ts';
+import type { Stock } from './stock.ts';
+import { NONE } from './turns.ts';
+import type { Want } from './want.ts';
+
+/** Which classes a step may take from: all, those of one domain, or those of the domains a spread allows. */
+export type ClassFilter = (classNumber: number) => boolean;
+
+/** By what classes are ordered: what a machine costs a row, then its price. */
+export interface ShelfOrder {
+  readonly costOf: (classNumber: number) => number;
+  readonly priceOf: (classNumber: number) => number;
+}
+
+const NO_CLASSES = new Uint32Array(0);
+
+export class Shelf {
+  readonly #stock: Stock;
+  readonly #order: ShelfOrder;
+  readonly #fits: ClassFilter;
+  /** In the order of the shelf; classes of equal cost and price stand together and form a group. */
+  #classes: Uint32Array = NO_CLASSES;
+  /** Where each group starts, and where the last one ends. */
+  #starts = new Uint32Array(1);
+  #seen = -1;
+  #parts = new Map<Domains, Map<number, Shelf>>();
+
+  /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
+  #heaps = new Map<number, readonly Heap[]>();
+  #cycle = 0;
+  /** Groups before this one are empty in this cycle. */
+  #cursor = 0;
+
+  constructor(stock: Stock, order: ShelfOrder, fits: ClassFilter) {
+    this.#stock = stock;
+    this.#order = order;
+    this.#fits = fits;
+  }
+
+  /** All classes on the shelf, in lists. */
+  get groups(): readonly Uint32Array[] {
+    return [this.#classes];
+  }
+
+  /** Follows the stock. */
+  refresh(): void {
+    const { changes } = this.#stock;
+    if (this.#seen === changes.end) return;
+    const changed = changes.since(this.#seen);
+    if (changed === null) this.#fill();
+    else this.#follow(changed);
+    this.#seen = changes.end;
+  }
+
+  #fill(): void {
+    const found: number[] = [];
+    for (let c = 0; c < this.#stock.size; c++) if (this.#stock.holds(c) && this.#fits(c)) found.push(c);
+    const byPrice = sortedBy(Uint32Array.from(found), this.#order.priceOf);
+    this.#arrange(sortedBy(byPrice, this.#order.costOf));
+  }
+
+  #follow(changed: readonly number[]): void {
+    const coming = [...new Set(changed)].filter((c) => this.#stock.holds(c) && this.#fits(c));
+    const staying = this.#classes.filter((c) => !this.#stock.changedSince(this.#seen, c));
+    if (coming.length === 0 && staying.length === this.#classes.length) return;
+    coming.sort((a, b) => this.compare(a, b));
+    const merged = new Uint32Array(staying.length + coming.length);
+    let next = 0;
+    for (let i = 0, at = 0; at < merged.length; at++) {
+      const comes =
+        next < coming.length && (i === staying.length || this.compare(coming[next]!, staying[i]!) < 0);
+      merged[at] = comes ? coming[next++]! : staying[i++]!;
+    }
+    this.#arrange(merged);
+  }
+
+  /** Negative if machines of class `a` are taken before those of `b`; 0 if only ids decide. */
+  compare(a: number, b: number): number {
+    const { costOf, priceOf } = this.#order;
+    // Infinite costs are equal; their difference is not a number.
+    return costOf(a) === costOf(b) ? priceOf(a) - priceOf(b) : costOf(a) - costOf(b);
+  }
+
+  #arrange(classes: Uint32Array): void {
+    const starts: number[] = [];
+    for (let i = 0; i < classes.length; i++) {
+      if (i === 0 || this.compare(classes[i - 1]!, classes[i]!) !== 0) starts.push(i);
+    }
+    starts.push(classes.length);
+    this.#classes = classes;
+    this.#starts = Uint32Array.from(starts);
+    this.#heaps = new Map();
+    this.#parts = new Map();
+    this.#cursor = 0;
+  }
+
+  /** The same shelf for each domain by itself. */
+  partsBy(domains: Domains): ReadonlyMap<number, Shelf> {
+    let parts = this.#parts.get(domains);
+    if (parts === undefined) {
+      parts = new Map();
+      for (const [domain, classes] of Map.groupBy(this.#classes, (c) => domains.of(c))) {
+        const part = new Shelf(this.#stock, this.#order, this.#fits);
+        part.#arrange(Uint32Array.from(classes));
+        parts.set(domain, part);
+      }
+      this.#parts.set(domains, parts);
+    }
+    return parts;
+  }
+
+  /** The part of one domain; empty if the shelf has nothing there. */
+  partIn(domains: Domains, domain: number): Shelf {
+    return this.partsBy(domains).get(domain) ?? new Shelf(this.#stock, this.#order, this.#fits);
+  }
+
+  /** The next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
+  next(want: Want, allowed: ClassFilter | null, trial: boolean): number {
+    if (this.#cycle !== this.#stock.cycle) {
+      this.#cycle = this.#stock.cycle;
+      this.#cursor = 0;
+    }
+    for (let group = this.#cursor; group < this.#starts.length - 1; group++) {
+      let found = trial ? this.#lowest(group, null, null) : this.#first(group);
+      if (found === NONE) {
+        if (group === this.#cursor && !trial) this.#cursor++;
+        continue;
+      }
+      if (!want.adds(found, true) || (allowed !== null && !allowed(found)))
+        found = this.#lowest(group, want, allowed);
+      if (found !== NONE) return this.#stock.firstOf(found);
+    }
+    return NONE;
+  }
+
+  /** The class of a group with the lowest first machine; NONE if nothing is left. */
+  #first(group: number): number {
+    if (this.#starts[group + 1]! - this.#starts[group]! === 1) return this.#lowest(group, null, null);
+    let first = NONE;
+    let lowest = NOTHING_LEFT;
+    for (const heap of this.#heapsOf(group)) {
+      const ordinal = heap.lowest();
+      if (ordinal >= lowest) continue;
+      lowest = ordinal;
+      first = heap.first;
+    }
+    return first;
+  }
+
+  #heapsOf(group: number): readonly Heap[] {
+    let heaps = this.#heaps.get(group);
+    if (heaps === undefined) {
+      heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
+      this.#heaps.set(group, heaps);
+    }
+    return heaps;
+  }
+
+  /** The class of a group with the lowest first machine among those that would do. */
+  #lowest(group: number, want: Want | null, allowed: ClassFilter | null): number {
+    let lowest = NONE;
+    let ordinal = NOTHING_LEFT;
+    for (let i = this.#starts[group]!; i < this.#starts[group + 1]!; i++) {
+      const c = this.#classes[i]!;
+      const first = this.#stock.firstOrdinalOf(c);
+      if (first >= ordinal) continue;
+      if ((want !== null && !want.adds(c, true)) || (allowed !== null && !allowed(c))) continue;
+      lowest = c;
+      ordinal = first;
+    }
+    return lowest;
+  }
+}
+
+/** What a row may take from. */
+export class Shelves {
+  readonly pattern: number;
+  readonly idle: Shelf;
+  readonly speculative: Shelf;
+  readonly #byDomain = new Map<Domains, ShelvesByDomain>();
+
+  constructor(pattern: number, idle: Shelf, speculative: Shelf) {
+    this.pattern = pattern;
+    this.idle = idle;
+    this.speculative = speculative;
+  }
+
+  /** The same for each domain by itself, where there is anything. */
+  by(domains: Domains): ReadonlyMap<number, Shelves> {
+    const idle = this.idle.partsBy(domains);
+    const speculative = this.speculative.partsBy(domains);
+    const known = this.#byDomain.get(domains);
+    if (known?.idle === idle && known.speculative === speculative) return known.shelves;
+    const shelves = new Map<number, Shelves>();
+    for (const domain of new Set([...idle.keys(), ...speculative.keys()])) {
+      const parts = [this.idle.partIn(domains, domain), this.speculative.partIn(domains, domain)] as const;
+      shelves.set(domain, new Shelves(this.pattern, ...parts));
+    }
+    this.#byDomain.set(domains, { idle, speculative, shelves });
+    return shelves;
+  }
+}
+
+interface ShelvesByDomain {
+  /** What the shelves were made of. */
+  readonly idle: ReadonlyMap<number, Shelf>;
+  readonly speculative: ReadonlyMap<number, Shelf>;
+  readonly shelves: ReadonlyMap<number, Shelves>;
+}

@@ -1,0 +1,44 @@
+// The machine of every class with the smallest id, whatever its state. Kept as machines join classes; when the first
+// of a class leaves it, its successor is looked up only if somebody asks.
+
+const NONE = -1;
+const UNKNOWN = -2;
+
+export class Firsts {
+  readonly #firsts: number[] = [];
+
+  /** A machine stands in a class, newly or as before. Ordinals are settled. */
+  join(slot: number, classNumber: number, ordinal: Uint32Array): void {
+    const first = this.#firsts[classNumber] ?? NONE;
+    if (first === NONE || (first !== UNKNOWN && ordinal[slot]! < ordinal[first]!)) {
+      this.#firsts[classNumber] = slot;
+    }
+  }
+
+  /** A machine has left a class; `empty`: it was the last one. */
+  leave(slot: number, classNumber: number, empty: boolean): void {
+    if (empty) this.#firsts[classNumber] = NONE;
+    else if (this.#firsts[classNumber] === slot) this.#firsts[classNumber] = UNKNOWN;
+  }
+
+  /** The first machine of a class that has any. Looks through all slots for all classes whose first has left. */
+  of(
+    classNumber: number,
+    state: Uint8Array,
+    classOf: Uint32Array,
+    ordinal: Uint32Array,
+    size: number,
+  ): number {
+    if (this.#firsts[classNumber] !== UNKNOWN) return this.#firsts[classNumber]!;
+    const lost = new Uint8Array(this.#firsts.length);
+    for (const [c, first] of this.#firsts.entries()) {
+      if (first !== UNKNOWN) continue;
+      lost[c] = 1;
+      this.#firsts[c] = NONE;
+    }
+    for (let slot = 0; slot < size; slot++) {
+      if (state[slot] !== 0 && lost[classOf[slot]!] === 1) this.join(slot, classOf[slot]!, ordinal);
+    }
+    return this.#firsts[classNumber]!;
+  }
+}
