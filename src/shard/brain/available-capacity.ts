@@ -20,7 +20,7 @@ import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
 import { Holders } from './holders.ts';
 
 /** Between two frames of a cluster about a profile, at least. More often, and operators write objects all day. */
-export const CAPACITY_INTERVAL_MS = 5000;
+const CAPACITY_INTERVAL_MS = 5000;
 
 /** Frames for one cluster. */
 export interface ClusterCapacity {

@@ -33,7 +33,6 @@ export const DEFAULT_RAILS: RailOptions = { reclaimFraction: 0.05, maxActionsPer
 export const RECLAIM_WINDOW_MS = 10_000;
 
 export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'deferred';
-export const WAIT_REASONS: readonly WaitReason[] = ['frozen', 'dry-run', 'capped', 'deferred'];
 
 export type KindCounts = Readonly<Record<ActionKind, number>>;
 

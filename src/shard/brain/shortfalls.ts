@@ -24,24 +24,24 @@ export interface Shortfall {
 }
 
 /** A shortfall of more cycles than this wants the attention of those who can bring capacity from elsewhere. */
-export const ESCALATION_CYCLES = 5;
+const ESCALATION_CYCLES = 5;
 
 /** Rows remembered. Demand has fewer; should it not, rows of the lowest rank are counted, but do not age. */
-export const MAX_REMEMBERED = 1_000_000;
+const MAX_REMEMBERED = 1_000_000;
 
 export const AGE_BUCKETS = ['1-9', '10-59', '60-299', '300+'] as const;
-export type AgeBucket = (typeof AGE_BUCKETS)[number];
+type AgeBucket = (typeof AGE_BUCKETS)[number];
 
 export const PRIORITY_CLASSES = ['critical', 'service', 'batch', 'other'] as const;
-export type PriorityClass = (typeof PRIORITY_CLASSES)[number];
+type PriorityClass = (typeof PRIORITY_CLASSES)[number];
 
-export function ageBucketOf(cycles: number): AgeBucket {
+function ageBucketOf(cycles: number): AgeBucket {
   if (cycles >= 300) return '300+';
   if (cycles >= 60) return '60-299';
   return cycles >= 10 ? '10-59' : '1-9';
 }
 
-export function priorityClassOf(priority: number): PriorityClass {
+function priorityClassOf(priority: number): PriorityClass {
   if (priority >= 1_000_000) return 'critical';
   if (priority >= 1000) return 'service';
   return priority >= 100 ? 'batch' : 'other';
