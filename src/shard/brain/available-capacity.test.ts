@@ -242,6 +242,37 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 9500, 'c1')).toEqual([2]);
   });
 
+  it('of no more than a cycle has time for, and of the rest in the next ones', () => {
+    const needs = [1, 2, 3].flatMap((priority) => [aNeed({ priority }), aNeed({ cluster: 'c2', priority })]);
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], needs));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 10 });
+    const told = Array.from({ length: 8 }, (_, i) => countsOf(capacity, i, 'c1', 'c2').length);
+
+    expect(told.every((count) => count <= 1)).toBe(true);
+    expect(told.reduce((sum, count) => sum + count, 0)).toBe(6);
+
+    fleet.machines.remove('a');
+    const later = Array.from({ length: 16 }, (_, i) => countsOf(capacity, 9000 + i, 'c1', 'c2')).flat();
+
+    expect(later).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('of profiles that were not yet looked at when the demand changed, if they are still there', () => {
+    const rows = [1, 2, 3].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    capacity.updates(['c1'], 0);
+
+    fleet.demand.replace('c1', [rows[1]!, aNeed({ priority: 4 })]);
+    const told = [1, 2, 3, 4].flatMap((nowMs) => capacity.updates(['c1'], nowMs));
+
+    const keys = told.flatMap(({ updates }) => updates.map(({ supersedesKey }) => supersedesKey));
+    const keyFor = (need: Need): string => `available:${need.profile.fingerprint}`;
+    expect(keys).toContain(keyFor(aNeed({ priority: 4 })));
+    expect(keys).not.toContain(keyFor(rows[0]!));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
   it('in good time, even if the clock is set back', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 3_600_000, 'c1');

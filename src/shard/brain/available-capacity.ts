@@ -8,33 +8,34 @@
 //
 // A machine counts if it meets the requirements, zone and labels included, and holds the largest pod; one that is on its
 // way to a row does not. The cost is the effective cost for the profile, of the cheapest machine counted: the cheapest
-// Idle one if there is any. Machines are counted by class, and once for all clusters with the same question.
+// Idle one if there is any.
+//
+// A round asks for all clusters and profiles (capacity-survey.ts). In a fleet of few classes it is done within a cycle;
+// where every machine has a price of its own, it goes on for as many cycles as it takes, because a hint must not cost a
+// decision its time.
 
-import type { Fleet } from '../../fleet/index.ts';
-import { canonicalResources, effectiveCost, MachineState, type ResourceVector } from '../../model/index.ts';
-import {
-  type AvailableCapacityUpdate,
-  AvailableCapacityUpdate_Confidence as Confidence,
-} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
+import { canonicalResources } from '../../model/index.ts';
+import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
-import { Holders } from './holders.ts';
+import { type Answer, CapacitySurvey, type Question } from './capacity-survey.ts';
 
 /** Between two frames of a cluster about a profile, at least. More often, and operators write objects all day. */
 const CAPACITY_INTERVAL_MS = 5000;
+/** Classes, machines and rows looked at in a cycle, about: some 10 ms at worst. With less, large fleets get old hints. */
+const MAX_VISITS = 200_000;
+/** What making a frame costs, in visits: no more than 2,000 frames leave after a cycle. */
+const FRAME_VISITS = 100;
+
+export interface CapacityOptions {
+  readonly intervalMs?: number;
+  readonly maxVisits?: number;
+}
 
 /** Frames for one cluster. */
 export interface ClusterCapacity {
   readonly cluster: string;
   readonly updates: readonly AvailableCapacityUpdate[];
-}
-
-/** What can be had for a profile. */
-interface Answer {
-  readonly count: number;
-  readonly confidence: Confidence;
-  readonly costPerHour: number;
-  /** Size of the cheapest; of the largest pod if there is none. */
-  readonly size: ResourceVector;
 }
 
 /** What a cluster was told of a profile, and when. */
@@ -46,6 +47,10 @@ interface Told {
 interface Listener {
   /** The cluster's rows when they were last looked at; another object when they have changed. */
   rows: object | null;
+  /** The round has not come to it yet. */
+  isDue: boolean;
+  /** What to look at next, the last first. */
+  pending: Question[];
   /** By fingerprint. */
   readonly told: Map<string, Told>;
 }
@@ -53,28 +58,35 @@ interface Listener {
 export class AvailableCapacity {
   readonly #fleet: Fleet;
   readonly #intervalMs: number;
+  readonly #maxVisits: number;
   readonly #listeners = new Map<string, Listener>();
+  /** Of the round that is under way, if any. */
+  #survey: CapacitySurvey | null = null;
   #dueMs = Number.NEGATIVE_INFINITY;
 
-  constructor(fleet: Fleet, intervalMs = CAPACITY_INTERVAL_MS) {
+  constructor(fleet: Fleet, options: CapacityOptions = {}) {
     this.#fleet = fleet;
-    this.#intervalMs = intervalMs;
+    this.#intervalMs = options.intervalMs ?? CAPACITY_INTERVAL_MS;
+    this.#maxVisits = options.maxVisits ?? MAX_VISITS;
   }
 
   /**
    * What the connected clusters are to be told after a cycle. Profiles that a cluster has not demanded before are
-   * answered at once; the others are all looked at together when the interval has passed.
+   * answered at once; the others in rounds.
    */
   updates(connected: Iterable<string>, nowMs: number): ClusterCapacity[] {
-    // A clock that was set back must not silence us until it has caught up.
-    const isDue = nowMs >= this.#dueMs || this.#dueMs - nowMs > this.#intervalMs;
-    if (isDue) this.#dueMs = nowMs + this.#intervalMs;
-    const survey = new Survey(this.#fleet);
+    const clusters = [...connected];
+    this.#begin(clusters, nowMs);
+    const survey = this.#survey ?? new CapacitySurvey(this.#fleet);
+    survey.refresh();
+    survey.visits = 0;
     const all: ClusterCapacity[] = [];
-    for (const cluster of connected) {
-      const updates = this.#updatesOf(cluster, nowMs, isDue, survey);
+    for (const cluster of clusters) {
+      const updates = this.#updatesOf(cluster, nowMs, survey);
       if (updates.length > 0) all.push({ cluster, updates });
+      if (survey.visits >= this.#maxVisits) return all;
     }
+    this.#survey = null;
     return all;
   }
 
@@ -83,30 +95,54 @@ export class AvailableCapacity {
     this.#listeners.delete(cluster);
   }
 
-  #updatesOf(cluster: string, nowMs: number, isDue: boolean, survey: Survey): AvailableCapacityUpdate[] {
-    const { clusters, demand } = this.#fleet;
-    const number = clusters.find(cluster);
-    const rows = demand.rowsOf(number);
+  /** Begins a round if it is time for one and the last one has ended. */
+  #begin(clusters: readonly string[], nowMs: number): void {
+    // A clock that was set back must not silence us until it has caught up.
+    const isTime = nowMs >= this.#dueMs || this.#dueMs - nowMs > this.#intervalMs;
+    if (!isTime || this.#survey !== null) return;
+    this.#dueMs = nowMs + this.#intervalMs;
+    this.#survey = new CapacitySurvey(this.#fleet);
+    for (const cluster of clusters) this.#listenerOf(cluster).isDue = true;
+  }
+
+  #updatesOf(cluster: string, nowMs: number, survey: CapacitySurvey): AvailableCapacityUpdate[] {
+    const number = this.#fleet.clusters.find(cluster);
     const listener = this.#listenerOf(cluster);
-    if (!isDue && listener.rows === rows) return [];
-    listener.rows = rows;
+    this.#ask(listener, number, nowMs, survey);
     const updates: AvailableCapacityUpdate[] = [];
-    const demanded = new Set<string>();
-    for (const [profile, patterns] of patternsByProfile(this.#fleet, number)) {
-      const { fingerprint, requirements } = demand.profiles.entryOf(profile).profile;
-      demanded.add(fingerprint);
+    while (listener.pending.length > 0 && survey.visits < this.#maxVisits) {
+      const question = listener.pending.pop()!;
+      const { fingerprint } = question.profile.profile;
       const told = listener.told.get(fingerprint);
-      if (told !== undefined && (!isDue || this.#isRecent(told, nowMs))) continue;
-      const answer = survey.hardest(number, profile, patterns);
+      if (told !== undefined && this.#isRecent(told, nowMs)) continue;
+      const answer = survey.answer(number, question);
       if (told !== undefined && sameAnswer(told.answer, answer)) continue;
+      survey.visits += FRAME_VISITS;
       listener.told.set(fingerprint, { answer, atMs: nowMs });
-      updates.push(toWire(fingerprint, requirements, answer));
-    }
-    for (const [fingerprint, told] of listener.told) {
-      // Not sooner: a profile that comes and goes is no reason to speak more often.
-      if (!demanded.has(fingerprint) && !this.#isRecent(told, nowMs)) listener.told.delete(fingerprint);
+      updates.push(toWire(question.profile, answer));
     }
     return updates;
+  }
+
+  /** Finds what there is to ask for a cluster: everything if it is due, else what is new in its rows. */
+  #ask(listener: Listener, cluster: number, nowMs: number, survey: CapacitySurvey): void {
+    const rows = this.#fleet.demand.rowsOf(cluster);
+    if (!listener.isDue && listener.rows === rows) return;
+    survey.visits += rows.length;
+    const questions = questionsOf(this.#fleet, cluster);
+    const { told, pending } = listener;
+    const isAsked = ({ profile: { profile } }: Question): boolean => told.has(profile.fingerprint);
+    // What was pending before the rows changed may be gone; what is left of it is found again.
+    const left = new Set(pending.map(({ profile }) => profile.profile.fingerprint));
+    listener.pending = [...questions.values()].filter(
+      (question) => listener.isDue || !isAsked(question) || left.has(question.profile.profile.fingerprint),
+    );
+    listener.rows = rows;
+    listener.isDue = false;
+    for (const [fingerprint, last] of told) {
+      // Not sooner: a profile that comes and goes is no reason to speak more often.
+      if (!questions.has(fingerprint) && !this.#isRecent(last, nowMs)) told.delete(fingerprint);
+    }
   }
 
   #isRecent({ atMs }: Told, nowMs: number): boolean {
@@ -116,119 +152,27 @@ export class AvailableCapacity {
   #listenerOf(cluster: string): Listener {
     let listener = this.#listeners.get(cluster);
     if (listener === undefined) {
-      listener = { rows: null, told: new Map() };
+      listener = { rows: null, isDue: false, pending: [], told: new Map() };
       this.#listeners.set(cluster, listener);
     }
     return listener;
   }
 }
 
-/** By profile: the patterns of a cluster's rows. Gangs of one profile may differ in their largest pod. */
-function patternsByProfile({ demand }: Fleet, cluster: number): Map<number, Set<number>> {
-  const patterns = new Map<number, Set<number>>();
+/** By fingerprint: what the rows of a cluster ask for. */
+function questionsOf({ demand, patterns }: Fleet, cluster: number): Map<string, Question> {
+  const asked = new Map<ProfileEntry, Set<Pattern>>();
   const { offset, length } = demand.rowsOf(cluster);
   for (let row = offset; row < offset + length; row++) {
-    const known = patterns.get(demand.profile[row]!);
-    if (known === undefined) patterns.set(demand.profile[row]!, new Set([demand.pattern[row]!]));
-    else known.add(demand.pattern[row]!);
+    const profile = demand.profiles.entryOf(demand.profile[row]!);
+    const pattern = patterns.patternOf(demand.pattern[row]!);
+    const known = asked.get(profile);
+    if (known === undefined) asked.set(profile, new Set([pattern]));
+    else known.add(pattern);
   }
-  return patterns;
-}
-
-/** Answers to one round of questions, over a fleet that does not change meanwhile. */
-class Survey {
-  readonly #fleet: Fleet;
-  readonly #holders: Holders;
-  /** By profile and pattern: what is free, for whoever asks; null: nothing. */
-  readonly #free = new Map<number, Answer | null>();
-
-  constructor(fleet: Fleet) {
-    this.#fleet = fleet;
-    this.#holders = new Holders(fleet.machines);
-  }
-
-  /** One answer for all rows of a profile: that of the row which is hardest to serve. */
-  hardest(cluster: number, profile: number, patterns: Iterable<number>): Answer {
-    let hardest: Answer | null = null;
-    for (const pattern of patterns) {
-      const answer = this.#freeFor(profile, pattern) ?? this.#notFreeFor(cluster, profile, pattern);
-      if (hardest === null || isHarder(answer, hardest)) hardest = answer;
-    }
-    return hardest!;
-  }
-
-  #freeFor(profile: number, pattern: number): Answer | null {
-    const question = pattern * 2 ** 24 + profile;
-    let answer = this.#free.get(question);
-    if (answer === undefined) {
-      answer = this.#countFree(profile, pattern);
-      this.#free.set(question, answer);
-    }
-    return answer;
-  }
-
-  #countFree(profile: number, pattern: number): Answer | null {
-    const { machines, patterns } = this.#fleet;
-    const idle = new Tally(this.#fleet, profile);
-    const speculative = new Tally(this.#fleet, profile);
-    for (const c of patterns.patternOf(pattern).fittingClasses()) {
-      idle.add(c, machines.idleRuns[c]?.length ?? 0);
-      speculative.add(c, machines.speculativeRuns[c]?.length ?? 0);
-    }
-    if (idle.count > 0) return idle.answer(Confidence.CONFIDENCE_HIGH, idle.count + speculative.count);
-    return speculative.count > 0 ? speculative.answer(Confidence.CONFIDENCE_MEDIUM) : null;
-  }
-
-  #notFreeFor(cluster: number, profile: number, number: number): Answer {
-    const { demand, machines, patterns } = this.#fleet;
-    const { priority } = demand.profiles.entryOf(profile).profile;
-    const pattern = patterns.patternOf(number);
-    const tally = new Tally(this.#fleet, profile);
-    for (const c of pattern.fittingClasses()) {
-      let count = this.#holders.below(c, priority, cluster);
-      for (const state of [MachineState.Idle, MachineState.Speculative]) {
-        count += machines.countOf(c, state) - machines.freeCountOf(c, state);
-      }
-      tally.add(c, count);
-    }
-    if (tally.count > 0) return tally.answer(Confidence.CONFIDENCE_LOW);
-    return { count: 0, confidence: Confidence.CONFIDENCE_NONE, costPerHour: 0, size: pattern.minUnit };
-  }
-}
-
-/** Counts machines by class and knows the cheapest. */
-class Tally {
-  readonly #fleet: Fleet;
-  readonly #penaltyDollars: number;
-  count = 0;
-  #cost = Number.POSITIVE_INFINITY;
-  #cheapest = -1;
-
-  constructor(fleet: Fleet, profile: number) {
-    this.#fleet = fleet;
-    this.#penaltyDollars = fleet.demand.profiles.entryOf(profile).interruptionDollars;
-  }
-
-  add(c: number, count: number): void {
-    if (count === 0) return;
-    const { price, probability } = this.#fleet.classes;
-    this.count += count;
-    const cost = effectiveCost(price[c]!, probability[c]!, this.#penaltyDollars);
-    if (this.#cheapest !== -1 && cost >= this.#cost) return;
-    this.#cost = cost;
-    this.#cheapest = c;
-  }
-
-  answer(confidence: Confidence, count = this.count): Answer {
-    const { offered, price } = this.#fleet.classes;
-    // Pinned work on machines that may be interrupted costs infinitely much, which no quantity can say.
-    const costPerHour = Number.isFinite(this.#cost) ? this.#cost : price[this.#cheapest]!;
-    return { count, confidence, costPerHour, size: offered[this.#cheapest]! };
-  }
-}
-
-function isHarder(a: Answer, b: Answer): boolean {
-  return a.confidence < b.confidence || (a.confidence === b.confidence && a.count < b.count);
+  return new Map(
+    Array.from(asked, ([profile, wanted]) => [profile.profile.fingerprint, { profile, patterns: wanted }]),
+  );
 }
 
 function sameAnswer(a: Answer, b: Answer): boolean {
@@ -240,14 +184,11 @@ function sameAnswer(a: Answer, b: Answer): boolean {
   );
 }
 
-function toWire(
-  fingerprint: string,
-  requirements: Parameters<typeof requirementsToWire>[0],
-  { count, confidence, costPerHour, size }: Answer,
-): AvailableCapacityUpdate {
+function toWire({ profile }: ProfileEntry, answer: Answer): AvailableCapacityUpdate {
+  const { count, confidence, costPerHour, size } = answer;
   return {
-    supersedesKey: `available:${fingerprint}`,
-    requirements: requirementsToWire(requirements),
+    supersedesKey: `available:${profile.fingerprint}`,
+    requirements: requirementsToWire(profile.requirements),
     resources: { resources: resourcesToWire(size) },
     availableCount: count,
     confidence,

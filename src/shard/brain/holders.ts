@@ -14,6 +14,8 @@ interface ClassHolders {
 export class Holders {
   readonly #machines: MachineLedger;
   readonly #classes = new Map<number, ClassHolders>();
+  /** Machines looked at so far. */
+  visits = 0;
 
   constructor(machines: MachineLedger) {
     this.#machines = machines;
@@ -39,6 +41,7 @@ export class Holders {
     const holders: ClassHolders = { all: new Map(), byCluster: new Map() };
     const run = configuredRuns[classNumber];
     if (run === undefined) return holders;
+    this.visits += run.length;
     for (let i = run.offset; i < run.offset + run.length; i++) {
       const slot = arena.data[i]!;
       // One without a priority is nobody's to take.
