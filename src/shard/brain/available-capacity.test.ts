@@ -273,6 +273,46 @@ describe('when a cluster is told', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  it('of a profile told between two rounds not before its own five seconds', () => {
+    const { fleet, capacity } = scene();
+    countsOf(capacity, 0, 'c1');
+    fleet.demand.replace('c1', [aNeed({ priority: 7 })]);
+    expect(countsOf(capacity, 1000, 'c1')).toEqual([2]);
+
+    fleet.machines.remove('b');
+
+    expect(countsOf(capacity, 5000, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 10_000, 'c1')).toEqual([1]);
+  });
+
+  it('of what a round has not come to yet, even if the demand changes meanwhile', () => {
+    const rows = [1, 2].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    for (const nowMs of [0, 1, 2, 3]) countsOf(capacity, nowMs, 'c1');
+    fleet.machines.remove('a');
+    const first = countsOf(capacity, 6000, 'c1');
+
+    fleet.demand.replace('c1', [...rows, aNeed({ priority: 3 })]);
+    const rest = [6001, 6002, 6003, 6004].flatMap((nowMs) => countsOf(capacity, nowMs, 'c1'));
+
+    expect([...first, ...rest]).toEqual([0, 0, 0]);
+  });
+
+  it('in its turn, however much there is to tell the others', () => {
+    const needs = [1, 2, 3, 4, 5, 6, 7].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([], [...needs, aNeed({ cluster: 'c2' })]));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    let told = 0;
+    for (let second = 0; second < 60; second++) {
+      fleet.machines.put(aMachine(`m${second}`, Idle));
+      const all = capacity.updates(['c1', 'c2'], second * 1000);
+      told += all.filter(({ cluster }) => cluster === 'c2').length;
+    }
+
+    expect(told).toBeGreaterThan(2);
+  });
+
   it('in good time, even if the clock is set back', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 3_600_000, 'c1');

@@ -117,6 +117,18 @@ describe('inspecting Needs', () => {
     });
   });
 
+  it('a count that just reaches the limit is exact', () => {
+    const need = aNeed();
+    const matching = { idle: 256, speculative: 0, configured: 0 };
+    const verdict = anUnmetVerdict(need, 'priority-starved', {
+      unmet: { reason: 'priority-starved', matching, blocker: null, extraSupply: null },
+    });
+
+    const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]]), ALL));
+
+    expect(view?.matchingSupply).toEqual({ ...matching, capped: false });
+  });
+
   it('a Need withdrawn since the cycle is left out', () => {
     const cycle = aCycle([met(aNeed())], { needOf: () => undefined });
 

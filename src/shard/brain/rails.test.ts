@@ -104,6 +104,20 @@ describe('the cap on Reclaims', () => {
     expect([1000, 10_999, 11_000].map(admittedAt)).toEqual([0, 0, 5]);
   });
 
+  it('waits no longer than that, even if the clock is set back after a start', () => {
+    const rails = railsWith({ unknownBeforeMs: 3_600_000 });
+
+    expect(admit(rails, someReclaims('c1', 9), { nowMs: 0 }).admitted).toHaveLength(0);
+    expect(admit(rails, someReclaims('c1', 9), { nowMs: 10_000 }).admitted).toHaveLength(5);
+  });
+
+  it('is spent by Reclaims alone', () => {
+    const rails = railsWith();
+    const joining = Array.from({ length: 5 }, (_, i) => anAction('Bootstrap', `b${i}`));
+
+    expect(admit(rails, [...joining, ...someReclaims('c1', 5)]).admitted).toHaveLength(10);
+  });
+
   it('holds in any 10 s, whatever the cycles', () => {
     const cycle = fc.record({
       gapMs: fc.integer({ min: 0, max: 7000 }),
