@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aNeed, RACK_KEY, resources, same } from '../../test/fleets.ts';
-import { BigFleetError, compareRank, MAX_UNITS, type Need } from '../model/index.ts';
+import { BigFleetError, compareRank, keyOf, MAX_UNITS, type Need } from '../model/index.ts';
 import { Fleet } from './index.ts';
 
 function need(cluster: string, priority: number, firstSeenMs: number, group = ''): Need {
@@ -249,5 +249,22 @@ describe('DemandLedger', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('a Need by its key', () => {
+  it('is what was reported last, and nothing once it is withdrawn', () => {
+    const { demand } = new Fleet();
+    const [low, high] = [need('c1', 1, 1), need('c1', 2, 1)];
+    const grown = { ...low, aggregate: resources({ cpu: 9 }) };
+    demand.replace('c1', [low, high]);
+    demand.replace('c1', [high, grown]);
+    expect(demand.needOf(keyOf(low))).toBe(grown);
+
+    demand.replace('c1', [high]);
+
+    expect(demand.needOf(keyOf(low))).toBeUndefined();
+    expect(demand.needOf(keyOf(high))).toBe(high);
+    expect(demand.needOf({ ...keyOf(high), cluster: 'c2' })).toBeUndefined();
   });
 });

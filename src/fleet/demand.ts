@@ -135,6 +135,14 @@ export class DemandLedger {
     return this.#keys.keyOf(this.key[row]!);
   }
 
+  /** The Need on record under a key, as it was reported. */
+  needOf(key: NeedKey): Need | undefined {
+    const cluster = this.#clusters.find(key.cluster);
+    const { offset, length } = this.rowsOf(cluster);
+    const row = this.#findRow(key, offset, length);
+    return row === undefined ? undefined : this.#reportedBy(cluster).rows[row - offset];
+  }
+
   aggregateOf(row: number): ResourceVector {
     return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }
@@ -184,7 +192,7 @@ export class DemandLedger {
     for (let i = 0; i < needs.length; i++) {
       if (origin[i] !== NOWHERE) continue;
       const need = needs[i]!;
-      const row = this.#findRow(need, offset, length);
+      const row = this.#findRow(keyOf(need), offset, length);
       if (row === undefined) {
         unknown.push(need);
         continue;
@@ -199,9 +207,9 @@ export class DemandLedger {
     return mergeNeeds(unknown).length < unknown.length ? null : amended;
   }
 
-  /** The row among a cluster's that has the key of a Need. */
-  #findRow(need: Need, offset: number, length: number): number | undefined {
-    const key = this.#keys.find(keyOf(need));
+  /** The row among a cluster's that has a key. */
+  #findRow(wanted: NeedKey, offset: number, length: number): number | undefined {
+    const key = this.#keys.find(wanted);
     const row = this.#rowOf[key];
     // Where a key is nobody's any more, or another's, an old row may still be written down.
     if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;

@@ -26,7 +26,7 @@ export type { Intake } from './intake.ts';
 export { RollupIntake } from './intake.ts';
 export type { MachinesFromWire } from './machine.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
-export { needFromWire, needsFromWire, needToWire } from './need.ts';
+export { needFromWire, needsFromWire, needToWire, requirementsToWire, resourcesToWire } from './need.ts';
 export type { ChangedRollup, RollupDelta, UnchangedRollup } from './rollup.ts';
 export { RollupReader } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';

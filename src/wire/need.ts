@@ -149,6 +149,6 @@ export function needToWire(need: Need): CapacityNeed {
   };
 }
 
-function requirementsToWire(requirements: readonly Requirement[]): NodeSelectorRequirement[] {
+export function requirementsToWire(requirements: readonly Requirement[]): NodeSelectorRequirement[] {
   return requirements.map(({ key, operator, values }) => ({ key, operator, values: [...values] }));
 }

@@ -1,0 +1,65 @@
+// At which priority machines serve whom, by class. Made when first asked of a class, from its Configured machines, and
+// thrown away with the question: the ledger keeps counts by class and state alone.
+
+import type { MachineLedger } from '../../fleet/index.ts';
+
+/** Machines by priority of their stamp. */
+type ByPriority = Map<number, number>;
+
+interface ClassHolders {
+  readonly all: ByPriority;
+  readonly byCluster: Map<number, ByPriority>;
+}
+
+export class Holders {
+  readonly #machines: MachineLedger;
+  readonly #classes = new Map<number, ClassHolders>();
+  /** Machines looked at so far. */
+  visits = 0;
+
+  constructor(machines: MachineLedger) {
+    this.#machines = machines;
+  }
+
+  /** Configured machines of a class, not held, that serve clusters other than this one at a lower priority. */
+  below(classNumber: number, priority: number, cluster: number): number {
+    const { all, byCluster } = this.#holdersOf(classNumber);
+    return countBelow(all, priority) - countBelow(byCluster.get(cluster), priority);
+  }
+
+  #holdersOf(classNumber: number): ClassHolders {
+    let holders = this.#classes.get(classNumber);
+    if (holders === undefined) {
+      holders = this.#look(classNumber);
+      this.#classes.set(classNumber, holders);
+    }
+    return holders;
+  }
+
+  #look(classNumber: number): ClassHolders {
+    const { arena, cluster, configuredRuns, stamp, stamps } = this.#machines;
+    const holders: ClassHolders = { all: new Map(), byCluster: new Map() };
+    const run = configuredRuns[classNumber];
+    if (run === undefined) return holders;
+    this.visits += run.length;
+    for (let i = run.offset; i < run.offset + run.length; i++) {
+      const slot = arena.data[i]!;
+      // One without a priority is nobody's to take.
+      if (stamps.hasPriority[stamp[slot]!] === 0) continue;
+      const priority = stamps.priority[stamp[slot]!]!;
+      let own = holders.byCluster.get(cluster[slot]!);
+      if (own === undefined) {
+        own = new Map();
+        holders.byCluster.set(cluster[slot]!, own);
+      }
+      for (const counts of [holders.all, own]) counts.set(priority, (counts.get(priority) ?? 0) + 1);
+    }
+    return holders;
+  }
+}
+
+function countBelow(counts: ByPriority | undefined, limit: number): number {
+  let sum = 0;
+  for (const [priority, count] of counts ?? []) if (priority < limit) sum += count;
+  return sum;
+}

@@ -1,0 +1,104 @@
+// Node states: what a cluster is told of its machines. A frame says everything there is to say, so that a newer one
+// replaces an older one of the same machine. A machine that leaves a cluster is told to the cluster it leaves.
+
+import {
+  canonicalResources,
+  effectiveAllocatable,
+  INSTANCE_TYPE_KEY,
+  type Machine,
+  MachineState,
+  ZONE_KEY,
+} from '../../model/index.ts';
+import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { resourcesToWire } from '../../wire/index.ts';
+
+/** What a frame is made from. */
+export type NodeRecord = Pick<
+  Machine,
+  | 'id'
+  | 'state'
+  | 'cluster'
+  | 'host'
+  | 'instanceType'
+  | 'zone'
+  | 'labels'
+  | 'resources'
+  | 'allocatable'
+  | 'lastError'
+>;
+
+export const MACHINE_GONE = 'The provider no longer has this machine.';
+const HOSTNAME_KEY = 'kubernetes.io/hostname';
+
+/** The name its node has in the cluster: what the provider says in the well-known label, else the id of the machine. */
+export function nodeNameOf({ id, labels }: Pick<NodeRecord, 'id' | 'labels'>): string {
+  return labels.get(HOSTNAME_KEY) || id;
+}
+
+/** The frame that tells a cluster of a machine: its own, or the one the machine has just left. */
+export function nodeStateUpdate(machine: NodeRecord, cluster = machine.cluster): NodeStateUpdate {
+  return {
+    supersedesKey: `node:${machine.id}`,
+    machineId: machine.id,
+    clusterId: cluster,
+    state: machine.state,
+    nodeName: hasNode(machine.state) ? nodeNameOf(machine) : '',
+    providerId: machine.host?.ref ?? '',
+    lastError: machine.lastError,
+    labels: nodeLabels(machine),
+    resources: { resources: resourcesToWire(effectiveAllocatable(machine)) },
+    taints: [],
+  };
+}
+
+/** Frames for one change of a machine, each with the cluster it goes to; null: not on record. */
+export function nodeStateUpdates(before: NodeRecord | null, after: NodeRecord | null): NodeStateUpdate[] {
+  const left = before?.cluster ?? '';
+  const joined = after?.cluster ?? '';
+  const updates: NodeStateUpdate[] = [];
+  if (left !== '' && left !== joined) updates.push(farewell(before!, joined === '' ? after : null));
+  if (joined !== '' && (left !== joined || !sameNode(before!, after!))) updates.push(nodeStateUpdate(after!));
+  return updates;
+}
+
+/**
+ * The last frame a cluster gets. If the machine still is on record and nobody else's, its new state speaks for itself. If
+ * not, a machine that was draining has gone where it should, and any other is lost: there is no state for "gone".
+ */
+function farewell(before: NodeRecord, after: NodeRecord | null): NodeStateUpdate {
+  if (after !== null) return nodeStateUpdate(after, before.cluster);
+  if (before.state === MachineState.Draining) return nodeStateUpdate({ ...before, state: MachineState.Idle });
+  return nodeStateUpdate({ ...before, state: MachineState.Failed, lastError: MACHINE_GONE });
+}
+
+/** Configured means that the node has joined; it stays until the machine has drained. */
+function hasNode(state: MachineState): boolean {
+  return state === MachineState.Configured || state === MachineState.Draining;
+}
+
+function nodeLabels({ labels, instanceType, zone }: NodeRecord): Map<string, string> {
+  const all = new Map(labels);
+  if (instanceType !== '') all.set(INSTANCE_TYPE_KEY, instanceType);
+  if (zone !== '') all.set(ZONE_KEY, zone);
+  return all;
+}
+
+/** Whether a frame would say the same: prices and stamps are no business of the cluster's. */
+function sameNode(a: NodeRecord, b: NodeRecord): boolean {
+  return (
+    a.state === b.state &&
+    a.host?.ref === b.host?.ref &&
+    a.lastError === b.lastError &&
+    a.instanceType === b.instanceType &&
+    a.zone === b.zone &&
+    sameLabels(a.labels, b.labels) &&
+    canonicalResources(effectiveAllocatable(a)) === canonicalResources(effectiveAllocatable(b))
+  );
+}
+
+function sameLabels(a: Machine['labels'], b: Machine['labels']): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}

@@ -1,0 +1,170 @@
+// Rails: how much of a plan is carried out now. They come after the decision and never change who wins: they keep the
+// head of the plan's order and leave the rest to a later cycle, which derives it again if it is still right.
+//
+//   frozen    somebody has stopped it (freezes.ts)
+//   dry-run   nothing is carried out at all; everything that is not frozen counts here, and no other rail applies
+//   capped    its cluster has lost as many machines as it may in this cycle, or in the last 10 s; time must pass
+//   deferred  the cycle has enough to do; another cycle may follow at once
+//
+// A Preempt is capped and deferred by nothing: it is how priority takes effect, and priority is the only throttle.
+
+import type { Action, ActionKind } from '../../model/index.ts';
+import type { Freezes } from './freezes.ts';
+
+export interface RailOptions {
+  /**
+   * Share of a cluster's Configured machines that may be reclaimed in a cycle and in any 10 s, 0 to 1; one machine may
+   * always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.
+   */
+  readonly reclaimFraction: number;
+  /** Actions a cycle, Preempts apart; 0: no limit. */
+  readonly maxActionsPerCycle: number;
+  readonly dryRun: boolean;
+  /**
+   * What was admitted before this time is not known, because another process did it: no Reclaim is admitted for 10 s
+   * after it, so that a shard that keeps falling over reclaims no faster than one that does not.
+   */
+  readonly unknownBeforeMs?: number;
+}
+
+export const DEFAULT_RAILS: RailOptions = { reclaimFraction: 0.05, maxActionsPerCycle: 0, dryRun: false };
+
+/** Cycles come as often as demand changes, so a cap for each of them alone would grow with their number. */
+export const RECLAIM_WINDOW_MS = 10_000;
+
+export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'deferred';
+
+export type KindCounts = Readonly<Record<ActionKind, number>>;
+
+/** Actions in the order of the plan. */
+export interface Admission {
+  readonly admitted: readonly Action[];
+  readonly waiting: Readonly<Record<WaitReason, readonly Action[]>>;
+}
+
+/** What the rails look at besides the plan. */
+export interface RailView {
+  readonly nowMs: number;
+  /** Configured machines of a cluster, before anything of the plan is carried out. */
+  readonly configuredOf: (cluster: string) => number;
+  readonly freezes: Pick<Freezes, 'isFrozen'>;
+}
+
+/** At least one machine; the nudge makes 29 of 0.29 × 100, which a double has as 28.999…. */
+export function reclaimCap(fraction: number, configured: number): number {
+  return Math.max(1, Math.floor(fraction * configured + 1e-9));
+}
+
+export class Rails {
+  readonly options: RailOptions;
+  readonly #reclaims: ReclaimWindow;
+
+  constructor(options: RailOptions = DEFAULT_RAILS) {
+    this.options = options;
+    this.#reclaims = new ReclaimWindow(options.unknownBeforeMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  admit(actions: readonly Action[], view: RailView): Admission {
+    const { dryRun, maxActionsPerCycle } = this.options;
+    const admitted: Action[] = [];
+    const waiting = { frozen: [], 'dry-run': [], capped: [], deferred: [] } as Record<WaitReason, Action[]>;
+    const room = new ReclaimRoom(this.#reclaims, this.options.reclaimFraction, view);
+    let left = maxActionsPerCycle === 0 ? Number.POSITIVE_INFINITY : maxActionsPerCycle;
+    for (const action of actions) {
+      if (view.freezes.isFrozen(action)) waiting.frozen.push(action);
+      else if (dryRun) waiting['dry-run'].push(action);
+      else if (action.kind === 'Preempt') admitted.push(action);
+      else if (action.kind === 'Reclaim' && room.of(action.cluster) === 0) waiting.capped.push(action);
+      else if (left === 0) waiting.deferred.push(action);
+      else {
+        left--;
+        if (action.kind === 'Reclaim') room.take(action.cluster);
+        admitted.push(action);
+      }
+    }
+    room.settle();
+    return { admitted, waiting };
+  }
+}
+
+/** How many actions of each kind there are. */
+export function countByKind(actions: readonly Action[]): KindCounts {
+  const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+  for (const { kind } of actions) counts[kind]++;
+  return counts;
+}
+
+/** How many Reclaims each cluster may still have in this cycle. */
+class ReclaimRoom {
+  readonly #window: ReclaimWindow;
+  readonly #fraction: number;
+  readonly #view: RailView;
+  readonly #left = new Map<string, number>();
+  readonly #taken = new Map<string, number>();
+
+  constructor(window: ReclaimWindow, fraction: number, view: RailView) {
+    this.#window = window;
+    this.#fraction = fraction;
+    this.#view = view;
+    window.advance(view.nowMs);
+  }
+
+  of(cluster: string): number {
+    let left = this.#left.get(cluster);
+    if (left === undefined) {
+      const cap = reclaimCap(this.#fraction, this.#view.configuredOf(cluster));
+      left = this.#window.isComplete ? Math.max(0, cap - this.#window.countOf(cluster)) : 0;
+      this.#left.set(cluster, left);
+    }
+    return left;
+  }
+
+  take(cluster: string): void {
+    this.#left.set(cluster, this.of(cluster) - 1);
+    this.#taken.set(cluster, (this.#taken.get(cluster) ?? 0) + 1);
+  }
+
+  /** Remembers what was taken. */
+  settle(): void {
+    for (const [cluster, count] of this.#taken) this.#window.add(cluster, this.#view.nowMs, count);
+  }
+}
+
+/** Reclaims of the last 10 s by cluster. No larger than the caps allow, because each entry is at least one Reclaim. */
+class ReclaimWindow {
+  readonly #entries = new Map<string, { readonly atMs: number; readonly count: number }[]>();
+  #unknownBeforeMs: number;
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  constructor(unknownBeforeMs: number) {
+    this.#unknownBeforeMs = unknownBeforeMs;
+  }
+
+  /** Whether all Reclaims of the last 10 s are known. */
+  get isComplete(): boolean {
+    return this.#nowMs - this.#unknownBeforeMs >= RECLAIM_WINDOW_MS;
+  }
+
+  /** Drops what is 10 s old. If the clock was set back, all of it happened just now: the window gets longer, never shorter. */
+  advance(nowMs: number): void {
+    this.#nowMs = nowMs;
+    this.#unknownBeforeMs = Math.min(this.#unknownBeforeMs, nowMs);
+    for (const [cluster, entries] of this.#entries) {
+      const recent = entries
+        .filter(({ atMs }) => nowMs - atMs < RECLAIM_WINDOW_MS)
+        .map(({ atMs, count }) => ({ atMs: Math.min(atMs, nowMs), count }));
+      if (recent.length > 0) this.#entries.set(cluster, recent);
+      else this.#entries.delete(cluster);
+    }
+  }
+
+  add(cluster: string, atMs: number, count: number): void {
+    const entries = this.#entries.get(cluster) ?? [];
+    entries.push({ atMs, count });
+    this.#entries.set(cluster, entries);
+  }
+
+  countOf(cluster: string): number {
+    return (this.#entries.get(cluster) ?? []).reduce((sum, { count }) => sum + count, 0);
+  }
+}

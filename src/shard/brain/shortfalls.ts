@@ -1,0 +1,143 @@
+// Shortfalls: rows that the last cycle could not meet, and for how many cycles in a row that has been so. A row that
+// draining machines will cover is unmet but no shortfall: help is on its way. Rows are told apart by their whole key,
+// so that cluster and gang are known; a report sums them up (report.ts).
+
+import {
+  compareKeys,
+  type NeedKey,
+  type Profile,
+  type ResourceVector,
+  type UnmetReason,
+  type Verdict,
+} from '../../model/index.ts';
+import { KeyMap } from './key-map.ts';
+
+export interface Shortfall {
+  readonly key: NeedKey;
+  readonly profile: Profile;
+  /** What is missing after Phase 1. */
+  readonly deficit: ResourceVector;
+  readonly reason: UnmetReason;
+  /** Cycles in a row, the last one included; from 1. */
+  readonly ageCycles: number;
+  readonly isEscalated: boolean;
+}
+
+/** A shortfall of more cycles than this wants the attention of those who can bring capacity from elsewhere. */
+const ESCALATION_CYCLES = 5;
+
+/** Rows remembered. Demand has fewer; should it not, rows of the lowest rank are counted, but do not age. */
+const MAX_REMEMBERED = 1_000_000;
+
+export const AGE_BUCKETS = ['1-9', '10-59', '60-299', '300+'] as const;
+type AgeBucket = (typeof AGE_BUCKETS)[number];
+
+export const PRIORITY_CLASSES = ['critical', 'service', 'batch', 'other'] as const;
+type PriorityClass = (typeof PRIORITY_CLASSES)[number];
+
+function ageBucketOf(cycles: number): AgeBucket {
+  if (cycles >= 300) return '300+';
+  if (cycles >= 60) return '60-299';
+  return cycles >= 10 ? '10-59' : '1-9';
+}
+
+function priorityClassOf(priority: number): PriorityClass {
+  if (priority >= 1_000_000) return 'critical';
+  if (priority >= 1000) return 'service';
+  return priority >= 100 ? 'batch' : 'other';
+}
+
+export interface ShortfallGauges {
+  readonly total: number;
+  readonly escalated: number;
+  readonly byAge: Readonly<Record<AgeBucket, number>>;
+  readonly byPriorityClass: Readonly<Record<PriorityClass, number>>;
+}
+
+/** An unmet row. */
+interface Row extends Shortfall {
+  readonly unmetCycles: number;
+}
+
+export class Shortfalls {
+  readonly #limit: number;
+  #rows = new KeyMap<Row>();
+  #gauges: ShortfallGauges = noShortfalls();
+
+  constructor(limit = MAX_REMEMBERED) {
+    this.#limit = limit;
+  }
+
+  /** Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here. */
+  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): void {
+    const rows = new KeyMap<Row>();
+    const gauges = noShortfalls();
+    for (const verdict of unmet) {
+      const before = this.#rows.get(verdict.key);
+      const row = rowOf(verdict, before, before?.profile ?? profileOf(verdict.key));
+      if (rows.size < this.#limit) rows.set(verdict.key, row);
+      if (row.ageCycles > 0) count(gauges, row);
+    }
+    this.#rows = rows;
+    this.#gauges = gauges;
+  }
+
+  get gauges(): ShortfallGauges {
+    return this.#gauges;
+  }
+
+  /** For how many cycles in a row a row has been unmet, whatever the reason; 0 if it is met. */
+  unmetCyclesOf(key: NeedKey): number {
+    return this.#rows.get(key)?.unmetCycles ?? 0;
+  }
+
+  find(key: NeedKey): Shortfall | undefined {
+    const row = this.#rows.get(key);
+    return row !== undefined && row.ageCycles > 0 ? row : undefined;
+  }
+
+  /** All of them, in no order. */
+  *all(): Generator<Shortfall> {
+    for (const row of this.#rows.values()) if (row.ageCycles > 0) yield row;
+  }
+
+  /** The worst: highest priority first, then oldest, then by key. */
+  top(limit = 100): readonly Shortfall[] {
+    return [...this.all()].sort(compareShortfalls).slice(0, limit);
+  }
+}
+
+function compareShortfalls(a: Shortfall, b: Shortfall): number {
+  return b.profile.priority - a.profile.priority || b.ageCycles - a.ageCycles || compareKeys(a.key, b.key);
+}
+
+function rowOf({ key, deficit, unmet }: Verdict, before: Row | undefined, profile: Profile): Row {
+  const { reason } = unmet!;
+  const ageCycles = reason === 'preempting' ? 0 : (before?.ageCycles ?? 0) + 1;
+  const unmetCycles = (before?.unmetCycles ?? 0) + 1;
+  return {
+    key,
+    profile,
+    deficit,
+    reason,
+    ageCycles,
+    isEscalated: ageCycles > ESCALATION_CYCLES,
+    unmetCycles,
+  };
+}
+
+function noShortfalls() {
+  return {
+    total: 0,
+    escalated: 0,
+    byAge: { '1-9': 0, '10-59': 0, '60-299': 0, '300+': 0 },
+    byPriorityClass: { critical: 0, service: 0, batch: 0, other: 0 },
+  };
+}
+
+function count(gauges: ReturnType<typeof noShortfalls>, { ageCycles, isEscalated, profile }: Row): void {
+  gauges.total++;
+  if (isEscalated) gauges.escalated++;
+  gauges.byAge[ageBucketOf(ageCycles)]++;
+  gauges.byPriorityClass[priorityClassOf(profile.priority)]++;
+}

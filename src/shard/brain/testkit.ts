@@ -1,0 +1,69 @@
+// Actions, verdicts and a store of freezes, for tests of what stands after a decision.
+
+import type { Action, ActionKind, Need, UnmetReason, Verdict } from '../../model/index.ts';
+import { keyOf } from '../../model/index.ts';
+import type { Freeze, FreezeStore } from './freezes.ts';
+
+export function anAction(kind: ActionKind, machine: string, given: Partial<Action> = {}): Action {
+  return {
+    kind,
+    machine,
+    cluster: kind === 'Delete' ? '' : 'c1',
+    reason: kind === 'Reclaim' ? 'phase3.excess' : 'phase1.idle',
+    graceSeconds: 0,
+    preemptorPriority: 0,
+    need: null,
+    ...given,
+  };
+}
+
+/** Reclaims of one cluster, in the order of their numbers. */
+export function someReclaims(cluster: string, count: number): Action[] {
+  return Array.from({ length: count }, (_, i) => anAction('Reclaim', `${cluster}-m${i}`, { cluster }));
+}
+
+export function aMetVerdict(need: Need, given: Partial<Verdict> = {}): Verdict {
+  return {
+    key: keyOf(need),
+    priority: need.profile.priority,
+    foldedInto: null,
+    satisfied: true,
+    deficit: new Map(),
+    claimed: [],
+    bootstraps: [],
+    provisions: [],
+    preempts: [],
+    domain: null,
+    satisfiable: null,
+    candidates: [],
+    unmet: null,
+    ...given,
+  };
+}
+
+export function anUnmetVerdict(need: Need, reason: UnmetReason, given: Partial<Verdict> = {}): Verdict {
+  const matching = { idle: 0, speculative: 0, configured: 0 };
+  return aMetVerdict(need, {
+    satisfied: false,
+    deficit: need.aggregate,
+    unmet: { reason, matching, blocker: null, extraSupply: null },
+    ...given,
+  });
+}
+
+/** Freezes that outlive whoever made them, as long as the test lasts. */
+export class MemoryFreezes implements FreezeStore {
+  readonly #freezes = new Map<string, Freeze>();
+
+  freezes(): Iterable<Freeze> {
+    return [...this.#freezes.values()];
+  }
+
+  putFreeze(freeze: Freeze): void {
+    this.#freezes.set(freeze.id, freeze);
+  }
+
+  deleteFreeze(id: string): void {
+    this.#freezes.delete(id);
+  }
+}

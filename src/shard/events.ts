@@ -1,0 +1,78 @@
+// What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
+
+import type { MachineState, Need, NeedKey } from '../model/index.ts';
+
+/** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
+export interface SessionRef {
+  readonly cluster: string;
+  readonly session: number;
+}
+
+/** How a call to a provider ended, by what the shard does about it. */
+export type CallOutcome =
+  | { readonly kind: 'accepted'; readonly operation: string; readonly state: MachineState }
+  /** The provider has seen a newer shard of this name: stop. */
+  | { readonly kind: 'fenced' }
+  /** No such machine. */
+  | { readonly kind: 'unknown-machine' }
+  /** Throttled, unavailable, timed out: nobody knows whether it happened. */
+  | { readonly kind: 'transient'; readonly message: string }
+  /** Nothing of the kind is to be had now. */
+  | { readonly kind: 'stock-out'; readonly message: string }
+  /** It will not work however often it is tried. */
+  | { readonly kind: 'permanent'; readonly message: string };
+
+export type BrainEvent =
+  | ({ readonly kind: 'session-opened' } & SessionRef)
+  | ({ readonly kind: 'session-closed' } & SessionRef)
+  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
+  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
+  /** A roll-up that the guards hold: the cluster has reported, its last demand stays. */
+  | { readonly kind: 'demand-held'; readonly cluster: string }
+  | {
+      readonly kind: 'bootstrap-answered';
+      readonly request: string;
+      /** null: the operator says it cannot; `error` says why. */
+      readonly blob: Uint8Array | null;
+      readonly ttlSeconds: number;
+      readonly error: string;
+    }
+  | { readonly kind: 'reclaim-acked'; readonly instruction: string }
+  | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
+
+export type Effect =
+  | ({
+      readonly kind: 'ask-bootstrap';
+      readonly request: string;
+      readonly machine: string;
+      readonly need: NeedKey;
+    } & {
+      readonly cluster: string;
+    })
+  | {
+      readonly kind: 'instruct-reclaim';
+      readonly instruction: string;
+      readonly cluster: string;
+      readonly machine: string;
+      readonly graceSeconds: number;
+      readonly preemptorPriority: number;
+    }
+  | {
+      readonly kind: 'call';
+      readonly call: number;
+      readonly provider: string;
+      readonly machine: string;
+      readonly request: ProviderRequest;
+    };
+
+export type ProviderRequest =
+  | { readonly command: 'create' }
+  | {
+      readonly command: 'configure';
+      readonly cluster: string;
+      readonly blob: Uint8Array;
+      readonly metadata: ReadonlyMap<string, string>;
+    }
+  | { readonly command: 'drain'; readonly graceSeconds: number }
+  | { readonly command: 'delete' }
+  | { readonly command: 'get' };

@@ -1,0 +1,25 @@
+// What other rooms may use of a shard, and the parts that its brain and hands are put together from.
+
+export { AvailableCapacity } from './brain/available-capacity.ts';
+export type { Freeze, FreezeScope, FreezeStore } from './brain/freezes.ts';
+export { Freezes, freezeId } from './brain/freezes.ts';
+export type { InspectedCycle } from './brain/inspect.ts';
+export { inspectNeeds } from './brain/inspect.ts';
+export type { NodeRecord } from './brain/node-state.ts';
+export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
+export type { Admission, RailOptions, WaitReason } from './brain/rails.ts';
+export { DEFAULT_RAILS, Rails } from './brain/rails.ts';
+export type { ReportFacts } from './brain/report.ts';
+export { shardReport } from './brain/report.ts';
+export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
+export { Shortfalls } from './brain/shortfalls.ts';
+export type {
+  BrainEvent,
+  CallOutcome,
+  Effect,
+  ProviderRequest,
+  SessionRef,
+} from './events.ts';
+export { EXPOSITION_TYPE } from './exposition.ts';
+export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
+export { BrainMetrics, HandsMetrics } from './metrics.ts';

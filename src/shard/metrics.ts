@@ -1,0 +1,257 @@
+// The metrics of a shard: their names, units and labels, once. What the brain counts and what the hands count stand in
+// two registries, because they live on two threads; a scrape puts the two texts one after the other.
+// docs/metrics.md says what to look at.
+
+import type { EngineMetrics } from '../engine/index.ts';
+import type { Fleet } from '../fleet/index.ts';
+import type { ActionKind } from '../model/index.ts';
+import { type Admission, countByKind } from './brain/rails.ts';
+import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
+import { engineFamilies } from './engine-metrics.ts';
+import {
+  BUCKET_LABELS,
+  CAPACITY_TYPE_LABELS,
+  demandByBucket,
+  inventoryOf,
+  STATE_LABELS,
+} from './fleet-counts.ts';
+import { Registry } from './registry.ts';
+
+const PREFIX = 'bigfleet_shard_';
+/** Clusters, or providers, that have a series of their own; a shard has a few thousand of the one and a few of the other. */
+const MAX_CLUSTERS = 5000;
+const MAX_PROVIDERS = 64;
+
+const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+
+const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
+export type CyclePhase = (typeof CYCLE_PHASES)[number];
+
+/** How carrying out an action ended. */
+const EXECUTE_OUTCOMES = [
+  'success',
+  /** The cluster has no session. */
+  'no_session',
+  /** The machine was not where the action starts from. */
+  'transition_error',
+  /** The cluster sent no blob, or an error. */
+  'blob_error',
+  /** The provider refused for good. */
+  'configure_error',
+  /** The provider has nothing of the kind now. */
+  'stock_out',
+  /** The provider was throttled, out of reach or too slow. */
+  'transient',
+  /** A deadline passed, or the shard stopped. */
+  'ctx_canceled',
+  /** A newer shard of this name exists. */
+  'fenced',
+] as const;
+export type ExecuteOutcome = (typeof EXECUTE_OUTCOMES)[number];
+
+/** Why a provider's record was left out. */
+const REJECT_REASONS = ['price', 'interruption_probability', 'structural'] as const;
+const SESSION_EVENTS = ['installed', 'removed', 'replaced'] as const;
+
+/** 1 ms to 16 s, each twice the one before: a cycle and its parts. */
+const CYCLE_SECONDS = doubling(0.001, 15);
+/** 10 ms to 11 min: what clusters and providers take. */
+const WAIT_SECONDS = doubling(0.01, 17);
+/** 0.1 s to 55 min: machines that have to be made, and drains with their grace. */
+const LONG_SECONDS = doubling(0.1, 16);
+
+function doubling(first: number, count: number): readonly number[] {
+  // Rounded to what people write: 0.256, not 0.25600000000000001.
+  return Array.from({ length: count }, (_, i) => Number((first * 2 ** i).toPrecision(6)));
+}
+
+/** What is counted where decisions are made. */
+export class BrainMetrics {
+  readonly registry = new Registry();
+  readonly #fleet: Fleet;
+
+  readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
+  readonly cyclePhase = this.registry.histograms(
+    `${PREFIX}cycle_phase_duration_seconds`,
+    'Parts of a cycle.',
+    CYCLE_SECONDS,
+    { phase: CYCLE_PHASES },
+  );
+  readonly provisioning = this.#histogram(
+    'provisioning_latency_seconds',
+    'From the first sight of a Need to its first Configured machine.',
+    LONG_SECONDS,
+  );
+  readonly configurePhase = this.#histogram(
+    'configure_phase_seconds',
+    'From Configuring to Configured.',
+    LONG_SECONDS,
+  );
+  readonly requestBootstrap = this.#histogram(
+    'request_bootstrap_seconds',
+    'From the question for a bootstrap blob to its answer.',
+    WAIT_SECONDS,
+  );
+  readonly drainPhase = this.#histogram('drain_phase_seconds', 'From Configured to Idle.', LONG_SECONDS);
+
+  readonly #inventory = this.registry.gauges(`${PREFIX}inventory_machines`, 'Machines on record.', {
+    state: STATE_LABELS,
+    capacity_type: CAPACITY_TYPE_LABELS,
+    interruption_penalty_bucket: BUCKET_LABELS,
+  });
+  readonly #demand = this.registry.gauges(
+    `${PREFIX}demand_machines`,
+    'Demand in machines as large as the largest pod.',
+    { interruption_penalty_bucket: BUCKET_LABELS },
+  );
+  readonly #shortfalls = this.#gauge('shortfalls', 'Needs that the last cycle could not meet.');
+  readonly #escalated = this.#gauge('shortfalls_escalated', 'Of those, short for more than 5 cycles.');
+  readonly #shortfallsAged = this.registry.gauges(
+    `${PREFIX}shortfalls_aged`,
+    'Shortfalls by the cycles they have lasted.',
+    { bucket: AGE_BUCKETS },
+  );
+  readonly #shortfallsByPriority = this.registry.gauges(
+    `${PREFIX}shortfalls_by_priority`,
+    'Shortfalls by class of priority.',
+    { priority_class: PRIORITY_CLASSES },
+  );
+
+  readonly actions = this.#byKind('actions_total', 'Actions that were let through to be carried out.');
+  readonly outcomes = this.registry.counters(
+    `${PREFIX}action_execute_outcomes_total`,
+    'Actions carried out by how that ended.',
+    { kind: KINDS, outcome: EXECUTE_OUTCOMES },
+  );
+  readonly #deferred = this.#counter('actions_deferred_total', 'Actions beyond the limit of a cycle.');
+  readonly dropped = this.#counter('actions_dropped_total', 'Actions for which the queue had no room.');
+  readonly deduped = this.#counter('actions_deduped_total', 'Actions for machines with one under way.');
+  readonly queueDepth = this.#gauge('action_queue_depth', 'Actions that wait for their turn.');
+  readonly inflight = this.#gauge('execute_inflight', 'Actions being carried out.');
+  readonly #capped = this.#counter(
+    'reclaims_capped_total',
+    'Reclaims beyond what a cluster may lose at once.',
+  );
+  readonly #suppressed = this.#byKind('actions_suppressed_total', 'Actions stopped by a freeze.');
+  readonly #dryRun = this.#byKind('actions_dryrun_total', 'Actions that a dry run did not carry out.');
+  readonly #paused = this.#gauge('actuation_paused', '1 while the whole fleet is frozen.');
+  readonly #freezes = this.#gauge('freezes', 'Freezes in force.');
+  readonly idleReleases = this.#counter('idle_releases_total', 'Idle machines given back.');
+  readonly metClaimChanges = this.#counter(
+    'met_claim_changes_total',
+    'Machines that a met Need exchanged for others. Stays 0 while demand and machines do not change.',
+  );
+  readonly machinesRejected = this.registry.counters(
+    `${PREFIX}machines_rejected_total`,
+    'Records of a provider that were left out.',
+    { reason: REJECT_REASONS },
+  );
+  readonly listsHeld = this.registry.counters(
+    `${PREFIX}lists_held_total`,
+    'Lists of a provider held back because most machines were missing.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
+  readonly observationsStale = this.#counter(
+    'observations_stale_total',
+    'Records older than our last command to the machine, which were read again.',
+  );
+
+  /** What the engine has counted, and the fleet as it stands, are looked at when somebody asks. */
+  constructor(engine: EngineMetrics, fleet: Fleet) {
+    this.registry.collect(() => engineFamilies(engine));
+    this.#fleet = fleet;
+  }
+
+  /** What the rails let through and what they held back. */
+  admitted({ admitted, waiting }: Admission): void {
+    for (const [counters, actions] of [
+      [this.actions, admitted],
+      [this.#suppressed, waiting.frozen],
+      [this.#dryRun, waiting['dry-run']],
+    ] as const) {
+      const counts = countByKind(actions);
+      for (const kind of KINDS) counters.of({ kind }).add(counts[kind]);
+    }
+    this.#capped.add(waiting.capped.length);
+    this.#deferred.add(waiting.deferred.length);
+  }
+
+  shortfalls({ total, escalated, byAge, byPriorityClass }: ShortfallGauges): void {
+    this.#shortfalls.set(total);
+    this.#escalated.set(escalated);
+    for (const bucket of AGE_BUCKETS) this.#shortfallsAged.of({ bucket }).set(byAge[bucket]);
+    for (const name of PRIORITY_CLASSES)
+      this.#shortfallsByPriority.of({ priority_class: name }).set(byPriorityClass[name]);
+  }
+
+  freezes(count: number, isFleetFrozen: boolean): void {
+    this.#freezes.set(count);
+    this.#paused.set(isFleetFrozen ? 1 : 0);
+  }
+
+  text(): string {
+    this.#inventory.clear();
+    for (const { state, capacityType, bucket, count } of inventoryOf(this.#fleet)) {
+      this.#inventory
+        .of({ state, capacity_type: capacityType, interruption_penalty_bucket: bucket })
+        .set(count);
+    }
+    const demand = demandByBucket(this.#fleet);
+    for (const bucket of BUCKET_LABELS) {
+      this.#demand.of({ interruption_penalty_bucket: bucket }).set(demand.get(bucket) ?? 0);
+    }
+    return this.registry.text();
+  }
+
+  #counter(name: string, help: string) {
+    return this.registry.counter(`${PREFIX}${name}`, help);
+  }
+
+  #byKind(name: string, help: string) {
+    return this.registry.counters(`${PREFIX}${name}`, help, { kind: KINDS });
+  }
+
+  #gauge(name: string, help: string) {
+    return this.registry.gauge(`${PREFIX}${name}`, help);
+  }
+
+  #histogram(name: string, help: string, bounds: readonly number[]) {
+    return this.registry.histogram(`${PREFIX}${name}`, help, bounds);
+  }
+}
+
+/** What is counted where sessions end. */
+export class HandsMetrics {
+  readonly registry = new Registry();
+
+  readonly activeSessions = this.registry.gauge(`${PREFIX}active_sessions`, 'Clusters with a session.');
+  readonly sessions = this.registry.counters(
+    `${PREFIX}session_lifecycle_total`,
+    'Sessions that came, went, or gave way to a newer one.',
+    { event: SESSION_EVENTS },
+  );
+  readonly identityRejected = this.registry.counter(
+    `${PREFIX}session_identity_rejected_total`,
+    'Sessions whose certificate is not that of the cluster they named.',
+  );
+  readonly rollupsRejected = this.registry.counters(
+    `${PREFIX}rollups_rejected_total`,
+    'Roll-ups that were refused as a whole.',
+    { cluster: { atMost: MAX_CLUSTERS } },
+  );
+  readonly #quarantined = this.registry.gauges(
+    `${PREFIX}rollup_quarantined`,
+    '1 while roll-ups of the cluster are held because most of its demand was missing.',
+    { cluster: { atMost: MAX_CLUSTERS } },
+  );
+
+  /** Clusters that are not quarantined have no series: most of them, most of the time. */
+  quarantined(cluster: string, isHeld: boolean): void {
+    if (isHeld) this.#quarantined.of({ cluster }).set(1);
+    else this.#quarantined.delete({ cluster });
+  }
+
+  text(): string {
+    return this.registry.text();
+  }
+}

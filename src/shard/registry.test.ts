@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { Registry } from './registry.ts';
+
+/** Lines of samples, without help and types. */
+function samplesOf(registry: Registry): string[] {
+  return registry
+    .text()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+describe('the text of metrics', () => {
+  it('has help, type and value of each', () => {
+    const registry = new Registry();
+    registry.counter('made_total', 'What was made.').add(3);
+    registry.gauge('depth', 'How deep.').set(-0.5);
+
+    expect(registry.text()).toBe(
+      [
+        '# HELP made_total What was made.',
+        '# TYPE made_total counter',
+        'made_total 3',
+        '# HELP depth How deep.',
+        '# TYPE depth gauge',
+        'depth -0.5',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('has the values of a histogram below each bound, their sum and their number', () => {
+    const registry = new Registry();
+    const took = registry.histograms('took_seconds', 'How long.', [0.1, 1], { of: ['a'] });
+    for (const value of [0.05, 0.1, 0.7, 30]) took.of({ of: 'a' }).observe(value);
+
+    expect(registry.text()).toBe(
+      [
+        '# HELP took_seconds How long.',
+        '# TYPE took_seconds histogram',
+        'took_seconds_bucket{of="a",le="0.1"} 2',
+        'took_seconds_bucket{of="a",le="1"} 3',
+        'took_seconds_bucket{of="a",le="+Inf"} 4',
+        'took_seconds_sum{of="a"} 30.85',
+        'took_seconds_count{of="a"} 4',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('keeps names from outside from breaking lines', () => {
+    const registry = new Registry();
+    registry
+      .gauges('held', 'Back\\slash\nand line.', { cluster: { atMost: 9 } })
+      .of({ cluster: 'a"\\\nb' })
+      .set(1);
+
+    expect(registry.text()).toBe(
+      '# HELP held Back\\\\slash\\nand line.\n# TYPE held gauge\nheld{cluster="a\\"\\\\\\nb"} 1\n',
+    );
+  });
+
+  it('can say what is infinite', () => {
+    const registry = new Registry();
+    registry.gauge('up', 'x').set(Number.POSITIVE_INFINITY);
+    registry.gauge('down', 'x').set(Number.NEGATIVE_INFINITY);
+
+    expect(samplesOf(registry)).toEqual(['up +Inf', 'down -Inf']);
+  });
+
+  it('asks for what is worked out at the time', () => {
+    const registry = new Registry();
+    let value = 1;
+    registry.collect(() => [
+      { name: 'now', help: 'x', type: 'gauge', samples: [{ suffix: '', labels: [], value }] },
+    ]);
+    value = 2;
+
+    expect(samplesOf(registry)).toEqual(['now 2']);
+  });
+});
+
+describe('labels', () => {
+  it('with few combinations are all there from the start', () => {
+    const registry = new Registry();
+    registry
+      .counters('n_total', 'x', { a: ['1', '2'], b: ['x', 'y'] })
+      .of({ a: '2', b: 'x' })
+      .add(5);
+
+    expect(samplesOf(registry)).toEqual([
+      'n_total{a="1",b="x"} 0',
+      'n_total{a="1",b="y"} 0',
+      'n_total{a="2",b="x"} 5',
+      'n_total{a="2",b="y"} 0',
+    ]);
+  });
+
+  it('with many combinations appear when they are used', () => {
+    const registry = new Registry();
+    const many = Array.from({ length: 65 }, (_, i) => String(i));
+    registry.gauges('g', 'x', { a: many }).of({ a: '7' }).set(1);
+
+    expect(samplesOf(registry)).toEqual(['g{a="7"} 1']);
+  });
+
+  it('of a closed set take no other value', () => {
+    const counters = new Registry().counters('n_total', 'x', { a: ['1'] as readonly string[] });
+
+    expect(() => counters.of({ a: '2' })).toThrow('label a cannot be 2');
+  });
+
+  it('with names from outside have an end', () => {
+    const registry = new Registry();
+    const held = registry.counters('held_total', 'x', { cluster: { atMost: 2 } });
+    for (const cluster of ['a', 'b', 'c', 'd', 'a']) held.of({ cluster }).add();
+
+    expect(samplesOf(registry)).toEqual([
+      'held_total{cluster="a"} 2',
+      'held_total{cluster="b"} 1',
+      'held_total{cluster="other"} 2',
+    ]);
+  });
+
+  it('make room for another name when a series is taken out', () => {
+    const registry = new Registry();
+    const held = registry.gauges('held', 'x', { cluster: { atMost: 1 } });
+    held.of({ cluster: 'a' }).set(1);
+    held.delete({ cluster: 'b' });
+    held.delete({ cluster: 'a' });
+    held.of({ cluster: 'b' }).set(1);
+
+    expect(samplesOf(registry)).toEqual(['held{cluster="b"} 1']);
+  });
+
+  it('that only look alike when joined are two series', () => {
+    const registry = new Registry();
+    const pairs = registry.gauges('pairs', 'x', { a: { atMost: 9 }, b: { atMost: 9 } });
+    pairs.of({ a: 'x', b: '1:y' }).set(1);
+    pairs.of({ a: 'x1', b: ':y' }).set(2);
+
+    expect(samplesOf(registry)).toHaveLength(2);
+  });
+});
+
+describe('a registry', () => {
+  it('has every name once', () => {
+    const registry = new Registry();
+    registry.gauge('g', 'x');
+
+    expect(() => registry.counter('g', 'x')).toThrow('there is a metric g already');
+  });
+
+  it('has counters that only grow', () => {
+    const counter = new Registry().counter('n_total', 'x');
+
+    expect(() => counter.add(-1)).toThrow(RangeError);
+    expect(() => counter.add(Number.NaN)).toThrow(RangeError);
+  });
+});
