@@ -1,0 +1,139 @@
+// Questions and instructions to clusters: sent once a session, again on the next, until answered or withdrawn.
+
+import { describe, expect, it } from 'vitest';
+import { Operator as Op } from '../../model/index.ts';
+import type { Effect } from '../events.ts';
+import { Asks } from './asks.ts';
+import type { Ask } from './messages.ts';
+import { bench } from './testkit.ts';
+
+type BootstrapEffect = Extract<Effect, { kind: 'ask-bootstrap' }>;
+type ReclaimEffect = Extract<Effect, { kind: 'instruct-reclaim' }>;
+
+const bootstrap = (request: string, cluster = 'c1'): BootstrapEffect => ({
+  kind: 'ask-bootstrap',
+  request,
+  cluster,
+  machine: 'm1',
+  need: { cluster, fingerprint: 'f', group: '' },
+  requirements: [{ key: 'zone', operator: Op.In, values: ['a', 'b'] }],
+});
+
+const reclaim = (instruction: string, cluster = 'c1'): ReclaimEffect => ({
+  kind: 'instruct-reclaim',
+  instruction,
+  cluster,
+  machine: 'm1',
+  graceSeconds: 600,
+  preemptorPriority: 5,
+});
+
+const ID = '0123456789abcdef';
+
+describe('a bootstrap request', () => {
+  it('given a session, then it is asked with its requirements, and the answer reaches the brain', async () => {
+    const { greet, hands, events } = await bench();
+    const operator = greet('c1');
+    hands.askBootstrap(bootstrap(ID));
+    expect(operator.got('bootstrapRequest')).toEqual([
+      { requestId: ID, clusterId: 'c1', requirements: [{ key: 'zone', operator: 1, values: ['a', 'b'] }] },
+    ]);
+    operator.answer(ID);
+    expect(events.at(-1)).toEqual({
+      kind: 'bootstrap-answered',
+      request: ID,
+      blob: new Uint8Array(Buffer.from('join')),
+      ttlSeconds: 600,
+      error: '',
+    });
+  });
+
+  it('given an operator that cannot, then the brain gets its reason and no blob', async () => {
+    const { greet, hands, events } = await bench();
+    const operator = greet('c1');
+    hands.askBootstrap(bootstrap(ID));
+    operator.answer(ID, 'ignored', 'no template');
+    expect(events.at(-1)).toMatchObject({ request: ID, blob: null, error: 'no template' });
+  });
+
+  it('given no answer, then the next session is asked again, and so on until there is one', async () => {
+    const { greet, hands, kinds } = await bench();
+    hands.askBootstrap(bootstrap(ID));
+    greet('c1');
+    const second = greet('c1');
+    expect(second.received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'bootstrapRequest']);
+    second.answer(ID);
+    expect(greet('c1').got('bootstrapRequest')).toEqual([]);
+    expect(hands.counters.asksReissued).toBe(2);
+    expect(kinds().filter((kind) => kind === 'bootstrap-answered')).toHaveLength(1);
+  });
+
+  it('given answers twice, unasked, withdrawn, or of another cluster, then they are dropped and counted', async () => {
+    const { greet, hands, kinds } = await bench();
+    const [operator, other] = [greet('c1'), greet('c2')];
+    hands.askBootstrap(bootstrap(ID));
+    other.answer(ID);
+    other.ackReclaim(ID);
+    operator.answer('ffffffffffffffff');
+    hands.withdrawBootstrap('c1', ID);
+    operator.answer(ID);
+    expect(kinds()).not.toContain('bootstrap-answered');
+    expect(hands.counters.answersUnknown).toBe(4);
+  });
+
+  it('given a withdrawal before it was sent, then it is never sent', async () => {
+    const { greet, hands } = await bench();
+    const operator = greet('c1');
+    operator.room = 0;
+    hands.askBootstrap(bootstrap(ID));
+    hands.withdrawBootstrap('c1', ID);
+    operator.drain();
+    expect(operator.got('bootstrapRequest')).toEqual([]);
+    expect(greet('c1').got('bootstrapRequest')).toEqual([]);
+  });
+
+  it('given an id that the contract does not allow, then it is refused at once', async () => {
+    const { hands } = await bench();
+    expect(() => hands.askBootstrap(bootstrap('1'))).toThrow('16 hexadecimal digits');
+  });
+});
+
+describe('a reclaim instruction', () => {
+  it('given a session, then the ack reaches the brain once', async () => {
+    const { greet, hands, events, kinds } = await bench();
+    const operator = greet('c1');
+    hands.instructReclaim(reclaim('r1'));
+    expect(operator.got('reclaimInstruction')).toEqual([
+      { instructionId: 'r1', nodes: ['m1'], gracePeriodSeconds: 600n, preemptorPriority: 5 },
+    ]);
+    operator.ackReclaim('r1');
+    operator.ackReclaim('r1');
+    expect(events.at(-1)).toEqual({ kind: 'reclaim-acked', instruction: 'r1' });
+    expect(kinds().filter((kind) => kind === 'reclaim-acked')).toHaveLength(1);
+  });
+
+  it('given a new session later, then it is sent again with what is left of its grace', async () => {
+    const { hands, greet, clock } = await bench();
+    hands.instructReclaim(reclaim('r1'));
+    const graceAfter = async (ms: number) => {
+      await clock.advance(ms);
+      return greet('c1')
+        .got('reclaimInstruction')
+        .map(({ gracePeriodSeconds }) => gracePeriodSeconds);
+    };
+    expect(await graceAfter(0)).toEqual([600n]);
+    expect(await graceAfter(500_000)).toEqual([100n]);
+    expect(await graceAfter(500_000)).toEqual([1n]);
+    hands.withdrawReclaim('c1', 'r1');
+    expect(await graceAfter(0)).toEqual([]);
+  });
+});
+
+describe('open asks', () => {
+  it('given more than a cluster may have, then the oldest is forgotten and others are not touched', () => {
+    const asks = new Asks(2);
+    const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });
+    expect(['a', 'b', 'c'].map((id) => asks.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);
+    expect(asks.openOf('c1').map(({ id }) => id)).toEqual(['b', 'c']);
+  });
+});
