@@ -63,6 +63,9 @@ export type Effect =
       readonly graceSeconds: number;
       readonly preemptorPriority: number;
     }
+  /** No answer is wanted any more; a new session is not asked again. */
+  | { readonly kind: 'withdraw-bootstrap'; readonly cluster: string; readonly request: string }
+  | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
   | {
       readonly kind: 'call';
       readonly call: number;

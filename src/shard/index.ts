@@ -9,6 +9,5 @@ export type { Extent } from './hands/guard.ts';
 export type { Brain, HandsParts, SessionView } from './hands/hands.ts';
 export { Hands } from './hands/hands.ts';
 export type { HandsEvent, HandsLog, LogLevel } from './hands/log.ts';
-export type { AvailableCapacity, NodeState } from './hands/messages.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/port.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Operator as Op } from '../../model/index.ts';
 import type { Effect } from '../events.ts';
 import { Asks } from './asks.ts';
+import { MAX_BLOB_BYTES, MAX_ERROR_TEXT } from './limits.ts';
 import type { Ask } from './messages.ts';
 import { bench } from './testkit.ts';
 
@@ -56,6 +57,17 @@ describe('a bootstrap request', () => {
     expect(events.at(-1)).toMatchObject({ request: ID, blob: null, error: 'no template' });
   });
 
+  it('given a blob that is too large, or an endless reason, then the brain gets no blob and a short reason', async () => {
+    const { greet, hands, events } = await bench();
+    const operator = greet('c1');
+    hands.askBootstrap(bootstrap(ID));
+    operator.answer(ID, 'x'.repeat(MAX_BLOB_BYTES + 1));
+    expect(events.at(-1)).toMatchObject({ blob: null, error: expect.stringContaining('the limit is') });
+    hands.askBootstrap(bootstrap(ID));
+    operator.answer(ID, '', 'x'.repeat(2 * MAX_ERROR_TEXT));
+    expect(events.at(-1)).toMatchObject({ blob: null, error: 'x'.repeat(MAX_ERROR_TEXT) });
+  });
+
   it('given no answer, then the next session is asked again, and so on until there is one', async () => {
     const { greet, hands, kinds } = await bench();
     hands.askBootstrap(bootstrap(ID));
@@ -75,7 +87,7 @@ describe('a bootstrap request', () => {
     other.answer(ID);
     other.ackReclaim(ID);
     operator.answer('ffffffffffffffff');
-    hands.withdrawBootstrap('c1', ID);
+    hands.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
     operator.answer(ID);
     expect(kinds()).not.toContain('bootstrap-answered');
     expect(hands.counters.answersUnknown).toBe(4);
@@ -86,7 +98,7 @@ describe('a bootstrap request', () => {
     const operator = greet('c1');
     operator.room = 0;
     hands.askBootstrap(bootstrap(ID));
-    hands.withdrawBootstrap('c1', ID);
+    hands.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
     operator.drain();
     expect(operator.got('bootstrapRequest')).toEqual([]);
     expect(greet('c1').got('bootstrapRequest')).toEqual([]);
@@ -123,9 +135,20 @@ describe('a reclaim instruction', () => {
     };
     expect(await graceAfter(0)).toEqual([600n]);
     expect(await graceAfter(500_000)).toEqual([100n]);
-    expect(await graceAfter(500_000)).toEqual([1n]);
-    hands.withdrawReclaim('c1', 'r1');
-    expect(await graceAfter(0)).toEqual([]);
+    expect(await graceAfter(99_999)).toEqual([1n]);
+  });
+
+  it('given a withdrawal, or the end of its grace, then the next session is not sent it', async () => {
+    const { hands, greet, clock } = await bench();
+    hands.instructReclaim(reclaim('r1'));
+    hands.instructReclaim(reclaim('r2'));
+    hands.withdrawReclaim({ kind: 'withdraw-reclaim', cluster: 'c1', instruction: 'r1' });
+    expect(greet('c1').got('reclaimInstruction')).toMatchObject([{ instructionId: 'r2' }]);
+    await clock.advance(600_000);
+    const operator = greet('c1');
+    expect(operator.got('reclaimInstruction')).toEqual([]);
+    operator.ackReclaim('r2');
+    expect(hands.counters.answersUnknown).toBe(1);
   });
 });
 
@@ -134,6 +157,6 @@ describe('open asks', () => {
     const asks = new Asks(2);
     const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });
     expect(['a', 'b', 'c'].map((id) => asks.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);
-    expect(asks.openOf('c1').map(({ id }) => id)).toEqual(['b', 'c']);
+    expect(asks.openOf('c1', 0).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 });

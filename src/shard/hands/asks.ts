@@ -35,8 +35,14 @@ export class Asks {
     return this.#open.get(ask.cluster)?.has(askKey(ask)) ?? false;
   }
 
-  /** Those of a cluster, oldest first. */
-  openOf(cluster: string): readonly Ask[] {
-    return [...(this.#open.get(cluster)?.values() ?? [])];
+  /**
+   * Those of a cluster, oldest first. An instruction whose grace is over is let go: the machine may long have left, and
+   * be serving the same cluster again.
+   */
+  openOf(cluster: string, nowMs: number): readonly Ask[] {
+    const open = [...(this.#open.get(cluster)?.values() ?? [])];
+    const isOver = (ask: Ask): boolean => ask.kind === 'reclaim' && ask.deadlineMs <= nowMs;
+    for (const ask of open) if (isOver(ask)) this.settle(cluster, ask);
+    return open.filter((ask) => !isOver(ask));
   }
 }

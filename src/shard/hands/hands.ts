@@ -2,22 +2,25 @@
 // events, and what the brain wants said to a cluster goes through the methods here. Decides nothing.
 
 import { type Clock, printable } from '../../model/index.ts';
-import type { BootstrapBlobResponse, ReclaimAck } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type {
+  AvailableCapacityUpdate,
+  BootstrapBlobResponse,
+  NodeStateUpdate,
+  ReclaimAck,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { status } from '../../wire/index.ts';
 import type { BrainEvent, Effect, SessionRef } from '../events.ts';
 import { Asks } from './asks.ts';
 import type { HeldRollup } from './cluster-demand.ts';
 import { HandsCounters } from './counters.ts';
 import type { DemandStore } from './demand-store.ts';
-import { MAX_GREETING, MAX_SESSIONS } from './limits.ts';
+import { MAX_BLOB_BYTES, MAX_ERROR_TEXT, MAX_GREETING, MAX_SESSIONS } from './limits.ts';
 import type { HandsLog } from './log.ts';
 import {
   type Ask,
-  type AvailableCapacity,
   askFrame,
   askKey,
   availableCapacityFrame,
-  type NodeState,
   nodeStateFrame,
   type Outgoing,
 } from './messages.ts';
@@ -46,6 +49,8 @@ export interface SessionView extends SessionRef {
   /** Frames that wait for the operator to read them. */
   readonly waiting: number;
 }
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
 
 const REQUEST_ID = /^[0-9a-f]{16}$/;
 
@@ -118,34 +123,37 @@ export class Hands {
     }));
   }
 
-  sendNodeState(node: NodeState): void {
-    this.#send(node.cluster, nodeStateFrame(node));
+  /** To the cluster that a machine belongs, or until now belonged, to. */
+  sendNodeState(cluster: string, update: NodeStateUpdate): void {
+    this.#send(cluster, nodeStateFrame(update));
   }
 
-  sendAvailableCapacity(capacity: AvailableCapacity): void {
-    this.#send(capacity.cluster, availableCapacityFrame(capacity));
+  sendAvailableCapacity(cluster: string, update: AvailableCapacityUpdate): void {
+    this.#send(cluster, availableCapacityFrame(update));
   }
 
   /** Asks once for each session of the cluster, until it is answered or withdrawn. */
-  askBootstrap(effect: Extract<Effect, { readonly kind: 'ask-bootstrap' }>): void {
+  askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
     const { cluster, request: id, requirements } = effect;
     if (!REQUEST_ID.test(id)) throw new Error(`"${printable(id)}" is not 16 hexadecimal digits`);
     this.#ask({ kind: 'bootstrap', cluster, id, requirements });
   }
 
   /** Instructs once for each session of the cluster, with what is left of the grace, until acknowledged or withdrawn. */
-  instructReclaim(effect: Extract<Effect, { readonly kind: 'instruct-reclaim' }>): void {
+  instructReclaim(effect: EffectOf<'instruct-reclaim'>): void {
     const { cluster, instruction: id, machine, graceSeconds, preemptorPriority } = effect;
     const deadlineMs = this.#parts.clock.now() + graceSeconds * 1000;
     this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
   }
 
-  withdrawBootstrap(cluster: string, request: string): void {
-    this.#withdraw(cluster, { kind: 'bootstrap', id: request });
+  /** Must follow every question that its asker has given up. */
+  withdrawBootstrap({ cluster, request: id }: EffectOf<'withdraw-bootstrap'>): void {
+    this.#withdraw(cluster, { kind: 'bootstrap', id });
   }
 
-  withdrawReclaim(cluster: string, instruction: string): void {
-    this.#withdraw(cluster, { kind: 'reclaim', id: instruction });
+  /** Must follow every instruction whose machine has left, or will not leave. */
+  withdrawReclaim({ cluster, instruction: id }: EffectOf<'withdraw-reclaim'>): void {
+    this.#withdraw(cluster, { kind: 'reclaim', id });
   }
 
   /** Roll-ups that the guard holds. */
@@ -197,7 +205,7 @@ export class Hands {
 
   #opened(session: Session): void {
     const { cluster, number } = session;
-    const open = this.#asks.openOf(cluster);
+    const open = this.#asks.openOf(cluster, this.#parts.clock.now());
     this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
     for (const ask of open) {
       // The brain may have withdrawn it just now.
@@ -237,12 +245,19 @@ export class Hands {
   }
 
   #bootstrapAnswered({ cluster }: Session, answer: BootstrapBlobResponse): void {
-    const { requestId: request, userData, ttlSeconds, error } = answer;
+    const { requestId: request, userData, ttlSeconds } = answer;
     if (!this.#isAnswer(cluster, { kind: 'bootstrap', id: request })) return;
+    const error = answerProblem(answer);
     // A copy: as a view it would take the whole frame with it to the brain's thread.
     const blob = error === '' ? new Uint8Array(userData) : null;
-    const seconds = Number(ttlSeconds);
-    this.#parts.brain.post({ kind: 'bootstrap-answered', request, blob, ttlSeconds: seconds, error });
+    const event = {
+      kind: 'bootstrap-answered',
+      request,
+      blob,
+      ttlSeconds: Number(ttlSeconds),
+      error,
+    } as const;
+    this.#parts.brain.post(event);
   }
 
   #reclaimAcked({ cluster }: Session, { instructionId }: ReclaimAck): void {
@@ -255,6 +270,12 @@ export class Hands {
     if (!isExpected) this.counters.answersUnknown++;
     return isExpected;
   }
+}
+
+/** Why an answer brings no blob; '' if it does. */
+function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): string {
+  if (error !== '') return printable(error.slice(0, MAX_ERROR_TEXT));
+  return length <= MAX_BLOB_BYTES ? '' : `The blob has ${length} bytes, the limit is ${MAX_BLOB_BYTES}.`;
 }
 
 function full(detail: string): SessionStatus {

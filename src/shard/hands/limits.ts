@@ -16,10 +16,10 @@ export const MAX_CLUSTER_ID = 1024;
 /** How long a connection may stay without a hello. Longer than any network, shorter than a flood needs. */
 export const HELLO_TIMEOUT_MS = 10_000;
 
-/** A frame from an operator: 16 MiB. A roll-up of 10,000 rows is about 5 MB. */
+/** A frame from an operator: 16 MiB. A roll-up of 10,000 rows is about 3 MB. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
-/** Rows of one roll-up; the realistic ones have a few hundred. Decoding this many takes a tenth of a second. */
+/** Rows of one roll-up; realistic ones have a few hundred. To read this many takes some tenths of a second, in one go. */
 export const MAX_ROWS = 10_000;
 
 /** Requirements and spread terms of one row. */
@@ -45,6 +45,12 @@ export const MAX_ASKS = 8192;
 
 /** Keys of one cluster that are remembered although it no longer reports them. */
 export const MAX_ABSENT = 20_000;
+
+/** A bootstrap blob: 1 MiB. Clouds take far less as user data, and the blobs of all machines that join wait in memory. */
+export const MAX_BLOB_BYTES = 1024 * 1024;
+
+/** Why an operator cannot answer, in characters; the rest is cut off. */
+export const MAX_ERROR_TEXT = 1000;
 
 /** How long roll-ups are read without a break for others. An ack that needs no reading waits this long at most. */
 export const TURN_BUDGET_MS = 5;

@@ -91,7 +91,7 @@ describe('an outbox', () => {
         const outbox = new Outbox(port, CAPACITY);
         for (const [i, step] of steps.entries()) {
           if (step.kind === 'offer') {
-            const { frame } = nodeStateFrame(nodeState('c1', step.key, { lastError: `${i}` }));
+            const { frame } = nodeStateFrame(nodeState(step.key, { lastError: `${i}` }));
             expect(outbox.offer(step.key, frame)).toBe(model.offer(step.key, `${i}`));
           } else if (step.kind === 'withdraw') {
             outbox.withdraw(step.key);
@@ -115,7 +115,7 @@ describe('an outbox', () => {
         const port = new Port(room);
         const outbox = new Outbox(port, 100);
         for (const [i, key] of keys.entries()) {
-          outbox.offer(key, nodeStateFrame(nodeState('c1', key, { lastError: `${i}` })).frame);
+          outbox.offer(key, nodeStateFrame(nodeState(key, { lastError: `${i}` })).frame);
         }
         port.room = Infinity;
         outbox.flush();

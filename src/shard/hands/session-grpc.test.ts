@@ -178,7 +178,7 @@ describe('sessions over gRPC', () => {
     await old.next(1);
     newer.hello('c1');
     expect(await old.ended).toMatchObject({ code: status.ABORTED });
-    hands.sendNodeState(nodeState('c1', 'm1'));
+    hands.sendNodeState('c1', nodeState('m1'));
     await newer.next(2);
     expect(newer.kinds).toEqual(['ack hello', 'nodeStateUpdate']);
   });
@@ -208,7 +208,7 @@ describe('sessions over gRPC', () => {
     const lastError = 'x'.repeat(4000);
     for (let round = 0; round < 20; round++) {
       for (let i = 0; i < 100; i++) {
-        hands.sendNodeState(nodeState('c1', `m${i}`, { lastError, nodeName: `${round}` }));
+        hands.sendNodeState('c1', nodeState(`m${i}`, { lastError, nodeName: `${round}` }));
       }
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
@@ -231,7 +231,7 @@ describe('sessions over gRPC', () => {
     const stuck = new PausedOperator(address, 'c1');
     await until(() => hands.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
-    for (let i = 0; i < 200; i++) hands.sendNodeState(nodeState('c1', `m${i}`, { lastError }));
+    for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(hands.sessions[0]!.waiting).toBeGreaterThan(100);
     const newer = dial();

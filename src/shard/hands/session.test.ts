@@ -120,7 +120,7 @@ describe('a session', () => {
       { kind: 'session-closed', cluster: 'c1', session: 1 },
       { kind: 'session-opened', cluster: 'c1', session: 3 },
     ]);
-    hands.sendNodeState(nodeState('c1', 'm1'));
+    hands.sendNodeState('c1', nodeState('m1'));
     expect([old, other, newer].map((operator) => operator.got('nodeStateUpdate').length)).toEqual([0, 0, 1]);
     old.link.closed();
     old.hello('c1');
@@ -129,7 +129,7 @@ describe('a session', () => {
 
   it('given a brain that answers at once while the old session ends, then the hello is still acknowledged first', async () => {
     const { hands, greet } = await bench({
-      brain: { post: () => hands.sendNodeState(nodeState('c1', 'm1')) },
+      brain: { post: () => hands.sendNodeState('c1', nodeState('m1')) },
     });
     greet('c1');
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate']);
@@ -168,7 +168,7 @@ describe('a session', () => {
     const operator = greet('c1');
     operator.link.closed();
     operator.link.closed();
-    hands.sendNodeState(nodeState('c1', 'm1'));
+    hands.sendNodeState('c1', nodeState('m1'));
     expect(kinds()).toEqual(['session-opened', 'session-closed']);
     expect(hands.counters.framesUndelivered).toBe(1);
     expect(operator.status).toBeNull();
@@ -195,7 +195,7 @@ describe('a reader that does not keep up', () => {
       ['m2', 'b'],
       ['m1', 'c'],
     ] as const) {
-      hands.sendNodeState(nodeState('c1', machine, { lastError }));
+      hands.sendNodeState('c1', nodeState(machine, { lastError }));
     }
     expect(hands.sessions[0]!.waiting).toBe(2);
     operator.drain();
@@ -218,7 +218,7 @@ describe('a reader that does not keep up', () => {
     const { greet, hands, kinds } = await bench();
     const operator = greet('c1');
     operator.room = 0;
-    for (let i = 0; i < MAX_OUTBOX_FRAMES; i++) hands.sendNodeState(nodeState('c1', `m${i}`));
+    for (let i = 0; i < MAX_OUTBOX_FRAMES; i++) hands.sendNodeState('c1', nodeState(`m${i}`));
     expect(operator.status).toBeNull();
     hands.instructReclaim({
       kind: 'instruct-reclaim',
@@ -241,8 +241,8 @@ describe('a reader that does not keep up', () => {
     operator.room = 0;
     await clock.advance(10 * STALL_TIMEOUT_MS);
     expect(operator.status).toBeNull();
-    hands.sendNodeState(nodeState('c1', 'm1'));
-    hands.sendNodeState(nodeState('c1', 'm2'));
+    hands.sendNodeState('c1', nodeState('m1'));
+    hands.sendNodeState('c1', nodeState('m2'));
     await clock.advance(STALL_TIMEOUT_MS - 1);
     operator.drain(1);
     await clock.advance(STALL_TIMEOUT_MS - 1);
@@ -256,7 +256,7 @@ describe('a reader that does not keep up', () => {
     const { greet, hands, clock } = await bench();
     const operator = greet('c1');
     operator.room = 0;
-    hands.sendNodeState(nodeState('c1', 'm1'));
+    hands.sendNodeState('c1', nodeState('m1'));
     operator.drain();
     await clock.advance(10 * STALL_TIMEOUT_MS);
     expect(operator.status).toBeNull();

@@ -129,7 +129,7 @@ export class Session implements SessionLink {
     this.#state = 'ended';
     this.#cancelTimer();
     this.#outbox.clear();
-    const fields = { cluster: this.#cluster, session: this.number, why };
+    const fields = { cluster: printable(this.#cluster), session: this.number, why };
     this.#parts.log('info', wasOpen ? 'session-closed' : 'session-refused', fields);
     this.#parts.host.ended(this, wasOpen);
   }
@@ -174,7 +174,11 @@ export class Session implements SessionLink {
     this.#parts.counters.sessionsOpened++;
     this.#acknowledge('hello');
     const version = frame.kind === 'hello' ? printable(frame.value.protocolVersion.slice(0, 40)) : '';
-    this.#parts.log('info', 'session-opened', { cluster: this.#cluster, session: this.number, version });
+    this.#parts.log('info', 'session-opened', {
+      cluster: printable(this.#cluster),
+      session: this.number,
+      version,
+    });
     this.#parts.host.opened(this);
   }
 
@@ -229,7 +233,7 @@ export class Session implements SessionLink {
         counters.framesUnknown++;
         // Once is enough for a newer operator that sends something with every roll-up.
         if (!this.#hasSeenUnknown)
-          log('warn', 'frame-unknown', { cluster: this.#cluster, session: this.number });
+          log('warn', 'frame-unknown', { cluster: printable(this.#cluster), session: this.number });
         this.#hasSeenUnknown = true;
     }
   }

@@ -3,11 +3,14 @@
 
 import { type Clock, MachineState, type Need } from '../../model/index.ts';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
-import { OperatorMessage, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import {
+  NodeStateUpdate,
+  OperatorMessage,
+  type ShardMessage,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { BrainEvent } from '../events.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { Hands, type HandsParts } from './hands.ts';
-import type { NodeState } from './messages.ts';
 import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
 
 export class ManualClock implements Clock {
@@ -145,17 +148,12 @@ export function rollupOf(clusterId: string, needs: readonly CapacityNeed[] | num
   return ClusterCapacityNeeds.encode({ clusterId, timestampUnixNanos, needs: [...rows] }).finish();
 }
 
-export function nodeState(cluster: string, machine: string, changes: Partial<NodeState> = {}): NodeState {
+export function nodeState(machineId: string, changes: Partial<NodeStateUpdate> = {}): NodeStateUpdate {
   return {
-    cluster,
-    machine,
+    ...NodeStateUpdate.decode(new Uint8Array()),
+    supersedesKey: `node:${machineId}`,
+    machineId,
     state: MachineState.Configured,
-    nodeName: '',
-    providerId: `host-of-${machine}`,
-    lastError: '',
-    labels: new Map([['rack', 'r1']]),
-    allocatable: new Map([['cpu', 4000]]),
-    taints: [],
     ...changes,
   };
 }
