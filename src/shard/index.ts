@@ -5,6 +5,7 @@ export type { HeldRollup } from './hands/cluster-demand.ts';
 export { HandsCounters } from './hands/counters.ts';
 export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './hands/demand-store.ts';
 export { MemoryDemandStore } from './hands/demand-store.ts';
+export { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
 export type { Extent } from './hands/guard.ts';
 export type { Brain, HandsParts, SessionView } from './hands/hands.ts';
 export { Hands } from './hands/hands.ts';
