@@ -1,7 +1,7 @@
 // What other rooms may use of a shard: its hands towards clusters, and the events and effects between them and its brain.
 
 export type { BrainEvent, CallOutcome, Effect, ProviderRequest, SessionRef } from './events.ts';
-export type { HeldRollup } from './hands/cluster-demand.ts';
+export type { HeldRollup, ReportView } from './hands/cluster-demand.ts';
 export { HandsCounters } from './hands/counters.ts';
 export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './hands/demand-store.ts';
 export { MemoryDemandStore } from './hands/demand-store.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Operator as Op } from '../../model/index.ts';
 import type { Effect } from '../events.ts';
 import { Asks } from './asks.ts';
-import { MAX_BLOB_BYTES, MAX_ERROR_TEXT } from './limits.ts';
+import { MAX_ASKS, MAX_BLOB_BYTES, MAX_ERROR_TEXT } from './limits.ts';
 import type { Ask } from './messages.ts';
 import { bench } from './testkit.ts';
 
@@ -153,6 +153,16 @@ describe('a reclaim instruction', () => {
 });
 
 describe('open asks', () => {
+  it('given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
+    const { greet, hands, lines } = await bench();
+    const operator = greet('c1');
+    for (let i = 0; i <= MAX_ASKS; i++) hands.instructReclaim(reclaim(`r${i}`));
+    expect(operator.got('reclaimInstruction')).toHaveLength(MAX_ASKS + 1);
+    expect(hands.counters.asksForgotten).toBe(1);
+    expect(lines.at(-1)).toMatchObject({ level: 'error', event: 'asks-forgotten' });
+    expect(greet('c1').got('reclaimInstruction')).toHaveLength(MAX_ASKS);
+  });
+
   it('given more than a cluster may have, then the oldest is forgotten and others are not touched', () => {
     const asks = new Asks(2);
     const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });

@@ -20,6 +20,19 @@ export interface HeldRollup {
   readonly baseline: Extent;
 }
 
+/** What others may know of a cluster's reports. */
+export interface ReportView {
+  readonly cluster: string;
+  /** When its last roll-up was handled, whatever became of it; null: none since the start of the process. */
+  readonly lastReportMs: number | null;
+  /** Rows of its demand; null: no roll-up has been accepted since the start of the process. */
+  readonly rows: number | null;
+  readonly refusedRollups: number;
+  /** Why its last roll-up was refused; null if it was not. */
+  readonly problems: readonly Problem[] | null;
+  readonly held: HeldRollup | null;
+}
+
 export type Taken =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
@@ -43,6 +56,9 @@ export class ClusterDemand {
   #guard = new CollapseGuard(null, false);
   #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
   #hasDemand = false;
+  #lastReportMs: number | null = null;
+  #refused = 0;
+  #problems: readonly Problem[] | null = null;
 
   constructor(cluster: string) {
     this.#cluster = cluster;
@@ -67,6 +83,24 @@ export class ClusterDemand {
     if (this.#held === null || baseline === null) return null;
     const { sinceMs, extent } = this.#held;
     return { cluster: this.#cluster, sinceMs, count, isRefused, extent, baseline };
+  }
+
+  get view(): ReportView {
+    return {
+      cluster: this.#cluster,
+      lastReportMs: this.#lastReportMs,
+      rows: this.#hasDemand ? this.#guard.baseline!.rows : null,
+      refusedRollups: this.#refused,
+      problems: this.#problems,
+      held: this.held,
+    };
+  }
+
+  /** Notes what became of a roll-up, for those who ask. */
+  note(taken: Taken, nowMs: number): void {
+    this.#lastReportMs = nowMs;
+    this.#problems = taken.kind === 'refused' ? taken.problems : null;
+    if (taken.kind === 'refused') this.#refused++;
   }
 
   /** Whether a roll-up only repeats the accepted one; a cheap look. */

@@ -11,7 +11,7 @@ import type {
 import { status } from '../../wire/index.ts';
 import type { BrainEvent, Effect, SessionRef } from '../events.ts';
 import { Asks } from './asks.ts';
-import type { HeldRollup } from './cluster-demand.ts';
+import type { HeldRollup, ReportView } from './cluster-demand.ts';
 import { HandsCounters } from './counters.ts';
 import type { DemandStore } from './demand-store.ts';
 import { MAX_BLOB_BYTES, MAX_ERROR_TEXT, MAX_GREETING, MAX_SESSIONS } from './limits.ts';
@@ -156,9 +156,14 @@ export class Hands {
     this.#withdraw(cluster, { kind: 'reclaim', id });
   }
 
+  /** Every cluster that has ever reported, or whose report is remembered from before. */
+  get reports(): readonly ReportView[] {
+    return this.#rollups.views();
+  }
+
   /** Roll-ups that the guard holds. */
   heldRollups(): readonly HeldRollup[] {
-    return this.#rollups.held();
+    return this.reports.flatMap(({ held }) => held ?? []);
   }
 
   /** Somebody says that a held roll-up is meant. Resolves to false if none is held. */

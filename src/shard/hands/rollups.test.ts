@@ -215,6 +215,37 @@ describe('a roll-up', () => {
   });
 });
 
+describe('what others may know', () => {
+  it('given good, bad and held roll-ups, then the view of the cluster says so', async () => {
+    const made = await reporting();
+    const view = () => made.hands.reports.find(({ cluster }) => cluster === 'c1');
+    expect(view()).toBeUndefined();
+    await made.report([wireNeed(1, { minUnit: new Map([['cpu', 'x']]) })]);
+    expect(view()).toMatchObject({
+      rows: null,
+      refusedRollups: 1,
+      lastReportMs: START,
+      problems: [{ path: 'needs[0].min_unit["cpu"]' }],
+    });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ rows: 20, problems: null, lastReportMs: START + 5000, held: null });
+    await made.report(0);
+    expect(view()).toMatchObject({ rows: 20, refusedRollups: 1, held: { count: 1, extent: { rows: 0 } } });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ lastReportMs: START + 10_000, held: null });
+  });
+
+  it('given a restart, then a cluster is known that has not reported yet', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { hands } = await bench({ store: before.store });
+    expect(hands.reports).toMatchObject([{ cluster: 'c1', rows: null, lastReportMs: null }]);
+  });
+});
+
 describe('what is remembered', () => {
   it('given a row that goes and comes back within ten minutes, then it keeps its time; later it is new', async () => {
     const made = await reporting();

@@ -4,7 +4,7 @@
 
 import { type Clock, printable } from '../../model/index.ts';
 import type { BrainEvent } from '../events.ts';
-import { ClusterDemand, type HeldRollup, type Taken } from './cluster-demand.ts';
+import { ClusterDemand, type HeldRollup, type ReportView, type Taken } from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
 import type { DemandChanges, DemandStore } from './demand-store.ts';
 import { MAX_CLUSTERS, TURN_BUDGET_MS } from './limits.ts';
@@ -75,9 +75,9 @@ export class Rollups {
     this.#takeTurnLater();
   }
 
-  /** Roll-ups that wait for a decision. */
-  held(): readonly HeldRollup[] {
-    return [...this.#clusters.values()].flatMap(({ held }) => held ?? []);
+  /** Every cluster that demand is remembered of. */
+  views(): readonly ReportView[] {
+    return [...this.#clusters.values()].map(({ view }) => view);
   }
 
   /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held. */
@@ -127,12 +127,14 @@ export class Rollups {
   }
 
   async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<void> {
-    const { counters, log, post } = this.#parts;
+    const { clock, counters, log, post } = this.#parts;
+    const demand = this.#demandOf(cluster);
     const name = printable(cluster);
+    if (reporter !== null) demand.note(taken, clock.now());
     switch (taken.kind) {
       case 'unchanged': {
         counters.rollupsUnchanged++;
-        const changes = this.#demandOf(cluster).noteUnchanged();
+        const changes = demand.noteUnchanged();
         if (changes !== null && !(await this.#write(changes))) return;
         break;
       }
@@ -143,7 +145,7 @@ export class Rollups {
       case 'held':
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
-        post({ kind: 'demand-held', cluster, hasDemand: this.#demandOf(cluster).hasDemand });
+        post({ kind: 'demand-held', cluster, hasDemand: demand.hasDemand });
         break;
       case 'accepted':
         counters.rollupsAccepted++;

@@ -2,11 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import { denied, status } from '../../wire/index.ts';
+import { MemoryDemandStore } from './demand-store.ts';
 import {
   HELLO_TIMEOUT_MS,
   MAX_CLUSTER_ID,
+  MAX_CLUSTERS,
   MAX_FRAME_BYTES,
+  MAX_GREETING,
   MAX_OUTBOX_FRAMES,
+  MAX_SESSIONS,
   STALL_TIMEOUT_MS,
 } from './limits.ts';
 import { bench, nodeState, rollupOf } from './testkit.ts';
@@ -260,5 +264,38 @@ describe('a reader that does not keep up', () => {
     operator.drain();
     await clock.advance(10 * STALL_TIMEOUT_MS);
     expect(operator.status).toBeNull();
+  });
+});
+
+describe('more than a shard takes', () => {
+  it('given as many connections without a hello as there may be, then the next is refused, until one says hello', async () => {
+    const { dial, hands } = await bench();
+    const waiting = Array.from({ length: MAX_GREETING }, () => dial());
+    expect(dial().status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    waiting[0]!.hello('c1');
+    expect(dial().status).toBeNull();
+    expect(hands.counters.sessionsRefused).toBe(1);
+  });
+
+  it('given as many sessions as there may be, then another cluster is refused, and one of them may come again', async () => {
+    const { greet } = await bench();
+    for (let i = 0; i < MAX_SESSIONS; i++) greet(`c${i}`);
+    const refused = greet('one-more');
+    expect(refused.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    expect(refused.status!.details).toContain('BF_SESSION_LIMIT');
+    const again = greet('c7');
+    expect(again.acks).toEqual(['hello']);
+    again.link.closed();
+    expect(greet('one-more').acks).toEqual(['hello']);
+  });
+
+  it('given as many clusters on record as there may be, then a new one is refused and a known one is not', async () => {
+    const store = new MemoryDemandStore();
+    for (let i = 0; i < MAX_CLUSTERS; i++) {
+      await store.write({ baseline: { cluster: `c${i}`, rows: 1, totals: new Map(), isRefused: false } });
+    }
+    const { greet } = await bench({ store });
+    expect(greet('one-more').status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    expect(greet('c7').acks).toEqual(['hello']);
   });
 });

@@ -70,10 +70,6 @@ export class Session implements SessionLink {
     return this.#cluster;
   }
 
-  get isOpen(): boolean {
-    return this.#state === 'open';
-  }
-
   /** Frames that wait for the reader. */
   get waiting(): number {
     return this.#outbox.length;
