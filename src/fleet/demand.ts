@@ -140,7 +140,9 @@ export class DemandLedger {
     const cluster = this.#clusters.find(key.cluster);
     const { offset, length } = this.rowsOf(cluster);
     const row = this.#findRow(key, offset, length);
-    return row === undefined ? undefined : this.#reportedBy(cluster).rows[row - offset];
+    if (row === undefined) return undefined;
+    const { needs, places } = this.#reportedBy(cluster);
+    return needs[places.indexOf(row - offset)];
   }
 
   aggregateOf(row: number): ResourceVector {

@@ -276,6 +276,36 @@ export const ERRORS = {
     remedy:
       'A caller has exactly one URI name such as bigfleet://shard/shard-0; a shard acts under its own id only, and reads are open to bigfleet://admin and bigfleet://readonly too.',
   },
+  BF_SESSION_HELLO: {
+    summary: 'A session does not begin with a hello that names its cluster.',
+    remedy: 'Send a hello with the cluster id as the first frame, within ten seconds of connecting.',
+  },
+  BF_SESSION_REPLACED: {
+    summary: 'A newer session of the same cluster has taken over.',
+    remedy:
+      'Run one operator per cluster; if there is only one, it connected again and nothing is to be done.',
+  },
+  BF_SESSION_LIMIT: {
+    summary: 'The shard has as many sessions or clusters as it takes.',
+    remedy: 'Give the cluster to another shard; the limit stands in the message.',
+  },
+  BF_SESSION_SLOW: {
+    summary: 'An operator does not read what the shard sends.',
+    remedy: 'Check its load and the network; everything it missed is sent again when it connects.',
+  },
+  BF_SESSION_STOPPED: {
+    summary: 'The shard takes no sessions, because it stops or could not write to its store.',
+    remedy: 'Connect again in a while; see the log of the shard if that lasts.',
+  },
+  BF_FRAME_SIZE: {
+    summary: 'A frame of a session is larger than a shard takes.',
+    remedy: 'Send less; the limit stands in the message.',
+  },
+  BF_ROLLUP_LIMIT: {
+    summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',
+    remedy:
+      'Report one row per profile, not per pod; the limit stands in the message. The last good one stays.',
+  },
   BF_WIRE_MALFORMED: {
     summary: 'Bytes are not a valid protobuf message.',
     remedy:

@@ -1,6 +1,6 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
-import type { MachineState, Need, NeedKey } from '../model/index.ts';
+import type { MachineState, Need, NeedKey, Requirement } from '../model/index.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -27,8 +27,12 @@ export type BrainEvent =
   | ({ readonly kind: 'session-closed' } & SessionRef)
   /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
   | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
-  /** A roll-up that the guards hold: the cluster has reported, its last demand stays. */
-  | { readonly kind: 'demand-held'; readonly cluster: string }
+  /**
+   * A roll-up that the guards hold: the cluster has reported, its last demand stays. After a restart there may be no last
+   * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
+   * or all it has would be taken for excess.
+   */
+  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
   | {
       readonly kind: 'bootstrap-answered';
       readonly request: string;
@@ -46,6 +50,8 @@ export type Effect =
       readonly request: string;
       readonly machine: string;
       readonly need: NeedKey;
+      /** Of the need, so that a cluster can render by profile. */
+      readonly requirements: readonly Requirement[];
     } & {
       readonly cluster: string;
     })
@@ -57,6 +63,9 @@ export type Effect =
       readonly graceSeconds: number;
       readonly preemptorPriority: number;
     }
+  /** No answer is wanted any more; a new session is not asked again. */
+  | { readonly kind: 'withdraw-bootstrap'; readonly cluster: string; readonly request: string }
+  | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
   | {
       readonly kind: 'call';
       readonly call: number;

@@ -27,6 +27,17 @@ describe('roll-up intake', () => {
     expect(intake.read(bytes(['1', '2'], { at: 2n }))).toMatchObject({ kind: 'unchanged' });
   });
 
+  it('given the same bytes at another time, then they are known without reading, and others are not', () => {
+    const intake = new RollupIntake('c1');
+    expect(intake.repeats(bytes(['1', '2']))).toBe(false);
+    const first = intake.read(bytes(['1', '2']));
+    expect(intake.repeats(bytes(['1', '2']))).toBe(false);
+    intake.accept(first);
+    expect(intake.repeats(bytes(['1', '2'], { at: 2n ** 60n }))).toBe(true);
+    expect(intake.repeats(bytes(['1', '3']))).toBe(false);
+    expect(intake.repeats(new Uint8Array())).toBe(false);
+  });
+
   it('given one changed row, then the others are the very same objects', () => {
     const intake = new RollupIntake('c1');
     const first = intake.read(bytes(['1', '2']));

@@ -24,6 +24,11 @@ export class RollupIntake {
     this.#reader = new RollupReader((wire, index) => needFromWire(wire, cluster, `needs[${index}]`));
   }
 
+  /** Whether these bytes say what the accepted roll-up says, found out by comparing them alone. */
+  repeats(bytes: Uint8Array): boolean {
+    return this.#reader.repeats(bytes);
+  }
+
   /** Reads a roll-up. Throws WireFormatError on bytes that are no roll-up; the last accepted one stays in any case. */
   read(bytes: Uint8Array): Intake {
     const rollup = this.#reader.read(bytes);

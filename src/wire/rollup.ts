@@ -77,6 +77,13 @@ export class RollupReader<T> {
     this.#convert = convert;
   }
 
+  /** Whether these are the bytes of the accepted roll-up, timestamp apart. Cheap: nothing is walked; `read` finds more. */
+  repeats(message: Uint8Array): boolean {
+    if (this.#baseline === undefined) return false;
+    const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+    return stampIfOnlyThatDiffers(this.#baseline, bytes, this.#cursor) !== undefined;
+  }
+
   /** The bytes must stay as they are until the result is accepted or dropped; nothing is kept of them after. */
   read(message: Uint8Array): RollupDelta<T> {
     this.#pending = undefined;

@@ -1,0 +1,48 @@
+// Questions and instructions to clusters that are still open. They belong to the cluster, not to a session: a new session
+// is sent all of them again. When to give up is the brain's business; it then withdraws them.
+
+import { MAX_ASKS } from './limits.ts';
+import { type Ask, askKey } from './messages.ts';
+
+export class Asks {
+  readonly #open = new Map<string, Map<string, Ask>>();
+  readonly #capacity: number;
+
+  constructor(capacity: number = MAX_ASKS) {
+    this.#capacity = capacity;
+  }
+
+  /** Remembers an ask, and returns the one forgotten for it where a cluster has too many. */
+  add(ask: Ask): Ask | null {
+    const open = this.#open.get(ask.cluster) ?? new Map<string, Ask>();
+    this.#open.set(ask.cluster, open);
+    open.set(askKey(ask), ask);
+    if (open.size <= this.#capacity) return null;
+    const oldest = open.values().next().value!;
+    open.delete(askKey(oldest));
+    return oldest;
+  }
+
+  /** Whether the ask was open; it is not any more. An answer counts only if it comes from the cluster that was asked. */
+  settle(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
+    const open = this.#open.get(cluster);
+    const wasOpen = open?.delete(askKey(ask)) ?? false;
+    if (open?.size === 0) this.#open.delete(cluster);
+    return wasOpen;
+  }
+
+  isOpen(ask: Ask): boolean {
+    return this.#open.get(ask.cluster)?.has(askKey(ask)) ?? false;
+  }
+
+  /**
+   * Those of a cluster, oldest first. An instruction whose grace is over is let go: the machine may long have left, and
+   * be serving the same cluster again.
+   */
+  openOf(cluster: string, nowMs: number): readonly Ask[] {
+    const open = [...(this.#open.get(cluster)?.values() ?? [])];
+    const isOver = (ask: Ask): boolean => ask.kind === 'reclaim' && ask.deadlineMs <= nowMs;
+    for (const ask of open) if (isOver(ask)) this.settle(cluster, ask);
+    return open.filter((ask) => !isOver(ask));
+  }
+}

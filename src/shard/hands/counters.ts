@@ -1,0 +1,41 @@
+// What the hands count. Plain numbers since the start of the process, none by cluster, so that they stay few.
+
+export class HandsCounters {
+  // Sessions.
+  sessionsOpened = 0;
+  sessionsClosed = 0;
+  sessionsReplaced = 0;
+  /** By a limit, a missing hello, or because the shard is stopping. */
+  sessionsRefused = 0;
+  identityRejected = 0;
+  /** Ended because the other end took nothing for too long. */
+  sessionsStalled = 0;
+
+  // Frames from operators.
+  framesUnknown = 0;
+  framesMalformed = 0;
+  framesOversized = 0;
+  /** Answers to questions that are not, or no longer, open. */
+  answersUnknown = 0;
+
+  // Roll-ups.
+  rollupsAccepted = 0;
+  rollupsUnchanged = 0;
+  rollupsHeld = 0;
+  rollupsRefused = 0;
+  /** Never read, because a newer one of the cluster came first. */
+  rollupsSuperseded = 0;
+  storeFailures = 0;
+
+  // Frames to operators.
+  framesSent = 0;
+  framesCoalesced = 0;
+  /** For clusters without a session; a resync makes up for them. */
+  framesUndelivered = 0;
+  /** Sessions ended because their outbox was full. */
+  outboxOverflows = 0;
+  /** Questions and instructions sent again to a new session. */
+  asksReissued = 0;
+  /** Open ones that a new session will not be sent, because there were too many. */
+  asksForgotten = 0;
+}

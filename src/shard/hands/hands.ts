@@ -1,0 +1,292 @@
+// The hands of a shard towards its clusters. Operators connect through ports; what they report goes to the brain as
+// events, and what the brain wants said to a cluster goes through the methods here. Decides nothing.
+
+import { type Clock, printable } from '../../model/index.ts';
+import type {
+  AvailableCapacityUpdate,
+  BootstrapBlobResponse,
+  NodeStateUpdate,
+  ReclaimAck,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { status } from '../../wire/index.ts';
+import type { BrainEvent, Effect, SessionRef } from '../events.ts';
+import { Asks } from './asks.ts';
+import type { HeldRollup, ReportView } from './cluster-demand.ts';
+import { HandsCounters } from './counters.ts';
+import type { DemandStore } from './demand-store.ts';
+import { MAX_BLOB_BYTES, MAX_ERROR_TEXT, MAX_GREETING, MAX_SESSIONS } from './limits.ts';
+import type { HandsLog } from './log.ts';
+import {
+  type Ask,
+  askFrame,
+  askKey,
+  availableCapacityFrame,
+  nodeStateFrame,
+  type Outgoing,
+} from './messages.ts';
+import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import { Rollups } from './rollups.ts';
+import { Session, type SessionHost, statusFor } from './session.ts';
+
+/** Where events go. Answers come whenever the brain likes, also from within `post`. */
+export interface Brain {
+  post(event: BrainEvent): void;
+}
+
+export interface HandsParts {
+  readonly clock: Clock;
+  readonly brain: Brain;
+  readonly store: DemandStore;
+  /** Which start of the shard this is. */
+  readonly shardEpoch: bigint;
+  readonly log?: HandsLog;
+  /** The store has failed. All sessions have been ended, and none is taken any more. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** A session as others may see it. */
+export interface SessionView extends SessionRef {
+  /** Frames that wait for the operator to read them. */
+  readonly waiting: number;
+}
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
+
+const REQUEST_ID = /^[0-9a-f]{16}$/;
+
+export class Hands {
+  readonly counters = new HandsCounters();
+  readonly #parts: HandsParts;
+  readonly #log: HandsLog;
+  readonly #asks = new Asks();
+  /** Every connection that has not ended. */
+  readonly #connections = new Set<Session>();
+  /** By cluster, once a hello has been accepted. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #host: SessionHost;
+  #rollups!: Rollups;
+  #lastNumber = 0;
+  #isStopped = false;
+
+  private constructor(parts: HandsParts) {
+    this.#parts = parts;
+    this.#log = parts.log ?? (() => {});
+    this.#host = {
+      admit: (session) => this.#admit(session),
+      opened: (session) => this.#opened(session),
+      ended: (session, wasOpen) => this.#ended(session, wasOpen),
+      rollup: (session, bytes) => this.#rollups.receive(session, bytes),
+      bootstrapAnswered: (session, answer) => this.#bootstrapAnswered(session, answer),
+      reclaimAcked: (session, ack) => this.#reclaimAcked(session, ack),
+    };
+  }
+
+  static async open(parts: HandsParts): Promise<Hands> {
+    const hands = new Hands(parts);
+    hands.#rollups = await Rollups.open({
+      clock: parts.clock,
+      store: parts.store,
+      post: (event) => parts.brain.post(event),
+      log: hands.#log,
+      counters: hands.counters,
+      onFailure: (error) => hands.#fail(error),
+    });
+    return hands;
+  }
+
+  /** A new connection. The port tells the returned link what happens on it. */
+  connect(port: SessionPort, identify: Identify): SessionLink {
+    const session = new Session({
+      port,
+      identify,
+      host: this.#host,
+      clock: this.#parts.clock,
+      log: this.#log,
+      counters: this.counters,
+      shardEpoch: this.#parts.shardEpoch,
+      number: ++this.#lastNumber,
+    });
+    const refusal = this.#refusal();
+    this.#connections.add(session);
+    if (refusal !== null) {
+      this.counters.sessionsRefused++;
+      session.end(refusal);
+    }
+    return session;
+  }
+
+  get sessions(): readonly SessionView[] {
+    return [...this.#sessions.values()].map(({ cluster, number, waiting }) => ({
+      cluster,
+      session: number,
+      waiting,
+    }));
+  }
+
+  /** To the cluster that a machine belongs, or until now belonged, to. */
+  sendNodeState(cluster: string, update: NodeStateUpdate): void {
+    this.#send(cluster, nodeStateFrame(update));
+  }
+
+  sendAvailableCapacity(cluster: string, update: AvailableCapacityUpdate): void {
+    this.#send(cluster, availableCapacityFrame(update));
+  }
+
+  /** Asks once for each session of the cluster, until it is answered or withdrawn. */
+  askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
+    const { cluster, request: id, requirements } = effect;
+    if (!REQUEST_ID.test(id)) throw new Error(`"${printable(id)}" is not 16 hexadecimal digits`);
+    this.#ask({ kind: 'bootstrap', cluster, id, requirements });
+  }
+
+  /** Instructs once for each session of the cluster, with what is left of the grace, until acknowledged or withdrawn. */
+  instructReclaim(effect: EffectOf<'instruct-reclaim'>): void {
+    const { cluster, instruction: id, machine, graceSeconds, preemptorPriority } = effect;
+    const deadlineMs = this.#parts.clock.now() + graceSeconds * 1000;
+    this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
+  }
+
+  /** Must follow every question that its asker has given up. */
+  withdrawBootstrap({ cluster, request: id }: EffectOf<'withdraw-bootstrap'>): void {
+    this.#withdraw(cluster, { kind: 'bootstrap', id });
+  }
+
+  /** Must follow every instruction whose machine has left, or will not leave. */
+  withdrawReclaim({ cluster, instruction: id }: EffectOf<'withdraw-reclaim'>): void {
+    this.#withdraw(cluster, { kind: 'reclaim', id });
+  }
+
+  /** Every cluster that has ever reported, or whose report is remembered from before. */
+  get reports(): readonly ReportView[] {
+    return this.#rollups.views();
+  }
+
+  /** Roll-ups that the guard holds. */
+  heldRollups(): readonly HeldRollup[] {
+    return this.reports.flatMap(({ held }) => held ?? []);
+  }
+
+  /** Somebody says that a held roll-up is meant. Resolves to false if none is held. */
+  acceptHeld(cluster: string): Promise<boolean> {
+    return this.#rollups.acceptHeld(cluster);
+  }
+
+  /** Somebody says that a held roll-up is wrong: it is not believed however often it is repeated. False if none is held. */
+  refuseHeld(cluster: string): Promise<boolean> {
+    return this.#rollups.refuseHeld(cluster);
+  }
+
+  /** Ends all sessions; operators connect again when there is somebody to connect to. */
+  close(): void {
+    this.#isStopped = true;
+    this.#rollups.close();
+    for (const session of [...this.#connections]) session.end(stopped());
+  }
+
+  #fail(error: unknown): void {
+    this.close();
+    this.#parts.onFailure?.(error);
+  }
+
+  #refusal(): SessionStatus | null {
+    if (this.#isStopped) return stopped();
+    if (this.#connections.size - this.#sessions.size < MAX_GREETING) return null;
+    return full(`${MAX_GREETING} connections have not said hello yet.`);
+  }
+
+  #admit(session: Session): SessionStatus | null {
+    const { cluster } = session;
+    const old = this.#sessions.get(cluster);
+    if (old === undefined && this.#sessions.size >= MAX_SESSIONS)
+      return full(`${MAX_SESSIONS} clusters have a session.`);
+    if (!this.#rollups.admits(cluster)) return full('No room for the demand of another cluster.');
+    this.#sessions.set(cluster, session);
+    if (old === undefined) return null;
+    this.counters.sessionsReplaced++;
+    const detail = `Session ${old.number} gives way to session ${session.number}.`;
+    old.end(statusFor(status.ABORTED, 'BF_SESSION_REPLACED', detail));
+    return null;
+  }
+
+  #opened(session: Session): void {
+    const { cluster, number } = session;
+    const open = this.#asks.openOf(cluster, this.#parts.clock.now());
+    this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
+    for (const ask of open) {
+      // The brain may have withdrawn it just now.
+      if (!this.#asks.isOpen(ask)) continue;
+      this.counters.asksReissued++;
+      session.send(askFrame(ask, this.#parts.clock.now()));
+    }
+  }
+
+  #ended(session: Session, wasOpen: boolean): void {
+    const { cluster, number } = session;
+    this.#connections.delete(session);
+    if (this.#sessions.get(cluster) === session) this.#sessions.delete(cluster);
+    if (!wasOpen) return;
+    this.counters.sessionsClosed++;
+    this.#parts.brain.post({ kind: 'session-closed', cluster, session: number });
+  }
+
+  #send(cluster: string, outgoing: Outgoing): void {
+    const session = this.#sessions.get(cluster);
+    if (session === undefined) this.counters.framesUndelivered++;
+    else session.send(outgoing);
+  }
+
+  #ask(ask: Ask): void {
+    const forgotten = this.#asks.add(ask);
+    if (forgotten !== null) {
+      this.counters.asksForgotten++;
+      this.#log('error', 'asks-forgotten', { cluster: printable(forgotten.cluster), kind: forgotten.kind });
+    }
+    this.#sessions.get(ask.cluster)?.send(askFrame(ask, this.#parts.clock.now()));
+  }
+
+  #withdraw(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): void {
+    this.#asks.settle(cluster, ask);
+    this.#sessions.get(cluster)?.withdraw(askKey(ask));
+  }
+
+  #bootstrapAnswered({ cluster }: Session, answer: BootstrapBlobResponse): void {
+    const { requestId: request, userData, ttlSeconds } = answer;
+    if (!this.#isAnswer(cluster, { kind: 'bootstrap', id: request })) return;
+    const error = answerProblem(answer);
+    // A copy: as a view it would take the whole frame with it to the brain's thread.
+    const blob = error === '' ? new Uint8Array(userData) : null;
+    const event = {
+      kind: 'bootstrap-answered',
+      request,
+      blob,
+      ttlSeconds: Number(ttlSeconds),
+      error,
+    } as const;
+    this.#parts.brain.post(event);
+  }
+
+  #reclaimAcked({ cluster }: Session, { instructionId }: ReclaimAck): void {
+    if (!this.#isAnswer(cluster, { kind: 'reclaim', id: instructionId })) return;
+    this.#parts.brain.post({ kind: 'reclaim-acked', instruction: instructionId });
+  }
+
+  #isAnswer(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
+    const isExpected = this.#asks.settle(cluster, ask);
+    if (!isExpected) this.counters.answersUnknown++;
+    return isExpected;
+  }
+}
+
+/** Why an answer brings no blob; '' if it does. */
+function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): string {
+  if (error !== '') return printable(error.slice(0, MAX_ERROR_TEXT));
+  return length <= MAX_BLOB_BYTES ? '' : `The blob has ${length} bytes, the limit is ${MAX_BLOB_BYTES}.`;
+}
+
+function full(detail: string): SessionStatus {
+  return statusFor(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail);
+}
+
+function stopped(): SessionStatus {
+  return statusFor(status.UNAVAILABLE, 'BF_SESSION_STOPPED', 'The shard takes no sessions now.');
+}

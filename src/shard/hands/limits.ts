@@ -1,0 +1,56 @@
+// What sessions may cost a shard. Each limit is generous for a real operator and keeps a broken or hostile one from
+// filling memory; what lies beyond is refused or ended with its number in the message, and counted.
+
+/** Clusters with a session at the same time. */
+export const MAX_SESSIONS = 5000;
+
+/** Connections that have not said hello yet; a shard that has just started is dialled by everybody at once. */
+export const MAX_GREETING = 5000;
+
+/** Clusters that demand is remembered of, with a session or without. They are never forgotten. */
+export const MAX_CLUSTERS = 10_000;
+
+/** A cluster id, in characters. Kubernetes names have at most 253. */
+export const MAX_CLUSTER_ID = 1024;
+
+/** How long a connection may stay without a hello. Longer than any network, shorter than a flood needs. */
+export const HELLO_TIMEOUT_MS = 10_000;
+
+/** A frame from an operator: 16 MiB. A roll-up of 10,000 rows is about 3 MB. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Rows of one roll-up; realistic ones have a few hundred. To read this many takes some tenths of a second, in one go. */
+export const MAX_ROWS = 10_000;
+
+/** Requirements and spread terms of one row. */
+export const MAX_REQUIREMENTS = 64;
+
+/** Values of one row's requirements together: a row may list every instance type of a cloud. */
+export const MAX_VALUES = 4096;
+
+/** Names of resources in one roll-up; a fleet counts no more than this many. */
+export const MAX_RESOURCES = 16;
+
+/**
+ * Frames that wait for a slow reader, by session. A resync sends one for each machine of the cluster at once, so this
+ * must be more than the largest cluster has; frames with equal keys count once.
+ */
+export const MAX_OUTBOX_FRAMES = 32_768;
+
+/** How long a reader may take nothing while frames wait. Then its session is ended and the frames are let go. */
+export const STALL_TIMEOUT_MS = 60_000;
+
+/** Questions and instructions to one cluster that are open at the same time. */
+export const MAX_ASKS = 8192;
+
+/** Keys of one cluster that are remembered although it no longer reports them. */
+export const MAX_ABSENT = 20_000;
+
+/** A bootstrap blob: 1 MiB. Clouds take far less as user data, and the blobs of all machines that join wait in memory. */
+export const MAX_BLOB_BYTES = 1024 * 1024;
+
+/** Why an operator cannot answer, in characters; the rest is cut off. */
+export const MAX_ERROR_TEXT = 1000;
+
+/** How long roll-ups are read without a break for others. An ack that needs no reading waits this long at most. */
+export const TURN_BUDGET_MS = 5;

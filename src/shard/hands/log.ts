@@ -1,0 +1,21 @@
+// What the hands say of themselves. Names of events are stable: people search and alert by them.
+
+export type LogLevel = 'info' | 'warn' | 'error';
+
+export type HandsEvent =
+  | 'session-opened'
+  | 'session-closed'
+  | 'session-refused'
+  | 'frame-unknown'
+  | 'rollup-refused'
+  | 'rollup-held'
+  | 'rollup-shrunk'
+  | 'asks-forgotten'
+  | 'store-failed';
+
+/** Never given a bootstrap blob or anything else that is secret. */
+export type HandsLog = (
+  level: LogLevel,
+  event: HandsEvent,
+  fields: Readonly<Record<string, unknown>>,
+) => void;

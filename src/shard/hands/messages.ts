@@ -1,0 +1,82 @@
+// What the brain says to a cluster, and the frames it becomes. The key of a frame names what a newer one replaces.
+
+import type { Requirement } from '../../model/index.ts';
+import type {
+  AvailableCapacityUpdate,
+  NodeStateUpdate,
+  ShardMessage,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+
+/** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
+interface BootstrapAsk {
+  readonly kind: 'bootstrap';
+  readonly cluster: string;
+  /** 16 hexadecimal digits, never used twice. */
+  readonly id: string;
+  readonly requirements: readonly Requirement[];
+}
+
+/** Tells the operator to empty a node; answered by `reclaim-acked`. */
+interface ReclaimAsk {
+  readonly kind: 'reclaim';
+  readonly cluster: string;
+  /** Never used twice. */
+  readonly id: string;
+  readonly machine: string;
+  /** When the pods must have left, by the clock of the shard: what is sent is the rest. */
+  readonly deadlineMs: number;
+  readonly preemptorPriority: number;
+}
+
+export type Ask = BootstrapAsk | ReclaimAsk;
+
+export interface Outgoing {
+  readonly key: string;
+  readonly frame: ShardMessage;
+}
+
+export function ackFrame(echo: 'hello' | 'rollup', shardEpoch: bigint): Outgoing {
+  // There is no coordinator yet, so no term has been seen.
+  return outgoing(`ack:${echo}`, { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch } });
+}
+
+export function nodeStateFrame(value: NodeStateUpdate): Outgoing {
+  return outgoing(value.supersedesKey, { $case: 'nodeStateUpdate', value });
+}
+
+export function availableCapacityFrame(value: AvailableCapacityUpdate): Outgoing {
+  return outgoing(value.supersedesKey, { $case: 'availableCapacity', value });
+}
+
+export function askKey({ kind, id }: Pick<Ask, 'kind' | 'id'>): string {
+  return `${kind}:${id}`;
+}
+
+export function askFrame(ask: Ask, nowMs: number): Outgoing {
+  const key = askKey(ask);
+  if (ask.kind === 'bootstrap') {
+    const value = {
+      requestId: ask.id,
+      requirements: requirements(ask.requirements),
+      clusterId: ask.cluster,
+    };
+    return outgoing(key, { $case: 'bootstrapRequest', value });
+  }
+  // Operators take 0 for "not given".
+  const seconds = Math.max(1, Math.ceil((ask.deadlineMs - nowMs) / 1000));
+  const value = {
+    instructionId: ask.id,
+    nodes: [ask.machine],
+    gracePeriodSeconds: BigInt(seconds),
+    preemptorPriority: ask.preemptorPriority,
+  };
+  return outgoing(key, { $case: 'reclaimInstruction', value });
+}
+
+function outgoing(key: string, payload: NonNullable<ShardMessage['payload']>): Outgoing {
+  return { key, frame: { payload } };
+}
+
+function requirements(list: readonly Requirement[]) {
+  return list.map(({ key, operator, values }) => ({ key, operator, values: [...values] }));
+}

@@ -1,0 +1,452 @@
+// Roll-ups through the hands: what reaches the brain, what is acknowledged, what is remembered, and what is held.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
+import { RollupIntake, status } from '../../wire/index.ts';
+import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
+import { FORGET_AFTER_MS } from './first-seen.ts';
+import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_ROWS, MAX_VALUES } from './limits.ts';
+import { type Bench, bench, ManualClock, type Operator, rollupOf, wireNeed } from './testkit.ts';
+
+const START = new ManualClock().now();
+
+async function reporting(given?: Parameters<typeof bench>[0]) {
+  const made = await bench(given);
+  const operator = made.greet('c1');
+  const report = async (needs: readonly CapacityNeed[] | number, from = operator) => {
+    from.rollup(rollupOf('c1', needs));
+    await made.settle();
+  };
+  return { ...made, operator, report };
+}
+
+/** Acks of roll-ups. */
+const acked = (operator: Operator) => operator.acks.filter((echo) => echo === 'rollup').length;
+const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
+const firstSeen = ({ demandOf }: Bench) =>
+  Object.fromEntries(
+    demandOf('c1')!.map(({ profile, firstSeenMs }) => [profile.priority, firstSeenMs - START]),
+  );
+
+describe('a roll-up', () => {
+  it('given a first one, then the brain gets its rows with the time of the shard, and it is acknowledged', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2, { group: 'g' })]);
+    expect(made.demandOf('c1')).toMatchObject([
+      { cluster: 'c1', group: '', firstSeenMs: START, minUnit: new Map([['cpu', 1000]]) },
+      { cluster: 'c1', group: 'g', firstSeenMs: START },
+    ]);
+    expect(acked(made.operator)).toBe(1);
+  });
+
+  it('given another one, then it replaces all of it', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.report([wireNeed(3)]);
+    expect(prioritiesOf(made)).toEqual([3]);
+    await made.report([]);
+    expect(prioritiesOf(made)).toEqual([]);
+  });
+
+  it('given the same one at another time, then it is acknowledged at once, unread, and the brain is not disturbed', async () => {
+    const made = await reporting();
+    await made.report(5);
+    const events = made.events.length;
+    const read = vi.spyOn(RollupIntake.prototype, 'read');
+    made.operator.rollup(rollupOf('c1', 5));
+    expect(acked(made.operator)).toBe(2);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    expect(made.events).toHaveLength(events);
+    expect(made.hands.counters).toMatchObject({ rollupsUnchanged: 1, rollupsAccepted: 1 });
+  });
+
+  it('given the same one on the next session, then it costs no more', async () => {
+    const made = await reporting();
+    await made.report(5);
+    const next = made.greet('c1');
+    next.rollup(rollupOf('c1', 5));
+    expect(acked(next)).toBe(1);
+  });
+
+  it('given one changed row, then the others are the very same objects', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    const before = made.demandOf('c1')!;
+    await made.clock.advance(5000);
+    await made.report([
+      wireNeed(1),
+      wireNeed(2, { aggregateResources: new Map([['cpu', '9']]) }),
+      wireNeed(3),
+    ]);
+    const after = made.demandOf('c1')!;
+    expect(after.map((need, i) => need === before[i])).toEqual([true, false, true]);
+    expect(after[1]).toMatchObject({ firstSeenMs: START, aggregate: new Map([['cpu', 9000]]) });
+  });
+
+  it('given rows that became one, then that row stays the same object too', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(1), wireNeed(2)]);
+    const before = made.demandOf('c1')!;
+    await made.report([wireNeed(1), wireNeed(1), wireNeed(3)]);
+    expect(made.demandOf('c1')![0]).toBe(before[0]);
+    expect(before[0]!.aggregate.get('cpu')).toBe(8000);
+  });
+
+  it('given bad rows, then it is refused whole with all its problems, without ack, and the last demand stays', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    await made.report([
+      wireNeed(1),
+      wireNeed(2, { aggregateResources: new Map([['cpu', 'two']]) }),
+      wireNeed(3, { minUnit: new Map([['cpu', '-1']]) }),
+    ]);
+    expect(acked(made.operator)).toBe(1);
+    expect(prioritiesOf(made)).toEqual([1]);
+    expect(made.hands.counters.rollupsRefused).toBe(1);
+    const refusal = made.lines.find(({ event }) => event === 'rollup-refused')!;
+    expect(refusal).toMatchObject({ level: 'error', fields: { cluster: 'c1' } });
+    expect(refusal.fields['problems']).toMatchObject([
+      { code: 'BF_QUANTITY_SYNTAX', path: 'needs[1].aggregate_resources["cpu"]' },
+      { code: 'BF_QUANTITY_NEGATIVE', path: 'needs[2].min_unit["cpu"]' },
+    ]);
+    await made.report([wireNeed(1)]);
+    expect(acked(made.operator)).toBe(2);
+    expect(made.operator.status).toBeNull();
+  });
+
+  it.each([
+    ['the id of another cluster', rollupOf('c2', 1), 'BF_CLUSTER_MISMATCH'],
+    ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
+    ['too many rows', rollupOf('c1', MAX_ROWS + 1), 'BF_ROLLUP_LIMIT'],
+    [
+      'too many requirements',
+      rollupOf('c1', [
+        wireNeed(1, {
+          requirements: Array.from({ length: MAX_REQUIREMENTS + 1 }, (_, i) => ({
+            key: `k${i}`,
+            operator: 3,
+            values: [],
+          })),
+        }),
+      ]),
+      'BF_ROLLUP_LIMIT',
+    ],
+    [
+      'too many values',
+      rollupOf('c1', [
+        wireNeed(1, {
+          requirements: [
+            { key: 'k', operator: 1, values: Array.from({ length: MAX_VALUES + 1 }, (_, i) => `v${i}`) },
+          ],
+        }),
+      ]),
+      'BF_ROLLUP_LIMIT',
+    ],
+    [
+      'too many resources',
+      rollupOf('c1', [
+        wireNeed(1, {
+          aggregateResources: new Map(
+            Array.from({ length: MAX_RESOURCES + 1 }, (_, i) => [`example.com/r${i}`, '1'] as const),
+          ),
+        }),
+      ]),
+      'BF_ROLLUP_LIMIT',
+    ],
+  ])('given %s, then it is refused and the session goes on', async (_, bytes, code) => {
+    const made = await reporting();
+    made.operator.rollup(bytes);
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({ event: 'rollup-refused', fields: { problems: [{ code }] } });
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('given bytes inside a good frame that are no roll-up, then it is refused and the session goes on', async () => {
+    const made = await reporting();
+    made.operator.link.receive(new Uint8Array([0x12, 0x02, 0x1a, 0x05]));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { problems: [{ code: 'BF_WIRE_MALFORMED' }] },
+    });
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('given several before its turn, then only the newest is read, and an unchanged one does not overtake it', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    for (const needs of [[wireNeed(2)], [wireNeed(3)], [wireNeed(1)]])
+      made.operator.rollup(rollupOf('c1', needs));
+    expect(acked(made.operator)).toBe(1);
+    await made.settle();
+    expect(prioritiesOf(made)).toEqual([1]);
+    expect(acked(made.operator)).toBe(2);
+    expect(made.hands.counters.rollupsSuperseded).toBe(2);
+  });
+
+  it('given two hundred clusters that change at once, then an unchanged one is acknowledged before any is read, and each turn reads a few', async () => {
+    let readMs = 0;
+    const clock = new ManualClock();
+    const now = clock.now.bind(clock);
+    // As if every reading of the clock while roll-ups are read were a millisecond after the one before.
+    clock.now = () => now() + readMs++;
+    const made = await reporting({ clock });
+    await made.report([wireNeed(1)]);
+    const others = Array.from({ length: 200 }, (_, i) => made.greet(`n${i}`));
+    for (const [i, operator] of others.entries()) operator.rollup(rollupOf(`n${i}`, 400));
+    made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
+    expect(acked(made.operator)).toBe(2);
+    expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(0);
+    const read = vi.spyOn(RollupIntake.prototype, 'read');
+    const perTurn: number[] = [];
+    const after = clock.after.bind(clock);
+    clock.after = (ms, run) =>
+      after(ms, () => {
+        read.mockClear();
+        run();
+        perTurn.push(read.mock.calls.length);
+      });
+    await made.settle();
+    read.mockRestore();
+    expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(200);
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('what others may know', () => {
+  it('given good, bad and held roll-ups, then the view of the cluster says so', async () => {
+    const made = await reporting();
+    const view = () => made.hands.reports.find(({ cluster }) => cluster === 'c1');
+    expect(view()).toBeUndefined();
+    await made.report([wireNeed(1, { minUnit: new Map([['cpu', 'x']]) })]);
+    expect(view()).toMatchObject({
+      rows: null,
+      refusedRollups: 1,
+      lastReportMs: START,
+      problems: [{ path: 'needs[0].min_unit["cpu"]' }],
+    });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ rows: 20, problems: null, lastReportMs: START + 5000, held: null });
+    await made.report(0);
+    expect(view()).toMatchObject({ rows: 20, refusedRollups: 1, held: { count: 1, extent: { rows: 0 } } });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ lastReportMs: START + 10_000, held: null });
+  });
+
+  it('given a restart, then a cluster is known that has not reported yet', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { hands } = await bench({ store: before.store });
+    expect(hands.reports).toMatchObject([{ cluster: 'c1', rows: null, lastReportMs: null }]);
+  });
+});
+
+describe('what is remembered', () => {
+  it('given a row that goes and comes back within ten minutes, then it keeps its time; later it is new', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(FORGET_AFTER_MS - 1);
+    await made.report([wireNeed(1), wireNeed(2)]);
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 0 });
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(FORGET_AFTER_MS);
+    await made.report([wireNeed(1), wireNeed(2)]);
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000 + 2 * FORGET_AFTER_MS - 1 });
+  });
+
+  it('given rows of equal profiles in different groups, then each has its own time', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(1), wireNeed(1, { group: 'g' })]);
+    expect(made.demandOf('c1')!.map(({ group, firstSeenMs }) => [group, firstSeenMs - START])).toEqual([
+      ['', 0],
+      ['g', 1000],
+    ]);
+  });
+
+  it('given a restart, then times and absences are as before', async () => {
+    const before = await reporting();
+    await before.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    await before.clock.advance(1000);
+    await before.report([wireNeed(1)]);
+    before.hands.close();
+    const { store, clock } = before;
+    await clock.advance(FORGET_AFTER_MS - 1);
+    const soon = await reporting({ store, clock });
+    await soon.report([wireNeed(1), wireNeed(2), wireNeed(4)]);
+    expect(firstSeen(soon)).toEqual({ 1: 0, 2: 0, 4: 1000 + FORGET_AFTER_MS - 1 });
+    soon.hands.close();
+    await clock.advance(10 * FORGET_AFTER_MS);
+    const late = await reporting({ store, clock });
+    await late.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    expect(firstSeen(late)).toMatchObject({ 1: 0, 2: 0, 3: clock.now() - START });
+  });
+
+  it('given absences of more than ten minutes, then the store forgets them without another roll-up', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.report([wireNeed(1)]);
+    expect([...(await made.store.load()).seen]).toHaveLength(2);
+    await made.clock.advance(FORGET_AFTER_MS + 60_000);
+    expect([...(await made.store.load()).seen].map(({ absentSinceMs }) => absentSinceMs)).toEqual([null]);
+  });
+
+  it('given a store that is slow, then neither brain nor operator hears before it is written', async () => {
+    let finish = () => {};
+    const memory = new MemoryDemandStore();
+    const store: DemandStore = {
+      load: () => memory.load(),
+      write: () => new Promise((resolve) => (finish = resolve)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    finish();
+    await made.settle();
+    expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
+  });
+
+  it('given a store that fails, then nothing is claimed, and all sessions end with the reason in the log', async () => {
+    const store: DemandStore = {
+      load: () => new MemoryDemandStore().load(),
+      write: () => Promise.reject(new Error('disk full')),
+    };
+    const failures: unknown[] = [];
+    const made = await reporting({ store, onFailure: (error) => failures.push(error) });
+    await made.report([wireNeed(1)]);
+    expect(made.operator.status).toMatchObject({ code: status.UNAVAILABLE });
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    expect(made.lines.find(({ event }) => event === 'store-failed')).toMatchObject({ level: 'error' });
+    expect([failures.length, made.hands.counters.storeFailures]).toEqual([1, 1]);
+  });
+});
+
+describe('a collapse of demand', () => {
+  const zeroed = Array.from({ length: 20 }, (_, i) =>
+    wireNeed(i, {
+      aggregateResources: new Map([
+        ['cpu', '0'],
+        ['memory', '0'],
+      ]),
+    }),
+  );
+
+  it.each([
+    ['no rows', []],
+    ['one row of twenty', [wireNeed(0)]],
+    ['all rows with nothing in them', zeroed],
+  ])('given %s, then it is held twice, acknowledged, and believed the third time', async (_, needs) => {
+    const made = await reporting();
+    await made.report(20);
+    await made.report(needs);
+    expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+    await made.report(needs);
+    expect(made.events.slice(-2)).toEqual([
+      { kind: 'demand-held', cluster: 'c1', hasDemand: true },
+      { kind: 'demand-held', cluster: 'c1', hasDemand: true },
+    ]);
+    expect(acked(made.operator)).toBe(3);
+    expect(made.demandOf('c1')).toHaveLength(20);
+    await made.report(needs);
+    expect(made.demandOf('c1')).toHaveLength(needs.length);
+    expect(made.hands.heldRollups()).toEqual([]);
+    expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
+      'rollup-held',
+      'rollup-held',
+      'rollup-shrunk',
+    ]);
+    expect(made.hands.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
+  });
+
+  it('given the old demand in between, then counting begins again', async () => {
+    const made = await reporting();
+    await made.report(20);
+    for (const needs of [0, 0, 20, 0, 0, 19]) await made.report(needs);
+    expect(made.demandOf('c1')).toHaveLength(19);
+    expect(made.hands.counters.rollupsHeld).toBe(4);
+    expect(made.hands.heldRollups()).toEqual([]);
+  });
+
+  it('given nine rows before, then it is believed at once', async () => {
+    const made = await reporting();
+    await made.report(9);
+    await made.report(0);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given held rows, then they do not count as absent', async () => {
+    const made = await reporting();
+    await made.report(20);
+    await made.report(0);
+    await made.clock.advance(2 * FORGET_AFTER_MS);
+    await made.report(19);
+    expect(new Set(Object.values(firstSeen(made)))).toEqual(new Set([0]));
+  });
+
+  it('given a restart before it, then it is held all the same, and the brain is told that it has no demand to stand on', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock });
+    await made.report(0);
+    expect(made.events.at(-1)).toEqual({ kind: 'demand-held', cluster: 'c1', hasDemand: false });
+    expect(made.demandOf('c1')).toBeUndefined();
+    await made.report(20);
+    expect(made.demandOf('c1')).toHaveLength(20);
+  });
+
+  it('given somebody who accepts it, then it is the demand at once, and judged by later', async () => {
+    const made = await reporting();
+    await made.report(20);
+    await made.report(1);
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(made.demandOf('c1')).toHaveLength(1);
+    expect(acked(made.operator)).toBe(2);
+    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    made.operator.rollup(rollupOf('c1', 1));
+    expect(acked(made.operator)).toBe(3);
+  });
+
+  it('given somebody who refuses it, then no repetition and no restart makes it believed', async () => {
+    const before = await reporting();
+    await before.report(20);
+    await before.report(0);
+    expect(await before.hands.refuseHeld('c1')).toBe(true);
+    for (let i = 0; i < 5; i++) await before.report(0);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock });
+    for (let i = 0; i < 5; i++) await made.report(0);
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.hands.heldRollups()).toMatchObject([{ isRefused: true, count: 5 }]);
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given a refusal and the old demand again, then the refusal is over, also after a restart', async () => {
+    const before = await reporting();
+    await before.report(20);
+    await before.report(0);
+    await before.hands.refuseHeld('c1');
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock });
+    for (let i = 0; i < 3; i++) await made.report(0);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given nothing held, then there is nothing to accept or refuse', async () => {
+    const { hands } = await bench();
+    expect([await hands.acceptHeld('c1'), await hands.refuseHeld('c1')]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,200 @@
+// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged on the spot; the others
+// wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a time, so that two
+// hundred clusters that change at once do not keep the acks of the rest waiting.
+
+import { type Clock, printable } from '../../model/index.ts';
+import type { BrainEvent } from '../events.ts';
+import { ClusterDemand, type HeldRollup, type ReportView, type Taken } from './cluster-demand.ts';
+import type { HandsCounters } from './counters.ts';
+import type { DemandChanges, DemandStore } from './demand-store.ts';
+import { MAX_CLUSTERS, TURN_BUDGET_MS } from './limits.ts';
+import type { HandsLog } from './log.ts';
+
+/** How often keys are looked for that have been absent too long. */
+const SWEEP_INTERVAL_MS = 60_000;
+
+export interface RollupParts {
+  readonly clock: Clock;
+  readonly store: DemandStore;
+  readonly post: (event: BrainEvent) => void;
+  readonly log: HandsLog;
+  readonly counters: HandsCounters;
+  /** The store has failed: nothing more will be accepted. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Who is told when a roll-up has been handled. */
+export interface Reporter {
+  readonly cluster: string;
+  acknowledgeRollup(): void;
+}
+
+interface Waiting {
+  readonly reporter: Reporter;
+  readonly bytes: Uint8Array;
+}
+
+export class Rollups {
+  readonly #parts: RollupParts;
+  readonly #clusters = new Map<string, ClusterDemand>();
+  /** By cluster, in the order of their turns. */
+  readonly #waiting = new Map<string, Waiting>();
+  #cancelTurn: (() => void) | null = null;
+  #cancelSweep: () => void = () => {};
+  #hasFailed = false;
+
+  private constructor(parts: RollupParts) {
+    this.#parts = parts;
+  }
+
+  static async open(parts: RollupParts): Promise<Rollups> {
+    const rollups = new Rollups(parts);
+    const { baselines, seen } = await parts.store.load();
+    for (const row of baselines) rollups.#demandOf(row.cluster).restoreBaseline(row);
+    // Longest absent first, as they are kept.
+    const byAbsence = [...seen].sort((a, b) => (a.absentSinceMs ?? 0) - (b.absentSinceMs ?? 0));
+    for (const row of byAbsence) rollups.#demandOf(row.key.cluster).restoreSeen(row);
+    rollups.#sweepLater();
+    return rollups;
+  }
+
+  /** Whether there is room to remember the demand of a cluster. */
+  admits(cluster: string): boolean {
+    return this.#clusters.has(cluster) || this.#clusters.size < MAX_CLUSTERS;
+  }
+
+  receive(reporter: Reporter, bytes: Uint8Array): void {
+    const { cluster } = reporter;
+    const { counters } = this.#parts;
+    if (this.#waiting.has(cluster)) counters.rollupsSuperseded++;
+    else if (this.#demandOf(cluster).repeats(bytes)) {
+      void this.#settle(cluster, { kind: 'unchanged' }, reporter);
+      return;
+    }
+    this.#waiting.set(cluster, { reporter, bytes });
+    this.#takeTurnLater();
+  }
+
+  /** Every cluster that demand is remembered of. */
+  views(): readonly ReportView[] {
+    return [...this.#clusters.values()].map(({ view }) => view);
+  }
+
+  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held. */
+  async acceptHeld(cluster: string): Promise<boolean> {
+    const taken = this.#clusters.get(cluster)?.acceptHeld(this.#parts.clock.now()) ?? null;
+    if (taken !== null) await this.#settle(cluster, taken, null);
+    return taken !== null;
+  }
+
+  /** Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held. */
+  async refuseHeld(cluster: string): Promise<boolean> {
+    const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
+    if (changes !== null) await this.#write(changes);
+    return changes !== null;
+  }
+
+  close(): void {
+    this.#cancelSweep();
+    this.#cancelTurn?.();
+    this.#waiting.clear();
+  }
+
+  #demandOf(cluster: string): ClusterDemand {
+    const known = this.#clusters.get(cluster);
+    if (known !== undefined) return known;
+    const demand = new ClusterDemand(cluster);
+    this.#clusters.set(cluster, demand);
+    return demand;
+  }
+
+  #takeTurnLater(): void {
+    this.#cancelTurn ??= this.#parts.clock.after(0, () => {
+      this.#cancelTurn = null;
+      this.#takeTurn();
+    });
+  }
+
+  #takeTurn(): void {
+    const { clock } = this.#parts;
+    const startedMs = clock.now();
+    for (const [cluster, { reporter, bytes }] of this.#waiting) {
+      this.#waiting.delete(cluster);
+      void this.#settle(cluster, this.#demandOf(cluster).take(bytes, clock.now()), reporter);
+      if (clock.now() - startedMs >= TURN_BUDGET_MS) break;
+    }
+    if (this.#waiting.size > 0) this.#takeTurnLater();
+  }
+
+  async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<void> {
+    const { clock, counters, log, post } = this.#parts;
+    const demand = this.#demandOf(cluster);
+    const name = printable(cluster);
+    if (reporter !== null) demand.note(taken, clock.now());
+    switch (taken.kind) {
+      case 'unchanged': {
+        counters.rollupsUnchanged++;
+        const changes = demand.noteUnchanged();
+        if (changes !== null && !(await this.#write(changes))) return;
+        break;
+      }
+      case 'refused':
+        counters.rollupsRefused++;
+        log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
+        return;
+      case 'held':
+        counters.rollupsHeld++;
+        log('warn', 'rollup-held', describeHeld(taken.held));
+        post({ kind: 'demand-held', cluster, hasDemand: demand.hasDemand });
+        break;
+      case 'accepted':
+        counters.rollupsAccepted++;
+        if (taken.shrunkFrom !== null) {
+          const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
+          log('warn', 'rollup-shrunk', fields);
+        }
+        if (!(await this.#write(taken.changes))) return;
+        post({ kind: 'demand', cluster, needs: taken.needs });
+    }
+    reporter?.acknowledgeRollup();
+  }
+
+  /** Whether the changes are safe. The first failure is the last: what is in memory is ahead of what is remembered. */
+  async #write(changes: DemandChanges): Promise<boolean> {
+    try {
+      await this.#parts.store.write(changes);
+      return !this.#hasFailed;
+    } catch (error) {
+      if (!this.#hasFailed) {
+        this.#hasFailed = true;
+        this.#parts.counters.storeFailures++;
+        this.#parts.log('error', 'store-failed', { error });
+        this.#parts.onFailure(error);
+      }
+      return false;
+    }
+  }
+
+  #sweepLater(): void {
+    const { clock } = this.#parts;
+    this.#cancelSweep = clock.after(SWEEP_INTERVAL_MS, () => {
+      for (const demand of this.#clusters.values()) {
+        const changes = demand.forget(clock.now());
+        if (changes !== null) void this.#write(changes);
+      }
+      this.#sweepLater();
+    });
+  }
+}
+
+function describeHeld({ cluster, count, isRefused, extent, baseline }: HeldRollup) {
+  return {
+    cluster: printable(cluster),
+    count,
+    isRefused,
+    rows: extent.rows,
+    rowsBefore: baseline.rows,
+    totals: Object.fromEntries(extent.totals),
+    totalsBefore: Object.fromEntries(baseline.totals),
+  };
+}

@@ -1,0 +1,223 @@
+// Test support: a clock that moves by hand, an operator in memory, roll-ups in a line, and hands with all of these.
+// Imported by tests only.
+
+import { type Clock, MachineState, type Need } from '../../model/index.ts';
+import { type CapacityNeed, ClusterCapacityNeeds } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
+import {
+  NodeStateUpdate,
+  OperatorMessage,
+  type ShardMessage,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { BrainEvent } from '../events.ts';
+import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
+import { Hands, type HandsParts } from './hands.ts';
+import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+
+export class ManualClock implements Clock {
+  #now = 1_000_000;
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /** Moves on and runs what is due, also what becomes due on the way, in order. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.run();
+      await settled();
+    }
+    this.#now = until;
+    await settled();
+  }
+}
+
+/** Lets everything happen that waits for promises alone. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+type Payload = NonNullable<ShardMessage['payload']>;
+export type Frame<K extends Payload['$case']> = Extract<Payload, { $case: K }>['value'];
+
+/** The other end of a session. */
+export class Operator implements SessionPort {
+  readonly received: ShardMessage[] = [];
+  /** How many more frames it takes before it is full. */
+  room = Infinity;
+  status: SessionStatus | null = null;
+  link!: SessionLink;
+
+  write(frame: ShardMessage): 'accepted' | 'full' {
+    if (this.status !== null) throw new Error('written to after the end');
+    if (this.room === 0) return 'full';
+    this.room--;
+    this.received.push(frame);
+    return 'accepted';
+  }
+
+  end(status: SessionStatus): void {
+    if (this.status !== null) throw new Error('ended twice');
+    this.status = status;
+  }
+
+  /** Reads on. */
+  drain(room = Infinity): void {
+    this.room = room;
+    this.link.drained();
+  }
+
+  send(payload: NonNullable<OperatorMessage['payload']>): void {
+    this.link.receive(OperatorMessage.encode({ payload }).finish());
+  }
+
+  hello(clusterId: string): void {
+    this.send({ $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
+  }
+
+  rollup(bytes: Uint8Array): void {
+    this.link.receive(rollupFrame(bytes));
+  }
+
+  answer(requestId: string, text = 'join', error = ''): void {
+    const value = { requestId, userData: Buffer.from(text), ttlSeconds: 600n, error };
+    this.send({ $case: 'bootstrapResponse', value });
+  }
+
+  ackReclaim(instructionId: string): void {
+    this.send({ $case: 'reclaimAck', value: { instructionId, nodesStarted: 1 } });
+  }
+
+  /** Frames of one kind, in the order of their arrival. */
+  got<K extends Payload['$case']>(kind: K): Frame<K>[] {
+    return this.received.flatMap(({ payload }) =>
+      payload?.$case === kind ? [payload.value as Frame<K>] : [],
+    );
+  }
+
+  get acks(): string[] {
+    return this.got('ack').map(({ echo }) => echo);
+  }
+}
+
+/** An `OperatorMessage` around the bytes of a roll-up. */
+export function rollupFrame(bytes: Uint8Array): Uint8Array {
+  const value = ClusterCapacityNeeds.decode(bytes);
+  return OperatorMessage.encode({ payload: { $case: 'rollup', value } }).finish();
+}
+
+/** A row as it stands on the wire; told apart from others by its priority. */
+export function wireNeed(priority: number, changes: Partial<CapacityNeed> = {}): CapacityNeed {
+  return {
+    requirements: [],
+    aggregateResources: new Map([
+      ['cpu', '4'],
+      ['memory', '8Gi'],
+    ]),
+    priority,
+    spread: [],
+    interruptionPenaltyBucket: 0,
+    reclamationPenaltyBucket: 0,
+    minUnit: new Map([['cpu', '1']]),
+    group: '',
+    ...changes,
+  };
+}
+
+let lastTimestamp = 0n;
+
+/** A roll-up of these rows, or of so many, with a timestamp of its own. */
+export function rollupOf(clusterId: string, needs: readonly CapacityNeed[] | number): Uint8Array {
+  const rows = typeof needs === 'number' ? Array.from({ length: needs }, (_, i) => wireNeed(i)) : needs;
+  const timestampUnixNanos = ++lastTimestamp;
+  return ClusterCapacityNeeds.encode({ clusterId, timestampUnixNanos, needs: [...rows] }).finish();
+}
+
+export function nodeState(machineId: string, changes: Partial<NodeStateUpdate> = {}): NodeStateUpdate {
+  return {
+    ...NodeStateUpdate.decode(new Uint8Array()),
+    supersedesKey: `node:${machineId}`,
+    machineId,
+    state: MachineState.Configured,
+    ...changes,
+  };
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface Bench {
+  readonly hands: Hands;
+  readonly clock: ManualClock;
+  readonly store: DemandStore;
+  readonly events: BrainEvent[];
+  readonly lines: LogLine[];
+  /** A connection that has said nothing yet. */
+  readonly dial: (identify?: Identify) => Operator;
+  /** A session that has said hello. */
+  readonly greet: (cluster: string) => Operator;
+  /** Lets waiting roll-ups be read. */
+  readonly settle: () => Promise<void>;
+  /** The last demand the brain was told of a cluster. */
+  readonly demandOf: (cluster: string) => readonly Need[] | undefined;
+  readonly kinds: () => string[];
+}
+
+export async function bench(
+  given: Partial<HandsParts> & { readonly clock?: ManualClock } = {},
+): Promise<Bench> {
+  const clock = given.clock ?? new ManualClock();
+  const store = given.store ?? new MemoryDemandStore();
+  const events: BrainEvent[] = [];
+  const lines: LogLine[] = [];
+  const hands = await Hands.open({
+    brain: { post: (event) => events.push(event) },
+    shardEpoch: 7n,
+    log: (level, event, fields) => lines.push({ level, event, fields }),
+    ...given,
+    clock,
+    store,
+  });
+  const dial = (identify: Identify = () => null): Operator => {
+    const operator = new Operator();
+    operator.link = hands.connect(operator, identify);
+    return operator;
+  };
+  return {
+    hands,
+    clock,
+    store,
+    events,
+    lines,
+    dial,
+    greet: (cluster) => {
+      const operator = dial();
+      operator.hello(cluster);
+      return operator;
+    },
+    settle: () => clock.advance(0),
+    demandOf: (cluster) =>
+      events
+        .flatMap((event) => (event.kind === 'demand' && event.cluster === cluster ? [event.needs] : []))
+        .at(-1),
+    kinds: () => events.map(({ kind }) => kind),
+  };
+}
