@@ -78,3 +78,55 @@ export class Heap {
     this.#taken[at] = taken;
   }
 }
+
+/**
+ * Several heaps as one. Within a cycle machines are taken and never come back, so the lowest of a heap only rises: what
+ * was once seen of it is a bound, and only the heap with the lowest bound has to be looked at.
+ */
+export class Heaps {
+  readonly #heaps: Heap[];
+  /** By place: a bound of the heap there; the places form a heap themselves. */
+  readonly #bounds: Uint32Array;
+  #cycle = 0;
+
+  constructor(heaps: readonly Heap[]) {
+    this.#heaps = [...heaps];
+    this.#bounds = new Uint32Array(heaps.length);
+  }
+
+  /** The class with the lowest first machine; -1 if nothing is left. */
+  first(cycle: number): number {
+    if (this.#cycle !== cycle) this.#build(cycle);
+    for (;;) {
+      const heap = this.#heaps[0]!;
+      const lowest = heap.lowest();
+      if (lowest === NOTHING_LEFT && this.#bounds[0] === NOTHING_LEFT) return -1;
+      if (lowest === this.#bounds[0]) return heap.first;
+      this.#sink(0, heap, lowest);
+    }
+  }
+
+  #build(cycle: number): void {
+    this.#cycle = cycle;
+    for (let i = 0; i < this.#heaps.length; i++) this.#bounds[i] = this.#heaps[i]!.lowest();
+    for (let i = (this.#heaps.length >> 1) - 1; i >= 0; i--) {
+      this.#sink(i, this.#heaps[i]!, this.#bounds[i]!);
+    }
+  }
+
+  #sink(place: number, heap: Heap, bound: number): void {
+    const bounds = this.#bounds;
+    let at = place;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= bounds.length) break;
+      if (child + 1 < bounds.length && bounds[child + 1]! < bounds[child]!) child++;
+      if (bounds[child]! >= bound) break;
+      this.#heaps[at] = this.#heaps[child]!;
+      bounds[at] = bounds[child]!;
+      at = child;
+    }
+    this.#heaps[at] = heap;
+    bounds[at] = bound;
+  }
+}

@@ -2,7 +2,7 @@
 // from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
 
 import type { Domains } from '../fleet/index.ts';
-import { type Heap, NOTHING_LEFT } from './heap.ts';
+import { Heaps, NOTHING_LEFT } from './heap.ts';
 import { sortedBy } from './radix.ts';
 import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
@@ -31,7 +31,7 @@ export class Shelf {
   #parts = new Map<Domains, Map<number, Shelf>>();
 
   /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
-  #heaps: (readonly Heap[] | undefined)[] = [];
+  #heaps: (Heaps | undefined)[] = [];
   #cycle = 0;
   /** Groups before this one are empty in this cycle. */
   #cursor = 0;
@@ -141,21 +141,15 @@ export class Shelf {
   /** The class of a group with the lowest first machine; NONE if nothing is left. */
   #first(group: number): number {
     if (this.#starts[group + 1]! - this.#starts[group]! === 1) return this.#lowest(group, null, null);
-    let first = NONE;
-    let lowest = NOTHING_LEFT;
-    for (const heap of this.#heapsOf(group)) {
-      const ordinal = heap.lowest();
-      if (ordinal >= lowest) continue;
-      lowest = ordinal;
-      first = heap.first;
-    }
-    return first;
+    return this.#heapsOf(group).first(this.#stock.cycle);
   }
 
-  #heapsOf(group: number): readonly Heap[] {
+  #heapsOf(group: number): Heaps {
     let heaps = this.#heaps[group];
     if (heaps === undefined) {
-      heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
+      heaps = new Heaps(
+        this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1])),
+      );
       this.#heaps[group] = heaps;
     }
     return heaps;
