@@ -1,6 +1,15 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
-import type { MachineState, Need, NeedKey } from '../model/index.ts';
+import type {
+  HostRef,
+  Machine,
+  MachineState,
+  Need,
+  NeedKey,
+  Requirement,
+  ResourceVector,
+} from '../model/index.ts';
+import type { ListKind, ListReport } from '../provider/index.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -10,7 +19,10 @@ export interface SessionRef {
 
 /** How a call to a provider ended, by what the shard does about it. */
 export type CallOutcome =
-  | { readonly kind: 'accepted'; readonly operation: string; readonly state: MachineState }
+  /** A transition was accepted; the machine as it stood then. */
+  | { readonly kind: 'accepted'; readonly operation: string; readonly machine: Machine }
+  /** What a Get found. */
+  | { readonly kind: 'found'; readonly machine: Machine }
   /** The provider has seen a newer shard of this name: stop. */
   | { readonly kind: 'fenced' }
   /** No such machine. */
@@ -21,6 +33,29 @@ export type CallOutcome =
   | { readonly kind: 'stock-out'; readonly message: string }
   /** It will not work however often it is tried. */
   | { readonly kind: 'permanent'; readonly message: string };
+
+/** What a reading of a provider's inventory brings. `reading` is the number of the effect that asked for it. */
+export type ListEvent =
+  | {
+      readonly kind: 'list-changed';
+      readonly provider: string;
+      readonly reading: number;
+      readonly machines: readonly Machine[];
+    }
+  | {
+      readonly kind: 'list-gone';
+      readonly provider: string;
+      readonly reading: number;
+      readonly ids: readonly string[];
+    }
+  /** `report` is null if the reading failed; `error` says how. */
+  | {
+      readonly kind: 'list-ended';
+      readonly provider: string;
+      readonly reading: number;
+      readonly report: ListReport | null;
+      readonly error: string;
+    };
 
 export type BrainEvent =
   | ({ readonly kind: 'session-opened' } & SessionRef)
@@ -38,17 +73,18 @@ export type BrainEvent =
       readonly error: string;
     }
   | { readonly kind: 'reclaim-acked'; readonly instruction: string }
-  | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
+  | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome }
+  | ListEvent;
 
 export type Effect =
-  | ({
+  | {
       readonly kind: 'ask-bootstrap';
       readonly request: string;
+      readonly cluster: string;
       readonly machine: string;
       readonly need: NeedKey;
-    } & {
-      readonly cluster: string;
-    })
+      readonly requirements: readonly Requirement[];
+    }
   | {
       readonly kind: 'instruct-reclaim';
       readonly instruction: string;
@@ -57,13 +93,42 @@ export type Effect =
       readonly graceSeconds: number;
       readonly preemptorPriority: number;
     }
-  | {
-      readonly kind: 'call';
-      readonly call: number;
-      readonly provider: string;
-      readonly machine: string;
-      readonly request: ProviderRequest;
-    };
+  | CallEffect
+  | ListEffect
+  | NodeStateEffect
+  /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
+  | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
+
+export interface CallEffect {
+  readonly kind: 'call';
+  readonly call: number;
+  readonly provider: string;
+  readonly machine: string;
+  readonly request: ProviderRequest;
+}
+
+/** Read a provider's inventory. One reading of a provider at a time. */
+export interface ListEffect {
+  readonly kind: 'list';
+  readonly provider: string;
+  readonly reading: number;
+  readonly wanted: ListKind;
+}
+
+/** A machine of a cluster moved, came or went. */
+export interface NodeStateEffect {
+  readonly kind: 'node-state';
+  readonly cluster: string;
+  readonly machine: string;
+  /** null: the provider no longer has it. */
+  readonly state: MachineState | null;
+  readonly host: HostRef | null;
+  readonly lastError: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly allocatable: ResourceVector;
+}
 
 export type ProviderRequest =
   | { readonly command: 'create' }
