@@ -57,13 +57,10 @@ export type ListEvent =
       readonly error: string;
     };
 
-export type BrainEvent =
+/** What actuation waits for. */
+export type ActuationEvent =
   | ({ readonly kind: 'session-opened' } & SessionRef)
   | ({ readonly kind: 'session-closed' } & SessionRef)
-  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
-  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
-  /** A roll-up that the guards hold: the cluster has reported, its last demand stays. */
-  | { readonly kind: 'demand-held'; readonly cluster: string }
   | {
       readonly kind: 'bootstrap-answered';
       readonly request: string;
@@ -72,9 +69,16 @@ export type BrainEvent =
       readonly ttlSeconds: number;
       readonly error: string;
     }
-  | { readonly kind: 'reclaim-acked'; readonly instruction: string }
-  | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome }
-  | ListEvent;
+  | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
+
+export type BrainEvent =
+  | ActuationEvent
+  | ListEvent
+  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
+  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
+  /** A roll-up that the guards hold: the cluster has reported, its last demand stays. */
+  | { readonly kind: 'demand-held'; readonly cluster: string }
+  | { readonly kind: 'reclaim-acked'; readonly instruction: string };
 
 export type Effect =
   | {

@@ -5,7 +5,7 @@ export type {
   ActuationParts,
   RefusedAction,
 } from './brain/actuation/actuation.ts';
-export { Actuation } from './brain/actuation/actuation.ts';
+export { Actuation, stampOf } from './brain/actuation/actuation.ts';
 export type { ActuationLimits } from './brain/actuation/limits.ts';
 export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';
 export { Book } from './brain/book.ts';
@@ -18,6 +18,6 @@ export type { ReconcileLimits } from './brain/reconcile/limits.ts';
 export { RECONCILE_LIMITS } from './brain/reconcile/limits.ts';
 export type { ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
 export { Reconcile } from './brain/reconcile/reconcile.ts';
-export type { BrainEvent, Effect } from './events.ts';
+export type { BrainEvent, Effect, SessionRef } from './events.ts';
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';

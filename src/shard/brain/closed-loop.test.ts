@@ -4,6 +4,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../../test/fleets.ts';
+import { FakeStore, NEED, OTHER_NEED, Scene } from '../../../test/shard/scene.ts';
 import { Engine } from '../../engine/index.ts';
 import {
   CapacityType,
@@ -25,9 +26,8 @@ import {
   type ProviderTransport,
 } from '../../provider/index.ts';
 import { RpcError, status } from '../../wire/index.ts';
-import type { BrainEvent, Effect } from '../events.ts';
-import { ProviderHands } from '../hands/provider-hands.ts';
-import { NEED, OTHER_NEED, Scene } from './testkit.ts';
+import type { ActuationEvent, Effect, ListEvent } from '../events.ts';
+import { type ProviderEnd, ProviderHands } from '../hands/provider-hands.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 
@@ -121,70 +121,125 @@ function lossy(transport: ProviderTransport, clock: Clock, random: Random, loss:
   };
 }
 
-async function world(seed: number, weather: Weather) {
-  const clock = new StepClock();
-  const random = new Random(seed);
-  const clouds = ['left', 'right'].map((name) => ({ name, cloud: slowCloud(name, clock, random, 12) }));
-  const ends = new Map();
-  const providers: Provider[] = [];
-  let sequence = 0n;
-  for (const { name, cloud } of clouds) {
-    const provider = await Provider.open({ backend: cloud, store: new MemoryStore(), clock });
-    providers.push(provider);
-    const transport = lossy(inProcess(provider), clock, random, weather.loss);
-    const fence = { shardId: 'shard-0', epoch: 1n, nextSequence: () => ++sequence };
-    // One attempt per call: what is lost is for actuation to find out.
-    const client = new ProviderClient({ transport, fence, clock, random, limits: { attempts: 1 } });
-    const listBytes: ConstructorParameters<typeof InventoryReader>[0]['listBytes'] = (query) =>
-      client.listBytes(query);
-    ends.set(name, { client, inventory: new InventoryReader({ listBytes, seed }) });
+/** A shard over two clouds. `restart` kills it where it stands; its file and the clouds go on. */
+class World {
+  readonly clock = new StepClock();
+  readonly random: Random;
+  readonly weather: Weather;
+  readonly clouds: readonly (Backend & { creates: number })[];
+  readonly #store = new FakeStore();
+  readonly #providers = new Map<string, Provider>();
+  readonly #wanted = new Map<string, Need>();
+  scene!: Scene;
+  #starts = 0;
+
+  constructor(seed: number, weather: Weather) {
+    this.random = new Random(seed);
+    this.weather = weather;
+    this.clouds = NAMES.map((name) => slowCloud(name, this.clock, this.random, 12));
   }
-  let handle: (event: BrainEvent) => void = () => {};
-  const hands = new ProviderHands(ends, (event) => handle(event));
-  const onEffect = (effect: Effect): void => {
-    if (effect.kind === 'call' || effect.kind === 'list') void hands.carryOut(effect);
-    if (effect.kind !== 'ask-bootstrap') return;
-    const isRefused = random.chance(weather.refusal);
+
+  async open(): Promise<this> {
+    const { clock } = this;
+    for (const [i, name] of NAMES.entries()) {
+      const provider = await Provider.open({ backend: this.clouds[i]!, store: new MemoryStore(), clock });
+      this.#providers.set(name, provider);
+    }
+    this.restart();
+    return this;
+  }
+
+  restart(): void {
+    const start = ++this.#starts;
+    const isAlive = (): boolean => this.#starts === start;
+    const handle = (event: ActuationEvent | ListEvent): void => {
+      if (!isAlive()) return;
+      if (isListEvent(event)) this.scene.reconcile.handle(event);
+      else this.scene.actuation.handle(event);
+    };
+    const hands = new ProviderHands(this.#ends(BigInt(start)), handle);
+    const onEffect = (effect: Effect): void => {
+      if (!isAlive()) return;
+      if (effect.kind === 'call' || effect.kind === 'list') void hands.carryOut(effect);
+      if (effect.kind === 'ask-bootstrap') this.#operate(effect.request, handle);
+    };
+    const { clock } = this;
+    this.scene = new Scene({ clock, onEffect, providers: NAMES, store: this.#store }).open('c1', 'c2');
+    for (const need of this.#wanted.values()) this.#tell(need);
+    const engine = new Engine(this.scene.book.fleet);
+    const cycle = (): void => {
+      if (!isAlive()) return;
+      this.#cycle(engine);
+      clock.after(1000, cycle);
+    };
+    clock.after(1000, cycle);
+  }
+
+  want(need: Need, machines: number): void {
+    const amounts = { aggregate: resources({ cpu: machines * 4000 }), minUnit: resources({ cpu: 4000 }) };
+    this.#wanted.set(need.cluster, { ...need, ...amounts });
+    this.#tell(this.#wanted.get(need.cluster)!);
+  }
+
+  /** Machines at the providers, with state and cluster. */
+  async there(): Promise<readonly string[]> {
+    const everything = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
+    const lists = await Promise.all([...this.#providers.values()].map((it) => it.list(everything)));
+    return lists.flatMap(({ machines }) => machines.map(textOf)).sort();
+  }
+
+  /** Machines in the ledger. */
+  here(): readonly string[] {
+    const { machines } = this.scene.book.fleet;
+    return Array.from({ length: machines.size }, (_, slot) => textOf(machines.recordAt(slot))).sort();
+  }
+
+  #tell(need: Need): void {
+    this.scene.book.append({ kind: 'demand', cluster: need.cluster, needs: [need] });
+  }
+
+  #ends(epoch: bigint): ReadonlyMap<string, ProviderEnd> {
+    const { clock, random, weather } = this;
+    let sequence = 0n;
+    const fence = { shardId: 'shard-0', epoch, nextSequence: () => ++sequence };
+    const ends = new Map<string, ProviderEnd>();
+    for (const [name, provider] of this.#providers) {
+      const transport = lossy(inProcess(provider), clock, random, weather.loss);
+      // One attempt per call: what is lost is for actuation to find out.
+      const client = new ProviderClient({ transport, fence, clock, random, limits: { attempts: 1 } });
+      const inventory = new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: 1 });
+      ends.set(name, { client, inventory });
+    }
+    return ends;
+  }
+
+  #operate(request: string, handle: (event: ActuationEvent) => void): void {
+    const isRefused = this.random.chance(this.weather.refusal);
     const answer = { blob: isRefused ? null : Buffer.from('join'), error: isRefused ? 'cannot' : '' };
-    clock.after(200, () =>
-      handle({ kind: 'bootstrap-answered', request: effect.request, ttlSeconds: 600, ...answer }),
-    );
-  };
-  const scene = new Scene({ clock, onEffect, providers: ['left', 'right'] }).open('c1', 'c2');
-  handle = (event) =>
-    event.kind === 'list-changed' || event.kind === 'list-gone' || event.kind === 'list-ended'
-      ? scene.reconcile.handle(event)
-      : scene.actuation.handle(event);
-  const engine = new Engine(scene.book.fleet);
-  const cycle = (): void => {
-    scene.memory.frozen(scene.book.freeze());
-    scene.memory.flush();
-    const { actuation } = scene;
+    this.clock.after(200, () => handle({ kind: 'bootstrap-answered', request, ttlSeconds: 600, ...answer }));
+  }
+
+  #cycle(engine: Engine): void {
+    const { book, memory, actuation, reconcile } = this.scene;
+    memory.frozen(book.freeze());
+    memory.flush();
+    // With half of the inventory everything would be bought again at the other half.
+    if (!reconcile.isReady) return;
     const cannotBind = actuation.cannotBind(['c1', 'c2']);
     const releaseHoldSeconds = new Map([[CapacityType.OnDemand, 60]]);
     const options = { readyClusters: null, cannotBind, releaseHoldSeconds, weights: DEFAULT_SCORE_WEIGHTS };
-    actuation.accept(engine.decide(clock.now(), options).actions());
-    clock.after(1000, cycle);
-  };
-  clock.after(1000, cycle);
-  const want = (need: Need, machines: number): void => {
-    const amounts = { aggregate: resources({ cpu: machines * 4000 }), minUnit: resources({ cpu: 4000 }) };
-    scene.book.append({ kind: 'demand', cluster: need.cluster, needs: [{ ...need, ...amounts }] });
-  };
-  /** Machines at the providers by state and cluster. */
-  const there = async (): Promise<readonly string[]> => {
-    const lists = await Promise.all(
-      providers.map((it) => it.list({ states: [], maxResults: 0, sinceRevision: new Uint8Array() })),
-    );
-    const machines = lists.flatMap((list) => list.machines);
-    return machines.map(({ id, state, cluster }) => `${id} ${state} ${cluster}`).sort();
-  };
-  const here = (): readonly string[] => {
-    const { machines } = scene.book.fleet;
-    const slots = Array.from({ length: machines.size }, (_, slot) => machines.recordAt(slot));
-    return slots.map(({ id, state, cluster }) => `${id} ${state} ${cluster}`).sort();
-  };
-  return { clock, scene, want, there, here, clouds };
+    actuation.accept(engine.decide(this.clock.now(), options).actions());
+  }
+}
+
+const NAMES = ['left', 'right'];
+
+function isListEvent(event: ActuationEvent | ListEvent): event is ListEvent {
+  return event.kind === 'list-changed' || event.kind === 'list-gone' || event.kind === 'list-ended';
+}
+
+function textOf({ id, state, cluster }: { id: string; state: number; cluster: string }): string {
+  return `${id} ${state} ${cluster}`;
 }
 
 function count(machines: readonly string[], state: MachineState, cluster = ''): number {
@@ -193,20 +248,21 @@ function count(machines: readonly string[], state: MachineState, cluster = ''): 
 
 describe('on a calm day', () => {
   it('buys exactly what is wanted, gives exactly the rest back, and buys nothing in between', async () => {
-    const { clock, want, there, here, clouds, scene } = await world(1, CALM);
-    want(NEED, 5);
-    want(OTHER_NEED, 3);
+    const world = await new World(1, CALM).open();
+    const { clock, scene } = world;
+    world.want(NEED, 5);
+    world.want(OTHER_NEED, 3);
     await clock.advance(60_000);
-    expect(count(await there(), Configured, 'c1')).toBe(5);
-    expect(count(await there(), Configured, 'c2')).toBe(3);
-    expect(clouds.reduce((sum, { cloud }) => sum + cloud.creates, 0)).toBe(8);
-    want(NEED, 2);
+    expect(count(await world.there(), Configured, 'c1')).toBe(5);
+    expect(count(await world.there(), Configured, 'c2')).toBe(3);
+    expect(world.clouds.reduce((sum, { creates }) => sum + creates, 0)).toBe(8);
+    world.want(NEED, 2);
     await clock.advance(30_000);
-    expect(count(await there(), Configured, 'c1')).toBe(2);
-    expect(count(await there(), Idle)).toBe(3);
+    expect(count(await world.there(), Configured, 'c1')).toBe(2);
+    expect(count(await world.there(), Idle)).toBe(3);
     await clock.advance(120_000);
-    expect(count(await there(), Speculative)).toBe(19);
-    expect(here()).toEqual(await there());
+    expect(count(await world.there(), Speculative)).toBe(19);
+    expect(world.here()).toEqual(await world.there());
     expect(scene.ended.every(({ outcome }) => outcome === 'success')).toBe(true);
     const kinds = Object.groupBy(scene.ended, ({ kind }) => kind);
     expect(Object.entries(kinds).map(([kind, all]) => [kind, all.length])).toEqual([
@@ -220,16 +276,47 @@ describe('on a calm day', () => {
 
 describe('in a storm', () => {
   it.each([1, 2, 3, 4, 5, 6])('seed %i: ends where it should, and the ledger is true', async (seed) => {
-    const { clock, want, there, here } = await world(seed, STORM);
-    want(NEED, 5);
-    want(OTHER_NEED, 3);
+    const world = await new World(seed, STORM).open();
+    const { clock } = world;
+    world.want(NEED, 5);
+    world.want(OTHER_NEED, 3);
     await clock.advance(20 * 60_000);
-    expect(count(await there(), Configured, 'c1')).toBe(5);
-    expect(count(await there(), Configured, 'c2')).toBe(3);
-    want(NEED, 1);
+    expect(count(await world.there(), Configured, 'c1')).toBe(5);
+    expect(count(await world.there(), Configured, 'c2')).toBe(3);
+    world.want(NEED, 1);
     await clock.advance(30 * 60_000);
-    expect(count(await there(), Configured, 'c1')).toBe(1);
-    expect(count(await there(), Speculative)).toBe(20);
-    expect(here()).toEqual(await there());
+    expect(count(await world.there(), Configured, 'c1')).toBe(1);
+    expect(count(await world.there(), Speculative)).toBe(20);
+    expect(world.here()).toEqual(await world.there());
+  });
+});
+
+describe('a shard that is killed again and again', () => {
+  it.each([1, 2, 3, 4, 5, 6])('seed %i: goes on where it was, and ends where it should', async (seed) => {
+    const world = await new World(seed, { loss: 0.05, refusal: 0.1 }).open();
+    const { clock, random } = world;
+    world.want(NEED, 5);
+    world.want(OTHER_NEED, 3);
+    for (let i = 0; i < 8; i++) {
+      await clock.advance(random.between(500, 9000));
+      world.restart();
+    }
+    await clock.advance(10 * 60_000);
+    expect(count(await world.there(), Configured, 'c1')).toBe(5);
+    expect(count(await world.there(), Configured, 'c2')).toBe(3);
+    expect(count(await world.there(), Speculative)).toBe(16);
+    expect(world.here()).toEqual(await world.there());
+  });
+
+  it('buys nothing twice on a calm day', async () => {
+    const world = await new World(3, CALM).open();
+    world.want(NEED, 6);
+    for (let i = 0; i < 10; i++) {
+      await world.clock.advance(2500);
+      world.restart();
+    }
+    await world.clock.advance(60_000);
+    expect(count(await world.there(), Configured, 'c1')).toBe(6);
+    expect(world.clouds.reduce((sum, { creates }) => sum + creates, 0)).toBe(6);
   });
 });

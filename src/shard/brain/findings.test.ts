@@ -1,8 +1,8 @@
 // Defects of the reference, by the numbers of the specification, and what happens here instead.
 
 import { describe, expect, it } from 'vitest';
+import { NEED, record, Scene, some } from '../../../test/shard/scene.ts';
 import { keyOf, MachineState } from '../../model/index.ts';
-import { NEED, record, Scene, some } from './testkit.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 

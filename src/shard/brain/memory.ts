@@ -6,7 +6,7 @@ import type { AppliedChanges } from '../../fleet/index.ts';
 import type { NeedKey, Stamp } from '../../model/index.ts';
 import type { Book } from './book.ts';
 
-export interface Quarantine {
+interface Quarantine {
   /** Who: a person, or 'shard'. */
   readonly by: string;
   readonly why: string;

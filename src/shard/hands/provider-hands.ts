@@ -13,7 +13,14 @@ import {
   ProviderError,
   type ProviderErrorKind,
 } from '../../provider/index.ts';
-import type { BrainEvent, CallEffect, CallOutcome, ListEffect, ProviderRequest } from '../events.ts';
+import type {
+  ActuationEvent,
+  CallEffect,
+  CallOutcome,
+  ListEffect,
+  ListEvent,
+  ProviderRequest,
+} from '../events.ts';
 import { looksSoldOut } from '../sold-out.ts';
 
 /** `InventoryReader`, or one on a thread of its own. */
@@ -28,9 +35,9 @@ export interface ProviderEnd {
 
 export class ProviderHands {
   readonly #ends: ReadonlyMap<string, ProviderEnd>;
-  readonly #post: (event: BrainEvent) => void;
+  readonly #post: (event: ActuationEvent | ListEvent) => void;
 
-  constructor(ends: ReadonlyMap<string, ProviderEnd>, post: (event: BrainEvent) => void) {
+  constructor(ends: ReadonlyMap<string, ProviderEnd>, post: (event: ActuationEvent | ListEvent) => void) {
     this.#ends = ends;
     this.#post = post;
   }

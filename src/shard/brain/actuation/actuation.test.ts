@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { action, NEED, OTHER_NEED, record, Scene, some } from '../../../../test/shard/scene.ts';
 import { keyOf, MachineState } from '../../../model/index.ts';
 import { stampFromMetadata } from '../../../wire/index.ts';
-import { action, NEED, OTHER_NEED, record, Scene, some } from '../testkit.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
 

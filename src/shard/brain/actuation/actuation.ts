@@ -18,7 +18,7 @@ import {
   type Stamp,
   stateName,
 } from '../../../model/index.ts';
-import type { BrainEvent, Effect } from '../../events.ts';
+import type { ActuationEvent, Effect } from '../../events.ts';
 import { looksSoldOut } from '../../sold-out.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -145,7 +145,7 @@ export class Actuation {
     return refused;
   }
 
-  handle(event: BrainEvent): void {
+  handle(event: ActuationEvent): void {
     switch (event.kind) {
       case 'session-opened':
         this.#blobs.sessionOpened(event.cluster, event.session);

@@ -2,7 +2,7 @@
 // not answer or says it cannot gets nothing for a while; the machine that was meant for it is as good as before.
 
 import type { Clock, NeedKey, Random, Requirement } from '../../../model/index.ts';
-import type { BrainEvent, Effect } from '../../events.ts';
+import type { ActuationEvent, Effect } from '../../events.ts';
 import { type BackoffLimits, waitMs } from '../backoff.ts';
 
 export interface BlobQuestion {
@@ -98,7 +98,7 @@ export class Blobs {
     };
   }
 
-  answered(event: Extract<BrainEvent, { readonly kind: 'bootstrap-answered' }>): void {
+  answered(event: Extract<ActuationEvent, { readonly kind: 'bootstrap-answered' }>): void {
     const asked = this.#asked.get(event.request);
     if (asked === undefined) return;
     const { clock, onAnswer } = this.#parts;

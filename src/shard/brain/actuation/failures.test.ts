@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { NEED, record, Scene, some } from '../../../../test/shard/scene.ts';
 import { CapacityType, keyOf, MachineState } from '../../../model/index.ts';
-import { NEED, record, Scene, some } from '../testkit.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining } = MachineState;
 

@@ -112,10 +112,16 @@ export class Runs {
         this.#takeBack(task, 'fenced');
         this.#parts.fenced(task.provider, task.action.machine);
         break;
-      default:
+      case 'stock-out':
         // At once, so that what waits is not tried while we look.
-        if (outcome.kind === 'stock-out') this.#parts.soldOut(task.action.machine, outcome.message);
+        this.#parts.soldOut(task.action.machine, outcome.message);
         this.#look(task, outcome);
+        break;
+      case 'transient':
+      case 'permanent':
+      case 'unknown-machine':
+        this.#look(task, outcome);
+        break;
     }
   }
 

@@ -1,8 +1,7 @@
 // Test support: a brain's actuation and reconcile over a real ledger, with a clock moved by hand and every answer given
 // by the test. Imported by tests only.
 
-import { aMachine, aNeed } from '../../../test/fleets.ts';
-import { Fleet } from '../../fleet/index.ts';
+import { Fleet } from '../../src/fleet/index.ts';
 import {
   type Action,
   type ActionKind,
@@ -13,21 +12,22 @@ import {
   MachineState,
   type Need,
   Random,
-} from '../../model/index.ts';
-import type { ListReport } from '../../provider/index.ts';
-import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../events.ts';
-import { Actuation } from './actuation/actuation.ts';
-import { ACTUATION_LIMITS, type ActuationLimits } from './actuation/limits.ts';
-import type { ActionRecord } from './actuation/records.ts';
-import { Book } from './book.ts';
-import { DESK_LIMITS, Desk, type DeskLimits } from './desk.ts';
-import { type MachineFacts, type MachineStore, Memory } from './memory.ts';
-import { NodeNews } from './node-news.ts';
-import { RECONCILE_LIMITS } from './reconcile/limits.ts';
-import { Reconcile } from './reconcile/reconcile.ts';
+} from '../../src/model/index.ts';
+import type { ListReport } from '../../src/provider/index.ts';
+import { Actuation } from '../../src/shard/brain/actuation/actuation.ts';
+import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/actuation/limits.ts';
+import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
+import { Book } from '../../src/shard/brain/book.ts';
+import { DESK_LIMITS, Desk, type DeskLimits } from '../../src/shard/brain/desk.ts';
+import { type MachineFacts, type MachineStore, Memory } from '../../src/shard/brain/memory.ts';
+import { NodeNews } from '../../src/shard/brain/node-news.ts';
+import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
+import { Reconcile } from '../../src/shard/brain/reconcile/reconcile.ts';
+import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import { aMachine, aNeed } from '../fleets.ts';
 
 /** A clock that moves by hand and runs what is due in order. */
-export class HandClock implements Clock {
+class HandClock implements Clock {
   #now = 1_000_000;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
