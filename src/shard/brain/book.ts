@@ -74,7 +74,7 @@ export class Book {
 
   /** The provider that has the machine; undefined if none does. */
   ownerOf(id: string): string | undefined {
-    return this.standing(id) === null ? undefined : this.#owners.of(id, this.fleet.machines.slotOf(id));
+    return this.#owners.of(id, this.fleet.machines.slotOf(id));
   }
 
   /** Machines on record that a provider has. */
@@ -87,9 +87,9 @@ export class Book {
     const { machines } = this.fleet;
     for (let slot = 0; slot < machines.size; slot++) {
       // Slots that are not in use have state 0, which is no machine's.
-      if (!states.has(machines.stateOf(slot))) continue;
+      if (!states.has(machines.stateOf(slot)) || !this.#owners.hasSlot(provider, slot)) continue;
       const id = machines.idOf(slot);
-      if (!this.#ahead.has(id) && this.ownerOf(id) === provider) yield id;
+      if (!this.#ahead.has(id)) yield id;
     }
     for (const [id, standing] of this.#ahead) {
       if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;

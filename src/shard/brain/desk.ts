@@ -39,6 +39,8 @@ export interface Call {
   readonly provider: string;
   readonly machine: string;
   readonly request: ProviderRequest;
+  /** Goes before all mutations that are not. */
+  readonly isUrgent?: boolean;
   /** Right before the call is made. */
   readonly starting?: () => void;
   /** `began` is the moment the call was made, in the desk's order. */
@@ -46,6 +48,7 @@ export interface Call {
 }
 
 interface Lane {
+  readonly urgent: Set<Call>;
   readonly mutations: Set<Call>;
   readonly gets: Set<Call>;
   readonly breaker: Breaker;
@@ -84,14 +87,10 @@ export class Desk {
     return this.#laneOf(provider).breaker.state;
   }
 
-  /** Mutations that wait for their turn. */
+  /** Calls that wait for their turn. */
   waitingAt(provider: string): number {
-    return this.#laneOf(provider).mutations.size;
-  }
-
-  isWaitingAt(provider: string): boolean {
-    const { mutations, gets } = this.#laneOf(provider);
-    return mutations.size + gets.size > 0;
+    const { urgent, mutations, gets } = this.#laneOf(provider);
+    return urgent.size + mutations.size + gets.size;
   }
 
   get inFlight(): number {
@@ -101,7 +100,7 @@ export class Desk {
   /** Hands in a call; the returned function takes it back, and says whether it was in time. */
   submit(call: Call): () => boolean {
     const lane = this.#laneOf(call.provider);
-    const queue = call.request.command === 'get' ? lane.gets : lane.mutations;
+    const queue = queueOf(lane, call);
     queue.add(call);
     this.#pump(lane);
     return () => queue.delete(call);
@@ -110,7 +109,8 @@ export class Desk {
   /** Nothing is called any more; what was handed in and not called is dropped. */
   stop(): void {
     this.#isStopped = true;
-    for (const { mutations, gets } of this.#lanes.values()) {
+    for (const { urgent, mutations, gets } of this.#lanes.values()) {
+      urgent.clear();
       mutations.clear();
       gets.clear();
     }
@@ -179,14 +179,14 @@ export class Desk {
       this.#make(first(lane.gets));
     }
     while (
-      lane.mutations.size > 0 &&
+      lane.urgent.size + lane.mutations.size > 0 &&
       lane.mutating < mutationsPerProvider &&
       this.#mutating < mutations &&
       this.#mayCall(lane)
     ) {
       lane.mutating++;
       this.#mutating++;
-      this.#make(first(lane.mutations));
+      this.#make(first(lane.urgent.size > 0 ? lane.urgent : lane.mutations));
     }
   }
 
@@ -215,7 +215,8 @@ export class Desk {
       backoff: limits.breaker,
       onChange: (state) => this.#breakerChanged(provider, state),
     });
-    const lane: Lane = { mutations: new Set(), gets: new Set(), breaker, mutating: 0, getting: 0 };
+    const queues = { urgent: new Set<Call>(), mutations: new Set<Call>(), gets: new Set<Call>() };
+    const lane: Lane = { ...queues, breaker, mutating: 0, getting: 0 };
     this.#lanes.set(provider, lane);
     return lane;
   }
@@ -224,6 +225,11 @@ export class Desk {
     for (const listener of this.#breakerListeners) listener(provider, state);
     if (state !== 'open') this.#pump(this.#laneOf(provider));
   }
+}
+
+function queueOf(lane: Lane, { request, isUrgent = false }: Call): Set<Call> {
+  if (request.command === 'get') return lane.gets;
+  return isUrgent ? lane.urgent : lane.mutations;
 }
 
 function first(queue: Set<Call>): Call {

@@ -17,6 +17,11 @@ export class Owners {
     return number === 0 ? undefined : this.#names[number];
   }
 
+  /** Whether the machine at a place of the ledger, as it was at the last freeze, is the provider's. */
+  hasSlot(provider: string, slot: number): boolean {
+    return this.#column[slot] === this.#names.indexOf(provider);
+  }
+
   countOf(provider: string): number {
     return this.#counts[this.#names.indexOf(provider)] ?? 0;
   }

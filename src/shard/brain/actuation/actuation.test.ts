@@ -120,6 +120,16 @@ describe('actuation', () => {
     expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-1', 'q-0', 'm-2']);
   });
 
+  it('lets a preemption pass whatever waits', () => {
+    const scene = new Scene({ limits: { queuePerProvider: 2 }, desk: { mutationsPerProvider: 1 } });
+    scene.list([...some(4, Speculative), record('victim', Configured)]);
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    expect(scene.decide('Provision', 'm-3')).toEqual(['dropped']);
+    expect(scene.decide('Preempt', 'victim', { need: keyOf(OTHER_NEED) })).toEqual([]);
+    scene.accept('create', Creating);
+    expect(scene.calls().map(({ machine }) => machine)).toEqual(['victim']);
+  });
+
   it('feeds back how long machines of a type take to drain', () => {
     const scene = new Scene();
     scene.list(some(3, Configured));

@@ -251,7 +251,8 @@ export class Actuation {
     const command = COMMAND_OF[kind];
     if (before.state !== COMMANDS[command].from) return 'stale_state';
     if (this.#holds.check(machine)) return 'held';
-    if (desk.waitingAt(provider) >= limits.queuePerProvider) return 'dropped';
+    const isFull = desk.waitingAt(provider) >= limits.queuePerProvider;
+    if (isFull && kind !== 'Preempt') return 'dropped';
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
     if (binding === undefined) return 'missing_profile';
     if (kind === 'Bootstrap' && !this.#blobs.canBind(action.cluster)) return 'no_session';
@@ -402,7 +403,7 @@ export class Actuation {
   /** Somebody has to find out whether the provider is back; if nothing waits for it, any machine will do. */
   #probe(provider: string): void {
     const { desk, book } = this.#parts;
-    if (desk.isWaitingAt(provider)) return;
+    if (desk.waitingAt(provider) > 0) return;
     const [machine] = book.idsIn(provider, ANY_STATE);
     if (machine !== undefined)
       desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });

@@ -72,6 +72,8 @@ export class Runs {
       provider,
       machine,
       request: this.#requestOf(task),
+      // Priority is the only throttle: nothing of lower priority may make a preemption wait.
+      isUrgent: task.action.kind === 'Preempt',
       starting: () => this.#starting(task),
       ended: (outcome) => this.#called(task, outcome),
     });
