@@ -250,6 +250,14 @@ describe('7.6.9 no machine is on its way for ever', () => {
     expect(scene.ledger('m')).toMatchObject({ state: Idle });
   });
 
+  it('nobody looks at one that has arrived in time', () => {
+    const scene = new Scene();
+    scene.list([record('m', Creating)]);
+    scene.list([record('m', Idle)]);
+    scene.hand.advance(60 * 60_000);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
   it('a transition that has ended unseen is taken from the Get', () => {
     const scene = new Scene();
     scene.list([record('m', Configuring)]);

@@ -106,7 +106,6 @@ export class Memory {
     const changed: MachineFacts[] = [];
     const dropped: string[] = [];
     for (const id of ids) {
-      if (this.#recalled.has(id)) continue;
       const facts = this.#factsOf(id);
       if (facts !== null) {
         changed.push(facts);

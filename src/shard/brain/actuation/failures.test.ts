@@ -150,6 +150,17 @@ describe('a stock-out', () => {
     expect(wait).toBeLessThan(waits[2]!);
   });
 
+  it('of many at once is one', () => {
+    const scene = new Scene();
+    scene.list(['a', 'b', 'c'].map((id) => record(id, Speculative, offered)));
+    for (const id of ['a', 'b', 'c']) scene.decide('Provision', id);
+    for (let i = 0; i < 3; i++) scene.answer('create', { kind: 'stock-out', message: 'none left' });
+    for (let i = 0; i < 3; i++) scene.find(Speculative, offered);
+    const [held] = scene.actuation.heldOfferings;
+    expect(held!.untilMs - scene.hand.now()).toBeLessThanOrEqual(30_000);
+    expect(['a', 'b', 'c'].map((id) => scene.ledger(id)?.held)).toEqual([true, true, true]);
+  });
+
   it('counts also if the provider took the order and then failed for want of stock', () => {
     const scene = new Scene();
     scene.list([record('a', Speculative, offered), record('b', Speculative, offered)]);
@@ -241,6 +252,15 @@ describe('a cluster that sends no blob', () => {
     expect(scene.calls('configure')).toEqual([]);
   });
 
+  it('fails once, however many machines wait for it', () => {
+    const scene = new Scene().open('c1');
+    scene.list(some(5));
+    for (let i = 0; i < 5; i++) scene.decide('Bootstrap', `m-${i}`);
+    scene.hand.advance(30_000);
+    expect(scene.ended).toHaveLength(5);
+    expect(scene.actuation.mutedClusters[0]!.untilMs - scene.hand.now()).toBeLessThanOrEqual(5000);
+  });
+
   it('counts as able again when its operator comes back', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
@@ -310,6 +330,17 @@ describe('a provider that does not answer', () => {
     const scene = silent();
     scene.list([]);
     expect(scene.desk.breakerOf('p')).toBe('closed');
+  });
+
+  it('that fails again soon after it was back is left alone for its full time', () => {
+    const scene = new Scene({ desk: { breakerFailures: 1, breaker: { baseMs: 10_000, maxMs: 10_000 } } });
+    scene.desk.heard('p', false);
+    scene.desk.heard('p', true);
+    scene.hand.advance(4000);
+    scene.desk.heard('p', false);
+    // The time of the first opening would be up by now.
+    scene.hand.advance(4900);
+    expect(scene.desk.breakerOf('p')).toBe('open');
   });
 });
 
