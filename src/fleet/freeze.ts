@@ -141,6 +141,9 @@ class Freeze {
       case 'command':
         this.#restand(entry.id, (known) => afterMove(known, entry, entry.atMs));
         break;
+      case 'withdraw':
+        this.#restand(entry.id, ({ held }) => ({ ...entry.before, held }));
+        break;
       case 'hold':
         this.#restand(entry.id, (known) => ({ ...known, held: entry.held }));
         break;

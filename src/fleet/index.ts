@@ -16,4 +16,5 @@ export { Serves } from './patterns.ts';
 export type { ProfileEntry } from './profiles.ts';
 export type { Run } from './runs.ts';
 export type { Move } from './standing.ts';
+export { afterMove, afterSighting, atFirstSight } from './standing.ts';
 export { MAX_DIMENSIONS } from './vectors.ts';

@@ -89,6 +89,48 @@ describe('commands', () => {
     expect(recordOf(fleet)).toMatchObject({ state: Draining, cluster: 'c1', stamp: STAMP, target });
   });
 
+  it.each([
+    ['create', Speculative],
+    ['drain', Configured],
+    ['delete', Idle],
+  ] as const)('a %s that was taken back leaves the machine as it was, but for a hold', (name, state) => {
+    const fleet = fleetWith(state, { idleSinceMs: state === Idle ? 7 : null });
+    const { id, ...before } = recordOf(fleet)!;
+    const move = {
+      ...command,
+      command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
+    };
+    applied(fleet, { ...move, target: OTHER } as JournalEntry, { kind: 'hold', id, held: true });
+    expect(recordOf(fleet)?.state).not.toBe(state);
+    applied(fleet, { kind: 'withdraw', id, before });
+    expect(recordOf(fleet)).toEqual({ id, ...before, held: true });
+  });
+
+  it('a withdrawal of a machine that is gone meanwhile is refused', () => {
+    const fleet = fleetWith(Idle);
+    const { id, ...before } = recordOf(fleet)!;
+    const { refused } = applied(fleet, { kind: 'gone', id }, { kind: 'withdraw', id, before });
+    expect(refused).toMatchObject([{ problems: [{ code: 'BF_MACHINE_UNKNOWN' }] }]);
+  });
+
+  it.each([Creating, Idle, Configuring, Draining])(
+    'a machine met in state %i is on its way where our own file says',
+    (state) => {
+      const fleet = new Fleet();
+      applied(fleet, { kind: 'observe', machine: aMachine('m', state, { target: KEY }), atMs: 1 });
+      expect(recordOf(fleet)?.target).toEqual(KEY);
+    },
+  );
+
+  it('a machine met bound, free to buy or leaving for good is on its way nowhere', () => {
+    const fleet = new Fleet();
+    for (const state of [Speculative, Configured, Deleting]) {
+      applied(fleet, { kind: 'gone', id: 'm' });
+      applied(fleet, { kind: 'observe', machine: aMachine('m', state, { target: KEY }), atMs: 1 });
+      expect(recordOf(fleet)?.target).toBeNull();
+    }
+  });
+
   it('delete: the target ends', () => {
     const fleet = fleetWith(Idle);
     applied(fleet, { ...command, command: Command.Delete });

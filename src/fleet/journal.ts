@@ -2,6 +2,7 @@
 // of the ledgers takes it out, between two cycles, so a cycle reads ledgers that stand still without a copy of them.
 
 import { BigFleetError, type Machine, type Need, type NeedKey } from '../model/index.ts';
+import type { Standing } from './machines.ts';
 import type { Move } from './standing.ts';
 
 /** A provider's record of a machine. Records are taken in the order in which they were made. */
@@ -24,6 +25,13 @@ type CommandGiven = Move & {
   readonly id: string;
   readonly atMs: number;
 };
+
+/** A move that we took back before the provider heard of it: the machine stands as it did, holds apart. */
+interface Withdrawal {
+  readonly kind: 'withdraw';
+  readonly id: string;
+  readonly before: Standing;
+}
 
 /** A gang took over a bound machine. */
 interface Restamp {
@@ -66,6 +74,7 @@ export type JournalEntry =
   | Observation
   | Disappearance
   | CommandGiven
+  | Withdrawal
   | Restamp
   | Hold
   | RollUp

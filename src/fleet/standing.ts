@@ -45,13 +45,16 @@ export function afterMove(known: Standing, move: Move, atMs: number): Standing {
   }
 }
 
-/** The standing of a machine seen for the first time. */
+/** The standing of a machine seen for the first time. A target on its record comes from our own file. */
 export function atFirstSight(seen: Machine, atMs: number): Standing {
   const { state } = seen;
   const cluster = clusterAfter(null, seen);
   const stamp = cluster === '' ? null : seen.stamp;
-  return { state, held: false, cluster, stamp, target: null, idleSinceMs: state === Idle ? atMs : null };
+  const target = MAY_BE_COMING.has(state) ? seen.target : null;
+  return { state, held: false, cluster, stamp, target, idleSinceMs: state === Idle ? atMs : null };
 }
+
+const MAY_BE_COMING: ReadonlySet<MachineState> = new Set([Creating, Idle, Configuring, Draining]);
 
 /** The standing of a machine on record after a provider's record of it. */
 export function afterSighting(known: Standing, seen: Machine, atMs: number): Standing {

@@ -1,6 +1,15 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
-import type { MachineState, Need, NeedKey, Requirement } from '../model/index.ts';
+import type {
+  HostRef,
+  Machine,
+  MachineState,
+  Need,
+  NeedKey,
+  Requirement,
+  ResourceVector,
+} from '../model/index.ts';
+import type { ListKind, ListReport } from '../provider/index.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -10,7 +19,10 @@ export interface SessionRef {
 
 /** How a call to a provider ended, by what the shard does about it. */
 export type CallOutcome =
-  | { readonly kind: 'accepted'; readonly operation: string; readonly state: MachineState }
+  /** A transition was accepted; the machine as it stood then. */
+  | { readonly kind: 'accepted'; readonly operation: string; readonly machine: Machine }
+  /** What a Get found. */
+  | { readonly kind: 'found'; readonly machine: Machine }
   /** The provider has seen a newer shard of this name: stop. */
   | { readonly kind: 'fenced' }
   /** No such machine. */
@@ -22,17 +34,33 @@ export type CallOutcome =
   /** It will not work however often it is tried. */
   | { readonly kind: 'permanent'; readonly message: string };
 
-export type BrainEvent =
+/** What a reading of a provider's inventory brings. `reading` is the number of the effect that asked for it. */
+export type ListEvent =
+  | {
+      readonly kind: 'list-changed';
+      readonly provider: string;
+      readonly reading: number;
+      readonly machines: readonly Machine[];
+    }
+  | {
+      readonly kind: 'list-gone';
+      readonly provider: string;
+      readonly reading: number;
+      readonly ids: readonly string[];
+    }
+  /** `report` is null if the reading failed; `error` says how. */
+  | {
+      readonly kind: 'list-ended';
+      readonly provider: string;
+      readonly reading: number;
+      readonly report: ListReport | null;
+      readonly error: string;
+    };
+
+/** What actuation waits for. */
+export type ActuationEvent =
   | ({ readonly kind: 'session-opened' } & SessionRef)
   | ({ readonly kind: 'session-closed' } & SessionRef)
-  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
-  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
-  /**
-   * A roll-up that the guards hold: the cluster has reported, its last demand stays. After a restart there may be no last
-   * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
-   * or all it has would be taken for excess.
-   */
-  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
   | {
       readonly kind: 'bootstrap-answered';
       readonly request: string;
@@ -41,20 +69,31 @@ export type BrainEvent =
       readonly ttlSeconds: number;
       readonly error: string;
     }
-  | { readonly kind: 'reclaim-acked'; readonly instruction: string }
   | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
 
+export type BrainEvent =
+  | ActuationEvent
+  | ListEvent
+  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
+  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
+  /**
+   * A roll-up that the guards hold: the cluster has reported, its last demand stays. After a restart there may be no last
+   * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
+   * or all it has would be taken for excess.
+   */
+  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
+  | { readonly kind: 'reclaim-acked'; readonly instruction: string };
+
 export type Effect =
-  | ({
+  | {
       readonly kind: 'ask-bootstrap';
       readonly request: string;
+      readonly cluster: string;
       readonly machine: string;
       readonly need: NeedKey;
       /** Of the need, so that a cluster can render by profile. */
       readonly requirements: readonly Requirement[];
-    } & {
-      readonly cluster: string;
-    })
+    }
   | {
       readonly kind: 'instruct-reclaim';
       readonly instruction: string;
@@ -66,13 +105,42 @@ export type Effect =
   /** No answer is wanted any more; a new session is not asked again. */
   | { readonly kind: 'withdraw-bootstrap'; readonly cluster: string; readonly request: string }
   | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
-  | {
-      readonly kind: 'call';
-      readonly call: number;
-      readonly provider: string;
-      readonly machine: string;
-      readonly request: ProviderRequest;
-    };
+  | CallEffect
+  | ListEffect
+  | NodeStateEffect
+  /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
+  | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
+
+export interface CallEffect {
+  readonly kind: 'call';
+  readonly call: number;
+  readonly provider: string;
+  readonly machine: string;
+  readonly request: ProviderRequest;
+}
+
+/** Read a provider's inventory. One reading of a provider at a time. */
+export interface ListEffect {
+  readonly kind: 'list';
+  readonly provider: string;
+  readonly reading: number;
+  readonly wanted: ListKind;
+}
+
+/** A machine of a cluster moved, came or went. */
+export interface NodeStateEffect {
+  readonly kind: 'node-state';
+  readonly cluster: string;
+  readonly machine: string;
+  /** null: the provider no longer has it. */
+  readonly state: MachineState | null;
+  readonly host: HostRef | null;
+  readonly lastError: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly allocatable: ResourceVector;
+}
 
 export type ProviderRequest =
   | { readonly command: 'create' }

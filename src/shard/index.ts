@@ -1,14 +1,32 @@
 // What other rooms may use of a shard, and the parts that its brain and hands are put together from.
 
+export type {
+  ActuationObserver,
+  ActuationParts,
+  RefusedAction,
+} from './brain/actuation/actuation.ts';
+export { Actuation, stampOf } from './brain/actuation/actuation.ts';
+export type { ActuationLimits } from './brain/actuation/limits.ts';
+export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';
 export { AvailableCapacity } from './brain/available-capacity.ts';
+export { Book } from './brain/book.ts';
+export type { DeskLimits } from './brain/desk.ts';
+export { DESK_LIMITS, Desk } from './brain/desk.ts';
 export type { Freeze, FreezeScope, FreezeStore } from './brain/freezes.ts';
 export { Freezes, freezeId } from './brain/freezes.ts';
 export type { InspectedCycle } from './brain/inspect.ts';
 export { inspectNeeds } from './brain/inspect.ts';
+export type { MachineFacts, MachineStore } from './brain/memory.ts';
+export { Memory } from './brain/memory.ts';
+export { NodeNews } from './brain/node-news.ts';
 export type { NodeRecord } from './brain/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
 export type { Admission, RailOptions, WaitReason } from './brain/rails.ts';
 export { DEFAULT_RAILS, Rails } from './brain/rails.ts';
+export type { ReconcileLimits } from './brain/reconcile/limits.ts';
+export { RECONCILE_LIMITS } from './brain/reconcile/limits.ts';
+export type { ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
+export { Reconcile } from './brain/reconcile/reconcile.ts';
 export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';
 export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
@@ -31,6 +49,8 @@ export type { Brain, HandsParts, SessionView } from './hands/hands.ts';
 export { Hands } from './hands/hands.ts';
 export type { HandsEvent, HandsLog, LogLevel } from './hands/log.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/port.ts';
+export type { ProviderEnd } from './hands/provider-hands.ts';
+export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';

@@ -1,0 +1,421 @@
+// Turns admitted actions into calls. The ledger moves, with its target, the moment an action is taken, so no later
+// cycle decides the same machine twice; it moves back if the start is refused. An action ends when the provider has
+// accepted it; from there on the machine's own state tells the story, and a deadline watches it.
+
+import type { Standing } from '../../../fleet/index.ts';
+import {
+  type Action,
+  type Clock,
+  COMMANDS,
+  Command,
+  dollarsOfBucket,
+  type Machine,
+  MachineState,
+  type NeedKey,
+  type Profile,
+  type Random,
+  RECLAIM_GRACE_SECONDS,
+  type Stamp,
+  stateName,
+} from '../../../model/index.ts';
+import type { ActuationEvent, Effect } from '../../events.ts';
+import { looksSoldOut } from '../../sold-out.ts';
+import type { Book } from '../book.ts';
+import type { Desk } from '../desk.ts';
+import type { Memory } from '../memory.ts';
+import { Blobs, type MutedCluster } from './blobs.ts';
+import { Deadlines } from './deadlines.ts';
+import { DrainTimes } from './drain-times.ts';
+import { type HeldMachine, type HeldOffering, Holds } from './holds.ts';
+import type { ActuationLimits, TransitionalState } from './limits.ts';
+import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
+import { Runs } from './runs.ts';
+import { COMMAND_OF, recordOf, type Task } from './task.ts';
+
+/** Why an action was not taken; nothing moved, and the next cycle may decide it again. */
+export type Refusal =
+  /** Something is under way with the machine. */
+  | 'deduped'
+  /** Too many wait for the provider. */
+  | 'dropped'
+  /** Back-off or quarantine. */
+  | 'held'
+  /** The shard was fenced or is shutting down. */
+  | 'stopped'
+  | Extract<ActionOutcome, 'stale_state' | 'inventory_miss' | 'missing_profile' | 'no_session'>;
+
+export interface RefusedAction {
+  readonly action: Action;
+  readonly why: Refusal;
+}
+
+/** For metrics and logs. */
+export interface ActuationObserver {
+  ended(record: ActionRecord): void;
+  /** A machine went through a transitional state. */
+  passed(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
+  bootstrapAnswered(seconds: number): void;
+  /** A machine stayed in a state for so long that it counts as failed here. */
+  overdue(machine: string, state: TransitionalState, seconds: number): void;
+}
+
+export interface ActuationParts {
+  readonly book: Book;
+  readonly desk: Desk;
+  readonly memory: Memory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: (effect: Effect) => void;
+  /** The profile of a row, or of a fold's; undefined for one that nobody reports. */
+  readonly profileOf: (key: NeedKey) => Profile | undefined;
+  readonly limits: ActuationLimits;
+  readonly observer: ActuationObserver;
+  /** Makes the ids of actions; those of an earlier start must not come again. */
+  readonly epoch: bigint;
+}
+
+const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
+
+export class Actuation {
+  readonly #parts: ActuationParts;
+  readonly #holds: Holds;
+  readonly #blobs: Blobs;
+  readonly #runs: Runs;
+  readonly #deadlines: Deadlines;
+  readonly #drainTimes: DrainTimes;
+  /** By machine. */
+  readonly #tasks = new Map<string, Task>();
+  readonly #records: RecordList;
+  /** By machine: the state it was stuck in. It counts as Failed until the provider says anything else. */
+  readonly #stuck = new Map<string, TransitionalState>();
+  /** By machine: seconds to leave in, of drains under way. */
+  readonly #grace = new Map<string, number>();
+  readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
+  #actions = 0;
+  #isStopped = false;
+
+  constructor(parts: ActuationParts) {
+    this.#parts = parts;
+    const { book, desk, clock, random, emit, limits, observer } = parts;
+    this.#records = new RecordList(limits.records);
+    this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
+    this.#blobs = new Blobs({
+      clock,
+      random,
+      emit,
+      timeoutMs: limits.bootstrapMs,
+      backoff: limits.cluster,
+      onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
+    });
+    this.#runs = new Runs({
+      ...{ book, desk, clock, random, emit, limits, blobs: this.#blobs, holds: this.#holds },
+      ended: (task, outcome) => this.#end(task, outcome),
+      soldOut: (machine, why) => this.#soldOut(machine, why),
+      quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
+      fenced: (provider, machine) => this.#fenced(provider, machine),
+    });
+    this.#drainTimes = new DrainTimes((instanceType, seconds) =>
+      book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
+    );
+    this.#deadlines = new Deadlines({
+      clock,
+      allowedMs: (id, state) => this.#allowedMs(id, state),
+      overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
+      passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
+    });
+    book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    desk.onBreaker((provider, state) => {
+      if (state === 'open') this.#holds.holdProvider(provider);
+      else if (state === 'closed') this.#holds.releaseProvider(provider);
+      else this.#probe(provider);
+    });
+  }
+
+  /** Takes what it can of a plan that the rails let through. Returns what it could not take. */
+  accept(actions: readonly Action[]): readonly RefusedAction[] {
+    const refused: RefusedAction[] = [];
+    const taken: Task[] = [];
+    for (const action of actions) {
+      const task = this.#take(action);
+      if (typeof task === 'string') refused.push({ action, why: task });
+      else taken.push(task);
+    }
+    if (taken.length > 0) this.#parts.memory.flush();
+    for (const task of taken) this.#runs.start(task);
+    return refused;
+  }
+
+  handle(event: ActuationEvent): void {
+    switch (event.kind) {
+      case 'session-opened':
+        this.#blobs.sessionOpened(event.cluster, event.session);
+        break;
+      case 'session-closed':
+        this.#blobs.sessionClosed(event.cluster, event.session);
+        break;
+      case 'bootstrap-answered':
+        this.#blobs.answered(event);
+        break;
+      case 'call-ended':
+        this.#parts.desk.callEnded(event.call, event.outcome);
+        break;
+    }
+  }
+
+  /** Of these clusters, those that no machine can join now. */
+  cannotBind(clusters: Iterable<string>): ReadonlySet<string> {
+    const cannot = new Set<string>();
+    for (const cluster of clusters) if (!this.#blobs.canBind(cluster)) cannot.add(cluster);
+    return cannot;
+  }
+
+  /** Whether an action has the machine: records of it tell nothing until the action is done. */
+  isBusy(machine: string): boolean {
+    return this.#tasks.has(machine);
+  }
+
+  /** Tells when an action has let go of a machine, and whether nobody knows how it stands. */
+  onFreed(listener: (machine: string, mustLook: boolean) => void): void {
+    this.#freed.push(listener);
+  }
+
+  /** A provider's record of the machine is about to be taken. False: it says only what was given up waiting for. */
+  isNews(machine: Machine): boolean {
+    return this.#stuck.get(machine.id) !== machine.state;
+  }
+
+  /** A record that was taken. */
+  seen(machine: string): void {
+    if (this.#parts.memory.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
+    this.#holds.seen(machine);
+  }
+
+  /** Actions under way, then those that ended, oldest first. */
+  *actions(): Generator<ActionRecord> {
+    for (const task of this.#tasks.values()) yield recordOf(task);
+    yield* this.#records;
+  }
+
+  get held(): Iterable<HeldMachine> {
+    return this.#holds.machines;
+  }
+
+  get heldOfferings(): readonly HeldOffering[] {
+    return this.#holds.offerings;
+  }
+
+  get mutedClusters(): readonly MutedCluster[] {
+    return this.#blobs.muted;
+  }
+
+  /** Clears what keeps a machine out, and looks at it afresh. False: there is no such machine. */
+  retry(machine: string): boolean {
+    if (this.#parts.book.standing(machine) === null) return false;
+    this.#stuck.delete(machine);
+    this.#holds.forget(machine);
+    this.#holds.release(machine);
+    this.#parts.memory.judge(machine, { quarantine: null, isForgotten: false });
+    if (!this.isBusy(machine)) this.#free(machine, true);
+    return true;
+  }
+
+  /** Keeps a machine out of all decisions until somebody says `retry`. */
+  quarantine(machine: string, by: string, why: string): boolean {
+    if (this.#parts.book.standing(machine) === null) return false;
+    this.#parts.memory.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
+    this.#holds.quarantine(machine, why);
+    return true;
+  }
+
+  /** Hides a Failed machine. It stays on record and costs what it costs. False: it is not Failed. */
+  forget(machine: string): boolean {
+    if (this.#parts.book.standing(machine)?.state !== MachineState.Failed) return false;
+    this.#parts.memory.judge(machine, { isForgotten: true });
+    return true;
+  }
+
+  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const task of [...this.#tasks.values()]) this.#runs.callOff(task, 'The shard is shutting down.');
+  }
+
+  #take(action: Action): Task | Refusal {
+    const { book, desk, limits } = this.#parts;
+    const { machine, kind } = action;
+    if (this.#isStopped) return 'stopped';
+    if (this.isBusy(machine)) return 'deduped';
+    const before = book.standing(machine);
+    const provider = book.ownerOf(machine);
+    if (before === null || provider === undefined) return 'inventory_miss';
+    const command = COMMAND_OF[kind];
+    if (before.state !== COMMANDS[command].from) return 'stale_state';
+    if (this.#holds.check(machine)) return 'held';
+    const isFull = desk.waitingAt(provider) >= limits.queuePerProvider;
+    if (isFull && kind !== 'Preempt') return 'dropped';
+    const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
+    if (binding === undefined) return 'missing_profile';
+    if (kind === 'Bootstrap' && !this.#blobs.canBind(action.cluster)) return 'no_session';
+    this.#move(action, binding?.stamp ?? null);
+    return this.#newTask({ action, command, provider, before, binding });
+  }
+
+  #bindingOf(need: NeedKey): Task['binding'] | undefined {
+    const profile = this.#parts.profileOf(need);
+    return profile === undefined ? undefined : { profile, stamp: stampOf(profile, need) };
+  }
+
+  #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'binding'>): Task {
+    const { epoch, clock } = this.#parts;
+    const task: Task = {
+      ...decided,
+      id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
+      startedMs: clock.now(),
+      stage: 'queued',
+      blob: null,
+      attempts: 0,
+      blindLooks: 0,
+      message: '',
+      cancel: () => true,
+    };
+    this.#tasks.set(decided.action.machine, task);
+    return task;
+  }
+
+  #move({ kind, machine, need, graceSeconds }: Action, stamp: Stamp | null): void {
+    const { book, clock } = this.#parts;
+    const at = clock.now();
+    switch (kind) {
+      case 'Bootstrap':
+        book.move(machine, { command: Command.Configure, target: need!, stamp: stamp! }, at);
+        break;
+      case 'Provision':
+        book.move(machine, { command: Command.Create, target: need! }, at);
+        break;
+      case 'Preempt':
+      case 'Reclaim':
+        this.#grace.set(machine, graceSeconds);
+        book.move(machine, { command: Command.Drain, target: need }, at);
+        break;
+      case 'Delete':
+        book.move(machine, { command: Command.Delete }, at);
+        break;
+    }
+  }
+
+  #end(task: Task, outcome: ActionOutcome): void {
+    const { machine } = task.action;
+    this.#tasks.delete(machine);
+    const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome });
+    this.#records.add(record);
+    this.#parts.observer.ended(record);
+    this.#free(machine, this.#holds.isLost(machine));
+  }
+
+  #free(machine: string, mustLook: boolean): void {
+    for (const listener of this.#freed) listener(machine, mustLook);
+  }
+
+  #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+    this.#deadlines.moved(id, after);
+    if (after?.state !== MachineState.Draining) this.#grace.delete(id);
+    if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
+    if (after === null) {
+      this.#holds.forget(id);
+      this.#stuck.delete(id);
+    } else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
+      if (this.#parts.memory.verdictsOn(id).isForgotten) this.#parts.memory.judge(id, { isForgotten: false });
+    }
+    if (before?.state === MachineState.Creating && after?.state === MachineState.Idle)
+      this.#holds.inStock(id);
+    const isFailedBuy = before?.state === MachineState.Creating && seen?.state === MachineState.Failed;
+    if (isFailedBuy && looksSoldOut(seen.lastError)) this.#soldOut(id, seen.lastError);
+  }
+
+  /** Nothing of the kind is to be had: what waits to be bought is not even tried. */
+  #soldOut(machine: string, why: string): void {
+    this.#holds.soldOut(machine, why);
+    for (const task of [...this.#tasks.values()]) {
+      if (task.command !== 'create' || task.action.machine === machine) continue;
+      if (!this.#holds.isSoldOut(task.action.machine)) continue;
+      if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
+    }
+  }
+
+  #fenced(provider: string, machine: string): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#parts.desk.stop();
+    this.#parts.emit({ kind: 'stop', why: 'fenced', provider, machine });
+  }
+
+  #restoreQuarantine(machine: string): void {
+    const { quarantine } = this.#parts.memory.verdictsOn(machine);
+    this.#holds.quarantine(machine, quarantine!.why);
+  }
+
+  #allowedMs(id: string, state: TransitionalState): number {
+    const allowed = this.#parts.limits.deadlineMs[state];
+    if (state !== MachineState.Draining) return allowed;
+    return allowed + (this.#grace.get(id) ?? RECLAIM_GRACE_SECONDS) * 1000;
+  }
+
+  #passed(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
+    this.#parts.observer.passed(id, from, to, seconds);
+    if (from !== MachineState.Draining || to !== MachineState.Idle) return;
+    const record = this.#parts.book.recordOf(id);
+    if (record !== null) this.#drainTimes.add(record.instanceType, seconds);
+  }
+
+  /** Its time is up: a Get decides. */
+  #overdue(id: string, state: TransitionalState, sinceMs: number): void {
+    const { desk, book, clock } = this.#parts;
+    const provider = book.ownerOf(id);
+    // An action that has not come through yet has its own limits.
+    if (this.isBusy(id) || provider === undefined || this.#isStopped) {
+      this.#deadlines.extend(id);
+      return;
+    }
+    desk.submit({
+      provider,
+      machine: id,
+      request: { command: 'get' },
+      ended: (outcome, began) => {
+        const isStale = this.isBusy(id) || !desk.isCurrent(id, began);
+        if (isStale || book.standing(id)?.state !== state) return;
+        if (outcome.kind === 'unknown-machine') book.lose(id);
+        else if (outcome.kind !== 'found') this.#deadlines.extend(id);
+        else if (outcome.machine.state !== state) book.observe(outcome.machine, provider, clock.now());
+        else this.#failHere(outcome.machine, provider, state, (clock.now() - sinceMs) / 1000);
+      },
+    });
+  }
+
+  /** The provider neither ends the transition nor gives up on it. We do: nobody may count on the machine any more. */
+  #failHere(machine: Machine, provider: string, state: TransitionalState, seconds: number): void {
+    const { book, clock, observer } = this.#parts;
+    const lastError = `The machine has been ${stateName(state)} for ${Math.round(seconds)} s.`;
+    book.observe({ ...machine, state: MachineState.Failed, lastError }, provider, clock.now());
+    this.#stuck.set(machine.id, state);
+    observer.overdue(machine.id, state, seconds);
+  }
+
+  /** Somebody has to find out whether the provider is back; if nothing waits for it, any machine will do. */
+  #probe(provider: string): void {
+    const { desk, book } = this.#parts;
+    if (desk.waitingAt(provider) > 0) return;
+    const [machine] = book.idsIn(provider, ANY_STATE);
+    if (machine !== undefined)
+      desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
+  }
+}
+
+export function stampOf(profile: Profile, { fingerprint, group }: NeedKey): Stamp {
+  return {
+    priority: profile.priority,
+    interruptionPenaltyDollars: dollarsOfBucket(profile.interruptionBucket),
+    reclamationPenaltyDollars: dollarsOfBucket(profile.reclamationBucket),
+    fingerprint,
+    group,
+  };
+}

@@ -1,0 +1,143 @@
+// Bootstrap blobs: only a cluster's operator can render what lets a machine join. A cluster that has no session, does
+// not answer or says it cannot gets nothing for a while; the machine that was meant for it is as good as before.
+
+import type { Clock, NeedKey, Random, Requirement } from '../../../model/index.ts';
+import type { ActuationEvent, Effect } from '../../events.ts';
+import { type BackoffLimits, waitMs } from '../backoff.ts';
+
+export interface BlobQuestion {
+  readonly cluster: string;
+  readonly machine: string;
+  readonly need: NeedKey;
+  readonly requirements: readonly Requirement[];
+}
+
+export type BlobAnswer =
+  | { readonly kind: 'blob'; readonly blob: Uint8Array; readonly validUntilMs: number }
+  | { readonly kind: 'no-session' | 'timeout' | 'error'; readonly message: string };
+
+/** A cluster that is asked for nothing now. */
+export interface MutedCluster {
+  readonly cluster: string;
+  readonly why: string;
+  readonly untilMs: number;
+}
+
+export interface BlobsParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: (effect: Effect) => void;
+  readonly timeoutMs: number;
+  readonly backoff: BackoffLimits;
+  readonly onAnswer: (seconds: number) => void;
+}
+
+interface Asked {
+  readonly cluster: string;
+  readonly atMs: number;
+  readonly cancel: () => void;
+  readonly answered: (answer: BlobAnswer) => void;
+}
+
+export class Blobs {
+  readonly #parts: BlobsParts;
+  /** By cluster: its session. */
+  readonly #sessions = new Map<string, number>();
+  readonly #asked = new Map<string, Asked>();
+  /** Clusters that failed to answer and have not answered since. */
+  readonly #failed = new Map<string, MutedCluster & { readonly failures: number }>();
+
+  constructor(parts: BlobsParts) {
+    this.#parts = parts;
+  }
+
+  hasSession(cluster: string): boolean {
+    return this.#sessions.has(cluster);
+  }
+
+  /** Whether machines can join the cluster now, as far as anybody knows. */
+  canBind(cluster: string): boolean {
+    return this.hasSession(cluster) && !this.#isMuted(cluster);
+  }
+
+  get muted(): readonly MutedCluster[] {
+    return [...this.#failed.values()].filter(({ cluster }) => this.#isMuted(cluster));
+  }
+
+  sessionOpened(cluster: string, session: number): void {
+    this.#sessions.set(cluster, session);
+    // Somebody new may well know the answer.
+    this.#failed.delete(cluster);
+  }
+
+  sessionClosed(cluster: string, session: number): void {
+    if (this.#sessions.get(cluster) === session) this.#sessions.delete(cluster);
+  }
+
+  /**
+   * Asks the cluster's operator. A session that breaks meanwhile may come back in time; the question is put again then.
+   * The returned function drops the question, and says whether it was still open.
+   */
+  ask(question: BlobQuestion, answered: (answer: BlobAnswer) => void): () => boolean {
+    const { clock, emit, timeoutMs } = this.#parts;
+    const { cluster } = question;
+    if (!this.hasSession(cluster)) {
+      answered({ kind: 'no-session', message: 'The cluster has no session.' });
+      return () => false;
+    }
+    const request = this.#newRequest();
+    const cancel = clock.after(timeoutMs, () => {
+      const kind = this.hasSession(cluster) ? 'timeout' : 'no-session';
+      this.#end(request, { kind, message: `There was no blob within ${timeoutMs / 1000} s.` });
+    });
+    this.#asked.set(request, { cluster, atMs: clock.now(), cancel, answered });
+    emit({ kind: 'ask-bootstrap', request, ...question });
+    return () => {
+      cancel();
+      return this.#asked.delete(request);
+    };
+  }
+
+  answered(event: Extract<ActuationEvent, { readonly kind: 'bootstrap-answered' }>): void {
+    const asked = this.#asked.get(event.request);
+    if (asked === undefined) return;
+    const { clock, onAnswer } = this.#parts;
+    onAnswer((clock.now() - asked.atMs) / 1000);
+    if (event.blob === null || event.error !== '') {
+      const message = event.error === '' ? 'The operator sent no blob.' : event.error;
+      this.#end(event.request, { kind: 'error', message });
+      return;
+    }
+    this.#failed.delete(asked.cluster);
+    const validUntilMs =
+      event.ttlSeconds > 0 ? clock.now() + event.ttlSeconds * 1000 : Number.POSITIVE_INFINITY;
+    this.#end(event.request, { kind: 'blob', blob: event.blob, validUntilMs });
+  }
+
+  #end(request: string, answer: BlobAnswer): void {
+    const { cluster, cancel, answered } = this.#asked.get(request)!;
+    this.#asked.delete(request);
+    cancel();
+    if (answer.kind !== 'blob') this.#mute(cluster, answer.message);
+    answered(answer);
+  }
+
+  #mute(cluster: string, why: string): void {
+    // Questions that were put together fail together; that is one failure.
+    if (this.#isMuted(cluster)) return;
+    const { clock, random, backoff } = this.#parts;
+    const failures = (this.#failed.get(cluster)?.failures ?? 0) + 1;
+    const untilMs = clock.now() + waitMs(random, backoff, failures);
+    this.#failed.set(cluster, { cluster, why, untilMs, failures });
+  }
+
+  #isMuted(cluster: string): boolean {
+    return (this.#failed.get(cluster)?.untilMs ?? 0) > this.#parts.clock.now();
+  }
+
+  #newRequest(): string {
+    const { random } = this.#parts;
+    const half = (): string => random.next32().toString(16).padStart(8, '0');
+    return half() + half();
+  }
+}

@@ -1,0 +1,59 @@
+// Actions as people see them: those under way, and the last ones that ended.
+
+import type { ActionKind, ActionReason, NeedKey } from '../../../model/index.ts';
+
+export type ActionOutcome =
+  | 'success'
+  | 'ctx_canceled'
+  | 'fenced'
+  | 'no_session'
+  | 'transition_raced_to_idle'
+  | 'transition_error'
+  | 'blob_error'
+  | 'provider_error'
+  | 'stale_state'
+  | 'inventory_miss'
+  | 'missing_profile';
+
+export interface ActionRecord {
+  readonly id: string;
+  readonly kind: ActionKind;
+  readonly machine: string;
+  readonly provider: string;
+  readonly cluster: string;
+  readonly need: NeedKey | null;
+  readonly reason: ActionReason;
+  readonly startedMs: number;
+  /** null while it is under way. A provider that has accepted ends it; how the machine goes on its state shows. */
+  readonly endedMs: number | null;
+  readonly outcome: ActionOutcome | null;
+  /** What went wrong last; '' if nothing did. */
+  readonly message: string;
+  /** Calls that were made to the provider to bring it about. */
+  readonly attempts: number;
+}
+
+/** The last so many, oldest first. */
+export class RecordList {
+  readonly #limit: number;
+  readonly #records = new Map<string, ActionRecord>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(record: ActionRecord): void {
+    this.#records.set(record.id, record);
+    if (this.#records.size <= this.#limit) return;
+    const [oldest] = this.#records.keys();
+    this.#records.delete(oldest!);
+  }
+
+  get(id: string): ActionRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  *[Symbol.iterator](): Generator<ActionRecord> {
+    yield* this.#records.values();
+  }
+}

@@ -1,0 +1,224 @@
+// Carries accepted actions out, each to its end: ask for a blob, call the provider, and if the answer was lost or bad,
+// look at what really happened before anything is tried again. Many run at a time, one per machine.
+
+import { type Clock, Command, type Machine, MachineState, type Random } from '../../../model/index.ts';
+import { stampToMetadata } from '../../../wire/index.ts';
+import type { CallOutcome, Effect, ProviderRequest } from '../../events.ts';
+import { waitMs } from '../backoff.ts';
+import type { Book } from '../book.ts';
+import type { Desk } from '../desk.ts';
+import type { Blobs } from './blobs.ts';
+import type { Holds } from './holds.ts';
+import type { ActuationLimits } from './limits.ts';
+import type { ActionOutcome } from './records.ts';
+import { type Failure, type Task, whatBecameOf } from './task.ts';
+
+export interface RunsParts {
+  readonly book: Book;
+  readonly desk: Desk;
+  readonly blobs: Blobs;
+  readonly holds: Holds;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: (effect: Effect) => void;
+  readonly limits: ActuationLimits;
+  readonly ended: (task: Task, outcome: ActionOutcome) => void;
+  readonly soldOut: (machine: string, why: string) => void;
+  readonly quarantine: (machine: string, why: string) => void;
+  readonly fenced: (provider: string, machine: string) => void;
+}
+
+export class Runs {
+  readonly #parts: RunsParts;
+
+  constructor(parts: RunsParts) {
+    this.#parts = parts;
+  }
+
+  start(task: Task): void {
+    if (task.command === 'configure') this.#ask(task);
+    else this.#call(task);
+  }
+
+  /** Gives up an action that the provider has not heard of. False: it has, and must be seen through. */
+  callOff(task: Task, message: string): boolean {
+    const isUntouched = task.attempts === 0 && (task.stage === 'queued' || task.stage === 'asking');
+    if (!isUntouched || !task.cancel()) return false;
+    task.message = message;
+    this.#takeBack(task, 'ctx_canceled');
+    return true;
+  }
+
+  #ask(task: Task): void {
+    const { cluster, machine, need } = task.action;
+    const { requirements } = task.binding!.profile;
+    task.stage = 'asking';
+    task.cancel = this.#parts.blobs.ask({ cluster, machine, need: need!, requirements }, (answer) => {
+      if (answer.kind === 'blob') {
+        task.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
+        this.#call(task);
+        return;
+      }
+      task.message = answer.message;
+      this.#takeBack(task, answer.kind === 'no-session' ? 'no_session' : 'blob_error');
+    });
+  }
+
+  #call(task: Task): void {
+    const { provider } = task;
+    const { machine } = task.action;
+    task.stage = 'queued';
+    task.cancel = this.#parts.desk.submit({
+      provider,
+      machine,
+      request: this.#requestOf(task),
+      // Priority is the only throttle: nothing of lower priority may make a preemption wait.
+      isUrgent: task.action.kind === 'Preempt',
+      starting: () => this.#starting(task),
+      ended: (outcome) => this.#called(task, outcome),
+    });
+  }
+
+  #starting(task: Task): void {
+    task.stage = 'called';
+    task.attempts++;
+    if (task.command !== 'drain' || task.attempts > 1) return;
+    // The operator's eviction and the provider's drain run side by side: nobody waits for an ack.
+    const { cluster, machine, graceSeconds, preemptorPriority } = task.action;
+    const what = { cluster, machine, graceSeconds, preemptorPriority };
+    this.#parts.emit({ kind: 'instruct-reclaim', instruction: task.id, ...what });
+  }
+
+  #requestOf({ command, action, blob, binding }: Task): ProviderRequest {
+    switch (command) {
+      case 'configure': {
+        const metadata = stampToMetadata(binding!.stamp);
+        return { command, cluster: action.cluster, blob: blob!.bytes, metadata };
+      }
+      case 'drain':
+        return { command, graceSeconds: action.graceSeconds };
+      case 'create':
+      case 'delete':
+        return { command };
+    }
+  }
+
+  #called(task: Task, outcome: CallOutcome): void {
+    switch (outcome.kind) {
+      case 'accepted':
+      case 'found':
+        this.#adopt(task, outcome.machine);
+        break;
+      case 'fenced':
+        task.message = 'The provider has seen a newer shard of this name.';
+        this.#takeBack(task, 'fenced');
+        this.#parts.fenced(task.provider, task.action.machine);
+        break;
+      case 'stock-out':
+        // At once, so that what waits is not tried while we look.
+        this.#parts.soldOut(task.action.machine, outcome.message);
+        this.#look(task, outcome);
+        break;
+      case 'transient':
+      case 'permanent':
+      case 'unknown-machine':
+        this.#look(task, outcome);
+        break;
+    }
+  }
+
+  /** Finds out what happened, because an error says only that we were not told. */
+  #look(task: Task, failure: Failure): void {
+    const { provider } = task;
+    const { machine } = task.action;
+    task.stage = 'looking';
+    task.message = messageOf(failure);
+    this.#parts.desk.submit({
+      provider,
+      machine,
+      request: { command: 'get' },
+      ended: (outcome) => {
+        if (outcome.kind === 'found') this.#resolve(task, failure, outcome.machine);
+        else if (outcome.kind === 'unknown-machine') this.#lose(task);
+        else this.#lookLater(task, failure);
+      },
+    });
+  }
+
+  #lookLater(task: Task, failure: Failure): void {
+    const { clock, random, limits } = this.#parts;
+    task.blindLooks++;
+    const isAcquiring = task.command === 'create' || task.command === 'configure';
+    if (isAcquiring && task.blindLooks >= limits.attempts) {
+      // Somebody else may serve the row meanwhile. Should it have happened after all, a List will bring it to light.
+      this.#parts.book.withdraw(task.action.machine, task.before);
+      this.#parts.holds.lostSight(task.action.machine, task.message);
+      this.#parts.ended(task, 'provider_error');
+      return;
+    }
+    task.stage = 'waiting';
+    clock.after(waitMs(random, limits.retry, task.blindLooks), () => this.#look(task, failure));
+  }
+
+  #resolve(task: Task, failure: Failure, machine: Machine): void {
+    const became = whatBecameOf(task, machine);
+    if (became === 'done') this.#adopt(task, machine);
+    else if (
+      became === 'not-done' &&
+      failure.kind === 'transient' &&
+      task.attempts < this.#parts.limits.attempts
+    )
+      this.#retryLater(task);
+    else this.#giveUp(task, failure, machine, became === 'not-done');
+  }
+
+  #retryLater(task: Task): void {
+    const { clock, random, limits } = this.#parts;
+    task.stage = 'waiting';
+    clock.after(waitMs(random, limits.retry, task.attempts), () => {
+      const isStale = task.blob !== null && task.blob.validUntilMs <= clock.now();
+      if (isStale) this.#ask(task);
+      else this.#call(task);
+    });
+  }
+
+  #giveUp(task: Task, failure: Failure, machine: Machine, isUntouched: boolean): void {
+    this.#observe(task, machine);
+    if (isUntouched && failure.kind === 'stock-out') this.#parts.holds.check(machine.id);
+    else if (isUntouched && failure.kind === 'permanent') this.#parts.quarantine(machine.id, task.message);
+    else if (isUntouched) this.#parts.holds.backOff(machine.id, task.message);
+    const hasFailed = isUntouched || machine.state === MachineState.Failed;
+    this.#parts.ended(task, hasFailed ? 'provider_error' : 'transition_error');
+  }
+
+  #adopt(task: Task, machine: Machine): void {
+    this.#observe(task, machine);
+    const isBack = task.command === 'configure' && machine.state === MachineState.Idle;
+    if (!isBack) this.#parts.holds.succeeded(machine.id);
+    this.#parts.ended(task, isBack ? 'transition_raced_to_idle' : 'success');
+  }
+
+  #lose(task: Task): void {
+    this.#parts.book.lose(task.action.machine);
+    this.#parts.ended(task, 'inventory_miss');
+  }
+
+  #observe(task: Task, machine: Machine): void {
+    this.#parts.book.observe(machine, task.provider, this.#parts.clock.now());
+  }
+
+  /** The provider was not touched: everything as it was, but the row keeps the machine that was meant for it. */
+  #takeBack(task: Task, outcome: ActionOutcome): void {
+    const { book, clock } = this.#parts;
+    const { machine } = task.action;
+    const state = book.standing(machine)?.state;
+    if (task.command === 'configure' && state === MachineState.Configuring)
+      book.move(machine, { command: Command.Abandon }, clock.now());
+    else book.withdraw(machine, task.before);
+    this.#parts.ended(task, outcome);
+  }
+}
+
+function messageOf(failure: Failure): string {
+  return failure.kind === 'unknown-machine' ? 'The provider does not know the machine.' : failure.message;
+}

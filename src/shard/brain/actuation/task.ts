@@ -1,0 +1,77 @@
+// One accepted action on its way: what was decided, how far it has come, and how the machine stood before.
+
+import type { Standing } from '../../../fleet/index.ts';
+import {
+  type Action,
+  type ActionKind,
+  COMMANDS,
+  type Machine,
+  MachineState,
+  type Profile,
+  type Stamp,
+} from '../../../model/index.ts';
+import type { CallOutcome, ProviderRequest } from '../../events.ts';
+import type { ActionRecord } from './records.ts';
+
+export type MutationCommand = Exclude<ProviderRequest['command'], 'get'>;
+
+export type Failure = Extract<
+  CallOutcome,
+  { readonly kind: 'transient' | 'stock-out' | 'permanent' | 'unknown-machine' }
+>;
+
+export interface Task {
+  readonly id: string;
+  readonly action: Action;
+  readonly command: MutationCommand;
+  readonly provider: string;
+  readonly before: Standing;
+  /** Of the row it binds a machine for; null for other kinds. */
+  readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
+  readonly startedMs: number;
+  /** `queued` has not reached the provider yet; after that only the provider knows what became of it. */
+  stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
+  blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
+  attempts: number;
+  /** Gets in a row that brought nothing. */
+  blindLooks: number;
+  message: string;
+  /** Takes the call back if it has not been made. */
+  cancel: () => boolean;
+}
+
+export const COMMAND_OF: Readonly<Record<ActionKind, MutationCommand>> = {
+  Bootstrap: 'configure',
+  Provision: 'create',
+  Preempt: 'drain',
+  Reclaim: 'drain',
+  Delete: 'delete',
+};
+
+/** The stable state a mutation ends in. */
+const ENDS: Readonly<Record<MutationCommand, MachineState>> = {
+  create: MachineState.Idle,
+  configure: MachineState.Configured,
+  drain: MachineState.Idle,
+  delete: MachineState.Speculative,
+};
+
+/** What a record says about a mutation of which the answer was lost. */
+export function whatBecameOf(
+  { command, action }: Task,
+  { state, cluster }: Machine,
+): 'done' | 'not-done' | 'other' {
+  if (state === COMMANDS[command].from) return 'not-done';
+  if (state !== COMMANDS[command].to && state !== ENDS[command]) return 'other';
+  const isElsewhere = command === 'configure' && cluster !== '' && cluster !== action.cluster;
+  return isElsewhere ? 'other' : 'done';
+}
+
+export function recordOf(
+  task: Task,
+  ended: Pick<ActionRecord, 'endedMs' | 'outcome'> = { endedMs: null, outcome: null },
+): ActionRecord {
+  const { id, action, provider, startedMs, message, attempts } = task;
+  const { kind, machine, cluster, need, reason } = action;
+  return { id, kind, machine, provider, cluster, need, reason, startedMs, ...ended, message, attempts };
+}

@@ -1,0 +1,182 @@
+// The ledger with what has happened since the last cycle. The ledger itself stands still while a cycle reads it, so
+// entries wait in the journal; the book knows at any time how a machine stands, journal included, which provider has
+// it, and what no decision reads but people do: its host and its last error.
+
+import {
+  type AppliedChanges,
+  afterMove,
+  afterSighting,
+  atFirstSight,
+  type Fleet,
+  Journal,
+  type JournalEntry,
+  type LedgerRecord,
+  type Move,
+  type Standing,
+} from '../../fleet/index.ts';
+import { type HostRef, isBound, type Machine, MachineState } from '../../model/index.ts';
+import { Owners } from './owners.ts';
+
+/** What the provider says of a machine beside what decisions are made from. */
+export interface Particulars {
+  readonly host: HostRef | null;
+  readonly lastError: string;
+}
+
+/** Told of every machine that moves, comes or goes, at once. `seen` is the record that said so, if one did. */
+export type StandingListener = (
+  id: string,
+  before: Standing | null,
+  after: Standing | null,
+  seen: Machine | null,
+) => void;
+
+type StillEntry = Extract<
+  JournalEntry,
+  { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'drain-seconds' }
+>;
+
+const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };
+
+export class Book {
+  readonly fleet: Fleet;
+  readonly #journal: Journal;
+  readonly #owners = new Owners();
+  /** By id: how machines will stand once the journal is applied; null: gone. */
+  readonly #ahead = new Map<string, Standing | null>();
+  readonly #particulars = new Map<string, Particulars>();
+  readonly #listeners: StandingListener[] = [];
+
+  constructor(fleet: Fleet, journal: Journal = new Journal()) {
+    this.fleet = fleet;
+    this.#journal = journal;
+  }
+
+  listen(listener: StandingListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** How a machine stands now; null if it is not on record. */
+  standing(id: string): Standing | null {
+    const ahead = this.#ahead.get(id);
+    if (ahead !== undefined) return ahead;
+    const { machines } = this.fleet;
+    const slot = machines.slotOf(id);
+    return slot === undefined ? null : machines.standingOf(slot);
+  }
+
+  /** The record that the last cycle saw; null for a machine that came since. */
+  recordOf(id: string): LedgerRecord | null {
+    const { machines } = this.fleet;
+    const slot = machines.slotOf(id);
+    return slot === undefined ? null : machines.recordAt(slot);
+  }
+
+  /** The provider that has the machine; undefined if none does. */
+  ownerOf(id: string): string | undefined {
+    return this.#owners.of(id, this.fleet.machines.slotOf(id));
+  }
+
+  /** Machines on record that a provider has. */
+  countOf(provider: string): number {
+    return this.#owners.countOf(provider);
+  }
+
+  /** Ids of a provider's machines in some states, as they stand now. One pass over the ledger. */
+  *idsIn(provider: string, states: ReadonlySet<MachineState>): Generator<string> {
+    const { machines } = this.fleet;
+    for (let slot = 0; slot < machines.size; slot++) {
+      // Slots that are not in use have state 0, which is no machine's.
+      if (!states.has(machines.stateOf(slot)) || !this.#owners.hasSlot(provider, slot)) continue;
+      const id = machines.idOf(slot);
+      if (!this.#ahead.has(id)) yield id;
+    }
+    for (const [id, standing] of this.#ahead) {
+      if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;
+    }
+  }
+
+  particularsOf(id: string): Particulars {
+    return this.#particulars.get(id) ?? NOTHING_KNOWN;
+  }
+
+  /** Takes a provider's word. The record has been checked, and the provider owns the machine or nobody does. */
+  observe(machine: Machine, provider: string, atMs: number): void {
+    const { id } = machine;
+    const known = this.standing(id);
+    if (known === null) this.#owners.note(id, provider);
+    this.#journal.append({ kind: 'observe', machine, atMs });
+    this.#particularise(machine);
+    const after = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
+    this.#stand(id, known, after, machine);
+  }
+
+  /** The provider no longer has the machine. */
+  lose(id: string): void {
+    const known = this.standing(id);
+    if (known === null) return;
+    this.#journal.append({ kind: 'gone', id });
+    this.#owners.forget(id, this.fleet.machines.slotOf(id));
+    this.#stand(id, known, null, null);
+    this.#particulars.delete(id);
+  }
+
+  /** Starts a move; throws BF_MOVE_ILLEGAL from the wrong state. */
+  move(id: string, move: Move, atMs: number): void {
+    const known = this.#known(id);
+    const after = afterMove(known, move, atMs);
+    this.#journal.append({ kind: 'command', id, atMs, ...move });
+    this.#stand(id, known, after, null);
+  }
+
+  /** Takes back a move that the provider has not heard of, or of which nobody can say whether it did. */
+  withdraw(id: string, before: Standing): void {
+    const known = this.standing(id);
+    if (known === null) return;
+    this.#journal.append({ kind: 'withdraw', id, before });
+    this.#stand(id, known, { ...before, held: known.held }, null);
+  }
+
+  hold(id: string, held: boolean): void {
+    const known = this.standing(id);
+    if (known === null || known.held === held) return;
+    this.#journal.append({ kind: 'hold', id, held });
+    this.#ahead.set(id, { ...known, held });
+  }
+
+  /** Entries that move no machine. */
+  append(entry: StillEntry): void {
+    this.#journal.append(entry);
+    if (entry.kind !== 'restamp') return;
+    const { id, key, priority, interruptionPenaltyDollars, reclamationPenaltyDollars } = entry;
+    const known = this.standing(id);
+    if (known?.cluster !== key.cluster || !isBound(known.state)) return;
+    const { fingerprint, group } = key;
+    const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
+    this.#ahead.set(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
+  }
+
+  /** Makes the view that the next cycle reads. */
+  freeze(): AppliedChanges {
+    const applied = this.fleet.freeze(this.#journal);
+    this.#ahead.clear();
+    this.#owners.settle(this.fleet.machines);
+    return applied;
+  }
+
+  #known(id: string): Standing {
+    const known = this.standing(id);
+    if (known === null) throw new Error(`machine ${id} is not on record`);
+    return known;
+  }
+
+  #stand(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+    this.#ahead.set(id, after);
+    for (const listener of this.#listeners) listener(id, before, after, seen);
+  }
+
+  #particularise({ id, host, lastError, state }: Machine): void {
+    if (host === null && lastError === '') this.#particulars.delete(id);
+    else this.#particulars.set(id, { host, lastError: state === MachineState.Failed ? lastError : '' });
+  }
+}

@@ -1,0 +1,58 @@
+// The circuit breaker of one provider. Open: nothing is called, because it would only wait for its own timeout.
+// Half-open: one call finds out. Any answer closes it, a refusal too: it is about reaching the provider, not about what
+// it says.
+
+import type { Clock, Random } from '../../model/index.ts';
+import { type BackoffLimits, waitMs } from './backoff.ts';
+
+export type BreakerState = 'closed' | 'open' | 'half-open';
+
+export interface BreakerParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Calls in a row without an answer that open it. */
+  readonly failures: number;
+  readonly backoff: BackoffLimits;
+  readonly onChange: (state: BreakerState) => void;
+}
+
+export class Breaker {
+  readonly #parts: BreakerParts;
+  #state: BreakerState = 'closed';
+  #failures = 0;
+  /** Times it opened since an answer. */
+  #openings = 0;
+  #cancel = () => {};
+
+  constructor(parts: BreakerParts) {
+    this.#parts = parts;
+  }
+
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  answered(): void {
+    this.#failures = 0;
+    this.#openings = 0;
+    this.#cancel();
+    this.#become('closed');
+  }
+
+  failed(): void {
+    this.#failures++;
+    const isProbe = this.#state === 'half-open';
+    if (this.#state === 'open' || (!isProbe && this.#failures < this.#parts.failures)) return;
+    this.#openings++;
+    const { clock, random, backoff } = this.#parts;
+    const wait = waitMs(random, backoff, this.#openings);
+    this.#cancel = clock.after(wait, () => this.#become('half-open'));
+    this.#become('open');
+  }
+
+  #become(state: BreakerState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#parts.onChange(state);
+  }
+}

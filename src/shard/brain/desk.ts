@@ -1,0 +1,239 @@
+// The desk where calls to providers are handed in. It keeps the pools: so many mutations of the shard and of each
+// provider at a time, so many Gets beside them, none while the provider's breaker is open. It also keeps the order of
+// things: a reading says something about a machine only if it began after the machine's last mutation had ended.
+
+import type { Clock, Random } from '../../model/index.ts';
+import type { CallOutcome, Effect, ProviderRequest } from '../events.ts';
+import type { BackoffLimits } from './backoff.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
+
+export interface DeskLimits {
+  /** Mutations at a time, of all providers. Lower starves a burst; higher only fills the providers' own queues. */
+  readonly mutations: number;
+  /** Mutations at a time at one provider, so that a slow one does not take the whole pool. */
+  readonly mutationsPerProvider: number;
+  /** Gets at a time at one provider. */
+  readonly getsPerProvider: number;
+  /** Calls in a row without an answer that open a provider's breaker. */
+  readonly breakerFailures: number;
+  /** How long the breaker stays open. */
+  readonly breaker: BackoffLimits;
+}
+
+export const DESK_LIMITS: DeskLimits = {
+  mutations: 256,
+  mutationsPerProvider: 64,
+  getsPerProvider: 16,
+  breakerFailures: 5,
+  breaker: { baseMs: 10_000, maxMs: 120_000 },
+};
+
+export interface DeskParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: (effect: Effect) => void;
+  readonly limits: DeskLimits;
+}
+
+export interface Call {
+  readonly provider: string;
+  readonly machine: string;
+  readonly request: ProviderRequest;
+  /** Goes before all mutations that are not. */
+  readonly isUrgent?: boolean;
+  /** Right before the call is made. */
+  readonly starting?: () => void;
+  /** `began` is the moment the call was made, in the desk's order. */
+  readonly ended: (outcome: CallOutcome, began: number) => void;
+}
+
+interface Lane {
+  readonly urgent: Set<Call>;
+  readonly mutations: Set<Call>;
+  readonly gets: Set<Call>;
+  readonly breaker: Breaker;
+  mutating: number;
+  getting: number;
+}
+
+interface InFlight {
+  readonly call: Call;
+  readonly began: number;
+}
+
+export class Desk {
+  readonly #parts: DeskParts;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #inFlight = new Map<number, InFlight>();
+  readonly #breakerListeners: ((provider: string, state: BreakerState) => void)[] = [];
+  /** By machine: when its last mutation ended, kept while a reading that began before is under way. */
+  readonly #mutated = new Map<string, number>();
+  /** Readings under way, the oldest first. */
+  readonly #readings = new Set<number>();
+  #mutating = 0;
+  #calls = 0;
+  #order = 0;
+  #isStopped = false;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  onBreaker(listener: (provider: string, state: BreakerState) => void): void {
+    this.#breakerListeners.push(listener);
+  }
+
+  breakerOf(provider: string): BreakerState {
+    return this.#laneOf(provider).breaker.state;
+  }
+
+  /** Calls that wait for their turn. */
+  waitingAt(provider: string): number {
+    const { urgent, mutations, gets } = this.#laneOf(provider);
+    return urgent.size + mutations.size + gets.size;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Hands in a call; the returned function takes it back, and says whether it was in time. */
+  submit(call: Call): () => boolean {
+    const lane = this.#laneOf(call.provider);
+    const queue = queueOf(lane, call);
+    queue.add(call);
+    this.#pump(lane);
+    return () => queue.delete(call);
+  }
+
+  /** Nothing is called any more; what was handed in and not called is dropped. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const { urgent, mutations, gets } of this.#lanes.values()) {
+      urgent.clear();
+      mutations.clear();
+      gets.clear();
+    }
+  }
+
+  callEnded(number: number, outcome: CallOutcome): void {
+    const flight = this.#inFlight.get(number);
+    if (flight === undefined) return;
+    const { call, began } = flight;
+    this.#inFlight.delete(number);
+    const lane = this.#laneOf(call.provider);
+    const isReading = call.request.command === 'get';
+    if (isReading) lane.getting--;
+    else {
+      lane.mutating--;
+      this.#mutating--;
+      // Taken out first, so that the map stays in the order of the ends.
+      this.#mutated.delete(call.machine);
+      this.#mutated.set(call.machine, ++this.#order);
+    }
+    this.heard(call.provider, outcome.kind !== 'transient');
+    call.ended(outcome, began);
+    // Not earlier: who reads the answer has to know whether it is current.
+    if (isReading) this.readingEnded(began);
+    this.#pumpAll();
+  }
+
+  /** Whether a provider answered, a List included. */
+  heard(provider: string, answered: boolean): void {
+    const { breaker } = this.#laneOf(provider);
+    if (answered) breaker.answered();
+    else breaker.failed();
+  }
+
+  /** The moment from which a reading counts. */
+  readingBegins(): number {
+    const began = ++this.#order;
+    this.#readings.add(began);
+    return began;
+  }
+
+  readingEnded(began: number): void {
+    this.#readings.delete(began);
+    const [oldest = Number.POSITIVE_INFINITY] = this.#readings;
+    if (oldest < began) return;
+    for (const [machine, at] of this.#mutated) {
+      // Ends are in order, so the rest ended later still.
+      if (at > oldest) break;
+      this.#mutated.delete(machine);
+    }
+  }
+
+  /** Whether a reading that began then knows of the machine's last mutation. */
+  isCurrent(machine: string, began: number): boolean {
+    return began > (this.#mutated.get(machine) ?? 0);
+  }
+
+  #pumpAll(): void {
+    for (const lane of this.#lanes.values()) this.#pump(lane);
+  }
+
+  #pump(lane: Lane): void {
+    const { mutationsPerProvider, getsPerProvider, mutations } = this.#parts.limits;
+    while (lane.gets.size > 0 && lane.getting < getsPerProvider && this.#mayCall(lane)) {
+      lane.getting++;
+      this.#make(first(lane.gets));
+    }
+    while (
+      lane.urgent.size + lane.mutations.size > 0 &&
+      lane.mutating < mutationsPerProvider &&
+      this.#mutating < mutations &&
+      this.#mayCall(lane)
+    ) {
+      lane.mutating++;
+      this.#mutating++;
+      this.#make(first(lane.urgent.size > 0 ? lane.urgent : lane.mutations));
+    }
+  }
+
+  #mayCall({ breaker, mutating, getting }: Lane): boolean {
+    if (this.#isStopped || breaker.state === 'open') return false;
+    return breaker.state === 'closed' || mutating + getting === 0;
+  }
+
+  #make(call: Call): void {
+    const number = ++this.#calls;
+    const began = call.request.command === 'get' ? this.readingBegins() : ++this.#order;
+    this.#inFlight.set(number, { call, began });
+    call.starting?.();
+    const { provider, machine, request } = call;
+    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });
+  }
+
+  #laneOf(provider: string): Lane {
+    const known = this.#lanes.get(provider);
+    if (known !== undefined) return known;
+    const { clock, random, limits } = this.#parts;
+    const breaker = new Breaker({
+      clock,
+      random,
+      failures: limits.breakerFailures,
+      backoff: limits.breaker,
+      onChange: (state) => this.#breakerChanged(provider, state),
+    });
+    const queues = { urgent: new Set<Call>(), mutations: new Set<Call>(), gets: new Set<Call>() };
+    const lane: Lane = { ...queues, breaker, mutating: 0, getting: 0 };
+    this.#lanes.set(provider, lane);
+    return lane;
+  }
+
+  #breakerChanged(provider: string, state: BreakerState): void {
+    for (const listener of this.#breakerListeners) listener(provider, state);
+    if (state !== 'open') this.#pump(this.#laneOf(provider));
+  }
+}
+
+function queueOf(lane: Lane, { request, isUrgent = false }: Call): Set<Call> {
+  if (request.command === 'get') return lane.gets;
+  return isUrgent ? lane.urgent : lane.mutations;
+}
+
+function first(queue: Set<Call>): Call {
+  const [call] = queue;
+  queue.delete(call!);
+  return call!;
+}

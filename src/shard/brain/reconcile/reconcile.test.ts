@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { record, Scene, some } from '../../../../test/shard/scene.ts';
+import { MachineState } from '../../../model/index.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
+
+describe('reconcile', () => {
+  it('reads everything first, then changes, and everything again from time to time', () => {
+    const scene = new Scene();
+    const wanted: string[] = [];
+    for (let i = 0; i < 70; i++) {
+      wanted.push(scene.effects.findLast((effect) => effect.kind === 'list')!.wanted);
+      scene.list([]);
+      scene.hand.advance(1000);
+    }
+    expect(wanted.filter((kind) => kind === 'full')).toHaveLength(2);
+    expect(wanted[0]).toBe('full');
+  });
+
+  it('waits longer after readings that fail, and is ready once every provider was read', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.failList();
+    scene.list([], { provider: 'q' });
+    expect(scene.reconcile.isReady).toBe(false);
+    scene.list([]);
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(scene.told).toEqual(['list-failed p']);
+  });
+
+  it('drops a record whose List began before the last mutation ended, and reads the machine again', () => {
+    const scene = new Scene();
+    scene.list([record('m', Speculative)]);
+    scene.hand.advance(1000);
+    scene.decide('Provision', 'm');
+    scene.accept('create', Creating);
+    // This reading began before the Create; the reader will not bring the record again.
+    scene.list([record('m', Speculative)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.told).toContain('dropped m');
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('drops a record that comes while an action has the machine, and reads it when the action is done', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.list([record('m', Idle, { pricePerHour: 7 })]);
+    expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1', pricePerHour: 1 });
+    expect(scene.calls('get')).toEqual([]);
+    scene.blob();
+    scene.accept('configure', Configuring);
+    scene.find(Configured, { pricePerHour: 7 });
+    expect(scene.ledger('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
+  });
+
+  it('drops a Get that a mutation overtook, and reads again', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.decide('Reclaim', 'm');
+    scene.accept('drain', Draining);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+    scene.find(Draining);
+    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+  });
+
+  it('believes a List that a free machine is gone, but asks about a bound one', () => {
+    const scene = new Scene();
+    scene.list([...some(2), record('b', Configured), record('b2', Configured)]);
+    scene.list([], { gone: ['m-0', 'b', 'b2'] });
+    expect(scene.ledger('m-0')).toBeNull();
+    expect(scene.ledger('b')).not.toBeNull();
+    scene.answer('get', { kind: 'unknown-machine' });
+    scene.find(Configured);
+    expect(scene.ledger('b')).toBeNull();
+    expect(scene.ledger('b2')).toMatchObject({ state: Configured });
+    expect(scene.heardBy('c1').at(-1)).toBeNull();
+  });
+
+  it('finds out what is gone when the reader has lost its memory', () => {
+    const scene = new Scene();
+    scene.list(some(3));
+    // A reading under way when a minute has passed is a short one; the one after it is full.
+    scene.hand.advance(61_000);
+    scene.list([]);
+    scene.list([record('m-0', Idle), record('m-1', Idle)], { isFirst: true });
+    expect(scene.ledger('m-2')).toBeNull();
+    expect(scene.ledger('m-1')).not.toBeNull();
+  });
+
+  it('refuses the id of another provider, says so once, and calls only the owner', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.list([record('m', Idle)]);
+    scene.list([record('m', Failed)], { provider: 'q' });
+    scene.list([record('m', Configured)], { provider: 'q' });
+    scene.list([], { provider: 'q', gone: ['m'] });
+    expect(scene.told).toEqual(['collided m p q']);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    scene.decide('Delete', 'm');
+    expect(scene.calls('delete')).toMatchObject([{ provider: 'p' }]);
+  });
+
+  it('gives an id to another provider when the first has let go of it', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.list([record('m', Idle)]);
+    scene.list([], { gone: ['m'] });
+    scene.list([record('m', Idle)], { provider: 'q' });
+    scene.decide('Delete', 'm');
+    expect(scene.calls('delete')).toMatchObject([{ provider: 'q' }]);
+  });
+
+  it('counts records that nobody could take by reason, and keeps the last good one', () => {
+    const scene = new Scene();
+    scene.list([record('m', Idle)]);
+    const problem = (code: 'BF_MACHINE_PRICE' | 'BF_MACHINE_HOST_MISSING') => ({
+      code,
+      path: '',
+      message: '',
+    });
+    const problems = [problem('BF_MACHINE_PRICE'), problem('BF_MACHINE_HOST_MISSING')];
+    scene.list([], { refused: 5, problems });
+    expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('tells a cluster everything again when its operator comes back', () => {
+    const scene = new Scene();
+    scene.list([record('a', Configured), record('b', Configuring), record('c', Draining), record('d', Idle)]);
+    scene.ledger('a');
+    scene.effects.length = 0;
+    scene.news.tellAll('c1');
+    expect(new Set(scene.heardBy('c1'))).toEqual(new Set([Configuring, Configured, Draining]));
+  });
+});

@@ -1,0 +1,292 @@
+// Keeps the ledger true to what the providers have. A record counts only if its reading began after the machine's last
+// mutation had ended; an older one, or one that came while an action had the machine, is dropped and the machine read
+// again on its own, because the reader will not bring the same record twice. Bound machines are not given up on the word
+// of a List alone. A machine belongs to the provider that listed it first; the same id at another one is refused.
+
+import type { Standing } from '../../../fleet/index.ts';
+import { type Clock, isBound, type Machine, MachineState, type Random } from '../../../model/index.ts';
+import type { ListKind, ListReport } from '../../../provider/index.ts';
+import type { CallOutcome, Effect, ListEvent } from '../../events.ts';
+import type { Actuation } from '../actuation/actuation.ts';
+import { waitMs } from '../backoff.ts';
+import type { Book } from '../book.ts';
+import type { Desk } from '../desk.ts';
+import type { Memory } from '../memory.ts';
+import type { ReconcileLimits } from './limits.ts';
+import { type RefusalReason, refusalsOf } from './refusals.ts';
+import { ShrinkGuard } from './shrink-guard.ts';
+
+/** For metrics and logs. */
+export interface ReconcileObserver {
+  listed(provider: string, report: ListReport): void;
+  listFailed(provider: string, error: string): void;
+  /** An empty or sharply shrunken List is not believed yet. */
+  listHeld(provider: string, known: number, missing: number, timesInARow: number): void;
+  refused(provider: string, reason: RefusalReason, count: number): void;
+  /** Two providers list one id; the second is not heard. */
+  collided(machine: string, owner: string, other: string): void;
+  /** A host that is there and paid for, of which we knew nothing, or had given up knowing. */
+  orphanFound(machine: string, provider: string, state: MachineState): void;
+  /** A record came too late or too early to mean anything, and is read again. */
+  dropped(machine: string): void;
+}
+
+export interface ReconcileParts {
+  readonly providers: readonly string[];
+  readonly book: Book;
+  readonly desk: Desk;
+  readonly memory: Memory;
+  readonly actuation: Actuation;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: (effect: Effect) => void;
+  readonly limits: ReconcileLimits;
+  readonly observer: ReconcileObserver;
+}
+
+interface Reading {
+  readonly number: number;
+  readonly began: number;
+  readonly wanted: ListKind;
+  /** Machines that came, in case the reader has lost its memory and cannot say which did not; null: none were known. */
+  readonly seen: Set<string> | null;
+}
+
+interface Source {
+  readonly name: string;
+  readonly guard: ShrinkGuard;
+  reading: Reading | null;
+  failures: number;
+  lastFullMs: number;
+  hasListed: boolean;
+}
+
+export class Reconcile {
+  readonly #parts: ReconcileParts;
+  readonly #sources: ReadonlyMap<string, Source>;
+  /** Machines to be read again as soon as nobody has them. */
+  readonly #owed = new Set<string>();
+  /** Machines with a Get under way or due; a machine is read once at a time. */
+  readonly #checking = new Set<string>();
+  readonly #collisions = new Set<string>();
+  #readings = 0;
+  #isStopped = false;
+
+  constructor(parts: ReconcileParts) {
+    this.#parts = parts;
+    const source = (name: string): Source => ({
+      ...{ name, guard: new ShrinkGuard(), reading: null, failures: 0 },
+      ...{ lastFullMs: Number.NEGATIVE_INFINITY, hasListed: false },
+    });
+    this.#sources = new Map(parts.providers.map((name) => [name, source(name)]));
+    parts.actuation.onFreed((machine, mustLook) => {
+      if (mustLook || this.#owed.has(machine)) this.check(machine);
+    });
+  }
+
+  /** Whether every provider has been read as a whole. */
+  get isReady(): boolean {
+    return [...this.#sources.values()].every(({ hasListed }) => hasListed);
+  }
+
+  start(): void {
+    for (const source of this.#sources.values()) this.#read(source);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  handle(event: ListEvent): void {
+    const source = this.#sources.get(event.provider);
+    const reading = source?.reading;
+    if (source === undefined || reading?.number !== event.reading) return;
+    switch (event.kind) {
+      case 'list-changed':
+        for (const machine of event.machines) this.#listed(source, reading, machine);
+        break;
+      case 'list-gone':
+        source.guard.gone(event.ids.filter((id) => this.#parts.book.ownerOf(id) === source.name));
+        break;
+      case 'list-ended':
+        this.#ended(source, reading, event.report, event.error);
+        break;
+    }
+  }
+
+  /** Machines of a provider that a List no longer had and that are kept all the same. */
+  heldLosses(provider: string): number {
+    return this.#sources.get(provider)?.guard.missing ?? 0;
+  }
+
+  /** A person says that a shrunken List is right. */
+  acceptList(provider: string): boolean {
+    const source = this.#sources.get(provider);
+    if (source === undefined) return false;
+    const began = this.#parts.desk.readingBegins();
+    for (const id of source.guard.accept()) this.#lost(id, began);
+    this.#parts.desk.readingEnded(began);
+    return true;
+  }
+
+  /** Reads one machine, and takes what comes. */
+  check(id: string, failures = 0): void {
+    const { book, actuation, desk } = this.#parts;
+    const provider = book.ownerOf(id);
+    if (provider === undefined || this.#checking.has(id) || this.#isStopped) return;
+    if (actuation.isBusy(id)) {
+      this.#owed.add(id);
+      return;
+    }
+    this.#owed.delete(id);
+    this.#checking.add(id);
+    desk.submit({
+      provider,
+      machine: id,
+      request: { command: 'get' },
+      ended: (outcome, began) => {
+        this.#checking.delete(id);
+        if (!this.#isCurrent(id, began)) this.check(id);
+        else this.#checked(id, provider, outcome, failures + 1);
+      },
+    });
+  }
+
+  #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
+    const { clock, random, limits, book } = this.#parts;
+    if (outcome.kind === 'found') this.#take(provider, outcome.machine);
+    else if (outcome.kind === 'unknown-machine') book.lose(id);
+    else clock.after(waitMs(random, limits.retry, failures), () => this.check(id, failures));
+  }
+
+  #read(source: Source): void {
+    const { clock, desk, book, limits, emit } = this.#parts;
+    if (this.#isStopped) return;
+    const isDue = clock.now() - source.lastFullMs >= limits.fullMs;
+    const wanted: ListKind = isDue ? 'full' : 'changes';
+    const seen = isDue && book.countOf(source.name) > 0 ? new Set<string>() : null;
+    source.reading = { number: ++this.#readings, began: desk.readingBegins(), wanted, seen };
+    emit({ kind: 'list', provider: source.name, reading: this.#readings, wanted });
+  }
+
+  #listed(source: Source, { began, seen }: Reading, machine: Machine): void {
+    const { book } = this.#parts;
+    const { id } = machine;
+    const owner = book.ownerOf(id);
+    if (owner !== undefined && owner !== source.name) {
+      this.#collide(id, owner, source.name);
+      return;
+    }
+    seen?.add(id);
+    source.guard.isThere(id);
+    if (!this.#isCurrent(id, began)) this.#drop(id);
+    else if (isLoss(book.standing(id), machine)) this.check(id);
+    else this.#take(source.name, machine);
+  }
+
+  #isCurrent(id: string, began: number): boolean {
+    return !this.#parts.actuation.isBusy(id) && this.#parts.desk.isCurrent(id, began);
+  }
+
+  #drop(id: string): void {
+    this.#parts.observer.dropped(id);
+    this.check(id);
+  }
+
+  #take(provider: string, machine: Machine): void {
+    const { book, actuation, observer, clock } = this.#parts;
+    const { id, state } = machine;
+    if (!actuation.isNews(machine)) return;
+    const known = book.standing(id);
+    if (known?.state === MachineState.Speculative && hasHost(state))
+      observer.orphanFound(id, provider, state);
+    if (known === null) this.#meet(provider, machine);
+    else book.observe(machine, provider, clock.now());
+    actuation.seen(id);
+  }
+
+  /** First sight, but perhaps not ever: what our own file knows goes with the record. */
+  #meet(provider: string, machine: Machine): void {
+    const { book, memory, clock } = this.#parts;
+    const facts = memory.recall(machine.id);
+    if (facts === null) {
+      book.observe(machine, provider, clock.now());
+      return;
+    }
+    const isSameBinding = facts.stamp !== null && machine.cluster === facts.cluster;
+    const stamp = isSameBinding ? facts.stamp : machine.stamp;
+    const known = { ...machine, stamp, target: facts.target };
+    book.observe(known, provider, facts.idleSinceMs ?? clock.now());
+  }
+
+  #ended(source: Source, reading: Reading, report: ListReport | null, error: string): void {
+    const { desk, observer, clock, random, limits } = this.#parts;
+    source.reading = null;
+    desk.heard(source.name, report !== null);
+    if (report === null) {
+      source.failures++;
+      observer.listFailed(source.name, error);
+      clock.after(waitMs(random, limits.retry, source.failures), () => this.#read(source));
+    } else {
+      source.failures = 0;
+      observer.listed(source.name, report);
+      for (const [reason, count] of refusalsOf(report)) observer.refused(source.name, reason, count);
+      if (report.kind === 'full') this.#fullEnded(source, reading, report);
+      clock.after(limits.changesMs, () => this.#read(source));
+    }
+    desk.readingEnded(reading.began);
+  }
+
+  #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {
+    const { book, clock, observer, memory } = this.#parts;
+    if (report.isFirst && seen !== null) source.guard.gone(this.#notIn(source.name, seen));
+    source.lastFullMs = clock.now();
+    const known = book.countOf(source.name);
+    const gone = source.guard.listEnded(known);
+    if (gone === null) {
+      observer.listHeld(source.name, known, source.guard.missing, source.guard.suspicions);
+      return;
+    }
+    for (const id of gone) this.#lost(id, began);
+    const wasReady = this.isReady;
+    source.hasListed = true;
+    if (!wasReady && this.isReady) memory.dropUnseen();
+  }
+
+  #notIn(provider: string, seen: ReadonlySet<string>): readonly string[] {
+    const ids = [...this.#parts.book.idsIn(provider, ANY_STATE)];
+    return ids.filter((id) => !seen.has(id));
+  }
+
+  /** A List no longer has it. That is enough for a machine nobody uses. */
+  #lost(id: string, began: number): void {
+    const { book } = this.#parts;
+    const standing = book.standing(id);
+    if (standing === null) return;
+    const isUsed = isBound(standing.state) || standing.state === MachineState.Draining;
+    if (isUsed || !this.#isCurrent(id, began)) this.check(id);
+    else book.lose(id);
+  }
+
+  #collide(id: string, owner: string, other: string): void {
+    const pair = JSON.stringify([id, other]);
+    if (this.#collisions.has(pair) || this.#collisions.size >= MAX_COLLISIONS) return;
+    this.#collisions.add(pair);
+    this.#parts.observer.collided(id, owner, other);
+  }
+}
+
+/** Collisions that are told once each; past that somebody copied a whole inventory. */
+const MAX_COLLISIONS = 10_000;
+
+const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
+
+function hasHost(state: MachineState): boolean {
+  return state !== MachineState.Speculative && state !== MachineState.Failed;
+}
+
+/** A record that takes a serving machine away from its cluster. */
+function isLoss(known: Standing | null, seen: Machine): boolean {
+  if (known?.state !== MachineState.Configured) return false;
+  return seen.state !== MachineState.Configured || seen.cluster !== known.cluster;
+}

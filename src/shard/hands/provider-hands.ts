@@ -1,0 +1,131 @@
+// Carries out what the brain wants of providers: calls and readings of inventories. How an error is to be taken is said
+// here and nowhere else, in the brain's own few words.
+
+import { type Machine, printable } from '../../model/index.ts';
+import {
+  type Accepted,
+  type CallName,
+  type ListKind,
+  type ListReport,
+  type ListSink,
+  machinesOf,
+  type ProviderClient,
+  ProviderError,
+  type ProviderErrorKind,
+} from '../../provider/index.ts';
+import type {
+  ActuationEvent,
+  CallEffect,
+  CallOutcome,
+  ListEffect,
+  ListEvent,
+  ProviderRequest,
+} from '../events.ts';
+import { looksSoldOut } from '../sold-out.ts';
+
+/** `InventoryReader`, or one on a thread of its own. */
+export interface Inventory {
+  read(wanted: ListKind, sink: ListSink): Promise<ListReport>;
+}
+
+export interface ProviderEnd {
+  readonly client: Pick<ProviderClient, 'create' | 'configure' | 'drain' | 'delete' | 'get'>;
+  readonly inventory: Inventory;
+}
+
+export class ProviderHands {
+  readonly #ends: ReadonlyMap<string, ProviderEnd>;
+  readonly #post: (event: ActuationEvent | ListEvent) => void;
+
+  constructor(ends: ReadonlyMap<string, ProviderEnd>, post: (event: ActuationEvent | ListEvent) => void) {
+    this.#ends = ends;
+    this.#post = post;
+  }
+
+  /** Never rejects: whatever happens, an event says so. */
+  async carryOut(effect: CallEffect | ListEffect): Promise<void> {
+    const end = this.#ends.get(effect.provider);
+    if (end === undefined) throw new Error(`there is no provider ${printable(effect.provider)}`);
+    if (effect.kind === 'list') await this.#list(effect, end.inventory);
+    else this.#post({ kind: 'call-ended', call: effect.call, outcome: await made(end, effect) });
+  }
+
+  async #list({ provider, reading, wanted }: ListEffect, inventory: Inventory): Promise<void> {
+    const sink: ListSink = {
+      changed: (batch) =>
+        this.#post({ kind: 'list-changed', provider, reading, machines: machinesOf(batch) }),
+      gone: (ids) => this.#post({ kind: 'list-gone', provider, reading, ids }),
+    };
+    try {
+      const report = await inventory.read(wanted, sink);
+      this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#post({ kind: 'list-ended', provider, reading, report: null, error: message });
+    }
+  }
+}
+
+async function made({ client }: ProviderEnd, { machine, request }: CallEffect): Promise<CallOutcome> {
+  try {
+    if (request.command === 'get') return found(await client.get(machine));
+    const { operationId: operation, machine: record } = await transition(client, machine, request);
+    return { kind: 'accepted', operation, machine: record };
+  } catch (error) {
+    return outcomeOf(error, request.command);
+  }
+}
+
+function found(machine: Machine): CallOutcome {
+  return { kind: 'found', machine };
+}
+
+function transition(
+  client: ProviderEnd['client'],
+  machine: string,
+  request: Exclude<ProviderRequest, { readonly command: 'get' }>,
+): Promise<Accepted> {
+  switch (request.command) {
+    case 'create':
+      return client.create(machine);
+    case 'configure': {
+      const { cluster, blob: bootstrapBlob, metadata } = request;
+      return client.configure(machine, { cluster, bootstrapBlob, metadata });
+    }
+    case 'drain':
+      return client.drain(machine, request.graceSeconds);
+    case 'delete':
+      return client.delete(machine);
+  }
+}
+
+/**
+ * What each kind of error means. `denied` speaks of the shard and not of the machine, so it must not burn one machine
+ * after the other: like a provider out of reach, it opens the breaker.
+ */
+const MEANINGS: Readonly<
+  Record<ProviderErrorKind, 'fenced' | 'unknown-machine' | 'transient' | 'permanent'>
+> = {
+  fenced: 'fenced',
+  'not-found': 'unknown-machine',
+  unimplemented: 'permanent',
+  invalid: 'permanent',
+  'too-large': 'permanent',
+  position: 'transient',
+  denied: 'transient',
+  throttled: 'transient',
+  unavailable: 'transient',
+  deadline: 'transient',
+  cancelled: 'transient',
+  malformed: 'transient',
+  internal: 'transient',
+};
+
+export function outcomeOf(error: unknown, command: Exclude<CallName, 'list'>): CallOutcome {
+  if (!(error instanceof ProviderError)) return { kind: 'transient', message: String(error) };
+  const { message } = error;
+  const kind = MEANINGS[error.kind];
+  if (kind === 'fenced' || kind === 'unknown-machine') return { kind };
+  if (command === 'create' && looksSoldOut(message)) return { kind: 'stock-out', message };
+  return { kind, message };
+}

@@ -1,0 +1,278 @@
+// Test support: a brain's actuation and reconcile over a real ledger, with a clock moved by hand and every answer given
+// by the test. Imported by tests only.
+
+import { Fleet } from '../../src/fleet/index.ts';
+import {
+  type Action,
+  type ActionKind,
+  type Clock,
+  keyOf,
+  keyText,
+  type Machine,
+  MachineState,
+  type Need,
+  Random,
+} from '../../src/model/index.ts';
+import type { ListReport } from '../../src/provider/index.ts';
+import { Actuation } from '../../src/shard/brain/actuation/actuation.ts';
+import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/actuation/limits.ts';
+import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
+import { Book } from '../../src/shard/brain/book.ts';
+import { DESK_LIMITS, Desk, type DeskLimits } from '../../src/shard/brain/desk.ts';
+import { type MachineFacts, type MachineStore, Memory } from '../../src/shard/brain/memory.ts';
+import { NodeNews } from '../../src/shard/brain/node-news.ts';
+import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
+import { Reconcile } from '../../src/shard/brain/reconcile/reconcile.ts';
+import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import { aMachine, aNeed } from '../fleets.ts';
+
+/** A clock that moves by hand and runs what is due in order. */
+class HandClock implements Clock {
+  #now = 1_000_000;
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    const until = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#timers.delete(due);
+      this.#now = due.at;
+      due.run();
+    }
+    this.#now = until;
+  }
+}
+
+/** A durable file that survives the scene. `events` tells when it was written, among what else happened. */
+export class FakeStore implements MachineStore {
+  readonly facts = new Map<string, MachineFacts>();
+  onSave: (ids: readonly string[]) => void = () => {};
+
+  load(): Iterable<MachineFacts> {
+    return [...this.facts.values()];
+  }
+
+  save(changed: readonly MachineFacts[], dropped: readonly string[]): void {
+    for (const facts of changed) this.facts.set(facts.id, facts);
+    for (const id of dropped) this.facts.delete(id);
+    this.onSave(changed.map(({ id }) => id));
+  }
+}
+
+export interface SceneOptions {
+  readonly providers?: readonly string[];
+  readonly store?: FakeStore;
+  readonly limits?: Partial<ActuationLimits>;
+  readonly desk?: Partial<DeskLimits>;
+  readonly clock?: Clock;
+  readonly onEffect?: (effect: Effect) => void;
+}
+
+export const NEED: Need = aNeed({ cluster: 'c1', priority: 100 });
+export const OTHER_NEED: Need = aNeed({ cluster: 'c2', priority: 900_000 });
+
+const REPORT: Omit<ListReport, 'kind'> = {
+  ...{ isFirst: false, messages: 1, bytes: 1, records: 0, added: 0, changed: 0 },
+  ...{ unchanged: 0, gone: 0, missing: 0, refused: 0, problems: [], hasRevision: true },
+};
+
+export class Scene {
+  readonly hand = new HandClock();
+  readonly effects: Effect[] = [];
+  /** Everything that observers were told, as words. */
+  readonly told: string[] = [];
+  readonly ended: ActionRecord[] = [];
+  readonly store: FakeStore;
+  readonly book = new Book(new Fleet());
+  readonly memory: Memory;
+  readonly desk: Desk;
+  readonly actuation: Actuation;
+  readonly reconcile: Reconcile;
+  readonly news: NodeNews;
+  readonly #answered = new Set<Effect>();
+  readonly #needs = new Map([NEED, OTHER_NEED].map((need) => [keyText(keyOf(need)), need.profile]));
+
+  constructor(options: SceneOptions = {}) {
+    const clock = options.clock ?? this.hand;
+    const { book } = this;
+    const emit = (effect: Effect): void => {
+      this.effects.push(effect);
+      options.onEffect?.(effect);
+    };
+    const random = new Random(7);
+    this.store = options.store ?? new FakeStore();
+    this.memory = new Memory(book, this.store);
+    this.desk = new Desk({ clock, random, emit, limits: { ...DESK_LIMITS, ...options.desk } });
+    this.news = new NodeNews(book, emit);
+    const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
+    const { desk, memory } = this;
+    this.actuation = new Actuation({
+      ...{ book, desk, memory, clock, random, emit, epoch: 1n },
+      profileOf: (key) => this.#needs.get(keyText(key)),
+      limits: { ...ACTUATION_LIMITS, ...options.limits },
+      observer: {
+        ended: (record) => this.ended.push(record),
+        passed: () => {},
+        bootstrapAnswered: () => {},
+        overdue: (machine, state) => say('overdue', machine, state),
+      },
+    });
+    this.reconcile = new Reconcile({
+      ...{ book, desk, memory, clock, random, emit, actuation: this.actuation, limits: RECONCILE_LIMITS },
+      providers: options.providers ?? ['p'],
+      observer: {
+        listed: () => {},
+        listFailed: (provider) => say('list-failed', provider),
+        listHeld: (provider, known, missing, times) => say('list-held', provider, known, missing, times),
+        refused: (provider, reason, count) => say('refused', provider, reason, count),
+        collided: (machine, owner, other) => say('collided', machine, owner, other),
+        orphanFound: (machine, provider) => say('orphan', machine, provider),
+        dropped: (machine) => say('dropped', machine),
+      },
+    });
+    this.reconcile.start();
+  }
+
+  /** Ends the reading under way, or the next one. */
+  list(
+    changed: readonly Machine[],
+    { provider = 'p', gone = [] as readonly string[], ...report }: ListAnswer = {},
+  ): void {
+    const { reading, wanted } = this.reading(provider);
+    const kind = gone.length > 0 ? 'full' : wanted;
+    this.reconcile.handle({ kind: 'list-changed', provider, reading, machines: changed });
+    if (gone.length > 0) this.reconcile.handle({ kind: 'list-gone', provider, reading, ids: gone });
+    this.reconcile.handle({
+      ...{ kind: 'list-ended', provider, reading, error: '' },
+      report: { ...REPORT, kind, ...report },
+    });
+  }
+
+  failList(provider = 'p'): void {
+    const { reading } = this.reading(provider);
+    this.reconcile.handle({ kind: 'list-ended', provider, reading, report: null, error: 'no route' });
+  }
+
+  /** The reading that a provider has not answered; lets time pass until there is one. */
+  reading(provider = 'p'): ListEffect {
+    const find = (): ListEffect | undefined =>
+      this.effects.find(
+        (effect): effect is ListEffect =>
+          effect.kind === 'list' && effect.provider === provider && !this.#answered.has(effect),
+      );
+    if (find() === undefined) this.hand.advance(RECONCILE_LIMITS.changesMs);
+    const reading = find();
+    if (reading === undefined) throw new Error('nobody reads');
+    this.#answered.add(reading);
+    return reading;
+  }
+
+  /** Calls that wait for an answer. */
+  calls(command?: ProviderRequest['command']): readonly CallEffect[] {
+    return this.effects.filter(
+      (effect): effect is CallEffect =>
+        effect.kind === 'call' &&
+        !this.#answered.has(effect) &&
+        (command === undefined || effect.request.command === command),
+    );
+  }
+
+  /** Answers the oldest open call of a kind. */
+  answer(command: ProviderRequest['command'], outcome: CallOutcome): CallEffect {
+    const [call] = this.calls(command);
+    if (call === undefined) throw new Error(`no ${command} is under way`);
+    this.#answered.add(call);
+    this.actuation.handle({ kind: 'call-ended', call: call.call, outcome });
+    return call;
+  }
+
+  /** The provider accepts, and says how the machine stands. */
+  accept(command: ProviderRequest['command'], state: MachineState, given: Partial<Machine> = {}): void {
+    const [call] = this.calls(command);
+    const machine = record(call!.machine, state, given);
+    this.answer(command, { kind: 'accepted', operation: 'op', machine });
+  }
+
+  find(state: MachineState, given: Partial<Machine> = {}): void {
+    const [call] = this.calls('get');
+    this.answer('get', { kind: 'found', machine: record(call!.machine, state, given) });
+  }
+
+  fail(command: ProviderRequest['command'], message = 'no answer'): void {
+    this.answer(command, { kind: 'transient', message });
+  }
+
+  /** The last question for a blob gets an answer. */
+  blob(given: { readonly error?: string; readonly ttlSeconds?: number } = {}): void {
+    const asked = this.effects.findLast((effect) => effect.kind === 'ask-bootstrap');
+    const { error = '', ttlSeconds = 0 } = given;
+    const blob = error === '' ? Buffer.from('join') : null;
+    const { request } = asked as Extract<Effect, { readonly kind: 'ask-bootstrap' }>;
+    this.actuation.handle({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+  }
+
+  open(...clusters: readonly string[]): this {
+    for (const cluster of clusters)
+      this.actuation.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
+    return this;
+  }
+
+  /** A cycle decided this; returns why nothing came of it, one word per refused action. */
+  decide(kind: ActionKind, machine: string, given: Partial<Action> = {}): readonly string[] {
+    this.book.freeze();
+    return this.actuation.accept([action(kind, machine, given)]).map(({ why }) => why);
+  }
+
+  /** How a machine stands in the ledger that the next cycle would read. */
+  ledger(id: string) {
+    this.memory.frozen(this.book.freeze());
+    this.memory.flush();
+    return this.book.recordOf(id);
+  }
+
+  heardBy(cluster: string): readonly (MachineState | null)[] {
+    return this.effects.flatMap((effect) =>
+      effect.kind === 'node-state' && effect.cluster === cluster ? [effect.state] : [],
+    );
+  }
+
+  #sessions = 0;
+}
+
+type ListAnswer =
+  Partial<ListReport> extends infer R
+    ? Omit<R, 'gone'> & { readonly provider?: string; readonly gone?: readonly string[] }
+    : never;
+
+/** A provider's record. */
+export function record(id: string, state: MachineState, given: Partial<Machine> = {}): Machine {
+  const { held: _, idleSinceMs: __, drainSeconds: ___, ...machine } = aMachine(id, state, given);
+  return machine;
+}
+
+export function action(kind: ActionKind, machine: string, given: Partial<Action> = {}): Action {
+  const isFor = kind === 'Bootstrap' || kind === 'Provision';
+  const isDrain = kind === 'Preempt' || kind === 'Reclaim';
+  return {
+    ...{ kind, machine, cluster: kind === 'Delete' ? '' : 'c1', reason: 'phase1.idle' },
+    ...{ graceSeconds: isDrain ? 600 : 0, preemptorPriority: 0 },
+    need: isFor ? keyOf(NEED) : null,
+    ...given,
+  };
+}
+
+/** So many machines m-0, m-1, … in a state. */
+export function some(count: number, state: MachineState = MachineState.Idle): readonly Machine[] {
+  return Array.from({ length: count }, (_, i) => record(`m-${i}`, state));
+}
