@@ -2,12 +2,17 @@
 // the rung's digest is of, so `bigfleet decide` and other checkers can judge the plan.
 
 import { writeFileSync } from 'node:fs';
-import type { DecisionInput, Need } from '../../src/model/index.ts';
+import type { Fleet } from '../../src/fleet/index.ts';
+import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
 import { type ScaleProfile, writeScenario } from '../../src/sim/index.ts';
+import { hostOf } from './carry-out.ts';
 import { OPTIONS, type Rung } from './rung.ts';
 
 /** Machines and Needs together: about 130 MB of text. Readers hold all of it at once, and much more ends in their way. */
 const LARGEST_EXPORT = 400_000;
+
+/** What Failed machines say of themselves. */
+const FAILURE = 'the host stopped answering';
 
 /** Why a rung of this profile cannot be written; null if it can. */
 export function exportProblem({ name, configured, idle, speculative, needs }: ScaleProfile): string | null {
@@ -21,11 +26,18 @@ export function exportRung(rung: Rung, file: string): void {
   writeFileSync(file, writeScenario(inputOf(rung)));
 }
 
-function inputOf({ machinesSince, nowMs, rollUpsSince, workload }: Rung): DecisionInput {
+function inputOf({ fleet, nowMs, rollUpsSince, workload }: Rung): DecisionInput {
   const needs: Need[] = [];
   for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
     needs.push(...(rollUpsSince.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
   }
-  const machines = [...workload.machines()].map((machine) => machinesSince.get(machine.id) ?? machine);
+  const machines = [...workload.machines()].map(({ id }) => machineOf(fleet, id));
   return { nowMs, machines, needs, options: OPTIONS };
+}
+
+/** A machine as the ledger has it, with what no decision reads. */
+function machineOf({ machines }: Fleet, id: string): LedgerMachine {
+  const record = machines.recordAt(machines.slotOf(id)!);
+  const { state } = record;
+  return { ...record, host: hostOf(id, state), lastError: state === MachineState.Failed ? FAILURE : '' };
 }

@@ -1,19 +1,14 @@
 // A rung of the ladder: one profile in one regime. Makes the fleet, and then one cycle after the other with what happens
 // between them. What is timed is the whole cycle: applying the journal (`freeze`) and the decision. Making the records
-// that enter the journal stands for reading them from the wire, and is not timed.
+// that enter the journal stands for reading them from the wire, and is not timed. Where a regime has changes, plans are
+// carried out between cycles as well, as on a shard; otherwise rows that a change left short would pile up.
 //
 // A decision holds its actions in columns. Spelling them out as objects is left to who sends them, a few at a time, and
 // is not part of the cycle.
 
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, Journal } from '../../src/fleet/index.ts';
-import {
-  DEFAULT_SCORE_WEIGHTS,
-  type DecisionOptions,
-  type LedgerMachine,
-  MachineState,
-  type Need,
-} from '../../src/model/index.ts';
+import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, type Need } from '../../src/model/index.ts';
 import {
   beginningOf,
   Churn,
@@ -25,6 +20,7 @@ import {
   WORKLOAD_NOW_MS,
   Workload,
 } from '../../src/sim/index.ts';
+import { CarryOut } from './carry-out.ts';
 
 export const OPTIONS: DecisionOptions = {
   readyClusters: null,
@@ -62,9 +58,11 @@ export class Rung {
   readonly engine: Engine;
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
-  /** For exports: what entered the journal so far, the last record of a machine and the last roll-up of a cluster. */
+  readonly #carryOut: CarryOut;
+  /** What its own engine decided last, and nobody has carried out yet. */
+  #decided: Decision | null = null;
+  /** For exports: the last roll-up of each cluster that sent one. */
   readonly #remembers: boolean;
-  readonly machinesSince = new Map<string, LedgerMachine>();
   readonly rollUpsSince = new Map<string, readonly Need[]>();
   #cycles = 0;
 
@@ -75,6 +73,7 @@ export class Rung {
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
     const loaded = this.workload.load(this.fleet);
+    this.#carryOut = new CarryOut(this.fleet, this.#journal);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change, loaded);
@@ -118,9 +117,11 @@ export class Rung {
     return new Engine(this.fleet, { checkEvery: 0, clock: () => performance.now(), ...options });
   }
 
-  /** The decision of another engine on the fleet as it stands. */
+  /** The decision of an engine on the fleet as it stands. Only what the rung's own decides is carried out. */
   decideOn(engine: Engine): Decision {
-    return engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
+    const decision = engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
+    if (engine === this.engine) this.#decided = decision;
+    return decision;
   }
 
   /** Ends the worker threads. */
@@ -130,13 +131,11 @@ export class Rung {
 
   #change(): void {
     if (this.#churn === null) return;
-    const { machines, rollUps } = this.#churn.next();
     const atMs = this.nowMs;
-    for (const machine of machines) {
-      this.#journal.append({ kind: 'observe', machine, atMs });
-      const idleSinceMs = machine.state === MachineState.Idle ? atMs : null;
-      if (this.#remembers) this.machinesSince.set(machine.id, { ...machine, idleSinceMs });
-    }
+    if (this.#decided !== null) this.#carryOut.append(this.#decided, atMs);
+    this.#decided = null;
+    const { machines, rollUps } = this.#churn.next();
+    for (const machine of machines) this.#journal.append({ kind: 'observe', machine, atMs });
     for (const { cluster, needs } of rollUps) {
       this.#journal.append({ kind: 'demand', cluster, needs });
       if (this.#remembers) this.rollUpsSince.set(cluster, needs);
@@ -158,6 +157,7 @@ export class Rung {
     const ms = performance.now() - start;
     const { user, system } = process.threadCpuUsage(cpu);
     const stats = this.engine.lastCycle;
+    this.#decided = decision;
     return { decision, ms, cpuMs: (user + system) / 1000, partsMs: { freeze, ...stats.phaseMs }, stats };
   }
 }

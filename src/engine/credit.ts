@@ -159,7 +159,7 @@ function walkOthers(
   const key = cycle.turns.key[turn]!;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
   const cluster = cycle.turns.cluster[turn]!;
-  const walk = early ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+  const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
     const classNumber = machines.classOf[slot]!;

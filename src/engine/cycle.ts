@@ -82,6 +82,8 @@ export class Cycle {
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
   #claimCount = 0;
+  /** Claims there were when what is left of the cluster being credited was listed; NONE if that is not known now. */
+  #listedAt = NONE;
   readonly #creditRegions = new Regions();
   /** By cluster: where its credits stand, and in the same place of `unclaimed`, up to `unclaimedEnd`, what is left. */
   creditPlace = new Uint32Array(0);
@@ -326,6 +328,7 @@ export class Cycle {
   /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
+    this.#listedAt = NONE;
     this.contests.clear();
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
   }
@@ -360,6 +363,30 @@ export class Cycle {
    */
   walkLeft(cluster: number): BoundWalk {
     return this.walk.beginList(this.unclaimed, this.creditPlace[cluster]!, this.freeEnd[cluster]!);
+  }
+
+  /**
+   * The same of the cluster that is being credited. Rows that look for machines of others come late, when most are taken,
+   * so what is left is listed, and listed again from the list once half of it may be gone.
+   */
+  walkFree(cluster: number): BoundWalk {
+    const place = this.creditPlace[cluster]!;
+    if (this.#listedAt === NONE) this.closeCluster(cluster);
+    else if (2 * (this.#claimCount - this.#listedAt) <= this.freeEnd[cluster]! - place)
+      return this.walkLeft(cluster);
+    else this.freeEnd[cluster] = this.#keepFree(place, this.freeEnd[cluster]!);
+    this.#listedAt = this.#claimCount;
+    return this.walkLeft(cluster);
+  }
+
+  /** Takes claimed machines out of a part of `unclaimed`, and returns where it ends now. */
+  #keepFree(from: number, to: number): number {
+    let end = from;
+    for (let i = from; i < to; i++) {
+      const slot = this.unclaimed[i]!;
+      if (this.claimedBy[slot] === 0) this.unclaimed[end++] = slot;
+    }
+    return end;
   }
 
   /** Loads what a turn lacks beyond its credits into `want`. */
@@ -516,6 +543,8 @@ export class Cycle {
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) this.claimedBy[this.claims[i]!] = 0;
     this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
+    // What it claimed before the list was made is not on it.
+    if (this.#listedAt > this.#claimCount) this.#listedAt = NONE;
   }
 
   /** Undoes all claims of the turn being served, those from the pools in reverse order. */

@@ -43,7 +43,7 @@ export class EvenList {
     const cycle = this.#cycle;
     const key = cycle.turns.key[this.#turn]!;
     const cluster = cycle.turns.cluster[this.#turn]!;
-    const walk = early ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+    const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (cycle.isAnothers(slot, key)) this.#add(slot);
     }

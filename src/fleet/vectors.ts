@@ -59,6 +59,12 @@ export class Dimensions {
     return column;
   }
 
+  /** Whether all names have a dimension. */
+  knows(vector: ResourceVector): boolean {
+    for (const name of vector.keys()) if (!this.#numbers.has(name)) return false;
+    return true;
+  }
+
   /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
   admit(vectors: Iterable<ResourceVector>): void {
     let fresh: Set<string> | undefined;
@@ -106,7 +112,7 @@ export class VectorColumn {
   }
 
   set(index: number, vector: ResourceVector): void {
-    this.#dimensions.admit([vector]);
+    if (!this.#dimensions.knows(vector)) this.#dimensions.admit([vector]);
     const { stride } = this.#dimensions;
     this.#reserve(index);
     const offset = index * stride;

@@ -57,12 +57,20 @@ export function isZero(vector: ResourceVector): boolean {
 
 /** One text per value of a vector: names in order, zeros left out. `16Gi` and its byte count give the same text. */
 export function canonicalResources(vector: ResourceVector): string {
-  const names: string[] = [];
-  for (const [name, units] of vector) if (units > 0) names.push(name);
-  if (names.length > 1) names.sort(compareText);
   let text = '';
-  for (const name of names) text += `${text === '' ? '' : ','}${escapeName(name)}=${vector.get(name)!}`;
+  let last = '';
+  for (const [name, units] of vector) {
+    if (!(units > 0)) continue;
+    // Most vectors have their names in order, and need no list of them.
+    if (text !== '' && compareText(last, name) > 0) return canonicalResources(inNameOrder(vector));
+    text += text === '' ? `${escapeName(name)}=${units}` : `,${escapeName(name)}=${units}`;
+    last = name;
+  }
   return text;
+}
+
+function inNameOrder(vector: ResourceVector): ResourceVector {
+  return new Map([...vector].sort(([a], [b]) => compareText(a, b)));
 }
 
 const NEEDS_ESCAPE = /[\\=,]/;

@@ -1,0 +1,101 @@
+// Carries a plan out between two cycles, as a shard and its providers would: what the next cycle finds in the journal.
+// Every move is at its end at once, so that what is measured is deciding and not waiting.
+
+import type { Decision } from '../../src/engine/index.ts';
+import type { Fleet, Journal } from '../../src/fleet/index.ts';
+import {
+  type Action,
+  Command,
+  dollarsOfBucket,
+  type HostRef,
+  type Machine,
+  MachineState,
+  type NeedKey,
+  type Profile,
+  type Stamp,
+} from '../../src/model/index.ts';
+
+const { Configured, Idle, Speculative } = MachineState;
+
+/** Where a machine stands at the end of a move. */
+type End = Pick<Machine, 'state' | 'cluster' | 'stamp'>;
+
+const FREE: End = { state: Idle, cluster: '', stamp: null };
+const GIVEN_BACK: End = { state: Speculative, cluster: '', stamp: null };
+
+export class CarryOut {
+  readonly #fleet: Fleet;
+  readonly #journal: Journal;
+  /** Profiles of rows and folds by fingerprint, as far as they were asked for. */
+  readonly #profiles = new Map<string, Profile>();
+
+  constructor(fleet: Fleet, journal: Journal) {
+    this.#fleet = fleet;
+    this.#journal = journal;
+  }
+
+  /** Appends all that the plan comes to. The decision must still be good. */
+  append(decision: Decision, atMs: number): void {
+    for (const [id, key] of decision.restamps()) {
+      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = this.#stampFor(key);
+      const { priority } = this.#profileOf(key);
+      const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
+      this.#journal.append({ kind: 'restamp', id, key, priority, ...penalties });
+    }
+    for (const action of decision.eachAction()) this.#carryOut(action, atMs);
+  }
+
+  #carryOut({ kind, machine: id, cluster, need }: Action, atMs: number): void {
+    switch (kind) {
+      case 'Bootstrap':
+      case 'Provision':
+        this.#ends(id, { state: Configured, cluster, stamp: this.#stampFor(need!) }, atMs);
+        break;
+      case 'Preempt':
+      case 'Reclaim':
+        // A machine that is free without having been drained would be taken for lost, and with it its target.
+        this.#journal.append({ kind: 'command', command: Command.Drain, target: need, id, atMs });
+        this.#ends(id, FREE, atMs);
+        break;
+      case 'Delete':
+        this.#ends(id, GIVEN_BACK, atMs);
+        break;
+    }
+  }
+
+  /** The provider's record of the machine at the end of its move. */
+  #ends(id: string, end: End, atMs: number): void {
+    const { machines } = this.#fleet;
+    const record = machines.recordAt(machines.slotOf(id)!);
+    const machine = { ...record, host: hostOf(id, end.state), lastError: '', ...end };
+    this.#journal.append({ kind: 'observe', machine, atMs });
+  }
+
+  #stampFor(key: NeedKey): Stamp {
+    const { priority, interruptionBucket, reclamationBucket } = this.#profileOf(key);
+    return {
+      priority,
+      interruptionPenaltyDollars: dollarsOfBucket(interruptionBucket),
+      reclamationPenaltyDollars: dollarsOfBucket(reclamationBucket),
+      fingerprint: key.fingerprint,
+      group: key.group,
+    };
+  }
+
+  #profileOf({ fingerprint }: NeedKey): Profile {
+    if (!this.#profiles.has(fingerprint)) this.#learnProfiles();
+    return this.#profiles.get(fingerprint)!;
+  }
+
+  #learnProfiles(): void {
+    for (const entry of this.#fleet.demand.profiles.entries) {
+      if (entry === undefined) continue;
+      for (const profile of [entry.profile, entry.stripped]) this.#profiles.set(profile.fingerprint, profile);
+    }
+  }
+}
+
+/** Quota slots have no host. */
+export function hostOf(id: string, state: MachineState): HostRef | null {
+  return state === Speculative ? null : { provider: 'bench', ref: id };
+}
