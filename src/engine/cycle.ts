@@ -13,6 +13,7 @@ import { sortedBy } from './radix.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
+import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { Want } from './want.ts';
@@ -67,6 +68,7 @@ export class Cycle {
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
   readonly sums: DomainSums;
+  readonly supply: Supply;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
@@ -122,6 +124,8 @@ export class Cycle {
   unhostedOf = new Map<number, number[]>();
   /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
   lastTakenAt = new Int32Array(0);
+  /** The classes of which there is one. */
+  takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now. */
@@ -147,6 +151,7 @@ export class Cycle {
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
     this.sums = new DomainSums(this);
+    this.supply = new Supply(this);
     this.pools = new Pools(fleet);
     this.contests = new Contests(fleet);
     this.want = new Want(fleet);
@@ -205,6 +210,7 @@ export class Cycle {
     this.#reserveCredits(dirty);
     this.pools.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
+    this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
     for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;

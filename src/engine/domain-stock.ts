@@ -1,7 +1,8 @@
 // Stock: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
-// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back.
+// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back, or came
+// or left between two cycles.
 
-import type { Domains } from '../fleet/index.ts';
+import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 
@@ -14,10 +15,13 @@ const USABLE = [
   MachineState.Draining,
 ];
 
-/** The domains of one topology key, and how often the pools have changed in each. */
+/** The domains of one topology key, and how often the pools and the machines of any state have changed in each. */
 export class Topology {
   readonly domains: Domains;
   #changes = new Uint32Array(0);
+  #moves = new Uint32Array(0);
+  /** Moves in all domains. */
+  moves = 0;
 
   constructor(domains: Domains) {
     this.domains = domains;
@@ -27,18 +31,28 @@ export class Topology {
     return this.#changes[domain]!;
   }
 
+  movesIn(domain: number): number {
+    return this.#moves[domain]!;
+  }
+
   /** Makes room for all domains that have a number. */
   reserve(): void {
-    if (this.#changes.length >= this.domains.names.length) return;
-    const changes = new Uint32Array(this.domains.names.length * 2);
-    changes.set(this.#changes);
-    this.#changes = changes;
+    this.#changes = withRoom(this.#changes, this.domains.names.length);
+    this.#moves = withRoom(this.#moves, this.domains.names.length);
   }
 
   /** A machine of a class was taken from the pools or put back. */
   touch(classNumber: number): void {
     const domain = this.domains.of(classNumber);
     if (domain >= 0 && domain < this.#changes.length) this.#changes[domain]!++;
+  }
+
+  /** A machine came to a class or left it. */
+  move(classNumber: number): void {
+    const domain = this.domains.of(classNumber);
+    if (domain < 0 || domain >= this.#moves.length) return;
+    this.#moves[domain]!++;
+    this.moves++;
   }
 }
 
@@ -48,6 +62,7 @@ const NEVER = -1;
 export class DomainStock {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
+  readonly #pattern: Pattern;
   /** Classes that fit: in no order, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
@@ -64,14 +79,19 @@ export class DomainStock {
   /** By domain: the changes there when it was added up. */
   readonly #seen: Float64Array;
   /** What all machines of a domain come to, and by dimension what the best domain has of it. */
-  #capacity: Float64Array | null = null;
+  readonly #capacity: Float64Array;
   readonly #most: Float64Array;
+  /** The moves in all domains, and by domain, when that was added up. */
+  #movesSeen = NEVER;
+  readonly #movesSeenIn: Float64Array;
   #special: Map<number, number[]> | null = null;
 
-  constructor(cycle: Cycle, topology: Topology, fitting: Uint32Array) {
+  constructor(cycle: Cycle, topology: Topology, pattern: Pattern) {
     const { domains } = topology;
+    const fitting = pattern.fittingClasses();
     this.#cycle = cycle;
     this.#topology = topology;
+    this.#pattern = pattern;
     this.fitting = fitting;
     // Looking classes up first gives every domain its number.
     for (const c of fitting) domains.of(c);
@@ -87,18 +107,18 @@ export class DomainStock {
     this.idle = new Float64Array(length * this.dims);
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
+    this.#capacity = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
+    this.#movesSeenIn = new Float64Array(length).fill(NEVER);
   }
 
   get domains(): Domains {
     return this.#topology.domains;
   }
 
-  /** Forgets all amounts: another cycle has begun. */
-  forget(): void {
-    this.#seen.fill(NEVER);
-    this.#capacity = null;
+  /** Another cycle has begun: other machines may have a target or a penalty. */
+  beginCycle(): void {
     this.#special = null;
   }
 
@@ -146,12 +166,11 @@ export class DomainStock {
     if (this.#special === null) {
       const { machines } = this.#cycle.fleet;
       const { offset, length } = machines.specialIdle;
-      const fits = new Set(length === 0 ? [] : this.fitting);
       this.#special = new Map();
       for (let i = offset; i < offset + length; i++) {
         const slot = machines.arena.data[i]!;
         const c = machines.classOf[slot]!;
-        if (!fits.has(c)) continue;
+        if (!this.#pattern.fits(c)) continue;
         const slots = this.#special.get(this.domains.of(c));
         if (slots === undefined) this.#special.set(this.domains.of(c), [slot]);
         else slots.push(slot);
@@ -175,60 +194,104 @@ export class DomainStock {
   }
 
   #capacities(): Float64Array {
-    if (this.#capacity !== null) return this.#capacity;
-    const { classes, dimensions } = this.#cycle.fleet;
-    const capacity = new Float64Array(this.free.length);
-    for (const c of this.fitting) {
-      const members = this.#cycle.stocks.membersOf(c);
-      const to = this.domains.of(c) * this.dims;
+    const { moves } = this.#topology;
+    if (this.#movesSeen === moves) return this.#capacity;
+    this.#movesSeen = moves;
+    this.#most.fill(0);
+    for (const domain of this.list) {
+      this.#countAll(domain);
       for (let d = 0; d < this.dims; d++) {
-        capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+        this.#most[d] = Math.max(this.#most[d]!, this.#capacity[domain * this.dims + d]!);
       }
     }
-    this.#most.fill(0);
-    for (const [i, amount] of capacity.entries()) {
-      this.#most[i % this.dims] = Math.max(this.#most[i % this.dims]!, amount);
+    return this.#capacity;
+  }
+
+  /** Adds up all machines of a domain, if some came or left. */
+  #countAll(domain: number): void {
+    const moves = this.#topology.movesIn(domain);
+    if (this.#movesSeenIn[domain] === moves) return;
+    this.#movesSeenIn[domain] = moves;
+    const { classes, dimensions } = this.#cycle.fleet;
+    const to = domain * this.dims;
+    this.#capacity.fill(0, to, to + this.dims);
+    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
+      const c = this.#classes[i]!;
+      const members = this.#cycle.stocks.membersOf(c);
+      for (let d = 0; d < this.dims; d++) {
+        this.#capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+      }
     }
-    this.#capacity = capacity;
-    return capacity;
   }
 }
 
 const NOTHING: readonly number[] = [];
 
-/** The stocks of all patterns that gangs ask for. Lists of classes are kept from cycle to cycle, amounts are not. */
+/** The stocks of all patterns that gangs ask for. They are kept from cycle to cycle and follow what changed. */
 export class DomainStocks {
   readonly #cycle: Cycle;
-  readonly #topologies = new Map<Domains, Topology>();
+  #topologies = new Map<Domains, Topology>();
   #stocks = new Map<number, DomainStock>();
   #earlier = new Map<number, DomainStock>();
   #onTrial = false;
-  /** By class: machines in any state of use; NEVER where nobody has asked. */
+  /** Classes of which machines were taken in this cycle, and by class whether it is one of them. */
+  #touched: number[] = [];
+  #isTouched = new Uint8Array(0);
+  /** By class: one more than its machines in any state of use; 0 where nobody has asked. */
   #members = new Int32Array(0);
+  #restockedSeen = NEVER;
+  #countedSeen = NEVER;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
   }
 
-  /** Forgets all amounts, and all patterns that no gang asked for in the cycle before. */
+  /** Follows what changed since the cycle before, and forgets all patterns that no gang asked for in it. */
   beginCycle(): void {
+    const { counted, restocked } = this.#cycle.fleet.machines;
     this.#earlier = this.#stocks;
     this.#stocks = new Map();
-    this.#members = new Int32Array(0);
     this.#onTrial = false;
+    const moved = counted.since(this.#countedSeen);
+    const changed = restocked.since(this.#restockedSeen);
+    this.#countedSeen = counted.end;
+    this.#restockedSeen = restocked.end;
+    if (moved === null || changed === null) {
+      this.#earlier.clear();
+      this.#topologies = new Map();
+      this.#members.fill(0);
+    } else {
+      for (const c of new Set(moved)) {
+        this.#members[c] = 0;
+        if (this.#isInUse(c)) this.#eachTopology((t) => t.move(c));
+      }
+      for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+      // What was taken is back.
+      for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+    }
+    for (const c of this.#touched) this.#isTouched[c] = 0;
+    this.#touched = [];
+  }
+
+  /** A class that has gone stands in no list of classes any more, so no stock that is kept has it. */
+  #isInUse(classNumber: number): boolean {
+    return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
+  }
+
+  #eachTopology(act: (topology: Topology) => void): void {
+    for (const topology of this.#topologies.values()) act(topology);
   }
 
   /** Machines of a class that could serve somebody, whoever uses them now. */
   membersOf(classNumber: number): number {
     const { classes, machines } = this.#cycle.fleet;
-    if (this.#members.length === 0) this.#members = new Int32Array(classes.size).fill(NEVER);
-    let members = this.#members[classNumber]!;
-    if (members === NEVER) {
-      members = 0;
+    this.#members = withRoom(this.#members, classes.size);
+    if (this.#members[classNumber] === 0) {
+      let members = 0;
       for (const state of USABLE) members += machines.countOf(classNumber, state);
-      this.#members[classNumber] = members;
+      this.#members[classNumber] = members + 1;
     }
-    return members;
+    return this.#members[classNumber]! - 1;
   }
 
   /** What the pools hold for a gang. */
@@ -250,6 +313,12 @@ export class DomainStocks {
   /** A machine of the pools was claimed or is free again: its domain is to be added up again. */
   touch(classNumber: number): void {
     if (this.#onTrial) return;
+    if (classNumber >= this.#isTouched.length)
+      this.#isTouched = withRoom(this.#isTouched, this.#cycle.fleet.classes.size);
+    if (this.#isTouched[classNumber] === 0) {
+      this.#isTouched[classNumber] = 1;
+      this.#touched.push(classNumber);
+    }
     for (const topology of this.#topologies.values()) topology.touch(classNumber);
   }
 
@@ -262,10 +331,10 @@ export class DomainStocks {
 
   #open(number: number, profile: number): DomainStock {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
-    const fitting = patterns.patternOf(number).fittingClasses();
+    const pattern = patterns.patternOf(number);
     const earlier = this.#earlier.get(number);
-    if (earlier?.fitting === fitting && earlier.dims === dimensions.count) {
-      earlier.forget();
+    if (earlier?.fitting === pattern.fittingClasses() && earlier.dims === dimensions.count) {
+      earlier.beginCycle();
       return earlier;
     }
     const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
@@ -274,7 +343,7 @@ export class DomainStocks {
       topology = new Topology(byKey);
       this.#topologies.set(byKey, topology);
     }
-    const stock = new DomainStock(this.#cycle, topology, fitting);
+    const stock = new DomainStock(this.#cycle, topology, pattern);
     topology.reserve();
     return stock;
   }
