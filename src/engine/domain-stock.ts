@@ -20,7 +20,8 @@ export class Topology {
   readonly domains: Domains;
   #changes = new Uint32Array(0);
   #moves = new Uint32Array(0);
-  /** Moves in all domains. */
+  /** In all domains. */
+  changes = 0;
   moves = 0;
 
   constructor(domains: Domains) {
@@ -44,7 +45,9 @@ export class Topology {
   /** A machine of a class was taken from the pools or put back. */
   touch(classNumber: number): void {
     const domain = this.domains.of(classNumber);
-    if (domain >= 0 && domain < this.#changes.length) this.#changes[domain]!++;
+    if (domain < 0 || domain >= this.#changes.length) return;
+    this.#changes[domain]!++;
+    this.changes++;
   }
 
   /** A machine came to a class or left it. */
@@ -67,6 +70,10 @@ export class DomainStock {
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
   readonly #start: Uint32Array;
+  /** By domain, in the same place up to `#stockedEnd[d]`: those of which the cycle began with machines in the pools. */
+  readonly #stocked: Uint32Array;
+  readonly #stockedEnd: Uint32Array;
+  readonly #stockedSeen: Float64Array;
   /** Domains with classes that fit. */
   readonly list: readonly number[];
   /** Dimensions of the fleet. */
@@ -78,6 +85,8 @@ export class DomainStock {
   readonly counts: Int32Array;
   /** By domain: the changes there when it was added up. */
   readonly #seen: Float64Array;
+  /** The changes in all domains when all were looked at. */
+  #allSeen = NEVER;
   /** What all machines of a domain come to, and by dimension what the best domain has of it. */
   readonly #capacity: Float64Array;
   readonly #most: Float64Array;
@@ -102,6 +111,9 @@ export class DomainStock {
     this.#classes = new Uint32Array(fitting.length);
     for (const c of fitting) this.#classes[start[domains.of(c) + 1]!++] = c;
     this.#start = start;
+    this.#stocked = new Uint32Array(fitting.length);
+    this.#stockedEnd = new Uint32Array(length);
+    this.#stockedSeen = new Float64Array(length).fill(NEVER);
     this.list = [...domains.names.keys()].filter((domain) => start[domain + 1]! > start[domain]!);
     this.dims = cycle.fleet.dimensions.count;
     this.idle = new Float64Array(length * this.dims);
@@ -127,6 +139,14 @@ export class DomainStock {
     return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
   }
 
+  /** Makes sure that the amounts of all domains are those of now. */
+  lookAll(): void {
+    const { changes } = this.#topology;
+    if (this.#allSeen === changes) return;
+    this.#allSeen = changes;
+    for (const domain of this.list) this.look(domain);
+  }
+
   /** Makes sure that the amounts of a domain are those of now. */
   look(domain: number): void {
     const changes = this.#topology.changesIn(domain);
@@ -138,8 +158,9 @@ export class DomainStock {
     }
     this.counts[domain] = 0;
     const { pools } = this.#cycle;
-    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
-      const c = this.#classes[i]!;
+    this.#listStocked(domain);
+    for (let i = this.#start[domain]!; i < this.#stockedEnd[domain]!; i++) {
+      const c = this.#stocked[i]!;
       const idle = pools.freeIdle(c);
       const speculative = pools.freeSpeculative(c);
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
@@ -147,6 +168,19 @@ export class DomainStock {
     for (const slot of this.specialIn(domain)) {
       if (this.#cycle.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
     }
+  }
+
+  /** Most classes have no machine in the pools, and taking one does not change which do. */
+  #listStocked(domain: number): void {
+    const moves = this.#topology.movesIn(domain);
+    if (this.#stockedSeen[domain] === moves) return;
+    this.#stockedSeen[domain] = moves;
+    const { pools } = this.#cycle;
+    let end = this.#start[domain]!;
+    for (let i = end; i < this.#start[domain + 1]!; i++) {
+      if (pools.stocks(this.#classes[i]!)) this.#stocked[end++] = this.#classes[i]!;
+    }
+    this.#stockedEnd[domain] = end;
   }
 
   #add(domain: number, classNumber: number, idle: number, speculative: number): void {

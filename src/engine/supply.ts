@@ -71,10 +71,13 @@ export class Supply {
     let fewest = Number.POSITIVE_INFINITY;
     let best = NONE;
     for (const c of this.#samplesOf(turn, gang?.domain ?? NONE)) {
-      const count = machinesNeeded(cycle, rest, c);
-      if (count === Number.POSITIVE_INFINITY || count > fewest) continue;
-      if (count < fewest || this.#isBetter(c, best, interruptionDollars)) best = c;
-      fewest = count;
+      if (best !== NONE && !coversAll(cycle, rest, c, fewest)) continue;
+      if (best === NONE || coversAll(cycle, rest, c, fewest - 1)) {
+        const count = machinesNeeded(cycle, rest, c);
+        if (count === Number.POSITIVE_INFINITY) continue;
+        best = c;
+        fewest = count;
+      } else if (this.#isBetter(c, best, interruptionDollars)) best = c;
     }
     return best === NONE ? null : { count: fewest, like: machines.idOf(machines.firstOf(best)) };
   }
@@ -137,6 +140,17 @@ export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching
     matching.configured += machines.countOf(c, MachineState.Configured);
   }
   return matching;
+}
+
+/** Whether so many machines of a class do: quicker than how many it takes, and mostly all one wants to know. */
+function coversAll(cycle: Cycle, deficit: Float64Array, classNumber: number, count: number): boolean {
+  const { classes, dimensions } = cycle.fleet;
+  const from = classNumber * dimensions.stride;
+  // A product beyond 2^53 is not exact, but no smaller than that, and no deficit is larger.
+  for (let d = 0; d < dimensions.count; d++) {
+    if (deficit[d]! > classes.allocatable.data[from + d]! * count) return false;
+  }
+  return true;
 }
 
 function machinesNeeded(cycle: Cycle, deficit: Float64Array, classNumber: number): number {
