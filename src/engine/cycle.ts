@@ -12,6 +12,7 @@ import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
+import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 import { Want } from './want.ts';
@@ -66,6 +67,7 @@ export class Cycle {
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
   readonly sums: DomainSums;
+  readonly supply: Supply;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
@@ -123,6 +125,8 @@ export class Cycle {
   unhostedOf = new Map<number, number[]>();
   /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
   lastTakenAt = new Int32Array(0);
+  /** The classes of which there is one. */
+  takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now. */
@@ -146,6 +150,7 @@ export class Cycle {
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
     this.sums = new DomainSums(this);
+    this.supply = new Supply(this);
     this.pools = new Pools(fleet);
     this.contests = new Contests(fleet);
     this.want = new Want(fleet);
@@ -204,6 +209,7 @@ export class Cycle {
     this.#reserveCredits(dirty);
     this.pools.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
+    this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
     for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
     return dirty;

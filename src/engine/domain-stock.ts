@@ -1,7 +1,8 @@
 // Stock: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
-// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back.
+// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back, or came
+// or left between two cycles.
 
-import type { Domains } from '../fleet/index.ts';
+import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 
@@ -14,10 +15,14 @@ const USABLE = [
   MachineState.Draining,
 ];
 
-/** The domains of one topology key, and how often the pools have changed in each. */
+/** The domains of one topology key, and how often the pools and the machines of any state have changed in each. */
 export class Topology {
   readonly domains: Domains;
   #changes = new Uint32Array(0);
+  #moves = new Uint32Array(0);
+  /** In all domains. */
+  changes = 0;
+  moves = 0;
 
   constructor(domains: Domains) {
     this.domains = domains;
@@ -27,18 +32,30 @@ export class Topology {
     return this.#changes[domain]!;
   }
 
+  movesIn(domain: number): number {
+    return this.#moves[domain]!;
+  }
+
   /** Makes room for all domains that have a number. */
   reserve(): void {
-    if (this.#changes.length >= this.domains.names.length) return;
-    const changes = new Uint32Array(this.domains.names.length * 2);
-    changes.set(this.#changes);
-    this.#changes = changes;
+    this.#changes = withRoom(this.#changes, this.domains.names.length);
+    this.#moves = withRoom(this.#moves, this.domains.names.length);
   }
 
   /** A machine of a class was taken from the pools or put back. */
   touch(classNumber: number): void {
     const domain = this.domains.of(classNumber);
-    if (domain >= 0 && domain < this.#changes.length) this.#changes[domain]!++;
+    if (domain < 0 || domain >= this.#changes.length) return;
+    this.#changes[domain]!++;
+    this.changes++;
+  }
+
+  /** A machine came to a class or left it. */
+  move(classNumber: number): void {
+    const domain = this.domains.of(classNumber);
+    if (domain < 0 || domain >= this.#moves.length) return;
+    this.#moves[domain]!++;
+    this.moves++;
   }
 }
 
@@ -48,10 +65,15 @@ const NEVER = -1;
 export class DomainStock {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
+  readonly #pattern: Pattern;
   /** Classes that fit: in no order, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
   readonly #start: Uint32Array;
+  /** By domain, in the same place up to `#stockedEnd[d]`: those of which the cycle began with machines in the pools. */
+  readonly #stocked: Uint32Array;
+  readonly #stockedEnd: Uint32Array;
+  readonly #stockedSeen: Float64Array;
   /** Domains with classes that fit. */
   readonly list: readonly number[];
   /** Dimensions of the fleet. */
@@ -63,15 +85,22 @@ export class DomainStock {
   readonly counts: Int32Array;
   /** By domain: the changes there when it was added up. */
   readonly #seen: Float64Array;
+  /** The changes in all domains when all were looked at. */
+  #allSeen = NEVER;
   /** What all machines of a domain come to, and by dimension what the best domain has of it. */
-  #capacity: Float64Array | null = null;
+  readonly #capacity: Float64Array;
   readonly #most: Float64Array;
+  /** The moves in all domains, and by domain, when that was added up. */
+  #movesSeen = NEVER;
+  readonly #movesSeenIn: Float64Array;
   #special: Map<number, number[]> | null = null;
 
-  constructor(cycle: Cycle, topology: Topology, fitting: Uint32Array) {
+  constructor(cycle: Cycle, topology: Topology, pattern: Pattern) {
     const { domains } = topology;
+    const fitting = pattern.fittingClasses();
     this.#cycle = cycle;
     this.#topology = topology;
+    this.#pattern = pattern;
     this.fitting = fitting;
     // Looking classes up first gives every domain its number.
     for (const c of fitting) domains.of(c);
@@ -82,29 +111,40 @@ export class DomainStock {
     this.#classes = new Uint32Array(fitting.length);
     for (const c of fitting) this.#classes[start[domains.of(c) + 1]!++] = c;
     this.#start = start;
+    this.#stocked = new Uint32Array(fitting.length);
+    this.#stockedEnd = new Uint32Array(length);
+    this.#stockedSeen = new Float64Array(length).fill(NEVER);
     this.list = [...domains.names.keys()].filter((domain) => start[domain + 1]! > start[domain]!);
     this.dims = cycle.fleet.dimensions.count;
     this.idle = new Float64Array(length * this.dims);
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
+    this.#capacity = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
+    this.#movesSeenIn = new Float64Array(length).fill(NEVER);
   }
 
   get domains(): Domains {
     return this.#topology.domains;
   }
 
-  /** Forgets all amounts: another cycle has begun. */
-  forget(): void {
-    this.#seen.fill(NEVER);
-    this.#capacity = null;
+  /** Another cycle has begun: other machines may have a target or a penalty. */
+  beginCycle(): void {
     this.#special = null;
   }
 
   /** The fitting classes of a domain. */
   classesIn(domain: number): Uint32Array {
     return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
+  }
+
+  /** Makes sure that the amounts of all domains are those of now. */
+  lookAll(): void {
+    const { changes } = this.#topology;
+    if (this.#allSeen === changes) return;
+    this.#allSeen = changes;
+    for (const domain of this.list) this.look(domain);
   }
 
   /** Makes sure that the amounts of a domain are those of now. */
@@ -118,8 +158,9 @@ export class DomainStock {
     }
     this.counts[domain] = 0;
     const { pools } = this.#cycle;
-    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
-      const c = this.#classes[i]!;
+    this.#listStocked(domain);
+    for (let i = this.#start[domain]!; i < this.#stockedEnd[domain]!; i++) {
+      const c = this.#stocked[i]!;
       const idle = pools.freeIdle(c);
       const speculative = pools.freeSpeculative(c);
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
@@ -127,6 +168,19 @@ export class DomainStock {
     for (const slot of this.specialIn(domain)) {
       if (this.#cycle.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
     }
+  }
+
+  /** Most classes have no machine in the pools, and taking one does not change which do. */
+  #listStocked(domain: number): void {
+    const moves = this.#topology.movesIn(domain);
+    if (this.#stockedSeen[domain] === moves) return;
+    this.#stockedSeen[domain] = moves;
+    const { pools } = this.#cycle;
+    let end = this.#start[domain]!;
+    for (let i = end; i < this.#start[domain + 1]!; i++) {
+      if (pools.stocks(this.#classes[i]!)) this.#stocked[end++] = this.#classes[i]!;
+    }
+    this.#stockedEnd[domain] = end;
   }
 
   #add(domain: number, classNumber: number, idle: number, speculative: number): void {
@@ -146,12 +200,11 @@ export class DomainStock {
     if (this.#special === null) {
       const { machines } = this.#cycle.fleet;
       const { offset, length } = machines.specialIdle;
-      const fits = new Set(length === 0 ? [] : this.fitting);
       this.#special = new Map();
       for (let i = offset; i < offset + length; i++) {
         const slot = machines.arena.data[i]!;
         const c = machines.classOf[slot]!;
-        if (!fits.has(c)) continue;
+        if (!this.#pattern.fits(c)) continue;
         const slots = this.#special.get(this.domains.of(c));
         if (slots === undefined) this.#special.set(this.domains.of(c), [slot]);
         else slots.push(slot);
@@ -175,60 +228,104 @@ export class DomainStock {
   }
 
   #capacities(): Float64Array {
-    if (this.#capacity !== null) return this.#capacity;
-    const { classes, dimensions } = this.#cycle.fleet;
-    const capacity = new Float64Array(this.free.length);
-    for (const c of this.fitting) {
-      const members = this.#cycle.stocks.membersOf(c);
-      const to = this.domains.of(c) * this.dims;
+    const { moves } = this.#topology;
+    if (this.#movesSeen === moves) return this.#capacity;
+    this.#movesSeen = moves;
+    this.#most.fill(0);
+    for (const domain of this.list) {
+      this.#countAll(domain);
       for (let d = 0; d < this.dims; d++) {
-        capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+        this.#most[d] = Math.max(this.#most[d]!, this.#capacity[domain * this.dims + d]!);
       }
     }
-    this.#most.fill(0);
-    for (const [i, amount] of capacity.entries()) {
-      this.#most[i % this.dims] = Math.max(this.#most[i % this.dims]!, amount);
+    return this.#capacity;
+  }
+
+  /** Adds up all machines of a domain, if some came or left. */
+  #countAll(domain: number): void {
+    const moves = this.#topology.movesIn(domain);
+    if (this.#movesSeenIn[domain] === moves) return;
+    this.#movesSeenIn[domain] = moves;
+    const { classes, dimensions } = this.#cycle.fleet;
+    const to = domain * this.dims;
+    this.#capacity.fill(0, to, to + this.dims);
+    for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
+      const c = this.#classes[i]!;
+      const members = this.#cycle.stocks.membersOf(c);
+      for (let d = 0; d < this.dims; d++) {
+        this.#capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+      }
     }
-    this.#capacity = capacity;
-    return capacity;
   }
 }
 
 const NOTHING: readonly number[] = [];
 
-/** The stocks of all patterns that gangs ask for. Lists of classes are kept from cycle to cycle, amounts are not. */
+/** The stocks of all patterns that gangs ask for. They are kept from cycle to cycle and follow what changed. */
 export class DomainStocks {
   readonly #cycle: Cycle;
-  readonly #topologies = new Map<Domains, Topology>();
+  #topologies = new Map<Domains, Topology>();
   #stocks = new Map<number, DomainStock>();
   #earlier = new Map<number, DomainStock>();
   #onTrial = false;
-  /** By class: machines in any state of use; NEVER where nobody has asked. */
+  /** Classes of which machines were taken in this cycle, and by class whether it is one of them. */
+  #touched: number[] = [];
+  #isTouched = new Uint8Array(0);
+  /** By class: one more than its machines in any state of use; 0 where nobody has asked. */
   #members = new Int32Array(0);
+  #restockedSeen = NEVER;
+  #countedSeen = NEVER;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
   }
 
-  /** Forgets all amounts, and all patterns that no gang asked for in the cycle before. */
+  /** Follows what changed since the cycle before, and forgets all patterns that no gang asked for in it. */
   beginCycle(): void {
+    const { counted, restocked } = this.#cycle.fleet.machines;
     this.#earlier = this.#stocks;
     this.#stocks = new Map();
-    this.#members = new Int32Array(0);
     this.#onTrial = false;
+    const moved = counted.since(this.#countedSeen);
+    const changed = restocked.since(this.#restockedSeen);
+    this.#countedSeen = counted.end;
+    this.#restockedSeen = restocked.end;
+    if (moved === null || changed === null) {
+      this.#earlier.clear();
+      this.#topologies = new Map();
+      this.#members.fill(0);
+    } else {
+      for (const c of new Set(moved)) {
+        this.#members[c] = 0;
+        if (this.#isInUse(c)) this.#eachTopology((t) => t.move(c));
+      }
+      for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+      // What was taken is back.
+      for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+    }
+    for (const c of this.#touched) this.#isTouched[c] = 0;
+    this.#touched = [];
+  }
+
+  /** A class that has gone stands in no list of classes any more, so no stock that is kept has it. */
+  #isInUse(classNumber: number): boolean {
+    return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
+  }
+
+  #eachTopology(act: (topology: Topology) => void): void {
+    for (const topology of this.#topologies.values()) act(topology);
   }
 
   /** Machines of a class that could serve somebody, whoever uses them now. */
   membersOf(classNumber: number): number {
     const { classes, machines } = this.#cycle.fleet;
-    if (this.#members.length === 0) this.#members = new Int32Array(classes.size).fill(NEVER);
-    let members = this.#members[classNumber]!;
-    if (members === NEVER) {
-      members = 0;
+    this.#members = withRoom(this.#members, classes.size);
+    if (this.#members[classNumber] === 0) {
+      let members = 0;
       for (const state of USABLE) members += machines.countOf(classNumber, state);
-      this.#members[classNumber] = members;
+      this.#members[classNumber] = members + 1;
     }
-    return members;
+    return this.#members[classNumber]! - 1;
   }
 
   /** What the pools hold for a gang. */
@@ -250,6 +347,12 @@ export class DomainStocks {
   /** A machine of the pools was claimed or is free again: its domain is to be added up again. */
   touch(classNumber: number): void {
     if (this.#onTrial) return;
+    if (classNumber >= this.#isTouched.length)
+      this.#isTouched = withRoom(this.#isTouched, this.#cycle.fleet.classes.size);
+    if (this.#isTouched[classNumber] === 0) {
+      this.#isTouched[classNumber] = 1;
+      this.#touched.push(classNumber);
+    }
     for (const topology of this.#topologies.values()) topology.touch(classNumber);
   }
 
@@ -262,10 +365,10 @@ export class DomainStocks {
 
   #open(number: number, profile: number): DomainStock {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
-    const fitting = patterns.patternOf(number).fittingClasses();
+    const pattern = patterns.patternOf(number);
     const earlier = this.#earlier.get(number);
-    if (earlier?.fitting === fitting && earlier.dims === dimensions.count) {
-      earlier.forget();
+    if (earlier?.fitting === pattern.fittingClasses() && earlier.dims === dimensions.count) {
+      earlier.beginCycle();
       return earlier;
     }
     const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
@@ -274,7 +377,7 @@ export class DomainStocks {
       topology = new Topology(byKey);
       this.#topologies.set(byKey, topology);
     }
-    const stock = new DomainStock(this.#cycle, topology, fitting);
+    const stock = new DomainStock(this.#cycle, topology, pattern);
     topology.reserve();
     return stock;
   }

@@ -298,9 +298,10 @@ function candidatesOf(cycle: Cycle, turn: number): DomainCandidate[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, turn);
   const shown: { readonly domain: number; readonly worst: number }[] = [];
+  sums.lookAll();
   for (const domain of sums.domains) {
     const last = shown[CANDIDATES_SHOWN - 1];
-    const worst = sums.countOf(domain) === 0 ? NONE : sums.worst(domain, last?.worst ?? 0);
+    const worst = sums.worst(domain, last?.worst ?? 0);
     if (worst === NONE) continue;
     if (last?.worst === worst && compareText(names[last.domain]!, names[domain]!) < 0) continue;
     shown.push({ domain, worst });

@@ -52,8 +52,9 @@ export class Hopeless {
       const still = new Set<number>();
       const { length, offset } = demand.rowsOf(cluster);
       for (let row = offset; row < offset + length; row++) {
+        if (demand.same[row] === 0) continue;
         const key = demand.key[row]!;
-        if (!keys.has(key) || demand.same[row] === 0 || !this.#isHopeless(row)) continue;
+        if (!keys.has(key) || !this.#isHopeless(row)) continue;
         turns.hopelessKey[key] = 1;
         still.add(key);
       }

@@ -70,6 +70,11 @@ export class Pools {
     return this.#speculative.free(classNumber);
   }
 
+  /** Whether such machines of a class were there when the cycle began. */
+  stocks(classNumber: number): boolean {
+    return this.#idle.holds(classNumber) || this.#speculative.holds(classNumber);
+  }
+
   /** Idle machines with a target or a penalty that nobody has claimed yet, in pool order. */
   *freeSpecial(): Generator<number> {
     const { machines } = this.#fleet;

@@ -165,7 +165,7 @@ class PhaseTwo {
     const { count: dims, stride } = dimensions;
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
     const stock = cycle.stocks.of(turn);
-    for (const domain of stock.list) stock.look(domain);
+    stock.lookAll();
     const have = stock.free.slice();
     const add = (c: number, count: number): void => {
       const at = stock.domains.of(c) * dims;

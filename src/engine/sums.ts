@@ -224,9 +224,17 @@ export class DomainSums {
     return ppm;
   }
 
-  /** Coverage of the dimension of which a domain has least; NONE as soon as it is known to be below `least`. */
+  /** Makes ready for `worst`. */
+  lookAll(): void {
+    if (this.#pooled) this.#stock.lookAll();
+  }
+
+  /**
+   * Coverage of the dimension of which a domain has least; NONE as soon as it is known to be below `least`, or if nothing
+   * is there at all. All domains have been looked at.
+   */
   worst(domain: number, least: number): number {
-    if (this.#pooled) this.#stock.look(domain);
+    if (this.#counts[domain] === 0 && (!this.#pooled || this.#stock.counts[domain] === 0)) return NONE;
     let worst = MILLION;
     for (let i = 0; i < this.#dims.length; i++) {
       const have = this.#joint(domain, this.#dims[i]!);

@@ -1,39 +1,61 @@
-// What would help rows that are not met. Rows ask about the same patterns again and again, so what a pattern can use is
-// put together once per cycle: how many machines match it, and of every size the cheapest known machine.
+// What would help rows that are not met: how many machines match a pattern, and which known machine would do. Rows ask
+// about the same patterns again and again, so what was put together for one is kept, from cycle to cycle too, until a
+// machine that matches it comes or leaves.
 
+import type { Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState, type UnmetDetail } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
+import { Sizes } from './sizes.ts';
 import { NONE } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
-/** The known machine of one size that costs least, then comes first by id. */
-interface Sample {
-  /** A class of this size. */
-  readonly classNumber: number;
-  readonly cost: number;
-  readonly slot: number;
+/** What is known of a pattern. */
+interface PatternSupply {
+  readonly pattern: Pattern;
+  /** The classes it was put together from. */
+  readonly classes: Uint32Array;
+  matching: UnmetDetail['matching'] | null;
+  /** By dollars, and for gangs by domain: of every size the class with the best known machine. */
+  readonly samples: Map<string, Uint32Array>;
+  /** The cycle in which a row asked last. */
+  asked: number;
 }
+
+/** After so many changes it is not worth looking which patterns they concern. */
+const MANY_CHANGES = 512;
 
 export class Supply {
   readonly #cycle: Cycle;
-  readonly #matching = new Map<number, UnmetDetail['matching']>();
-  /** By pattern and dollars, and for gangs by domain. */
-  readonly #samples = new Map<string, readonly Sample[]>();
-  /** By class: the size of its machines as a text. */
-  readonly #sizes: string[] = [];
+  readonly #sizes: Sizes;
+  readonly #patterns = new Map<number, PatternSupply>();
+  #seen = -1;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
+    this.#sizes = new Sizes(cycle.fleet);
+  }
+
+  /** Forgets what is no longer so, and what nobody asked for in the cycle before. */
+  refresh(): void {
+    const { counted } = this.#cycle.fleet.machines;
+    const changed = counted.since(this.#seen);
+    this.#seen = counted.end;
+    for (const [number, { asked, pattern }] of this.#patterns) {
+      const stale = changed === null || changed.length > MANY_CHANGES || asked < this.#cycle.number - 1;
+      // A class that is gone, or whose number means another one now, has changed the lists of all patterns.
+      if (stale || changed.some((c) => this.#isInUse(c) && pattern.matches(c))) this.#patterns.delete(number);
+    }
+  }
+
+  #isInUse(classNumber: number): boolean {
+    return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
   }
 
   /** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
   matching(pattern: number): UnmetDetail['matching'] {
-    let matching = this.#matching.get(pattern);
-    if (matching === undefined) {
-      matching = matchingOf(this.#cycle, pattern);
-      this.#matching.set(pattern, matching);
-    }
-    return matching;
+    const supply = this.#supplyOf(pattern);
+    supply.matching ??= matchingOf(this.#cycle, pattern);
+    return supply.matching;
   }
 
   /**
@@ -45,57 +67,66 @@ export class Supply {
     const { machines } = cycle.fleet;
     const gang = cycle.gangs.get(turn);
     const rest = gang?.missing ?? deficit;
-    let best: { readonly count: number; readonly sample: Sample } | null = null;
-    for (const sample of this.#samplesOf(turn, gang?.domain ?? NONE)) {
-      const count = machinesNeeded(cycle, rest, sample.classNumber);
-      if (count === Number.POSITIVE_INFINITY || (best !== null && count > best.count)) continue;
-      if (best === null || count < best.count || this.#isBetter(sample, best.sample))
-        best = { count, sample };
+    const { interruptionDollars } = cycle.profileOf(turn);
+    let fewest = Number.POSITIVE_INFINITY;
+    let best = NONE;
+    for (const c of this.#samplesOf(turn, gang?.domain ?? NONE)) {
+      if (best !== NONE && !coversAll(cycle, rest, c, fewest)) continue;
+      if (best === NONE || coversAll(cycle, rest, c, fewest - 1)) {
+        const count = machinesNeeded(cycle, rest, c);
+        if (count === Number.POSITIVE_INFINITY) continue;
+        best = c;
+        fewest = count;
+      } else if (this.#isBetter(c, best, interruptionDollars)) best = c;
     }
-    return best === null ? null : { count: best.count, like: machines.idOf(best.sample.slot) };
+    return best === NONE ? null : { count: fewest, like: machines.idOf(machines.firstOf(best)) };
   }
 
-  #isBetter(a: Sample, b: Sample): boolean {
-    if (a.cost !== b.cost) return a.cost < b.cost;
-    return this.#cycle.fleet.machines.idOrder(a.slot, b.slot) < 0;
-  }
-
-  #samplesOf(turn: number, domain: number): readonly Sample[] {
-    const { fleet, turns } = this.#cycle;
-    const pattern = turns.pattern[turn]!;
-    const { interruptionDollars } = fleet.demand.profiles.entryOf(turns.profile[turn]!);
-    const memo = `${pattern}/${interruptionDollars}/${domain}`;
-    let samples = this.#samples.get(memo);
-    if (samples === undefined) {
-      const fitting =
-        domain === NONE
-          ? fleet.patterns.patternOf(pattern).fittingClasses()
-          : this.#cycle.stocks.of(turn).classesIn(domain);
-      samples = this.#sampled(fitting, interruptionDollars);
-      this.#samples.set(memo, samples);
-    }
-    return samples;
-  }
-
-  #sampled(fitting: Iterable<number>, dollars: number): Sample[] {
+  /** Whether the first machine of a class costs less than that of another, or the same and comes before it by id. */
+  #isBetter(a: number, b: number, dollars: number): boolean {
     const { classes, machines } = this.#cycle.fleet;
-    const bySize = new Map<string, Sample>();
-    for (const c of fitting) {
-      const cost = effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
-      const size = this.#sizeOf(c);
-      const known = bySize.get(size);
-      if (known !== undefined && known.cost < cost) continue;
-      const sample = { classNumber: c, cost, slot: machines.firstOf(c) };
-      if (known === undefined || this.#isBetter(sample, known)) bySize.set(size, sample);
-    }
-    return [...bySize.values()];
+    const cost = effectiveCost(classes.price[a]!, classes.probability[a]!, dollars);
+    const other = effectiveCost(classes.price[b]!, classes.probability[b]!, dollars);
+    if (cost !== other) return cost < other;
+    return machines.idOrder(machines.firstOf(a), machines.firstOf(b)) < 0;
   }
 
-  #sizeOf(c: number): string {
-    const { classes, dimensions } = this.#cycle.fleet;
-    const from = c * dimensions.stride;
-    this.#sizes[c] ??= classes.allocatable.data.subarray(from, from + dimensions.count).join();
-    return this.#sizes[c];
+  #samplesOf(turn: number, domain: number): Uint32Array {
+    const { interruptionDollars } = this.#cycle.profileOf(turn);
+    const number = this.#cycle.turns.pattern[turn]!;
+    const { pattern, samples } = this.#supplyOf(number);
+    const memo = `${interruptionDollars}/${domain}`;
+    let found = samples.get(memo);
+    if (found === undefined) {
+      const fitting =
+        domain === NONE ? pattern.fittingClasses() : this.#cycle.stocks.of(turn).classesIn(domain);
+      found = this.#sampled(fitting, interruptionDollars);
+      samples.set(memo, found);
+    }
+    return found;
+  }
+
+  #supplyOf(number: number): PatternSupply {
+    const pattern = this.#cycle.fleet.patterns.patternOf(number);
+    const classes = pattern.matchingClasses();
+    const known = this.#patterns.get(number);
+    if (known?.pattern === pattern && known.classes === classes) {
+      known.asked = this.#cycle.number;
+      return known;
+    }
+    const supply = { pattern, classes, matching: null, samples: new Map(), asked: this.#cycle.number };
+    this.#patterns.set(number, supply);
+    return supply;
+  }
+
+  #sampled(fitting: Uint32Array, dollars: number): Uint32Array {
+    const bySize = new Map<number, number>();
+    for (const c of fitting) {
+      const size = this.#sizes.of(c);
+      const known = bySize.get(size);
+      if (known === undefined || this.#isBetter(c, known, dollars)) bySize.set(size, c);
+    }
+    return Uint32Array.from(bySize.values());
   }
 }
 
@@ -109,6 +140,17 @@ export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching
     matching.configured += machines.countOf(c, MachineState.Configured);
   }
   return matching;
+}
+
+/** Whether so many machines of a class do: quicker than how many it takes, and mostly all one wants to know. */
+function coversAll(cycle: Cycle, deficit: Float64Array, classNumber: number, count: number): boolean {
+  const { classes, dimensions } = cycle.fleet;
+  const from = classNumber * dimensions.stride;
+  // A product beyond 2^53 is not exact, but no smaller than that, and no deficit is larger.
+  for (let d = 0; d < dimensions.count; d++) {
+    if (deficit[d]! > classes.allocatable.data[from + d]! * count) return false;
+  }
+  return true;
 }
 
 function machinesNeeded(cycle: Cycle, deficit: Float64Array, classNumber: number): number {

@@ -28,7 +28,10 @@ export function blockerOf(cycle: Cycle, turn: number): number {
   const { fleet, turns } = cycle;
   const pattern = fleet.patterns.patternOf(turns.pattern[turn]!);
   let taken = NONE;
-  for (const c of pattern.fittingClasses()) taken = Math.max(taken, cycle.lastTakenAt[c]!);
+  const fitting = pattern.fittingClasses();
+  if (cycle.takenClasses.length < fitting.length) {
+    for (const c of cycle.takenClasses) if (pattern.fits(c)) taken = Math.max(taken, cycle.lastTakenAt[c]!);
+  } else for (const c of fitting) taken = Math.max(taken, cycle.lastTakenAt[c]!);
   const other = taken === NONE ? NONE : cycle.pass[taken]!;
   const neighbour = lastNeighbour(cycle, turn, pattern);
   if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
@@ -79,13 +82,18 @@ function countsOnFitting(cycle: Cycle, turn: number, pattern: Pattern): boolean 
 /** After a turn was served from the pools: it is the last one that was, for every class it took from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
   if (cycle.isTrial) return;
-  const { creditEnd, creditStart, laterClasses, lastTakenAt, laterEnd, laterStart } = cycle;
+  const { creditEnd, creditStart, laterClasses, laterEnd, laterStart } = cycle;
   const { classOf, state } = cycle.fleet.machines;
   const at = cycle.pass.length - 1;
   for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
     const slot = cycle.claims[i]!;
     const free = state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative;
-    if (free) lastTakenAt[classOf[slot]!] = at;
+    if (free) noteTakenFrom(cycle, classOf[slot]!, at);
   }
-  for (let i = 0; i < laterEnd[turn]! - laterStart[turn]!; i++) lastTakenAt[laterClasses[i]!] = at;
+  for (let i = 0; i < laterEnd[turn]! - laterStart[turn]!; i++) noteTakenFrom(cycle, laterClasses[i]!, at);
+}
+
+function noteTakenFrom({ lastTakenAt, takenClasses }: Cycle, classNumber: number, at: number): void {
+  if (lastTakenAt[classNumber] === NONE) takenClasses.push(classNumber);
+  lastTakenAt[classNumber] = at;
 }

@@ -12,13 +12,14 @@ import type { Cycle } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { spreadTestOf } from './skew.ts';
-import { Supply } from './supply.ts';
+import type { Supply } from './supply.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
 /** Verdicts on the rows that are not met, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
-  const supply = new Supply(cycle);
+  const { supply } = cycle;
+  supply.refresh();
   return cycle.unmet.map((unmet) => {
     const { turn } = unmet;
     return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn), supply);
@@ -29,7 +30,8 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { demand } = cycle.fleet;
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
-  const supply = new Supply(cycle);
+  const { supply } = cycle;
+  supply.refresh();
   const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
   for (const turn of cycle.turns.all()) {
     if (cycle.turns.kind[turn] !== TurnKind.Fold) {

@@ -84,6 +84,8 @@ export class MachineLedger {
   readonly idleClocks: (Run | undefined)[] = [];
   /** Classes that Idle or Speculative machines came to or left. */
   readonly restocked = new ChangeLog();
+  /** Classes that machines in any state came to or left. */
+  readonly counted = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
   /** Keys that a machine is no longer on its way to; their runs may be empty. */
@@ -180,6 +182,7 @@ export class MachineLedger {
     replaceAll(this.#counts, counts);
     Object.assign(this.specialIdle, specialIdle);
     this.restocked.restart();
+    this.counted.restart();
     this.#targeted.clear();
     for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
@@ -420,6 +423,7 @@ export class MachineLedger {
   #count(slot: number, by: 1 | -1): void {
     const state = this.state[slot]!;
     const at = this.classOf[slot]! * STATES + state;
+    this.counted.add(this.classOf[slot]!);
     if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
     this.#counts[at] = (this.#counts[at] ?? 0) + by;
     const key = this.target[slot]!;

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Decision, Engine } from '../../src/engine/index.ts';
+import { type Decision, decide, Engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
@@ -63,6 +63,38 @@ describe('incremental cycles', () => {
           }
           const plan = engine.decide(input.nowMs, input.options).plan();
           expect(planText(plan)).toBe(planText(oracle(input)));
+        }
+      }),
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+    );
+  });
+
+  it('given machines that change while no class comes or goes, then the plan is that of a full solve', {
+    timeout: 300_000,
+  }, () => {
+    const { Creating, Failed, Idle, Speculative } = MachineState;
+    const change = fc.record({
+      at: fc.nat(),
+      state: fc.constantFrom(Idle, Speculative, Creating, Failed),
+      held: fc.boolean(),
+    });
+    const story = fc.tuple(
+      fleets({ machines: 30, needs: 15 }),
+      fc.array(fc.array(change, { maxLength: 3 }), { minLength: 2, maxLength: 6 }),
+      fc.boolean(),
+    );
+    fc.assert(
+      fc.property(story, ([{ machines, needs, nowMs, options }, cycles, everything]) => {
+        const fleet = fleetOf({ machines, needs, nowMs, options });
+        const engine = new Engine(fleet);
+        const unbound = machines.filter(({ cluster }) => cluster === '');
+        for (const changes of [[], ...cycles]) {
+          for (const { at, state, held } of unbound.length === 0 ? [] : changes) {
+            const slot = fleet.machines.slotOf(unbound[at % unbound.length]!.id)!;
+            fleet.machines.update(slot, { state, held });
+          }
+          const plan = engine.decide(nowMs, options, { everything }).plan();
+          expect(planText(plan)).toBe(planText(decide(fleet, nowMs, options)));
         }
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
