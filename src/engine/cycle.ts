@@ -1,7 +1,7 @@
 // The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
 
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
-import { type DecisionOptions, type DomainCandidate, MachineState } from '../model/index.ts';
+import { type DecisionOptions, MachineState } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
@@ -15,32 +15,12 @@ import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
 import type { Unmet } from './unmet.ts';
+import type { GangView } from './views.ts';
 import { Want } from './want.ts';
 
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
-
-/** What a gang saw and chose. */
-export interface GangView {
-  /** Domains it chose from and in which it could ever be whole, best first; worked out where it is short. */
-  readonly order: readonly number[];
-  /** Number of the domain; NONE for none. */
-  readonly domain: number;
-  readonly satisfiable: boolean;
-  readonly candidates: readonly DomainCandidate[];
-  /** What is missing in its domain even with everything free there; null where nothing is. */
-  readonly missing: Float64Array | null;
-}
-
-/** Where a strict-spread row stands: machines per domain, and what it could take. */
-export interface SpreadView {
-  readonly counts: ReadonlyMap<number, number>;
-  /** Classes with the key that had free fitting machines when the row was served, coming ones included. */
-  readonly offers: ReadonlySet<number>;
-  /** Classes with the key of which Idle or Speculative machines were left free. */
-  readonly free: ReadonlySet<number>;
-}
 
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of

@@ -1,7 +1,8 @@
 // The spread test: one more machine may go to a domain that is at most maxSkew − 1 above the emptiest.
 
 import type { Domains } from '../fleet/index.ts';
-import type { Cycle, SpreadView } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
+import type { SpreadView } from './views.ts';
 import type { Want } from './want.ts';
 
 export function spreadDomains(cycle: Cycle, turn: number): Domains {

@@ -3,13 +3,14 @@
 
 import type { Domains } from '../fleet/index.ts';
 import { beyondDrains } from './acquire.ts';
-import { Credit, type Cycle, type SpreadView } from './cycle.ts';
+import { Credit, type Cycle } from './cycle.ts';
 import { EvenList } from './evenlist.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
 import { comingClasses, Stands } from './stands.ts';
 import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
+import type { SpreadView } from './views.ts';
 
 /** Classes with the key that fit a turn and have free Idle or Speculative machines now. */
 function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> {

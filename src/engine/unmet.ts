@@ -2,8 +2,9 @@
 
 import type { Pattern } from '../fleet/index.ts';
 import { isBound, MachineState } from '../model/index.ts';
-import type { Cycle, SpreadView } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
+import type { SpreadView } from './views.ts';
 import type { Shortage } from './want.ts';
 
 export interface Unmet {
