@@ -25,7 +25,7 @@ const SEED = 1;
 /** How many times the recorded ratio is too much. */
 const ALLOWED = 2;
 /** A rung that fails is measured again before it counts: a pause of the whole machine lasts longer than a round. */
-const ATTEMPTS = 2;
+const ATTEMPTS = 3;
 /** What is recorded is the median of so many processes, since the compiler does not always choose alike. */
 const RECORDED_RUNS = 3;
 
