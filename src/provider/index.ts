@@ -69,6 +69,8 @@ export type { ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from '.
 export { Provider } from './kit/provider.ts';
 export type { ProviderServer, ServedProvider, ServeOptions } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';
+export type { SqliteFormat } from './kit/sqlite-file.ts';
+export { SqliteFile } from './kit/sqlite-file.ts';
 export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';
 export { systemClock } from './kit/system-clock.ts';

@@ -1,16 +1,11 @@
-// The durable store: one SQLite file. Write-ahead log with synchronous=FULL: a commit is on disk before anybody is
-// told, also when the power fails; NORMAL would be enough for a killed process, but not for a killed machine. The price
-// is one flush per commit, so all writes that arrive in one turn of the event loop share one. The file is held
-// exclusively: two providers on one file would both think they own the fleet.
+// The durable store: one SQLite file. It is held exclusively: two providers on one file would both think they own the
+// fleet.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { BigFleetError, type MachineState } from '../../model/index.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { MachineState } from '../../model/index.ts';
+import { SqliteFile, type SqliteFormat } from './sqlite-file.ts';
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 import { KINDS } from './transitions.ts';
-
-/** Tells our files from those of other programs: "BFlt". */
-const APPLICATION_ID = 0x42466c74;
-const FORMAT = 1;
 
 // Names are blobs: texts in SQLite may end at a NUL, and ids may hold one.
 const SCHEMA = `
@@ -20,26 +15,23 @@ const SCHEMA = `
   CREATE TABLE marks (touched INTEGER PRIMARY KEY, machine BLOB, shard BLOB, epoch INTEGER, sequence INTEGER,
     UNIQUE (machine, shard)) STRICT;
   CREATE TABLE flights (slot INTEGER PRIMARY KEY, kind TEXT, grace REAL, blob BLOB) STRICT;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${FORMAT};
 `;
 
-interface Waiting {
-  readonly changes: Changes;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+const FORMAT: SqliteFormat = {
+  applicationId: 0x42466c74, // "BFlt"
+  version: 1,
+  schema: SCHEMA,
+  isNot: 'is no state of a provider',
+};
 
 export class SqliteStore implements Store {
-  readonly #database: DatabaseSync;
+  readonly #file: SqliteFile;
   readonly #statements: Statements;
-  #waiting: Waiting[] = [];
-  #failure: Error | null = null;
 
   /** Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
   constructor(path: string) {
-    this.#database = open(path);
-    this.#statements = prepare(this.#database);
+    this.#file = new SqliteFile(path, FORMAT);
+    this.#statements = prepare(this.#file.database);
   }
 
   load(): Promise<StoredState> {
@@ -54,36 +46,12 @@ export class SqliteStore implements Store {
   }
 
   write(changes: Changes): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#commit());
-    });
+    return this.#file.write(() => this.#apply(changes));
   }
 
   close(): Promise<void> {
-    if (!this.#database.isOpen) return Promise.resolve();
-    this.#commit();
-    this.#database.close();
+    this.#file.close();
     return Promise.resolve();
-  }
-
-  /** All that waits, in one transaction. */
-  #commit(): void {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    if (batch.length === 0) return;
-    try {
-      if (this.#failure !== null) throw this.#failure;
-      this.#database.exec('BEGIN IMMEDIATE');
-      for (const { changes } of batch) this.#apply(changes);
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    for (const { resolve } of batch) resolve();
   }
 
   #apply(changes: Changes): void {
@@ -129,30 +97,6 @@ function prepare(database: DatabaseSync) {
   // Tokens reach 2^63 - 1.
   statements.loadMarks.setReadBigInts(true);
   return statements;
-}
-
-function open(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path);
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    // Exclusive locks are taken by the first write, so there has to be one now.
-    database.exec('BEGIN IMMEDIATE');
-    const application = database.prepare('PRAGMA application_id').get()?.['application_id'];
-    const format = database.prepare('PRAGMA user_version').get()?.['user_version'];
-    const isNew = database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0;
-    if (isNew) database.exec(SCHEMA);
-    else if (application !== APPLICATION_ID || format !== FORMAT) {
-      throw new Error(`the file is no state of a provider in format ${FORMAT}`);
-    }
-    database.exec('COMMIT');
-    return database;
-  } catch (cause) {
-    database?.close();
-    const isLocked = cause instanceof Error && /database is locked/.test(cause.message);
-    const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}.`;
-    throw new BigFleetError(isLocked ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
-  }
 }
 
 type Row = Record<string, unknown>;

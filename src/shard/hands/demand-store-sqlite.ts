@@ -1,40 +1,33 @@
 // The durable demand store: one SQLite file, apart from the brain's, which lives on another thread and holds its own
-// exclusively. As there, a commit is on disk before anybody is told, and all writes of one turn of the event loop share
-// one flush.
+// exclusively.
 
-import { DatabaseSync } from 'node:sqlite';
-import { BigFleetError, type NeedKey } from '../../model/index.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { NeedKey } from '../../model/index.ts';
+import { SqliteFile, type SqliteFormat } from '../../provider/index.ts';
 import type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
-
-/** Tells our files from those of other programs: "BFdm". */
-const APPLICATION_ID = 0x4246646d;
-const FORMAT = 1;
 
 // Names are blobs: texts in SQLite may end at a NUL, and groups hold one.
 const SCHEMA = `
   CREATE TABLE baselines (cluster BLOB PRIMARY KEY, rows INTEGER, totals TEXT, refused INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE seen (cluster BLOB, fingerprint BLOB, grouped BLOB, first REAL, absent REAL,
     PRIMARY KEY (cluster, fingerprint, grouped)) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${FORMAT};
 `;
 
-interface Waiting {
-  readonly changes: DemandChanges;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+const FORMAT: SqliteFormat = {
+  applicationId: 0x4246646d, // "BFdm"
+  version: 1,
+  schema: SCHEMA,
+  isNot: 'does not hold demand',
+};
 
 export class SqliteDemandStore implements DemandStore {
-  readonly #database: DatabaseSync;
+  readonly #file: SqliteFile;
   readonly #statements: ReturnType<typeof prepare>;
-  #waiting: Waiting[] = [];
-  #failure: Error | null = null;
 
   /** Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
   constructor(path: string) {
-    this.#database = open(path);
-    this.#statements = prepare(this.#database);
+    this.#file = new SqliteFile(path, FORMAT);
+    this.#statements = prepare(this.#file.database);
   }
 
   load(): ReturnType<DemandStore['load']> {
@@ -46,35 +39,11 @@ export class SqliteDemandStore implements DemandStore {
   }
 
   write(changes: DemandChanges): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#commit());
-    });
+    return this.#file.write(() => this.#apply(changes));
   }
 
   close(): void {
-    if (!this.#database.isOpen) return;
-    this.#commit();
-    this.#database.close();
-  }
-
-  /** All that waits, in one transaction. */
-  #commit(): void {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    if (batch.length === 0) return;
-    try {
-      if (this.#failure !== null) throw this.#failure;
-      this.#database.exec('BEGIN IMMEDIATE');
-      for (const { changes } of batch) this.#apply(changes);
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    for (const { resolve } of batch) resolve();
+    this.#file.close();
   }
 
   #apply({ baseline, seen = [], forgotten = [] }: DemandChanges): void {
@@ -98,30 +67,6 @@ function prepare(database: DatabaseSync) {
     saveSeen: database.prepare('REPLACE INTO seen VALUES (?, ?, ?, ?, ?)'),
     dropSeen: database.prepare('DELETE FROM seen WHERE cluster = ? AND fingerprint = ? AND grouped = ?'),
   };
-}
-
-function open(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path);
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    // Exclusive locks are taken by the first write, so there has to be one now.
-    database.exec('BEGIN IMMEDIATE');
-    const application = database.prepare('PRAGMA application_id').get()?.['application_id'];
-    const format = database.prepare('PRAGMA user_version').get()?.['user_version'];
-    const isNew = database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0;
-    if (isNew) database.exec(SCHEMA);
-    else if (application !== APPLICATION_ID || format !== FORMAT) {
-      throw new Error(`the file does not hold demand in format ${FORMAT}`);
-    }
-    database.exec('COMMIT');
-    return database;
-  } catch (cause) {
-    database?.close();
-    const isLocked = cause instanceof Error && /database is locked/.test(cause.message);
-    const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}.`;
-    throw new BigFleetError(isLocked ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
-  }
 }
 
 type Row = Record<string, unknown>;

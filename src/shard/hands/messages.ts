@@ -6,6 +6,7 @@ import type {
   NodeStateUpdate,
   ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { requirementsToWire } from '../../wire/index.ts';
 
 /** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
 interface BootstrapAsk {
@@ -57,7 +58,7 @@ export function askFrame(ask: Ask, nowMs: number): Outgoing {
   if (ask.kind === 'bootstrap') {
     const value = {
       requestId: ask.id,
-      requirements: requirements(ask.requirements),
+      requirements: requirementsToWire(ask.requirements),
       clusterId: ask.cluster,
     };
     return outgoing(key, { $case: 'bootstrapRequest', value });
@@ -75,8 +76,4 @@ export function askFrame(ask: Ask, nowMs: number): Outgoing {
 
 function outgoing(key: string, payload: NonNullable<ShardMessage['payload']>): Outgoing {
   return { key, frame: { payload } };
-}
-
-function requirements(list: readonly Requirement[]) {
-  return list.map(({ key, operator, values }) => ({ key, operator, values: [...values] }));
 }

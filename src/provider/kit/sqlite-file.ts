@@ -1,0 +1,93 @@
+// A SQLite file that one process owns. Write-ahead log with synchronous=FULL: a commit is on disk before anybody is told,
+// also when the power fails; NORMAL would be enough for a killed process, but not for a killed machine. The price is one
+// flush per commit, so all writes that arrive in one turn of the event loop share one.
+
+import { DatabaseSync } from 'node:sqlite';
+import { BigFleetError } from '../../model/index.ts';
+
+/** What a file holds. */
+export interface SqliteFormat {
+  /** Tells our files from those of other programs: four letters as a number. */
+  readonly applicationId: number;
+  readonly version: number;
+  /** Tables of a new file. */
+  readonly schema: string;
+  /** What is said of a file with something else in it, as in "the file … in format 1". */
+  readonly isNot: string;
+}
+
+interface Waiting {
+  readonly apply: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class SqliteFile {
+  readonly database: DatabaseSync;
+  #waiting: Waiting[] = [];
+  #failure: Error | null = null;
+
+  /** Opens or makes the file, and holds it exclusively. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+  constructor(path: string, format: SqliteFormat) {
+    this.database = open(path, format);
+  }
+
+  /** Runs `apply` in a transaction with everything else of this turn; resolves when that is on disk. */
+  write(apply: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ apply, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.#commit());
+    });
+  }
+
+  /** Commits what waits, and lets go of the file. */
+  close(): void {
+    if (!this.database.isOpen) return;
+    this.#commit();
+    this.database.close();
+  }
+
+  #commit(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    if (batch.length === 0) return;
+    try {
+      if (this.#failure !== null) throw this.#failure;
+      this.database.exec('BEGIN IMMEDIATE');
+      for (const { apply } of batch) apply();
+      this.database.exec('COMMIT');
+    } catch (error) {
+      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+      if (this.database.isOpen && this.database.isTransaction) this.database.exec('ROLLBACK');
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const { resolve } of batch) resolve();
+  }
+}
+
+function open(path: string, { applicationId, version, schema, isNot }: SqliteFormat): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    // Exclusive locks are taken by the first write, so there has to be one now.
+    database.exec('BEGIN IMMEDIATE');
+    const application = database.prepare('PRAGMA application_id').get()?.['application_id'];
+    const format = database.prepare('PRAGMA user_version').get()?.['user_version'];
+    const isNew = database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0;
+    if (isNew) {
+      database.exec(schema);
+      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`);
+    } else if (application !== applicationId || format !== version) {
+      throw new Error(`the file ${isNot} in format ${version}`);
+    }
+    database.exec('COMMIT');
+    return database;
+  } catch (cause) {
+    database?.close();
+    const isLocked = cause instanceof Error && /database is locked/.test(cause.message);
+    const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}.`;
+    throw new BigFleetError(isLocked ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
+  }
+}
