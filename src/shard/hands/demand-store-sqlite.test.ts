@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BaselineRow, FirstSeenRow } from './demand-store.ts';
 import { SqliteDemandStore } from './demand-store-sqlite.ts';
-import { bench, ManualClock, rollupOf, wireNeed } from './testkit.ts';
+import { aClock, bench, rollupOf, wireNeed } from './testkit.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -63,7 +63,7 @@ describe('a demand store on disk', () => {
 
   it('given hands that are stopped and started on it, then rows keep their times and a collapse is held', async () => {
     const path = newPath();
-    const clock = new ManualClock();
+    const clock = aClock();
     const needs = Array.from({ length: 20 }, (_, i) => wireNeed(i, { group: `g\0${i}` }));
     const startedMs = clock.now();
     for (const expected of ['demand', 'demand-held']) {

@@ -102,7 +102,7 @@ describe('hands', () => {
         }
         hands.close();
         expect(checkSessions(events).size).toBe(0);
-        expect(clock.timers).toBe(0);
+        expect(clock.waiting).toBe(0);
       }),
     );
   });

@@ -6,9 +6,9 @@ import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_ROWS, MAX_VALUES } from './limits.ts';
-import { type Bench, bench, ManualClock, type Operator, rollupOf, wireNeed } from './testkit.ts';
+import { aClock, type Bench, bench, type Operator, rollupOf, wireNeed } from './testkit.ts';
 
-const START = new ManualClock().now();
+const START = aClock().now();
 
 async function reporting(given?: Parameters<typeof bench>[0]) {
   const made = await bench(given);
@@ -188,7 +188,7 @@ describe('a roll-up', () => {
 
   it('given two hundred clusters that change at once, then an unchanged one is acknowledged before any is read, and each turn reads a few', async () => {
     let readMs = 0;
-    const clock = new ManualClock();
+    const clock = aClock();
     const now = clock.now.bind(clock);
     // As if every reading of the clock while roll-ups are read were a millisecond after the one before.
     clock.now = () => now() + readMs++;

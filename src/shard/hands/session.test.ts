@@ -185,7 +185,7 @@ describe('a session', () => {
     for (const operator of [open, silent, dial()]) {
       expect(operator.status).toMatchObject({ code: status.UNAVAILABLE });
     }
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 });
 

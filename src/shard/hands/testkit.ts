@@ -1,7 +1,7 @@
 // Test support: a clock that moves by hand, an operator in memory, roll-ups in a line, and hands with all of these.
 // Imported by tests only.
 
-import { type Clock, MachineState, type Need } from '../../model/index.ts';
+import { MachineState, type Need, VirtualClock } from '../../model/index.ts';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import {
   NodeStateUpdate,
@@ -13,43 +13,9 @@ import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { Hands, type HandsParts } from './hands.ts';
 import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
 
-export class ManualClock implements Clock {
-  #now = 1_000_000;
-  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(ms: number, run: () => void): () => void {
-    const timer = { at: this.#now + ms, run };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-
-  get timers(): number {
-    return this.#timers.size;
-  }
-
-  /** Moves on and runs what is due, also what becomes due on the way, in order. */
-  async advance(ms: number): Promise<void> {
-    const until = this.#now + ms;
-    for (;;) {
-      const [next] = [...this.#timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
-      if (next === undefined) break;
-      this.#timers.delete(next);
-      this.#now = Math.max(this.#now, next.at);
-      next.run();
-      await settled();
-    }
-    this.#now = until;
-    await settled();
-  }
-}
-
-/** Lets everything happen that waits for promises alone. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** A clock that stands at a time that is nobody's zero. */
+export function aClock(): VirtualClock {
+  return new VirtualClock(1_000_000);
 }
 
 type Payload = NonNullable<ShardMessage['payload']>;
@@ -166,7 +132,7 @@ interface LogLine {
 
 export interface Bench {
   readonly hands: Hands;
-  readonly clock: ManualClock;
+  readonly clock: VirtualClock;
   readonly store: DemandStore;
   readonly events: BrainEvent[];
   readonly lines: LogLine[];
@@ -182,9 +148,9 @@ export interface Bench {
 }
 
 export async function bench(
-  given: Partial<HandsParts> & { readonly clock?: ManualClock } = {},
+  given: Partial<HandsParts> & { readonly clock?: VirtualClock } = {},
 ): Promise<Bench> {
-  const clock = given.clock ?? new ManualClock();
+  const clock = given.clock ?? aClock();
   const store = given.store ?? new MemoryDemandStore();
   const events: BrainEvent[] = [];
   const lines: LogLine[] = [];
