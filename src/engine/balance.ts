@@ -23,6 +23,8 @@ export function lanesThatPay(cycle: Cycle, order: Uint32Array, ceiling: number):
     total++;
   }
   if (total < SMALLEST_WORK) return 1;
+  // A component is no smaller than its largest pattern, which is known without looking at any class.
+  if (Math.max(...work.values()) / total > LARGEST_SHARE) return 1;
   const share = largestComponent(cycle, order, work) / total;
   return share > LARGEST_SHARE ? 1 : Math.min(ceiling, Math.floor(1 / share));
 }
