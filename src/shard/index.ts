@@ -21,6 +21,8 @@ export { Memory } from './brain/memory.ts';
 export { NodeNews } from './brain/node-news.ts';
 export type { NodeRecord } from './brain/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
+export type { BrainOptions, BrainStore, CycleTimes, EngineSetup } from './brain/options.ts';
+export { DEFAULT_BRAIN } from './brain/options.ts';
 export type { Admission, RailOptions, WaitReason } from './brain/rails.ts';
 export { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 export type { ReconcileLimits } from './brain/reconcile/limits.ts';
@@ -54,3 +56,27 @@ export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export type {
+  ActionView,
+  Answer,
+  ClusterView,
+  Counts,
+  CycleView,
+  MachineFilter,
+  MachineView,
+  NeedRef,
+  NeedStory,
+  NeedView,
+  News,
+  Order,
+  OrderResult,
+  Page,
+  ProviderView,
+  Quantities,
+  QuestionName,
+  Questions,
+  ShardPort,
+  ShortfallView,
+  StatusView,
+  WaitingActionView,
+} from './views.ts';

@@ -1,0 +1,260 @@
+// What a running shard says of itself, and what it can be told: the words of the read and control API, of the commands
+// that use it, and of the live views. Plain data, in JSON as it stands; times are milliseconds since the epoch by the
+// clock of the shard, quantities are texts as Kubernetes writes them.
+
+import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
+import type { ActionOutcome } from './brain/actuation/records.ts';
+import type { Freeze, FreezeScope } from './brain/freezes.ts';
+
+export type Quantities = Readonly<Record<string, string>>;
+
+/** Names of states and capacity types are those of the wire, without their prefix: `CONFIGURED`, `ON_DEMAND`. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** A row of demand. `id` is short enough to type: the cluster, a slash and ten digits that stand for the rest. */
+export interface NeedRef {
+  readonly id: string;
+  readonly cluster: string;
+  readonly group: string;
+  readonly priority: number;
+}
+
+export interface StatusView {
+  readonly shard: string;
+  readonly epoch: number;
+  readonly startedMs: number;
+  readonly nowMs: number;
+  /** `starting`: providers are being read and nothing is decided. `fenced`: a newer shard of this name exists. */
+  readonly phase: 'starting' | 'running' | 'stopping' | 'fenced';
+  readonly dryRun: boolean;
+  readonly cycle: CycleView | null;
+  readonly machines: number;
+  readonly machinesByState: Counts;
+  /** Of machines that are paid for: everything that has, gets or gives back a host. */
+  readonly costPerHour: number;
+  readonly needs: number;
+  readonly clusters: number;
+  readonly sessions: number;
+  readonly shortfalls: number;
+  readonly escalated: number;
+  readonly freezes: number;
+  /** By resource: what all Needs want, and what Configured machines offer. */
+  readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
+  readonly providers: readonly ProviderView[];
+}
+
+/** The last cycle. */
+export interface CycleView {
+  readonly number: number;
+  readonly atMs: number;
+  /** Applying what happened, deciding, and starting to carry it out. */
+  readonly durationMs: number;
+  readonly unmet: number;
+  /** Met Needs that exchanged a machine for another in this cycle. */
+  readonly metClaimChanges: number;
+  readonly decided: Readonly<Record<ActionKind, number>>;
+  readonly admitted: Readonly<Record<ActionKind, number>>;
+  /** Decided and not begun, by why. */
+  readonly waiting: Counts;
+}
+
+export interface ProviderView {
+  readonly name: string;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly machines: number;
+  /** Calls that wait for their turn. */
+  readonly waiting: number;
+  readonly hasListed: boolean;
+  readonly lastListMs: number | null;
+  /** '' if the last reading was fine. */
+  readonly lastError: string;
+  /** Machines that a List no longer had and that are kept all the same, until it is believed. */
+  readonly heldLosses: number;
+}
+
+export interface MachineView {
+  readonly id: string;
+  readonly provider: string;
+  readonly state: string;
+  readonly cluster: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  readonly pricePerHour: number;
+  readonly interruptionProbability: number;
+  readonly allocatable: Quantities;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of the host, '' without one. */
+  readonly hostRef: string;
+  readonly lastError: string;
+  /** The row it was bound for, or is on its way to. */
+  readonly need: NeedRef | null;
+  readonly idleSinceMs: number | null;
+  /** Kept out of decisions; null if it is not. `untilMs` is null where only a person ends it. */
+  readonly held: { readonly why: string; readonly untilMs: number | null } | null;
+  readonly quarantine: { readonly by: string; readonly why: string; readonly sinceMs: number } | null;
+  readonly isForgotten: boolean;
+  /** The action under way, if any. */
+  readonly action: ActionView | null;
+}
+
+export interface NeedView extends NeedRef {
+  readonly fingerprint: string;
+  readonly wants: Quantities;
+  readonly minUnit: Quantities;
+  readonly requirements: readonly string[];
+  readonly firstSeenMs: number;
+  readonly isMet: boolean;
+  readonly missing: Quantities;
+  /** Machines it counts on; of those, being bound and being bought in this cycle. */
+  readonly claimed: number;
+  readonly bootstraps: number;
+  readonly provisions: number;
+  readonly preempts: number;
+  readonly domain: string | null;
+  readonly reason: UnmetReason | null;
+  readonly unmetCycles: number;
+  readonly isFolded: boolean;
+}
+
+/** One Need with everything that explains its verdict. */
+export interface NeedStory {
+  readonly need: NeedView;
+  /** Ids. */
+  readonly claimed: readonly string[];
+  readonly preempts: readonly string[];
+  /** Machines that meet its requirements, by state. */
+  readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
+  /** The row ahead of it that has what it could have used. */
+  readonly blocker: NeedRef | null;
+  readonly extraSupply: Quantities | null;
+  readonly candidates: readonly {
+    readonly domain: string;
+    readonly coverage: number;
+    readonly satisfiable: boolean;
+  }[];
+  /** Whole sentences: what stands in the way outside the decision (freezes, sessions, providers, holds). */
+  readonly remarks: readonly string[];
+  readonly actions: readonly ActionView[];
+}
+
+export interface ClusterView {
+  readonly cluster: string;
+  readonly hasSession: boolean;
+  /** Since the shard started. Nothing is reclaimed from a cluster that has not. */
+  readonly hasReported: boolean;
+  readonly needs: number;
+  readonly unmet: number;
+  readonly machinesByState: Counts;
+  readonly costPerHour: number;
+  readonly freeze: Freeze | null;
+  /** Why no machine can join now; '' if one can. */
+  readonly cannotBind: string;
+}
+
+export interface ShortfallView extends NeedRef {
+  readonly missing: Quantities;
+  readonly reason: UnmetReason;
+  readonly ageCycles: number;
+  readonly isEscalated: boolean;
+}
+
+export interface ActionView {
+  readonly id: string;
+  readonly kind: ActionKind;
+  readonly machine: string;
+  readonly provider: string;
+  readonly cluster: string;
+  readonly need: NeedRef | null;
+  readonly reason: ActionReason;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  readonly outcome: ActionOutcome | null;
+  readonly message: string;
+  readonly attempts: number;
+}
+
+/** Decided, and held back by the rails or by what actuation knows. */
+export interface WaitingActionView {
+  readonly kind: ActionKind;
+  readonly machine: string;
+  readonly cluster: string;
+  readonly reason: ActionReason;
+  readonly why: string;
+}
+
+export interface MachineFilter {
+  readonly id?: string;
+  readonly state?: string;
+  readonly cluster?: string;
+  readonly provider?: string;
+  /** Forgotten machines are left out unless asked for. */
+  readonly withForgotten?: boolean;
+}
+
+/** Lists are cut at `limit`; `total` says how many there are. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** What can be asked, with the answer to each. */
+export interface Questions {
+  status: { ask: object; answer: StatusView };
+  machines: { ask: { where: MachineFilter; limit: number }; answer: Page<MachineView> };
+  needs: {
+    ask: { cluster?: string | undefined; onlyUnmet: boolean; limit: number };
+    answer: Page<NeedView>;
+  };
+  /** null: there is no such Need. */
+  explain: { ask: { need: string }; answer: NeedStory | null };
+  clusters: { ask: object; answer: readonly ClusterView[] };
+  shortfalls: { ask: { limit: number }; answer: Page<ShortfallView> };
+  actions: {
+    ask: { machine?: string | undefined; cluster?: string | undefined; limit: number };
+    answer: { readonly actions: Page<ActionView>; readonly waiting: Page<WaitingActionView> };
+  };
+  freezes: { ask: object; answer: readonly Freeze[] };
+  /** Text of the brain's metrics. */
+  metrics: { ask: object; answer: string };
+}
+
+export type QuestionName = keyof Questions;
+export type Answer<Q extends QuestionName> = Questions[Q]['answer'];
+
+/** What can be told. Everything is logged with who and why. */
+export type Order =
+  | { readonly kind: 'freeze'; readonly scope: FreezeScope; readonly who: string; readonly why: string }
+  | { readonly kind: 'unfreeze'; readonly id: string; readonly who: string }
+  | { readonly kind: 'retry'; readonly machine: string; readonly who: string }
+  | { readonly kind: 'quarantine'; readonly machine: string; readonly who: string; readonly why: string }
+  | { readonly kind: 'forget'; readonly machine: string; readonly who: string }
+  /** A shrunken List is right. */
+  | { readonly kind: 'accept-list'; readonly provider: string; readonly who: string }
+  /** A held roll-up is meant, or is wrong however often it comes. */
+  | { readonly kind: 'accept-rollup' | 'refuse-rollup'; readonly cluster: string; readonly who: string };
+
+/** `message` is for people in both cases. */
+export interface OrderResult {
+  readonly isDone: boolean;
+  readonly message: string;
+}
+
+/** What happens, as it happens; for live views. */
+export type News =
+  | { readonly kind: 'cycle'; readonly status: StatusView }
+  | { readonly kind: 'action-started' | 'action-ended'; readonly action: ActionView }
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
+
+/** A shard as the API, the commands and the views see it. */
+export interface ShardPort {
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>>;
+  order(order: Order): Promise<OrderResult>;
+  /** The returned function ends it. */
+  listen(listener: (news: News) => void): () => void;
+}
