@@ -3,6 +3,7 @@
 
 import type { Fleet } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
+import type { ClaimWatch } from './claim-watch.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
@@ -86,6 +87,11 @@ export class Decision {
       for (const slot of cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
     }
     return claims;
+  }
+
+  /** Configured machines that met rows gave up since the watch last looked. */
+  claimChanges(watch: ClaimWatch): number {
+    return watch.observe(this.#current);
   }
 
   /** Bound machines a gang took over. */

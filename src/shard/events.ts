@@ -10,6 +10,7 @@ import type {
   ResourceVector,
 } from '../model/index.ts';
 import type { ListKind, ListReport } from '../provider/index.ts';
+import type { AvailableCapacityUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -108,6 +109,12 @@ export type Effect =
   | CallEffect
   | ListEffect
   | NodeStateEffect
+  /** Hints how much more a cluster could have. */
+  | {
+      readonly kind: 'available-capacity';
+      readonly cluster: string;
+      readonly updates: readonly AvailableCapacityUpdate[];
+    }
   /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
   | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
 

@@ -75,6 +75,7 @@ export type {
   Quantities,
   QuestionName,
   Questions,
+  ReportsView,
   ShardPort,
   ShortfallView,
   StatusView,

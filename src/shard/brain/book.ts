@@ -46,6 +46,8 @@ export class Book {
   readonly #ahead = new Map<string, Standing | null>();
   readonly #particulars = new Map<string, Particulars>();
   readonly #listeners: StandingListener[] = [];
+  /** Whether a machine stays held although nobody holds it: those of frozen clusters. */
+  alwaysHeld: (standing: Standing) => boolean = () => false;
 
   constructor(fleet: Fleet, journal: Journal = new Journal()) {
     this.fleet = fleet;
@@ -137,9 +139,11 @@ export class Book {
     this.#stand(id, known, { ...before, held: known.held }, null);
   }
 
-  hold(id: string, held: boolean): void {
+  hold(id: string, isWanted: boolean): void {
     const known = this.standing(id);
-    if (known === null || known.held === held) return;
+    if (known === null) return;
+    const held = isWanted || this.alwaysHeld(known);
+    if (known.held === held) return;
     this.#journal.append({ kind: 'hold', id, held });
     this.#ahead.set(id, { ...known, held });
   }
