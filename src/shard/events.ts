@@ -69,6 +69,7 @@ export type ActuationEvent =
       readonly ttlSeconds: number;
       readonly error: string;
     }
+  | { readonly kind: 'reclaim-acked'; readonly instruction: string }
   | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
 
 export type BrainEvent =
@@ -81,8 +82,7 @@ export type BrainEvent =
    * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
    * or all it has would be taken for excess.
    */
-  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
-  | { readonly kind: 'reclaim-acked'; readonly instruction: string };
+  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean };
 
 export type Effect =
   | {

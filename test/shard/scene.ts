@@ -23,8 +23,16 @@ import { type MachineFacts, type MachineStore, Memory } from '../../src/shard/br
 import { NodeNews } from '../../src/shard/brain/node-news.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
 import { Reconcile } from '../../src/shard/brain/reconcile/reconcile.ts';
-import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import type {
+  ActuationEvent,
+  CallEffect,
+  CallOutcome,
+  Effect,
+  ListEffect,
+  ProviderRequest,
+} from '../../src/shard/events.ts';
 import { aMachine, aNeed } from '../fleets.ts';
+import { OpenAsks } from './open-asks.ts';
 
 /** A clock that moves by hand and runs what is due in order. */
 class HandClock implements Clock {
@@ -90,6 +98,7 @@ const REPORT: Omit<ListReport, 'kind'> = {
 export class Scene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
+  readonly asks = new OpenAsks();
   /** Everything that observers were told, as words. */
   readonly told: string[] = [];
   readonly ended: ActionRecord[] = [];
@@ -108,6 +117,7 @@ export class Scene {
     const { book } = this;
     const emit = (effect: Effect): void => {
       this.effects.push(effect);
+      this.asks.carryOut(effect);
       options.onEffect?.(effect);
     };
     const random = new Random(7);
@@ -219,7 +229,18 @@ export class Scene {
     const { error = '', ttlSeconds = 0 } = given;
     const blob = error === '' ? Buffer.from('join') : null;
     const { request } = asked as Extract<Effect, { readonly kind: 'ask-bootstrap' }>;
-    this.actuation.handle({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+    this.#hear({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+  }
+
+  /** The operator acknowledges the last instruction. */
+  ack(): void {
+    const given = this.effects.findLast((effect) => effect.kind === 'instruct-reclaim');
+    const { instruction } = given as Extract<Effect, { readonly kind: 'instruct-reclaim' }>;
+    this.#hear({ kind: 'reclaim-acked', instruction });
+  }
+
+  #hear(event: ActuationEvent): void {
+    if (this.asks.lets(event)) this.actuation.handle(event);
   }
 
   open(...clusters: readonly string[]): this {

@@ -27,6 +27,7 @@ import { Blobs, type MutedCluster } from './blobs.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
 import { type HeldMachine, type HeldOffering, Holds } from './holds.ts';
+import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
@@ -80,6 +81,7 @@ export class Actuation {
   readonly #parts: ActuationParts;
   readonly #holds: Holds;
   readonly #blobs: Blobs;
+  readonly #instructions: Instructions;
   readonly #runs: Runs;
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
@@ -107,8 +109,10 @@ export class Actuation {
       backoff: limits.cluster,
       onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
     });
+    this.#instructions = new Instructions(emit);
     this.#runs = new Runs({
-      ...{ book, desk, clock, random, emit, limits, blobs: this.#blobs, holds: this.#holds },
+      ...{ book, desk, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
+      instructions: this.#instructions,
       ended: (task, outcome) => this.#end(task, outcome),
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
@@ -155,6 +159,9 @@ export class Actuation {
         break;
       case 'bootstrap-answered':
         this.#blobs.answered(event);
+        break;
+      case 'reclaim-acked':
+        this.#instructions.acked(event.instruction);
         break;
       case 'call-ended':
         this.#parts.desk.callEnded(event.call, event.outcome);
@@ -318,6 +325,7 @@ export class Actuation {
 
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     this.#deadlines.moved(id, after);
+    this.#instructions.moved(id, after);
     if (after?.state !== MachineState.Draining) this.#grace.delete(id);
     if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
     if (after === null) {
