@@ -1,15 +1,8 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
-import type {
-  HostRef,
-  Machine,
-  MachineState,
-  Need,
-  NeedKey,
-  Requirement,
-  ResourceVector,
-} from '../model/index.ts';
+import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
 import type { ListKind, ListReport } from '../provider/index.ts';
+import type { NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -107,7 +100,8 @@ export type Effect =
   | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
   | CallEffect
   | ListEffect
-  | NodeStateEffect
+  /** To the cluster that a machine belongs, or until now belonged, to. */
+  | { readonly kind: 'node-state'; readonly cluster: string; readonly update: NodeStateUpdate }
   /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
   | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
 
@@ -125,21 +119,6 @@ export interface ListEffect {
   readonly provider: string;
   readonly reading: number;
   readonly wanted: ListKind;
-}
-
-/** A machine of a cluster moved, came or went. */
-export interface NodeStateEffect {
-  readonly kind: 'node-state';
-  readonly cluster: string;
-  readonly machine: string;
-  /** null: the provider no longer has it. */
-  readonly state: MachineState | null;
-  readonly host: HostRef | null;
-  readonly lastError: string;
-  readonly instanceType: string;
-  readonly zone: string;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly allocatable: ResourceVector;
 }
 
 export type ProviderRequest =

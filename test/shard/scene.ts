@@ -31,6 +31,7 @@ import type {
   ListEffect,
   ProviderRequest,
 } from '../../src/shard/events.ts';
+import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { aMachine, aNeed } from '../fleets.ts';
 import { OpenAsks } from './open-asks.ts';
 
@@ -262,9 +263,14 @@ export class Scene {
     return this.book.recordOf(id);
   }
 
-  heardBy(cluster: string): readonly (MachineState | null)[] {
+  /** States of its machines that a cluster was told. */
+  heardBy(cluster: string): readonly MachineState[] {
+    return this.updatesTo(cluster).map(({ state }) => state as MachineState);
+  }
+
+  updatesTo(cluster: string): readonly NodeStateUpdate[] {
     return this.effects.flatMap((effect) =>
-      effect.kind === 'node-state' && effect.cluster === cluster ? [effect.state] : [],
+      effect.kind === 'node-state' && effect.cluster === cluster ? [effect.update] : [],
     );
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../../test/shard/scene.ts';
 import { MachineState } from '../../../model/index.ts';
+import { MACHINE_GONE } from '../node-state.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
 
@@ -76,7 +77,7 @@ describe('reconcile', () => {
     scene.find(Configured);
     expect(scene.ledger('b')).toBeNull();
     expect(scene.ledger('b2')).toMatchObject({ state: Configured });
-    expect(scene.heardBy('c1').at(-1)).toBeNull();
+    expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
   });
 
   it('finds out what is gone when the reader has lost its memory', () => {
@@ -123,14 +124,5 @@ describe('reconcile', () => {
     scene.list([], { refused: 5, problems });
     expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
     expect(scene.ledger('m')).toMatchObject({ state: Idle });
-  });
-
-  it('tells a cluster everything again when its operator comes back', () => {
-    const scene = new Scene();
-    scene.list([record('a', Configured), record('b', Configuring), record('c', Draining), record('d', Idle)]);
-    scene.ledger('a');
-    scene.effects.length = 0;
-    scene.news.tellAll('c1');
-    expect(new Set(scene.heardBy('c1'))).toEqual(new Set([Configuring, Configured, Draining]));
   });
 });
