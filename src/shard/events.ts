@@ -1,7 +1,7 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
 import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
-import type { ListKind, ListReport } from '../provider/index.ts';
+import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
 import type { NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
@@ -33,7 +33,8 @@ export type ListEvent =
       readonly kind: 'list-changed';
       readonly provider: string;
       readonly reading: number;
-      readonly machines: readonly Machine[];
+      /** As the reader packed it: its bytes may be transferred, and the brain decodes them. */
+      readonly batch: RecordBatch;
     }
   | {
       readonly kind: 'list-gone';

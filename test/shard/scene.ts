@@ -13,7 +13,7 @@ import {
   type Need,
   Random,
 } from '../../src/model/index.ts';
-import type { ListReport } from '../../src/provider/index.ts';
+import type { ListReport, RecordBatch } from '../../src/provider/index.ts';
 import { Actuation } from '../../src/shard/brain/actuation/actuation.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/actuation/limits.ts';
 import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
@@ -31,7 +31,9 @@ import type {
   ListEffect,
   ProviderRequest,
 } from '../../src/shard/events.ts';
+import { MachineList } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import { machineToWire } from '../../src/wire/index.ts';
 import { aMachine, aNeed } from '../fleets.ts';
 import { OpenAsks } from './open-asks.ts';
 
@@ -162,7 +164,7 @@ export class Scene {
   ): void {
     const { reading, wanted } = this.reading(provider);
     const kind = gone.length > 0 ? 'full' : wanted;
-    this.reconcile.handle({ kind: 'list-changed', provider, reading, machines: changed });
+    this.reconcile.handle({ kind: 'list-changed', provider, reading, batch: batchOf(changed) });
     if (gone.length > 0) this.reconcile.handle({ kind: 'list-gone', provider, reading, ids: gone });
     this.reconcile.handle({
       ...{ kind: 'list-ended', provider, reading, error: '' },
@@ -281,6 +283,12 @@ type ListAnswer =
   Partial<ListReport> extends infer R
     ? Omit<R, 'gone'> & { readonly provider?: string; readonly gone?: readonly string[] }
     : never;
+
+/** Records as the reader of an inventory hands them over. */
+function batchOf(machines: readonly Machine[]): RecordBatch {
+  const list = { machines: machines.map(machineToWire), revision: new Uint8Array() };
+  return { bytes: new Uint8Array(MachineList.encode(list).finish()), count: machines.length };
+}
 
 /** A provider's record. */
 export function record(id: string, state: MachineState, given: Partial<Machine> = {}): Machine {

@@ -5,7 +5,7 @@
 
 import type { Standing } from '../../../fleet/index.ts';
 import { type Clock, isBound, type Machine, MachineState, type Random } from '../../../model/index.ts';
-import type { ListKind, ListReport } from '../../../provider/index.ts';
+import { type ListKind, type ListReport, machinesOf } from '../../../provider/index.ts';
 import type { CallOutcome, Effect, ListEvent } from '../../events.ts';
 import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
@@ -103,7 +103,7 @@ export class Reconcile {
     if (source === undefined || reading?.number !== event.reading) return;
     switch (event.kind) {
       case 'list-changed':
-        for (const machine of event.machines) this.#listed(source, reading, machine);
+        for (const machine of machinesOf(event.batch)) this.#listed(source, reading, machine);
         break;
       case 'list-gone':
         source.guard.gone(event.ids.filter((id) => this.#parts.book.ownerOf(id) === source.name));
