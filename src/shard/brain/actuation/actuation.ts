@@ -26,7 +26,7 @@ import type { Memory } from '../memory.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
-import { type HeldMachine, type HeldOffering, Holds } from './holds.ts';
+import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.ts';
 import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
@@ -201,6 +201,25 @@ export class Actuation {
   *actions(): Generator<ActionRecord> {
     for (const task of this.#tasks.values()) yield recordOf(task);
     yield* this.#records;
+  }
+
+  /** The action that has a machine; null if none does. */
+  actionOf(machine: string): ActionRecord | null {
+    const task = this.#tasks.get(machine);
+    return task === undefined ? null : recordOf(task);
+  }
+
+  /** Actions under way: those that wait for their turn at a provider, and those being carried out. */
+  get counts(): { readonly queued: number; readonly inFlight: number } {
+    let queued = 0;
+    for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
+    return { queued, inFlight: this.#tasks.size - queued };
+  }
+
+  /** What keeps a machine out of decisions; null if nothing does. */
+  holdOf(machine: string): Hold | null {
+    const hold = this.#holds.of(machine);
+    return hold === null ? null : { why: hold.why, untilMs: hold.untilMs };
   }
 
   get held(): Iterable<HeldMachine> {

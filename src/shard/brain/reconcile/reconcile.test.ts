@@ -125,4 +125,26 @@ describe('reconcile', () => {
     expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
     expect(scene.ledger('m')).toMatchObject({ state: Idle });
   });
+
+  it('says of each provider how its readings went', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    expect(scene.reconcile.readingsOf('p')).toEqual({ hasListed: false, lastListMs: null, lastError: '' });
+    scene.failList('p');
+    scene.list([]);
+    const listed = { hasListed: true, lastListMs: scene.hand.now(), lastError: '' };
+    expect(scene.reconcile.readingsOf('p')).toEqual(listed);
+    scene.hand.advance(60_000);
+    scene.failList('p');
+    expect(scene.reconcile.readingsOf('p')).toEqual({ ...listed, lastError: 'no route' });
+    expect(scene.reconcile.readingsOf('q')).toMatchObject({ hasListed: false, lastListMs: null });
+    expect(scene.reconcile.readingsOf('nobody')).toMatchObject({ hasListed: false });
+  });
+
+  it('counts a List that is not believed as a reading, but not as knowing everything', () => {
+    const scene = new Scene();
+    scene.list(some(12));
+    scene.list([], { gone: some(12).map(({ id }) => id) });
+    expect(scene.reconcile.readingsOf('p')).toMatchObject({ hasListed: true, lastListMs: scene.hand.now() });
+    expect(scene.reconcile.heldLosses('p')).toBe(12);
+  });
 });
