@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../../test/fleets.ts';
 import { record, Scene } from '../../../test/shard/scene.ts';
-import { type Machine, MachineState } from '../../model/index.ts';
+import { compareText, type Machine, MachineState } from '../../model/index.ts';
 import { MACHINE_GONE } from './node-state.ts';
 
 const { Idle, Configuring, Configured, Draining, Failed } = MachineState;
@@ -20,7 +20,7 @@ function replayed(scene: Scene, cluster: string): readonly [string, number][] {
   return scene
     .updatesTo(cluster)
     .map(({ machineId, state }): [string, number] => [machineId, state])
-    .sort();
+    .sort(([a], [b]) => compareText(a, b));
 }
 
 describe('a cluster hears of its machines', () => {
