@@ -6,6 +6,7 @@ export type {
   RefusedAction,
 } from './brain/actuation/actuation.ts';
 export { Actuation, stampOf } from './brain/actuation/actuation.ts';
+export type { Hold } from './brain/actuation/holds.ts';
 export type { ActuationLimits } from './brain/actuation/limits.ts';
 export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';
 export { AvailableCapacity } from './brain/available-capacity.ts';
@@ -27,7 +28,7 @@ export type { Admission, RailOptions, WaitReason } from './brain/rails.ts';
 export { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 export type { ReconcileLimits } from './brain/reconcile/limits.ts';
 export { RECONCILE_LIMITS } from './brain/reconcile/limits.ts';
-export type { ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
+export type { ReadingFacts, ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
 export { Reconcile } from './brain/reconcile/reconcile.ts';
 export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';

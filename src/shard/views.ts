@@ -128,7 +128,8 @@ export interface NeedStory {
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   /** The row ahead of it that has what it could have used. */
   readonly blocker: NeedRef | null;
-  readonly extraSupply: Quantities | null;
+  /** The smallest supply that would meet it: so many more machines like this one. */
+  readonly extraSupply: { readonly count: number; readonly like: string } | null;
   readonly candidates: readonly {
     readonly domain: string;
     readonly coverage: number;

@@ -176,7 +176,7 @@ export class Answers {
       preempts: verdict.preempts,
       matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
       blocker: blocker === null ? null : needRef(blocker, profiles.of(blocker)?.priority ?? 0),
-      extraSupply: extraSupply === null ? null : quantities(extraSupply),
+      extraSupply,
       candidates: candidates.map(({ domain, worstCoverage, satisfiable }) => ({
         domain,
         coverage: worstCoverage / 1_000_000,
@@ -231,7 +231,10 @@ export class Answers {
     records.sort((a, b) => b.startedMs - a.startedMs);
     const waiting = this.#cycles.waiting.filter(isWanted);
     return {
-      actions: { items: records.slice(0, limit).map((record) => this.#action(record)), total: records.length },
+      actions: {
+        items: records.slice(0, limit).map((record) => this.#action(record)),
+        total: records.length,
+      },
       waiting: { items: waiting.slice(0, limit), total: waiting.length },
     };
   }

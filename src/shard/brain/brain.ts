@@ -93,6 +93,7 @@ export class Brain {
         this.#cycles.disconnected(event.cluster);
         break;
       case 'bootstrap-answered':
+      case 'reclaim-acked':
       case 'call-ended':
         actuation.handle(event);
         break;
@@ -107,8 +108,6 @@ export class Brain {
       case 'demand-held':
         // Without the demand itself, all that the cluster has would be taken for excess.
         if (event.hasDemand) this.#state.reported.add(event.cluster);
-        break;
-      case 'reclaim-acked':
         break;
     }
   }
@@ -190,7 +189,20 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
   });
   desk.onBreaker((provider, state) => observers.breaker(provider, state));
   return {
-    ...{ parts, startedMs, book, memory, desk, actuation, reconcile, freezes, frozen, engine, metrics, profiles },
+    ...{
+      parts,
+      startedMs,
+      book,
+      memory,
+      desk,
+      actuation,
+      reconcile,
+      freezes,
+      frozen,
+      engine,
+      metrics,
+      profiles,
+    },
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended: new EndedRows(fleet),

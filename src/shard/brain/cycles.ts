@@ -140,8 +140,12 @@ export class Cycles {
     if (state.phase !== 'starting') return false;
     const waitedMs = this.#now - state.startedMs;
     if (!state.reconcile.isReady && waitedMs < state.parts.options.cycle.readyWaitMs) return false;
-    if (!state.reconcile.isReady)
-      this.#log('warn', 'providers-not-read', { unread: state.reconcile.unread, waitedMs });
+    if (!state.reconcile.isReady) {
+      const unread = state.parts.options.providers.filter(
+        (name) => !state.reconcile.readingsOf(name).hasListed,
+      );
+      this.#log('warn', 'providers-not-read', { unread, waitedMs });
+    }
     state.phase = 'running';
     this.#log('info', 'deciding', { machines: state.book.fleet.machines.count });
     return true;
@@ -169,7 +173,14 @@ export class Cycles {
       // The machine goes on under the priority it was bound at; what it is bound for is another row.
       const priority = book.standing(id)?.stamp?.priority ?? profile.priority;
       const { interruptionPenaltyDollars, reclamationPenaltyDollars } = book.standing(id)?.stamp ?? stamp;
-      book.append({ kind: 'restamp', id, key, priority, interruptionPenaltyDollars, reclamationPenaltyDollars });
+      book.append({
+        kind: 'restamp',
+        id,
+        key,
+        priority,
+        interruptionPenaltyDollars,
+        reclamationPenaltyDollars,
+      });
     }
     const admission = rails.admit(decided, {
       nowMs: this.#now,
@@ -206,9 +217,12 @@ export class Cycles {
       parts.emit({ kind: 'available-capacity', cluster, updates });
     const metClaimChanges = decision.claimChanges(this.#claims);
     metrics.metClaimChanges.add(metClaimChanges);
-    metrics.freezes(freezes.list().length, freezes.list().some(({ id }) => id === 'fleet'));
-    metrics.queueDepth.set(actuation.queued);
-    metrics.inflight.set(actuation.underWay);
+    metrics.freezes(
+      freezes.list().length,
+      freezes.list().some(({ id }) => id === 'fleet'),
+    );
+    metrics.queueDepth.set(actuation.counts.queued);
+    metrics.inflight.set(actuation.counts.inFlight);
     this.#waiting = waitingOf(admission, refused);
     const durationMs = parts.monotonicMs() - cycle.began;
     metrics.cycle.observe(durationMs / 1000);

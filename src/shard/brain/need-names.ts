@@ -16,7 +16,8 @@ export function needId({ cluster, fingerprint, group }: NeedKey): string {
     a = Math.imul(a ^ code, 0x01000193);
     b = scramble32(b ^ code);
   }
-  const digits = (scramble32(a) >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0');
+  const digits =
+    (scramble32(a) >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0');
   return `${cluster}/${digits.slice(0, DIGITS)}`;
 }
 

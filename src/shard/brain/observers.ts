@@ -7,8 +7,8 @@ import type { ActionView, News } from '../views.ts';
 import type { ActuationObserver } from './actuation/actuation.ts';
 import type { ActionOutcome, ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
-import type { BreakerState } from './breaker.ts';
 import type { BrainParts } from './brain.ts';
+import type { BreakerState } from './breaker.ts';
 import { needRef, type Profiles } from './need-names.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
@@ -43,7 +43,7 @@ export class Observers {
     this.#parts = parts;
     const { book, metrics } = parts;
     this.#provisioning = new Provisioning(book.fleet, (seconds) => metrics.provisioning.observe(seconds));
-    book.listen((id, before, after) => {
+    book.listen((_id, before, after) => {
       if (after?.state === State.Configured && before !== null && before.state !== State.Configured)
         this.#provisioning.configured(after, parts.parts.clock.now());
       if (before?.state === State.Deleting && after?.state === State.Speculative) metrics.idleReleases.add(1);

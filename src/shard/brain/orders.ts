@@ -8,7 +8,13 @@ import { MAX_FREEZES } from './freezes.ts';
 export function carryOut(state: BrainState, order: Order): OrderResult {
   const result = resultOf(state, order);
   const { kind, who } = order;
-  const fields = { order: kind, ...subjectOf(order), who: printable(who), isDone: result.isDone, message: result.message };
+  const fields = {
+    order: kind,
+    ...subjectOf(order),
+    who: printable(who),
+    isDone: result.isDone,
+    message: result.message,
+  };
   state.parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
   return result;
 }
@@ -55,7 +61,8 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
 
 function unfreeze(state: BrainState, id: string): OrderResult {
   const known = state.freezes.list().find((each) => each.id === id);
-  if (known === undefined || !state.freezes.remove(id)) return refused(`There is no freeze "${printable(id)}".`);
+  if (known === undefined || !state.freezes.remove(id))
+    return refused(`There is no freeze "${printable(id)}".`);
   freezeChanged(state, known.cluster);
   return done(`${id} is no longer frozen.`);
 }
@@ -66,7 +73,8 @@ function freezeChanged({ frozen }: BrainState, cluster: string | null): void {
 }
 
 function forget({ actuation, book }: BrainState, machine: string): OrderResult {
-  if (actuation.forget(machine)) return done(`Machine ${printable(machine)} is hidden. It stays on record and costs what it costs.`);
+  if (actuation.forget(machine))
+    return done(`Machine ${printable(machine)} is hidden. It stays on record and costs what it costs.`);
   const isThere = book.standing(machine) !== null;
   return refused(
     isThere ? `Machine ${printable(machine)} is not Failed.` : `There is no machine ${printable(machine)}.`,

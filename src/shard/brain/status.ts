@@ -34,7 +34,7 @@ function providerOf({ desk, book, reconcile }: BrainState, name: string): Provid
     breaker: desk.breakerOf(name),
     machines: book.countOf(name),
     waiting: desk.waitingAt(name),
-    ...reconcile.stateOf(name),
+    ...reconcile.readingsOf(name),
     heldLosses: reconcile.heldLosses(name),
   };
 }

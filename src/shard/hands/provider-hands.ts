@@ -8,7 +8,6 @@ import {
   type ListKind,
   type ListReport,
   type ListSink,
-  machinesOf,
   type ProviderClient,
   ProviderError,
   type ProviderErrorKind,
@@ -52,8 +51,7 @@ export class ProviderHands {
 
   async #list({ provider, reading, wanted }: ListEffect, inventory: Inventory): Promise<void> {
     const sink: ListSink = {
-      changed: (batch) =>
-        this.#post({ kind: 'list-changed', provider, reading, machines: machinesOf(batch) }),
+      changed: (batch) => this.#post({ kind: 'list-changed', provider, reading, batch }),
       gone: (ids) => this.#post({ kind: 'list-gone', provider, reading, ids }),
     };
     try {
