@@ -7,7 +7,7 @@ import { Fleet } from '../../src/fleet/index.ts';
 import type { Need } from '../../src/model/index.ts';
 import type { BrainEvent, Effect } from '../../src/shard/events.ts';
 import type { BrainLike, BrainSurroundings, MakeBrain } from '../../src/shard/thread/protocol.ts';
-import type { Answer, Order, OrderResult, QuestionName, Questions } from '../../src/shard/views.ts';
+import type { Answer, Order, OrderResult, QuestionName } from '../../src/shard/views.ts';
 import { become, comeUp } from '../engine/warm.ts';
 import { fleets } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
@@ -59,7 +59,7 @@ class ObedientBrain implements BrainLike {
     }
   }
 
-  ask<Q extends QuestionName>(name: Q, _: Questions[Q]['ask']): Answer<Q> {
+  ask<Q extends QuestionName>(name: Q): Answer<Q> {
     if (name !== 'metrics') throw new TypeError(`nobody knows about ${name}`);
     const text: Answer<'metrics'> = this.#heard.join(' ');
     return text as Answer<Q>;

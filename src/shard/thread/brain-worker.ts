@@ -43,24 +43,13 @@ function ring(): void {
 }
 
 function take(brain: BrainLike, item: ToBrain): void {
-  switch (item.kind) {
-    case 'demand-delta': {
-      const { cluster } = item.delta;
-      brain.handle({ kind: 'demand', cluster, needs: demand.unpack(item.delta) });
-      break;
-    }
-    case 'ask':
-      answer(brain, item);
-      break;
-    case 'order':
-      say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
-      break;
-    case 'stop':
-      void stop(brain, item.withinMs);
-      break;
-    default:
-      brain.handle(item);
-  }
+  if (item.kind === 'demand-delta') {
+    const { cluster } = item.delta;
+    brain.handle({ kind: 'demand', cluster, needs: demand.unpack(item.delta) });
+  } else if (item.kind === 'ask') answer(brain, item);
+  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
+  else if (item.kind === 'stop') void stop(brain, item.withinMs);
+  else brain.handle(item);
 }
 
 /** Questions change nothing: one that cannot be answered is the asker's trouble alone. */
