@@ -57,6 +57,9 @@ export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export type { BrainThreadParts } from './thread/brain-thread.ts';
+export { BrainThread } from './thread/brain-thread.ts';
+export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './thread/protocol.ts';
 export type {
   ActionView,
   Answer,
