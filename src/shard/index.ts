@@ -18,6 +18,7 @@ export type { InspectedCycle } from './brain/inspect.ts';
 export { inspectNeeds } from './brain/inspect.ts';
 export type { MachineFacts, MachineStore } from './brain/memory.ts';
 export { Memory } from './brain/memory.ts';
+export { MemoryBrainStore } from './brain/memory-store.ts';
 export { NodeNews } from './brain/node-news.ts';
 export type { NodeRecord } from './brain/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
@@ -33,6 +34,8 @@ export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';
 export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
 export { Shortfalls } from './brain/shortfalls.ts';
+export type { DataDir } from './data-dir.ts';
+export { openDataDir } from './data-dir.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -56,6 +59,7 @@ export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export { SqliteBrainStore } from './store-sqlite.ts';
 export type {
   ActionView,
   Answer,
