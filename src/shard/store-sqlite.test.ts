@@ -129,7 +129,7 @@ describe('a brain store on disk', () => {
   it('given facts that cannot be stored, then nothing of the save is', () => {
     const path = newPath();
     const store = opened(path);
-    const odd = { ...FULL, id: 'odd', idleSinceMs: 'soon' as unknown as number };
+    const odd = { ...FULL, id: 'odd', idleSinceMs: 5n as unknown as number };
     expect(() => store.machines.save([FULL, odd], [])).toThrow('BF_STORE_FAILED');
     store.close();
     expect([...opened(path).machines.load()]).toEqual([]);
