@@ -19,6 +19,7 @@ export type { InspectedCycle } from './brain/inspect.ts';
 export { inspectNeeds } from './brain/inspect.ts';
 export type { MachineFacts, MachineStore } from './brain/memory.ts';
 export { Memory } from './brain/memory.ts';
+export { MemoryBrainStore } from './brain/memory-store.ts';
 export { NodeNews } from './brain/node-news.ts';
 export type { NodeRecord } from './brain/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
@@ -34,6 +35,8 @@ export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';
 export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
 export { Shortfalls } from './brain/shortfalls.ts';
+export type { DataDir } from './data-dir.ts';
+export { openDataDir } from './data-dir.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -57,6 +60,7 @@ export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export { SqliteBrainStore } from './store-sqlite.ts';
 export type { BrainThreadParts } from './thread/brain-thread.ts';
 export { BrainThread } from './thread/brain-thread.ts';
 export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './thread/protocol.ts';

@@ -19,7 +19,8 @@ import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/ac
 import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
 import { Book } from '../../src/shard/brain/book.ts';
 import { DESK_LIMITS, Desk, type DeskLimits } from '../../src/shard/brain/desk.ts';
-import { type MachineFacts, type MachineStore, Memory } from '../../src/shard/brain/memory.ts';
+import { Memory } from '../../src/shard/brain/memory.ts';
+import { MemoryMachines } from '../../src/shard/brain/memory-store.ts';
 import { NodeNews } from '../../src/shard/brain/node-news.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
 import { Reconcile } from '../../src/shard/brain/reconcile/reconcile.ts';
@@ -65,25 +66,9 @@ class HandClock implements Clock {
   }
 }
 
-/** A durable file that survives the scene. `events` tells when it was written, among what else happened. */
-export class FakeStore implements MachineStore {
-  readonly facts = new Map<string, MachineFacts>();
-  onSave: (ids: readonly string[]) => void = () => {};
-
-  load(): Iterable<MachineFacts> {
-    return [...this.facts.values()];
-  }
-
-  save(changed: readonly MachineFacts[], dropped: readonly string[]): void {
-    for (const facts of changed) this.facts.set(facts.id, facts);
-    for (const id of dropped) this.facts.delete(id);
-    this.onSave(changed.map(({ id }) => id));
-  }
-}
-
 export interface SceneOptions {
   readonly providers?: readonly string[];
-  readonly store?: FakeStore;
+  readonly store?: MemoryMachines;
   readonly limits?: Partial<ActuationLimits>;
   readonly desk?: Partial<DeskLimits>;
   readonly clock?: Clock;
@@ -105,7 +90,7 @@ export class Scene {
   /** Everything that observers were told, as words. */
   readonly told: string[] = [];
   readonly ended: ActionRecord[] = [];
-  readonly store: FakeStore;
+  readonly store: MemoryMachines;
   readonly book = new Book(new Fleet());
   readonly memory: Memory;
   readonly desk: Desk;
@@ -124,7 +109,7 @@ export class Scene {
       options.onEffect?.(effect);
     };
     const random = new Random(7);
-    this.store = options.store ?? new FakeStore();
+    this.store = options.store ?? new MemoryMachines();
     this.memory = new Memory(book, this.store);
     this.desk = new Desk({ clock, random, emit, limits: { ...DESK_LIMITS, ...options.desk } });
     this.news = new NodeNews(book, emit);

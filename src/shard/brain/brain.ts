@@ -67,7 +67,10 @@ export class Brain {
 
   constructor(parts: BrainParts) {
     this.#state = stateOf(parts, (effect) => this.#emit(effect));
-    this.#news = new NodeNews(this.#state.book, (effect) => parts.emit(effect));
+    // A cluster without a session hears everything when it comes back.
+    this.#news = new NodeNews(this.#state.book, (effect) => {
+      if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
+    });
     this.#cycles = new Cycles(this.#state);
     this.#answers = new Answers(this.#state, this.#cycles);
   }

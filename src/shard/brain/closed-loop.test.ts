@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../../test/fleets.ts';
-import { FakeStore, NEED, OTHER_NEED, Scene } from '../../../test/shard/scene.ts';
+import { NEED, OTHER_NEED, Scene } from '../../../test/shard/scene.ts';
 import { Engine } from '../../engine/index.ts';
 import {
   CapacityType,
@@ -28,6 +28,7 @@ import {
 import { RpcError, status } from '../../wire/index.ts';
 import type { ActuationEvent, Effect, ListEvent } from '../events.ts';
 import { type ProviderEnd, ProviderHands } from '../hands/provider-hands.ts';
+import { MemoryMachines } from './memory-store.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 
@@ -129,7 +130,7 @@ class World {
   readonly random: Random;
   readonly weather: Weather;
   readonly clouds: readonly (Backend & { creates: number })[];
-  readonly #store = new FakeStore();
+  readonly #store = new MemoryMachines();
   readonly #providers = new Map<string, Provider>();
   readonly #wanted = new Map<string, Need>();
   scene!: Scene;

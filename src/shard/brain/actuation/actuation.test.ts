@@ -24,7 +24,11 @@ describe('actuation', () => {
   it('writes what was decided before it calls the provider', () => {
     const scene = sceneWith(Speculative);
     const calledAtSave: number[] = [];
-    scene.store.onSave = () => calledAtSave.push(scene.calls('create').length);
+    const save = scene.store.save.bind(scene.store);
+    scene.store.save = (changed, dropped) => {
+      calledAtSave.push(scene.calls('create').length);
+      save(changed, dropped);
+    };
     scene.decide('Provision', 'm');
     expect(calledAtSave).toEqual([0]);
     expect(scene.store.facts.get('m')).toMatchObject({ target: keyOf(NEED) });
