@@ -27,7 +27,7 @@ async function scene(): Promise<Scene> {
   const effects: Effect[] = [];
   const failures: Error[] = [];
   const onFailure = (error: Error): void => void failures.push(error);
-  const thread = await BrainThread.start({ setup: { options, directory: '' }, factory, onFailure });
+  const thread = await BrainThread.start({ setup: { options, file: '' }, factory, onFailure });
   running.push(thread);
   thread.onEffect((effect) => effects.push(effect));
   const heard = (text: string): Promise<void> =>
@@ -182,7 +182,7 @@ describe('a brain that fails', () => {
       import { BrainThread, DEFAULT_BRAIN } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
       const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
       const factory = new URL(${JSON.stringify(factory.href)});
-      const thread = await BrainThread.start({ setup: { options, directory: '' }, factory });
+      const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
       setInterval(() => {}, 1000);
       thread.post({ kind: 'reclaim-acked', instruction: 'throw' });
     `;
@@ -205,7 +205,7 @@ describe('a brain that fails', () => {
   });
 
   it('before it is up, then the start is refused', async () => {
-    const start = BrainThread.start({ setup: { options, directory: 'broken' }, factory });
+    const start = BrainThread.start({ setup: { options, file: 'broken' }, factory });
     await expect(start).rejects.toThrow('the store cannot be opened');
   });
 
@@ -246,7 +246,7 @@ describe('a brain that is stopped', () => {
   });
 
   it('before anybody carried out its effects, ends all the same', async () => {
-    const thread = await BrainThread.start({ setup: { options, directory: '' }, factory });
+    const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
     await thread.stop();
   });
 });

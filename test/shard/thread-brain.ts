@@ -122,7 +122,7 @@ function loseItsMind(): never {
   throw new RangeError('out of its mind');
 }
 
-export const makeBrain: MakeBrain = (surroundings, { directory }) => {
-  if (directory === 'broken') throw new Error('the store cannot be opened');
+export const makeBrain: MakeBrain = (surroundings, { file }) => {
+  if (file === 'broken') throw new Error('the store cannot be opened');
   return new ObedientBrain(surroundings);
 };

@@ -32,8 +32,8 @@ export interface BrainSurroundings {
 /** What a brain is made of; crosses to its thread as it is. */
 export interface BrainSetup {
   readonly options: BrainOptions;
-  /** Where its store has its files. */
-  readonly directory: string;
+  /** Its store. */
+  readonly file: string;
 }
 
 /** A module that makes brains exports this as `makeBrain`. */
