@@ -35,6 +35,15 @@ export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';
 export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
 export { Shortfalls } from './brain/shortfalls.ts';
+export type { ConfigSources, LoadedConfig, ShardConfig } from './config/config.ts';
+export { brainOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
+export type { ProviderSpec } from './config/kinds.ts';
+export { didYouMean } from './config/nearest.ts';
+export { configurationPage } from './config/page.ts';
+export { printConfig } from './config/print.ts';
+export type { Setting, SettingKey } from './config/settings.ts';
+export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
+export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
 export { openDataDir } from './data-dir.ts';
 export type {
@@ -58,8 +67,11 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './logger.ts';
+export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
 export { SqliteBrainStore } from './store-sqlite.ts';
 export type { BrainThreadParts } from './thread/brain-thread.ts';
 export { BrainThread } from './thread/brain-thread.ts';
