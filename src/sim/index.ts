@@ -17,6 +17,19 @@ export {
   withEvent,
 } from './loop.ts';
 export { parseOfferingsFile } from './offerings-file.ts';
+export type {
+  BootstrapHabit,
+  Dialer,
+  Link,
+  LinkEnd,
+  MemoryDialerParts,
+  OperatorCounts,
+  OperatorEvent,
+  OperatorParts,
+  OperatorTimes,
+  SimNode,
+} from './operator/index.ts';
+export { grpcDialer, memoryDialer, OPERATOR_TIMES, SimOperator } from './operator/index.ts';
 export type { CostJson, DecidedJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, decidedJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';
