@@ -2,6 +2,19 @@
 // and the closed loop.
 
 export { catalogueOf } from './catalogues/index.ts';
+export { type CloudStatus, Clouds, type CloudsOptions } from './clouds/clouds.ts';
+export { type CloudSupply, MIN_MACHINES, type Supply, supplyOf } from './clouds/supply.ts';
+export { LivingDemand, type LivingDemandParts } from './demand/living-demand.ts';
+export { clusterNames, type DemandPlan, type PlannedRow, planDemand } from './demand/plan.ts';
+export type {
+  Backstage,
+  BackstageEvent,
+  BackstageOptions,
+  BackstageStatus,
+  ClusterStatus,
+  StoryName,
+} from './demo.ts';
+export { STORY_NAMES, startBackstage } from './demo.ts';
 export type { IncrementalDecider } from './incremental-decider.ts';
 export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';
