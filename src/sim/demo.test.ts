@@ -7,7 +7,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../provider/index.ts';
 import { addSessions, SESSION_SERVER_OPTIONS } from '../shard/index.ts';
-import { type Backstage, type BackstageEvent, STORY_NAMES, startBackstage } from './demo.ts';
+import { type Backstage, type BackstageEvent, backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
 import { type HandsBench, handsBench } from './operator/testkit.ts';
 
 let dir: string;
@@ -88,6 +88,17 @@ describe('backstage', () => {
     await Promise.all([backstage.stop(), backstage.stop()]);
     await vi.waitFor(() => expect(of('session-closed')).toHaveLength(6));
     expect((await started()).providers).toHaveLength(2);
+  });
+
+  it('given a second start of another size, then it says what the folder has', async () => {
+    expect(await backstageSizeIn(dir)).toBeNull();
+    const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
+    await (await startBackstage(options)).stop();
+    expect(await backstageSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
+    await expect(startBackstage({ ...options, machines: 60 })).rejects.toThrow(
+      'has the state of 6 clusters, 120 machines and seed 1, not of 6 clusters, 60 machines and seed 1',
+    );
+    await (await startBackstage({ ...options, speed: 100 })).stop();
   });
 
   it.each([

@@ -2,7 +2,8 @@
 // over gRPC. The shard itself is not here: first the clouds are opened, then whoever shows this starts a shard on them,
 // then the operators connect.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BigFleetError, type Need, Random } from '../model/index.ts';
 import { type CloudEvent, systemClock } from '../provider/index.ts';
 import { type CloudStatus, Clouds } from './clouds/clouds.ts';
@@ -11,13 +12,20 @@ import { LivingDemand } from './demand/living-demand.ts';
 import { type DemandPlan, planDemand } from './demand/plan.ts';
 import { grpcDialer, type OperatorEvent, SimOperator } from './operator/index.ts';
 
-export interface BackstageOptions {
-  /** A folder for the state of the clouds; made if there is none. A second start continues from it. */
-  readonly dir: string;
+/** What a demonstration is made from. */
+export interface BackstageSize {
   readonly clusters: number;
   /** In both clouds together; roughly, since every kind is there in every zone. */
   readonly machines: number;
   readonly seed: number;
+}
+
+export interface BackstageOptions extends BackstageSize {
+  /**
+   * A folder for the state of the clouds; made if there is none. A second start continues from it, and has to be of the
+   * same size.
+   */
+  readonly dir: string;
   /** How many times faster than in real fleets things happen. */
   readonly speed: number;
   readonly onEvent?: (event: BackstageEvent) => void;
@@ -51,6 +59,20 @@ export interface ClusterStatus {
 
 const MAX_CLUSTERS = 1000;
 const OPERATOR_STREAM = 0x0b5;
+const SIZE_FILE = 'size.json';
+
+/** The size of what a folder has the state of; null if it has none. */
+export async function backstageSizeIn(dir: string): Promise<BackstageSize | null> {
+  try {
+    return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as BackstageSize;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw new BigFleetError('BF_INPUT_UNREADABLE', 'It says how large the saved fleet is.', {
+      path: join(dir, SIZE_FILE),
+      cause: error,
+    });
+  }
+}
 
 /** Opens the clouds. Throws if the options make no sense, or a state file is in use or damaged; nothing is then left open. */
 export async function startBackstage(options: BackstageOptions): Promise<Backstage> {
@@ -60,6 +82,7 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
   const supply = supplyOf(machines);
   const plan = planDemand(supply, clusters, seed);
   await mkdir(dir, { recursive: true });
+  await checkSize(options);
   const clouds = await Clouds.open({
     dir,
     supply,
@@ -68,7 +91,22 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
     clock: systemClock,
     onEvent: (source, event) => onEvent?.({ source, text: cloudText(event) }),
   });
+  await writeFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
   return new Backstage(options, plan, clouds);
+}
+
+/** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */
+async function checkSize({ dir, clusters, machines, seed }: BackstageOptions): Promise<void> {
+  const saved = await backstageSizeIn(dir);
+  if (saved === null) return;
+  if (saved.clusters === clusters && saved.machines === machines && saved.seed === seed) return;
+  const text = (size: BackstageSize) =>
+    `${size.clusters} clusters, ${size.machines} machines and seed ${size.seed}`;
+  const detail = `${dir} has the state of ${text(saved)}, not of ${text({ clusters, machines, seed })}.`;
+  throw new BigFleetError(
+    'BF_USAGE',
+    `${detail} Start with what it has, or start over with an empty folder.`,
+  );
 }
 
 export class Backstage {

@@ -10,11 +10,12 @@ export type {
   Backstage,
   BackstageEvent,
   BackstageOptions,
+  BackstageSize,
   BackstageStatus,
   ClusterStatus,
   StoryName,
 } from './demo.ts';
-export { STORY_NAMES, startBackstage } from './demo.ts';
+export { backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
 export type { IncrementalDecider } from './incremental-decider.ts';
 export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';

@@ -39,7 +39,7 @@ const STORY_MS = 15 * MINUTE_MS;
 /** However fast time goes, a story must be seen. */
 const SHORTEST_STORY_MS = 45_000;
 /** Above all services, below what is critical. */
-export const STORY_PRIORITY = 5000;
+const STORY_PRIORITY = 5000;
 /** A deploy burst wants so many times the usual. */
 const BURST_FACTOR = 3;
 
