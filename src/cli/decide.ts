@@ -26,6 +26,7 @@ import {
   type Verdict,
 } from '../model/index.ts';
 import { type PlanJson, parseScenario, planJson } from '../sim/index.ts';
+import { dollars } from './amounts.ts';
 import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
 import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
 
@@ -310,10 +311,6 @@ function costLines({ cost }: PlanJson, paint: Paint): readonly string[] {
     paint,
     indent: 2,
   });
-}
-
-function dollars(amount: number): string {
-  return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;
 }
 
 function explainLines(

@@ -1,23 +1,33 @@
-// `bigfleet explain [CODE]`: the error catalogue, for the moment an error code turns up in a log.
+// `bigfleet explain [NEED|CODE]`: why a Need of a running shard is met or not, and what an error code means.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, ERRORS, isErrorCode } from '../model/index.ts';
+import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from './remote/flags.ts';
+import { isNeedId, showStory } from './remote/story.ts';
 
-export function explainCommand(): Command {
-  return new Command('explain')
-    .description('say what an error code means and what to do about it')
-    .argument('[code]', 'a code such as BF_QUANTITY_SYNTAX; without one, all codes are listed')
-    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
+type Flags = ShardFlags & { readonly output: 'text' | 'json' };
+
+export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('explain')
+    .description('say why a Need is met or not, or what an error code means')
+    .argument('[what]', 'a Need such as ml/00ff00ff00, or a code such as BF_USAGE; without one, all codes')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+  return addShardFlags(command)
     .addHelpText(
       'after',
       `
+Needs have the ids that "bigfleet get needs" shows; for those a shard must be running.
+${EXIT_CODES}
+
 Examples:
-  bigfleet explain                       list every code
+  bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
+  bigfleet explain                       list every error code
   bigfleet explain BF_QUANTITY_SYNTAX    one code
   bigfleet explain -o json               the whole catalogue for programs`,
     )
-    .action((code: string | undefined, options: { output: string }) => {
-      console.log(options.output === 'json' ? asJson(code) : asText(code));
+    .action(async (what: string | undefined, flags: Flags) => {
+      if (what !== undefined && isNeedId(what)) return await showStory(what, flags, io);
+      io.out(`${flags.output === 'json' ? asJson(what) : asText(what)}\n`);
     });
 }
 
@@ -26,7 +36,9 @@ function lookUp(code: string): { code: string; summary: string; remedy: string }
   if (!isErrorCode(wanted)) {
     throw new BigFleetError(
       'BF_USAGE',
-      `There is no error code "${code}"; "bigfleet explain" lists them all.`,
+      code.includes('/')
+        ? `"${code}" is no Need: those are CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
+        : `There is no error code "${code}"; "bigfleet explain" lists them all.`,
     );
   }
   return { code: wanted, ...ERRORS[wanted] };

@@ -4,11 +4,15 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
-import { BigFleetError, printable } from '../model/index.ts';
+import { BigFleetError, type ErrorCode, printable } from '../model/index.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 import { decideWith } from './phase1.ts';
 import { providerCommand } from './provider.ts';
+import { acceptCommand, refuseCommand } from './remote/accept.ts';
+import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
+import { getCommand } from './remote/get.ts';
+import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -21,6 +25,9 @@ for (const stream of [process.stdout, process.stderr]) {
     process.exit(0);
   });
 }
+
+/** Errors that are nobody's wrong words. */
+const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED'];
 
 /** Lines for a person, with nothing in them that a terminal would obey. */
 function printError(text: string): void {
@@ -39,7 +46,15 @@ const program = new Command('bigfleet')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
   .addCommand(decideCommand(decider))
+  .addCommand(getCommand())
   .addCommand(explainCommand())
+  .addCommand(freezeCommand())
+  .addCommand(unfreezeCommand())
+  .addCommand(retryCommand())
+  .addCommand(quarantineCommand())
+  .addCommand(forgetCommand())
+  .addCommand(acceptCommand())
+  .addCommand(refuseCommand())
   .addCommand(providerCommand());
 
 // Sub-commands inherit neither setting by themselves.
@@ -59,7 +74,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof BigFleetError) {
     printError(error.message);
-    return 2;
+    return FAILURES.includes(error.code) ? 1 : 2;
   }
   console.error(error);
   return 1;

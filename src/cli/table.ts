@@ -23,6 +23,8 @@ export const LINE_WIDTH = 100;
 export interface Column {
   readonly header: string;
   readonly align?: 'left' | 'right';
+  /** Something to type again, such as an id: cut only when nothing else can be. */
+  readonly isWhole?: true;
 }
 
 export interface Cell {
@@ -34,7 +36,11 @@ export interface Cell {
 export function tableLines(
   allColumns: readonly Column[],
   allRows: readonly (readonly Cell[])[],
-  { paint = noPaint, indent = 0 }: { readonly paint?: Paint; readonly indent?: number } = {},
+  {
+    paint = noPaint,
+    indent = 0,
+    width = LINE_WIDTH,
+  }: { readonly paint?: Paint; readonly indent?: number; readonly width?: number } = {},
 ): readonly string[] {
   const used = allColumns.map((_, i) => allRows.some((row) => (row[i]?.text ?? '') !== ''));
   const columns = allColumns.filter((_, i) => used[i]);
@@ -46,7 +52,8 @@ export function tableLines(
   );
   const widths = fittedWidths(
     columns.map((_, i) => shown.reduce((width, row) => Math.max(width, row[i]?.text.length ?? 0), 0)),
-    LINE_WIDTH - indent,
+    columns.map(({ isWhole }) => isWhole === true),
+    width - indent,
   );
   return shown.map((row) => {
     const cells = columns.map(({ align }, i) => {
@@ -67,13 +74,22 @@ export function shorten(text: string, width: number): string {
 
 const GAP = '  ';
 
-/** Takes from the widest column until the line fits. */
-function fittedWidths(natural: readonly number[], lineWidth: number): readonly number[] {
+/** Cut further than this, a text says nothing any more. */
+const NARROW = 8;
+
+/** Takes from the widest column until the line fits; from those that should stay whole only if the rest is narrow. */
+function fittedWidths(
+  natural: readonly number[],
+  whole: readonly boolean[],
+  lineWidth: number,
+): readonly number[] {
   const widths = [...natural];
   const room = lineWidth - GAP.length * (widths.length - 1);
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   while (excess > 0) {
-    const widest = widths.indexOf(Math.max(...widths));
+    const cuttable = widths.map((width, i) => (whole[i] ? 0 : width));
+    const from = Math.max(...cuttable) > NARROW ? cuttable : widths;
+    const widest = from.indexOf(Math.max(...from));
     if (widths[widest]! <= 1) break;
     widths[widest]!--;
     excess--;

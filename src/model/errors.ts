@@ -350,6 +350,15 @@ export const ERRORS = {
     summary: 'No provider answers at the address that was given.',
     remedy: 'Check the address, the certificates and that the provider is running.',
   },
+  BF_SHARD_UNREACHABLE: {
+    summary: 'No shard answers at the address that was given.',
+    remedy:
+      'Start one with "npm start" or "bigfleet shard", or say where it is with --shard URL or BIGFLEET_SHARD.',
+  },
+  BF_SHARD_REFUSED: {
+    summary: 'A shard did not do what a command asked of it.',
+    remedy: 'See how things stand with "bigfleet get".',
+  },
   BF_START_FAILED: {
     summary: 'The command that should start a provider did not bring one up.',
     remedy: 'Run the command by hand with a port and a state file, and see what it prints.',

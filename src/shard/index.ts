@@ -1,5 +1,10 @@
 // What other rooms may use of a shard, and the parts that its brain and hands are put together from.
 
+export type { NewsLimits } from './api/news.ts';
+export type { ApiOptions, ApiServer } from './api/serve.ts';
+export { serveApi } from './api/serve.ts';
+export type { Inspect } from './api/shard-read-grpc.ts';
+export { addShardRead } from './api/shard-read-grpc.ts';
 export type {
   ActuationObserver,
   ActuationParts,

@@ -39,7 +39,7 @@ export interface StatusView {
   readonly shortfalls: number;
   readonly escalated: number;
   readonly freezes: number;
-  /** By resource: what all Needs want, and what Configured machines offer. */
+  /** By resource, in the units of the model (thousandths of a cpu, bytes): what all Needs want, what Configured machines offer. */
   readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
   readonly providers: readonly ProviderView[];
 }
@@ -132,6 +132,7 @@ export interface NeedStory {
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
   readonly candidates: readonly {
     readonly domain: string;
+    /** Share of what is wanted, 0 to 1, in the resource covered least. */
     readonly coverage: number;
     readonly satisfiable: boolean;
   }[];

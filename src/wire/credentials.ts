@@ -69,7 +69,7 @@ export function isLoopback(address: string): boolean {
 }
 
 /** The certificate and key of this process as they are on disk now; the authority is read once. */
-class KeyPair {
+export class KeyPair {
   readonly #files: TlsFiles;
   readonly #ca: Buffer;
   #stamp: string;

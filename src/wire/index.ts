@@ -12,6 +12,7 @@ export {
   denied,
   identityOf,
   isLoopback,
+  KeyPair,
   parseIdentity,
   serverCredentials,
   tlsFiles,

@@ -1,0 +1,48 @@
+// `bigfleet accept …` and `bigfleet refuse …`: whether to believe a List or a roll-up that is held because too much of it
+// is gone.
+
+import { Command } from 'commander';
+import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
+import { order } from './order.ts';
+
+export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
+  return new Command('accept')
+    .description('believe a List or a roll-up that is held because much of it is gone')
+    .addCommand(
+      heldCommand('list', 'provider', 'its machines that are no longer listed are gone', io, {
+        path: (name) => `/v1/providers/${name}/accept-list`,
+        examples:
+          '  bigfleet get providers                          shows which are held\n  bigfleet accept list cloud',
+      }),
+    )
+    .addCommand(
+      heldCommand('rollup', 'cluster', 'its demand is as small as it says', io, {
+        path: (name) => `/v1/clusters/${name}/accept-rollup`,
+        examples: '  bigfleet accept rollup ml',
+      }),
+    );
+}
+
+export function refuseCommand(io: RemoteIo = PROCESS_IO): Command {
+  return new Command('refuse').description('keep the demand from before a roll-up that is held').addCommand(
+    heldCommand('rollup', 'cluster', 'it is wrong, however often it comes', io, {
+      path: (name) => `/v1/clusters/${name}/refuse-rollup`,
+      examples: '  bigfleet refuse rollup ml',
+    }),
+  );
+}
+
+function heldCommand(
+  noun: string,
+  whose: string,
+  summary: string,
+  io: RemoteIo,
+  { path, examples }: { readonly path: (name: string) => string; readonly examples: string },
+): Command {
+  const command = new Command(noun).description(summary).argument(`<${whose}>`, `of which ${whose}`);
+  return addOrderFlags(command)
+    .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
+    .action(async (name: string, flags: OrderFlags) => {
+      await order(path(encodeURIComponent(name)), {}, flags, io);
+    });
+}

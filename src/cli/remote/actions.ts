@@ -1,0 +1,73 @@
+// `bigfleet get actions`: what is being done, what was done, and what waits and why.
+
+import type { ActionView, Answer } from '../../shard/index.ts';
+import { age } from '../amounts.ts';
+import type { Cell } from '../table.ts';
+import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
+
+export const ACTIONS: Listing<Answer<'actions'>> = {
+  noun: 'actions',
+  summary: 'what is done to machines, was done, or waits',
+  filters: ['machine', 'cluster', 'limit'],
+  examples: `  bigfleet get actions --limit 20
+  bigfleet get actions --machine m-17 -o wide`,
+  path: '/v1/actions',
+  lines: ({ actions, waiting }, look) => [
+    ...pageLines(actions, 'actions', COLUMNS, (action) => rowOf(action, look), look),
+    ...(waiting.total === 0 ? [] : ['', look.paint('bold', 'Decided, and waiting')]),
+    ...(waiting.total === 0 ? [] : pageLines(waiting, 'actions', WAITING, waitingRow, look)),
+  ],
+};
+
+const COLUMNS: readonly WideColumn[] = [
+  { header: 'BEGAN', align: 'right' },
+  { header: 'ACTION' },
+  { header: 'MACHINE', isWhole: true },
+  { header: 'CLUSTER' },
+  { header: 'OUTCOME' },
+  { header: 'REASON' },
+  { header: 'NEED', isWide: true },
+  { header: 'PROVIDER', isWide: true },
+  { header: 'NOTE' },
+];
+
+const WAITING = [
+  { header: 'ACTION' },
+  { header: 'MACHINE', isWhole: true },
+  { header: 'CLUSTER' },
+  { header: 'REASON' },
+  { header: 'WAITS FOR' },
+] as const;
+
+type Waiting = Answer<'actions'>['waiting']['items'][number];
+
+function waitingRow({ kind, machine, cluster, reason, why }: Waiting): readonly Cell[] {
+  return [{ text: kind }, { text: machine }, { text: cluster }, { text: reason }, { text: why }];
+}
+
+/** Actions that another view shows. */
+export function actionTable(actions: readonly ActionView[], look: Look, indent: number): readonly string[] {
+  const rows = actions.map((action) => rowOf(action, look));
+  return table(COLUMNS, rows, look, indent);
+}
+
+function rowOf(action: ActionView, { nowMs }: Look): readonly Cell[] {
+  const { kind, machine, cluster, outcome, reason, need, provider, message, attempts } = action;
+  const tries = attempts > 1 ? `${attempts} attempts` : '';
+  return [
+    { text: `${age(nowMs - action.startedMs)} ago` },
+    { text: kind },
+    { text: machine },
+    { text: cluster },
+    outcomeCell(outcome),
+    { text: reason, style: 'dim' },
+    { text: need?.id ?? '' },
+    { text: provider },
+    { text: [tries, message].filter((part) => part !== '').join('; '), style: 'dim' },
+  ];
+}
+
+function outcomeCell(outcome: ActionView['outcome']): Cell {
+  if (outcome === null) return { text: 'under way', style: 'cyan' };
+  return outcome === 'success' ? { text: 'done', style: 'green' } : { text: outcome, style: 'red' };
+}

@@ -1,0 +1,116 @@
+// Asks a running shard over its API (docs/api.md). What goes wrong is told apart for the exit code: nobody there, the
+// shard says no, or our own words were wrong.
+
+import { readFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { BigFleetError, printable } from '../../model/index.ts';
+import type { TlsFiles } from '../../wire/index.ts';
+
+/** A little more than the shard gives itself for an answer. */
+const ANSWER_MS = 35_000;
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export class ShardClient {
+  readonly #base: URL;
+  readonly #tls: TlsFiles | null;
+
+  constructor(shard: string, tls: TlsFiles | null) {
+    this.#base = baseOf(shard);
+    this.#tls = tls;
+  }
+
+  get<T>(path: string, query: Query = {}): Promise<T> {
+    return this.#call<T>('GET', path, query);
+  }
+
+  post<T>(path: string, body: object): Promise<T> {
+    return this.#call<T>('POST', path, {}, body);
+  }
+
+  delete<T>(path: string, query: Query): Promise<T> {
+    return this.#call<T>('DELETE', path, query);
+  }
+
+  async #call<T>(method: string, path: string, query: Query, body?: object): Promise<T> {
+    const url = new URL(this.#base.pathname.replace(/\/+$/, '') + path, this.#base);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    const { status, content } = await this.#send(method, url, body);
+    const value = parsed(content);
+    if (value === undefined) throw this.#unreachable('what answers is not a shard');
+    if (status === 200) return value as T;
+    throw refusalOf(status, value);
+  }
+
+  async #send(method: string, url: URL, body: object | undefined) {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const headers = {
+      connection: 'close',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const options = { method, headers, timeout: ANSWER_MS, agent: false, ...pemOf(this.#tls) };
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const request = send(url, options, resolve);
+        request.on('timeout', () => request.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)));
+        request.on('error', reject);
+        request.end(body === undefined ? undefined : JSON.stringify(body));
+      });
+      return { status: response.statusCode ?? 0, content: await text(response) };
+    } catch (cause) {
+      throw this.#unreachable(whyOf(cause), cause);
+    }
+  }
+
+  #unreachable(why: string, cause?: unknown): BigFleetError {
+    const detail = `No shard at ${printable(this.#base.href.replace(/\/$/, ''))}: ${printable(why)}.`;
+    return new BigFleetError('BF_SHARD_UNREACHABLE', detail, { cause });
+  }
+}
+
+/** As people write addresses: also HOST:PORT alone. */
+function baseOf(shard: string): URL {
+  const written = /^[a-z]+:\/\//i.test(shard) ? shard : `http://${shard}`;
+  if (URL.canParse(written)) {
+    const url = new URL(written);
+    if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  }
+  throw new BigFleetError('BF_USAGE', `"${shard}" is not the URL of a shard, such as http://127.0.0.1:8780.`);
+}
+
+function pemOf(tls: TlsFiles | null): {
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  readonly ca?: Buffer;
+} {
+  if (tls === null) return {};
+  try {
+    return { cert: readFileSync(tls.cert), key: readFileSync(tls.key), ca: readFileSync(tls.ca) };
+  } catch (cause) {
+    throw new BigFleetError('BF_TLS_UNREADABLE', `${(cause as Error).message}.`, { cause });
+  }
+}
+
+function whyOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  // Node tries every address of a name and says nothing if all fail.
+  return code === 'ECONNREFUSED' ? 'nobody listens there' : message || code || 'no connection';
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalOf(status: number, value: unknown): BigFleetError {
+  const { error } = value as { error?: { message?: unknown } };
+  const message = typeof error?.message === 'string' ? error.message : `It answered with status ${status}.`;
+  return new BigFleetError(status === 400 ? 'BF_USAGE' : 'BF_SHARD_REFUSED', message);
+}

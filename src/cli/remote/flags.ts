@@ -1,0 +1,71 @@
+// Flags that every command against a running shard has, and where such commands write.
+
+import { hostname, userInfo } from 'node:os';
+import { type Command, Option } from 'commander';
+import { tlsFiles } from '../../wire/index.ts';
+import { type Paint, paintFor } from '../table.ts';
+import { ShardClient } from './client.ts';
+
+export interface RemoteIo {
+  readonly out: (text: string) => void;
+  readonly paint: Paint;
+}
+
+export const PROCESS_IO: RemoteIo = {
+  out: (text) => process.stdout.write(text),
+  paint: paintFor(process.stdout),
+};
+
+export interface ShardFlags {
+  readonly shard: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+}
+
+export interface OrderFlags extends ShardFlags {
+  readonly who: string;
+}
+
+const DEFAULT_SHARD = 'http://127.0.0.1:8780';
+
+export function addShardFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--shard <url>', 'where the shard serves its API')
+        .env('BIGFLEET_SHARD')
+        .default(DEFAULT_SHARD),
+    )
+    .option('--tls-cert <file>', 'your certificate, with --tls-key and --tls-ca')
+    .option('--tls-key <file>', 'its key')
+    .option('--tls-ca <file>', 'the authority of the fleet');
+}
+
+export function addOrderFlags(command: Command): Command {
+  const who = new Option('--who <name>', 'on whose behalf; it is logged');
+  return addShardFlags(command).addOption(who.default(whoAmI()));
+}
+
+export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardClient {
+  // An empty variable is how people take it back.
+  return new ShardClient(
+    shard === '' ? DEFAULT_SHARD : shard,
+    tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa }),
+  );
+}
+
+/** Of help texts. */
+export const EXIT_CODES = 'Exit code 0: done. 1: the shard refused or is not reachable. 2: wrong words.';
+
+function whoAmI(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env['USER'] ?? 'somebody';
+  }
+}

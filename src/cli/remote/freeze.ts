@@ -1,0 +1,79 @@
+// `bigfleet freeze` and `bigfleet unfreeze`: stop a running shard from doing things, at once and until told otherwise.
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type ActionKind, BigFleetError } from '../../model/index.ts';
+import { freezeId } from '../../shard/index.ts';
+import { addOrderFlags, clientOf, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
+import { type Done, order, report } from './order.ts';
+
+interface FreezeFlags extends OrderFlags {
+  readonly fleet?: true;
+  readonly cluster?: string;
+  readonly action?: ActionKind;
+  readonly why: string;
+}
+
+const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+
+export function freezeCommand(io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('freeze')
+    .description('stop actions of a running shard until unfreeze, also across restarts')
+    .option('--cluster <id>', 'only what concerns this cluster')
+    .addOption(new Option('--action <kind>', `only ${KINDS.join(', ')}`).argParser(kindOf))
+    .addOption(new Option('--fleet', 'everything, everywhere').conflicts(['cluster', 'action']))
+    .requiredOption('--why <text>', 'for those who find it later');
+  return addOrderFlags(command)
+    .addHelpText(
+      'after',
+      `
+Decisions go on being made and shown; what is frozen is not carried out. What has begun is finished.
+${EXIT_CODES}
+
+Examples:
+  bigfleet freeze --cluster ml --why "migration until noon"
+  bigfleet freeze --action Reclaim --why "roll-ups look wrong"
+  bigfleet freeze --cluster ml --action preempt --why "demo"
+  bigfleet freeze --fleet --why "incident 42"`,
+    )
+    .action(async (flags: FreezeFlags) => {
+      const { fleet, cluster, action, why } = flags;
+      if (fleet !== true && cluster === undefined && action === undefined) {
+        const choices = 'Say what to freeze: --cluster, --action or both, or --fleet for everything.';
+        throw new BigFleetError('BF_USAGE', choices);
+      }
+      await order('/v1/freezes', { cluster, action, why }, flags, io);
+      const id = freezeId({ cluster: cluster ?? null, action: action ?? null });
+      io.out(`Lift it with: bigfleet unfreeze ${quoted(id)}\n`);
+    });
+}
+
+export function unfreezeCommand(io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('unfreeze')
+    .description('lift a freeze')
+    .argument('<id>', 'as "bigfleet get freezes" shows it');
+  return addOrderFlags(command)
+    .addHelpText(
+      'after',
+      `
+${EXIT_CODES}
+
+Examples:
+  bigfleet unfreeze fleet
+  bigfleet unfreeze action:Reclaim/cluster:ml`,
+    )
+    .action(async (id: string, flags: OrderFlags) => {
+      const path = `/v1/freezes/${encodeURIComponent(id)}`;
+      report(await clientOf(flags).delete<Done>(path, { who: flags.who }), io);
+    });
+}
+
+function kindOf(text: string): ActionKind {
+  const kind = KINDS.find((known) => known.toLowerCase() === text.toLowerCase());
+  if (kind !== undefined) return kind;
+  throw new InvalidArgumentError(`It must be one of ${KINDS.join(', ')}.`);
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,33 @@
+// `bigfleet get freezes`.
+
+import type { Freeze, Page } from '../../shard/index.ts';
+import { age } from '../amounts.ts';
+import { type Listing, pageLines } from './listing.ts';
+
+export const FREEZES: Listing<Page<Freeze>> = {
+  noun: 'freezes',
+  summary: 'what the shard was told not to do, by whom and why',
+  filters: [],
+  examples: `  bigfleet get freezes
+  bigfleet unfreeze action:Reclaim/cluster:ml     by the id in the list`,
+  path: '/v1/freezes',
+  lines: (page, look) => {
+    const columns = [
+      { header: 'ID', isWhole: true },
+      { header: 'STOPS' },
+      { header: 'WHERE' },
+      { header: 'SINCE', align: 'right' },
+      { header: 'WHO' },
+      { header: 'WHY' },
+    ] as const;
+    const rowOf = ({ id, action, cluster, sinceMs, who, why }: Freeze) => [
+      { text: id },
+      { text: action ?? 'everything', style: 'red' as const },
+      { text: cluster ?? 'the whole fleet' },
+      { text: `${age(look.nowMs - sinceMs)} ago` },
+      { text: who },
+      { text: why },
+    ];
+    return pageLines(page, 'freezes', columns, rowOf, look);
+  },
+};

@@ -1,0 +1,118 @@
+// One thing that `bigfleet get` lists: which path, which filters, and how its answer looks in a terminal.
+
+import { Command, Option } from 'commander';
+import type { Page, StatusView } from '../../shard/index.ts';
+import { count } from '../amounts.ts';
+import { wholeNumber } from '../flags.ts';
+import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
+import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
+
+/** How somebody looks at an answer. */
+export interface Look {
+  readonly paint: Paint;
+  /** Lines as long as they get, with more columns. */
+  readonly isWide: boolean;
+  /** By the clock of the shard. */
+  readonly nowMs: number;
+}
+
+export type FilterName = 'state' | 'cluster' | 'provider' | 'machine' | 'unmet' | 'forgotten' | 'limit';
+
+export interface Listing<T> {
+  readonly noun: string;
+  readonly summary: string;
+  readonly filters: readonly FilterName[];
+  readonly examples: string;
+  readonly path: string;
+  readonly lines: (answer: T, look: Look) => readonly string[];
+  /** One of them, by a name given after the noun. */
+  readonly one?: {
+    readonly name: string;
+    readonly path: (name: string) => string;
+    readonly lines: (answer: never, look: Look) => readonly string[];
+  };
+}
+
+const FILTERS: Readonly<Record<FilterName, () => Option>> = {
+  state: () => new Option('--state <state>', 'such as idle, configured or failed'),
+  cluster: () => new Option('--cluster <id>', 'of this cluster only'),
+  provider: () => new Option('--provider <name>', 'of this provider only'),
+  machine: () => new Option('--machine <id>', 'of this machine only'),
+  unmet: () => new Option('--unmet', 'only those that are not met'),
+  forgotten: () => new Option('--forgotten', 'also forgotten ones'),
+  limit: () => new Option('--limit <n>', 'at most so many, up to 10000').argParser(wholeNumber).default(1000),
+};
+
+type Flags = ShardFlags & { readonly output: 'table' | 'wide' | 'json' } & Partial<
+    Record<FilterName, string | number | boolean>
+  >;
+
+export function listCommand<T>(listing: Listing<T>, io: RemoteIo): Command {
+  const { noun, summary, filters, examples, one } = listing;
+  const command = new Command(noun).description(summary);
+  if (one !== undefined) command.argument(`[${one.name}]`, 'one only, with everything about it');
+  for (const filter of filters) command.addOption(FILTERS[filter]());
+  const formats = new Option('-o, --output <format>', 'table, wide or json').choices([
+    'table',
+    'wide',
+    'json',
+  ]);
+  return addShardFlags(command.addOption(formats.default('table')))
+    .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
+    .action(async () => {
+      const [name] = command.args;
+      const isOne = one !== undefined && name !== undefined;
+      const lines = isOne
+        ? (one.lines as Listing<unknown>['lines'])
+        : (listing.lines as Listing<unknown>['lines']);
+      const path = isOne ? one.path(name) : listing.path;
+      await show(path, isOne ? [] : filters, lines, command.opts<Flags>(), io);
+    });
+}
+
+async function show(
+  path: string,
+  filters: readonly FilterName[],
+  lines: Listing<unknown>['lines'],
+  flags: Flags,
+  { out, paint }: RemoteIo,
+): Promise<void> {
+  const client = clientOf(flags);
+  const query = Object.fromEntries(filters.map((name) => [name, flags[name]?.toString()]));
+  const answer = await client.get<unknown>(path, query);
+  if (flags.output === 'json') return out(`${JSON.stringify(answer, null, 2)}\n`);
+  const { nowMs } = await client.get<StatusView>('/v1/status');
+  out(`${lines(answer, { paint, isWide: flags.output === 'wide', nowMs }).join('\n')}\n`);
+}
+
+/** A table; columns marked `isWide` come with `-o wide` only. */
+export interface WideColumn extends Column {
+  readonly isWide?: true;
+}
+
+export function table(
+  columns: readonly WideColumn[],
+  rows: readonly (readonly Cell[])[],
+  { paint, isWide }: Look,
+  indent = 0,
+): readonly string[] {
+  const isShown = (_: unknown, i: number) => isWide || columns[i]?.isWide !== true;
+  const shown = rows.map((row) => row.filter(isShown));
+  const width = isWide ? { width: Number.POSITIVE_INFINITY } : {};
+  return tableLines(columns.filter(isShown), shown, { paint, indent, ...width });
+}
+
+/** A table of a page, with what it leaves out; or that there is nothing. */
+export function pageLines<T>(
+  { items, total }: Page<T>,
+  noun: string,
+  columns: readonly WideColumn[],
+  rowOf: (item: T) => readonly Cell[],
+  look: Look,
+): readonly string[] {
+  if (items.length === 0) return [total === 0 ? `No ${noun}.` : `${count(total)} ${noun}, none shown.`];
+  const lines = table(columns, items.map(rowOf), look);
+  if (total <= items.length) return lines;
+  const rest = `… ${count(items.length)} of ${count(total)}; filters narrow it, --limit shows more`;
+  return [...lines, look.paint('dim', rest)];
+}

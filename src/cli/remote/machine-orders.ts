@@ -1,0 +1,39 @@
+// `bigfleet retry`, `quarantine` and `forget`: what an operator does about single machines.
+
+import { Command } from 'commander';
+import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
+import { order } from './order.ts';
+
+type MachineFlags = OrderFlags & { readonly why?: string };
+
+export function retryCommand(io: RemoteIo = PROCESS_IO): Command {
+  const summary = 'clear what keeps a machine out (back-off, quarantine) and try it again';
+  return machineCommand('retry', summary, '  bigfleet retry m-17', io);
+}
+
+export function quarantineCommand(io: RemoteIo = PROCESS_IO): Command {
+  const summary = 'keep a machine out of decisions until retry';
+  const example = '  bigfleet quarantine m-17 --why "smells of smoke"';
+  return machineCommand('quarantine', summary, example, io).requiredOption(
+    '--why <text>',
+    'for those who find it later',
+  );
+}
+
+export function forgetCommand(io: RemoteIo = PROCESS_IO): Command {
+  const summary = 'hide a machine that is Failed at its provider';
+  const examples = `  bigfleet forget m-17
+  bigfleet get machines --forgotten               shows it all the same`;
+  return machineCommand('forget', summary, examples, io);
+}
+
+function machineCommand(verb: string, summary: string, examples: string, io: RemoteIo): Command {
+  const command = new Command(verb)
+    .description(summary)
+    .argument('<machine>', 'its id, as "bigfleet get machines" shows it');
+  return addOrderFlags(command)
+    .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
+    .action(async (machine: string, flags: MachineFlags) => {
+      await order(`/v1/machines/${encodeURIComponent(machine)}/${verb}`, { why: flags.why }, flags, io);
+    });
+}

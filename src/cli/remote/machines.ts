@@ -1,0 +1,125 @@
+// `bigfleet get machines [ID]`.
+
+import { printable } from '../../model/index.ts';
+import type { MachineView, Page } from '../../shard/index.ts';
+import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
+import type { Cell, Style } from '../table.ts';
+import { factLines } from './facts.ts';
+import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
+import { wireWord } from './wire-words.ts';
+
+export const MACHINES: Listing<Page<MachineView>> = {
+  noun: 'machines',
+  summary: 'machines and what they do',
+  filters: ['state', 'cluster', 'provider', 'forgotten', 'limit'],
+  examples: `  bigfleet get machines --state failed
+  bigfleet get machines --cluster prod-eu -o wide
+  bigfleet get machines m-17                      everything about one
+  bigfleet get machines -o json | jq '.items[].id'`,
+  path: '/v1/machines',
+  lines: (page, look) => pageLines(page, 'machines', COLUMNS, (machine) => rowOf(machine, look), look),
+  one: {
+    name: 'id',
+    path: (id) => `/v1/machines/${encodeURIComponent(id)}`,
+    lines: (machine: MachineView, look) => detailLines(machine, look),
+  },
+};
+
+const COLUMNS: readonly WideColumn[] = [
+  { header: 'MACHINE', isWhole: true },
+  { header: 'STATE' },
+  { header: 'CLUSTER' },
+  { header: 'TYPE' },
+  { header: 'ZONE' },
+  { header: 'CAPACITY' },
+  { header: 'PER HOUR', align: 'right' },
+  { header: 'PROVIDER', isWide: true },
+  { header: 'NEED', isWide: true },
+  { header: 'OFFERS', isWide: true },
+  { header: 'NOTE' },
+];
+
+/** Of machines that other views name; those that are not known any more are shown by their id alone. */
+export function machineTable(
+  machines: readonly (MachineView | { readonly id: string })[],
+  look: Look,
+  indent: number,
+): readonly string[] {
+  const rows = machines.map((machine) =>
+    'state' in machine ? rowOf(machine, look) : [{ text: machine.id }],
+  );
+  return table(COLUMNS, rows, look, indent);
+}
+
+function rowOf(machine: MachineView, { nowMs }: Look): readonly Cell[] {
+  const { id, state, cluster, instanceType, zone, capacityType, pricePerHour, provider, need } = machine;
+  return [
+    { text: id },
+    { text: wireWord(state), ...styleOf(state) },
+    { text: cluster },
+    { text: instanceType },
+    { text: zone },
+    { text: wireWord(capacityType) },
+    { text: dollars(pricePerHour) },
+    { text: provider },
+    { text: need?.id ?? '' },
+    { text: shortAmounts(machine.allocatable) },
+    { text: notesOf(machine, nowMs).join('; '), style: 'dim' },
+  ];
+}
+
+const STYLES: Readonly<Record<string, Style>> = {
+  CONFIGURED: 'green',
+  FAILED: 'red',
+  DRAINING: 'yellow',
+  DELETING: 'yellow',
+  CREATING: 'cyan',
+  CONFIGURING: 'cyan',
+};
+
+function styleOf(state: string): { readonly style?: Style } {
+  const style = STYLES[state];
+  return style === undefined ? {} : { style };
+}
+
+/** What is not as it always is. */
+function notesOf(machine: MachineView, nowMs: number): readonly string[] {
+  const { quarantine, held, action, lastError, idleSinceMs, isForgotten } = machine;
+  const notes: string[] = [];
+  if (quarantine !== null) {
+    notes.push(`in quarantine by ${quarantine.by} for ${age(nowMs - quarantine.sinceMs)}: ${quarantine.why}`);
+  } else if (held !== null) {
+    const until = held.untilMs === null ? '' : ` for another ${age(held.untilMs - nowMs)}`;
+    notes.push(`held${until}: ${held.why}`);
+  }
+  if (action !== null) {
+    const attempt = action.attempts > 1 ? `, attempt ${action.attempts}` : '';
+    const message = action.message === '' ? '' : `: ${action.message}`;
+    notes.push(`${action.kind} for ${age(nowMs - action.startedMs)}${attempt}${message}`);
+  }
+  if (lastError !== '') notes.push(lastError);
+  if (idleSinceMs !== null) notes.push(`idle for ${age(nowMs - idleSinceMs)}`);
+  if (isForgotten) notes.push('forgotten');
+  return notes;
+}
+
+function detailLines(machine: MachineView, { paint, nowMs }: Look): readonly string[] {
+  const { need, interruptionProbability } = machine;
+  const risk = interruptionProbability > 0 ? `, ${interruptionProbability * 100} % interrupted per hour` : '';
+  const labels = Object.entries(machine.labels).map(([name, value]) => `${name}=${value}`);
+  const forWhom = need === null ? '' : `${need.id}${need.group === '' ? '' : `, group ${need.group}`}`;
+  return [
+    `${paint('bold', printable(machine.id))}  ${wireWord(machine.state)}`,
+    ...factLines([
+      ['provider', machine.provider],
+      ['host', machine.hostRef],
+      ['cluster', machine.cluster],
+      ['for Need', forWhom],
+      ['type', `${machine.instanceType}${machine.zone === '' ? '' : ` in ${machine.zone}`}`],
+      ['capacity', `${wireWord(machine.capacityType)}, ${dollars(machine.pricePerHour)} per hour${risk}`],
+      ['offers', amounts(machine.allocatable)],
+      ['labels', labels],
+      ['note', notesOf(machine, nowMs)],
+    ]),
+  ];
+}

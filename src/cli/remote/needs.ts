@@ -1,0 +1,52 @@
+// `bigfleet get needs`.
+
+import type { NeedView, Page } from '../../shard/index.ts';
+import { age, count, shortAmounts } from '../amounts.ts';
+import type { Cell } from '../table.ts';
+import { type Listing, type Look, pageLines } from './listing.ts';
+
+export const NEEDS: Listing<Page<NeedView>> = {
+  noun: 'needs',
+  summary: 'what clusters want, and whether they have it',
+  filters: ['cluster', 'unmet', 'limit'],
+  examples: `  bigfleet get needs --unmet
+  bigfleet get needs --cluster ml -o wide
+  bigfleet explain ml/00ff00ff00                  why one is as it is`,
+  path: '/v1/needs',
+  lines: (page, look) => {
+    const columns = [
+      { header: 'NEED', isWhole: true },
+      { header: 'GROUP' },
+      { header: 'PRIORITY', align: 'right' },
+      { header: 'WANTS' },
+      { header: 'VERDICT' },
+      { header: 'MISSING' },
+      { header: 'MACHINES', align: 'right' },
+      { header: 'AGE', align: 'right' },
+      { header: 'REQUIRES', isWide: true },
+    ] as const;
+    return pageLines(page, 'Needs', columns, (need) => rowOf(need, look), look);
+  },
+};
+
+function rowOf(need: NeedView, { nowMs }: Look): readonly Cell[] {
+  return [
+    { text: need.id },
+    { text: need.group },
+    { text: count(need.priority) },
+    { text: shortAmounts(need.wants) },
+    { text: need.isMet ? 'met' : (need.reason ?? 'unmet'), style: verdictStyle(need) },
+    { text: shortAmounts(need.missing), style: verdictStyle(need) },
+    { text: count(need.claimed) },
+    { text: age(nowMs - need.firstSeenMs) },
+    { text: need.requirements.join(', ') },
+  ];
+}
+
+export function verdictStyle({
+  isMet,
+  reason,
+}: Pick<NeedView, 'isMet' | 'reason'>): 'green' | 'yellow' | 'red' {
+  if (isMet) return 'green';
+  return reason === 'preempting' ? 'yellow' : 'red';
+}

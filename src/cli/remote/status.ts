@@ -1,0 +1,82 @@
+// `bigfleet get status`: how a shard is, on one screen.
+
+import { printable } from '../../model/index.ts';
+import type { CycleView, StatusView } from '../../shard/index.ts';
+import { age, count, countOf, dollars, roundUnits } from '../amounts.ts';
+import { type Fact, factLines } from './facts.ts';
+import type { Listing, Look } from './listing.ts';
+import { notesOf } from './providers.ts';
+import { countWords } from './wire-words.ts';
+
+export const STATUS: Listing<StatusView> = {
+  noun: 'status',
+  summary: 'how the shard is, on one screen',
+  filters: [],
+  examples: `  bigfleet get status
+  bigfleet get status --shard http://127.0.0.1:7777 -o json`,
+  path: '/v1/status',
+  lines: statusLines,
+};
+
+const PHASES: Readonly<Record<StatusView['phase'], string>> = {
+  starting: 'starting: providers are being read, nothing is decided yet',
+  running: 'running',
+  stopping: 'stopping: it begins nothing new',
+  fenced: 'fenced: a newer shard of this name exists, this one does nothing',
+};
+
+function statusLines(status: StatusView, { paint }: Look): readonly string[] {
+  const { nowMs, cycle } = status;
+  const style = status.phase === 'running' ? 'green' : 'red';
+  return [
+    `${paint('bold', printable(status.shard))}  ${paint(style, PHASES[status.phase])}`,
+    ...factLines([
+      ['dry run', status.dryRun ? 'decides, and does nothing' : ''],
+      ['up', `${age(nowMs - status.startedMs)}, start number ${count(status.epoch)}`],
+      ['machines', `${count(status.machines)}: ${countWords(status.machinesByState)}`],
+      ['cost', `${dollars(status.costPerHour)} per hour`],
+      ['supply', supplyTexts(status)],
+      [
+        'demand',
+        `${countOf(status.needs, 'Need')} of ${countOf(status.clusters, 'cluster')}, ${count(status.sessions)} connected`,
+      ],
+      ['shortfalls', shortfallText(status)],
+      ['freezes', status.freezes === 0 ? '' : `${count(status.freezes)} in force: bigfleet get freezes`],
+      ...(cycle === null ? [] : cycleFacts(cycle, nowMs)),
+      ['providers', status.providers.map(providerText)],
+    ]),
+  ];
+}
+
+function supplyTexts({ supply }: StatusView): readonly string[] {
+  return Object.entries(supply).map(([resource, { wanted, configured }]) => {
+    const have = roundUnits(resource, configured);
+    return `${resource} ${have} configured for ${roundUnits(resource, wanted)} wanted`;
+  });
+}
+
+function shortfallText({ shortfalls, escalated }: StatusView): string {
+  if (shortfalls === 0) return 'none';
+  return `${count(shortfalls)}${escalated === 0 ? '' : `, ${count(escalated)} of them escalated`}: bigfleet get shortfalls`;
+}
+
+function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {
+  const took = cycle.durationMs.toLocaleString('en-US', { maximumFractionDigits: 1 });
+  return [
+    ['last cycle', `number ${count(cycle.number)}, ${age(nowMs - cycle.atMs)} ago, took ${took} ms`],
+    ['decided', kindWords(cycle.decided)],
+    ['begun', kindWords(cycle.admitted)],
+    ['waiting', countWords(cycle.waiting)],
+  ];
+}
+
+function kindWords(kinds: Readonly<Record<string, number>>): string {
+  const some = Object.entries(kinds).filter(([, n]) => n > 0);
+  return some.length === 0 ? 'nothing' : some.map(([kind, n]) => `${count(n)} ${kind}`).join(', ');
+}
+
+function providerText(provider: StatusView['providers'][number]): string {
+  const notes = notesOf(provider);
+  const breaker = provider.breaker === 'closed' ? [] : [`breaker ${provider.breaker}`];
+  return [`${provider.name}: ${countOf(provider.machines, 'machine')}`, ...breaker, ...notes].join(', ');
+}

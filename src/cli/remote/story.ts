@@ -1,0 +1,140 @@
+// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order in which somebody asks: what does it want, does
+// it have that, why not, what would help, and what has been done about it.
+
+import { printable } from '../../model/index.ts';
+import type { MachineView, NeedRef, NeedStory, StatusView } from '../../shard/index.ts';
+import { age, amounts, count, countOf } from '../amounts.ts';
+import { actionTable } from './actions.ts';
+import type { ShardClient } from './client.ts';
+import { factLines, proseLines } from './facts.ts';
+import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
+import { type Look, table } from './listing.ts';
+import { machineTable } from './machines.ts';
+import { verdictStyle } from './needs.ts';
+import { UNMET_WORDS } from './unmet-words.ts';
+
+/** Machines and actions that are listed before the rest is only counted. */
+const MAX_LISTED = 12;
+
+/** Whether a text names a Need rather than an error code. */
+export function isNeedId(text: string): boolean {
+  return /^.+\/[0-9a-f]{10}$/i.test(text);
+}
+
+export async function showStory(
+  id: string,
+  flags: ShardFlags & { readonly output: 'text' | 'json' },
+  { out, paint }: RemoteIo,
+): Promise<void> {
+  const client = clientOf(flags);
+  const slash = id.lastIndexOf('/');
+  const cluster = encodeURIComponent(id.slice(0, slash));
+  const story = await client.get<NeedStory>(`/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`);
+  if (flags.output === 'json') return out(`${JSON.stringify(story, null, 2)}\n`);
+  const { nowMs } = await client.get<StatusView>('/v1/status');
+  const look: Look = { paint, isWide: false, nowMs };
+  const sections = [
+    wantSection(story, look),
+    verdictSection(story, look),
+    whySection(story, look),
+    helpSection(story, look),
+    titled('In the way outside the decision', proseLines(story.remarks, '- '), look),
+    titled('Domains it could go to', candidateLines(story, look), look),
+    await machineSection('Machines it counts on', story.claimed, client, look),
+    await machineSection('Moved out for it', story.preempts, client, look),
+    titled('Lately', actionTable(story.actions.slice(0, MAX_LISTED), look, 2), look),
+  ];
+  const shown = sections.filter((section) => section.length > 0);
+  out(`${shown.map((section) => section.join('\n')).join('\n\n')}\n`);
+}
+
+function titled(title: string, lines: readonly string[], { paint }: Look): readonly string[] {
+  return lines.length === 0 ? [] : [paint('bold', printable(title)), ...lines];
+}
+
+function wantSection({ need }: NeedStory, look: Look): readonly string[] {
+  const lines = factLines([
+    ['cluster', need.cluster],
+    ['group', need.group],
+    ['priority', count(need.priority)],
+    ['wants', amounts(need.wants)],
+    ['largest pod', Object.keys(need.minUnit).length === 0 ? '' : amounts(need.minUnit)],
+    ['requires', need.requirements],
+    ['first seen', `${age(look.nowMs - need.firstSeenMs)} ago`],
+  ]);
+  return titled(`Need ${need.id}`, lines, look);
+}
+
+function verdictSection({ need }: NeedStory, { paint }: Look): readonly string[] {
+  const { claimed, bootstraps, provisions, isFolded, domain } = need;
+  const verdict = need.isMet
+    ? `Met by ${countOf(claimed, 'machine')}.`
+    : `Not met, for ${countOf(need.unmetCycles, 'cycle')}: ${amounts(need.missing)} missing.`;
+  const sentences = [
+    !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
+    bootstraps === 0 ? '' : `Being bound in this cycle: ${count(bootstraps)}.`,
+    provisions === 0 ? '' : `Being bought in this cycle: ${count(provisions)}.`,
+    domain === null ? '' : `Its machines stand together in "${domain}".`,
+    isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
+  ];
+  return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
+}
+
+function whySection({ need, matching, blocker }: NeedStory, look: Look): readonly string[] {
+  const { idle, speculative, configured } = matching;
+  const supply = `${count(idle)} idle, ${count(speculative)} that could be bought, ${count(configured)} at work.`;
+  const sentences = [
+    need.reason === null ? '' : `${UNMET_WORDS[need.reason].why} (${need.reason})`,
+    `Machines that meet its requirements: ${supply}`,
+    ...(blocker === null ? [] : [aheadText(need, blocker), `See: bigfleet explain ${blocker.id}`]),
+  ];
+  return titled(need.isMet ? 'What there is' : 'Why', proseLines(sentences), look);
+}
+
+function aheadText(need: NeedRef, blocker: NeedRef): string {
+  const group = blocker.group === '' ? '' : `, group ${blocker.group}`;
+  const rank =
+    blocker.priority > need.priority
+      ? `priority ${count(blocker.priority)} goes before ${count(need.priority)}`
+      : 'the same priority, and it was there first';
+  return `Ahead of it is ${blocker.id}${group}: ${rank}.`;
+}
+
+function helpSection({ need, extraSupply }: NeedStory, look: Look): readonly string[] {
+  const sentences = [
+    extraSupply === null ? '' : `More machines that it can use, with ${amounts(extraSupply)} in all.`,
+    need.reason === null ? '' : UNMET_WORDS[need.reason].remedy,
+  ];
+  return titled('What would help', proseLines(sentences, '- '), look);
+}
+
+function candidateLines({ candidates }: NeedStory, look: Look): readonly string[] {
+  const columns = [{ header: 'DOMAIN' }, { header: 'COVERS', align: 'right' }, { header: '' }] as const;
+  const rows = candidates.map(({ domain, coverage, satisfiable }) => [
+    { text: `"${domain}"` },
+    { text: `${Math.floor(coverage * 1000) / 10} %` },
+    satisfiable
+      ? { text: 'completes it', style: 'green' as const }
+      : { text: 'too small', style: 'red' as const },
+  ]);
+  return rows.length === 0 ? [] : table(columns, rows, look, 2);
+}
+
+async function machineSection(
+  title: string,
+  ids: readonly string[],
+  client: ShardClient,
+  look: Look,
+): Promise<readonly string[]> {
+  const shown = ids.slice(0, MAX_LISTED);
+  const machines = await Promise.all(
+    shown.map(async (id) => {
+      const path = `/v1/machines/${encodeURIComponent(id)}`;
+      // It may have gone since the cycle that counted on it.
+      return await client.get<MachineView>(path).catch(() => ({ id }));
+    }),
+  );
+  const rest = ids.length - shown.length;
+  const lines = machines.length === 0 ? [] : machineTable(machines, look, 2);
+  return titled(title, rest > 0 ? [...lines, `  … and ${count(rest)} more`] : lines, look);
+}

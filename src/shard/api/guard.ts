@@ -1,0 +1,39 @@
+// Who may ask what. Without TLS whoever reaches the port may do everything, so it stays on loopback; but browsers on
+// this machine reach it too, and they run pages of strangers. Those are told apart by the headers that pages cannot
+// forge: a page under a name that resolves to loopback shows that name in Host, a page of another site shows in Origin.
+
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { type Identity, identityOf, isLoopback } from '../../wire/index.ts';
+import { Refusal } from './refusal.ts';
+
+/** open: for probes, which have no certificate. order: changes something. */
+export type Access = 'open' | 'read' | 'order';
+
+/** Refuses what a browser may have been made to send. `onLoopback`: nobody has a reason to call us by another name. */
+export function checkOrigin({ headers, socket }: IncomingMessage, onLoopback: boolean): void {
+  const { host = '', origin } = headers;
+  if (onLoopback && !isLoopback(host)) throw new Refusal(403, 'Ask by a loopback address or localhost.');
+  const own = `${socket instanceof TLSSocket ? 'https' : 'http'}://${host}`;
+  if (origin !== undefined && origin.toLowerCase() !== own.toLowerCase()) {
+    throw new Refusal(403, 'Pages of other sites may not ask.');
+  }
+}
+
+/** Over TLS everybody with an identity for it may read, and admins may order. Without, there are no identities. */
+export function checkIdentity({ socket }: IncomingMessage, access: Access): void {
+  if (!(socket instanceof TLSSocket) || access === 'open') return;
+  if (!socket.authorized) throw new Refusal(403, 'Present a certificate of the authority of this fleet.');
+  const { kind } = identityOn(socket);
+  if (kind === 'admin' || (kind === 'readonly' && access === 'read')) return;
+  const who = access === 'read' ? 'bigfleet://admin or bigfleet://readonly' : 'bigfleet://admin';
+  throw new Refusal(403, `The certificate is that of a ${kind}; this is for ${who}.`);
+}
+
+function identityOn(socket: TLSSocket): Identity {
+  try {
+    return identityOf({ getAuthContext: () => ({ sslPeerCertificate: socket.getPeerCertificate() }) });
+  } catch (error) {
+    throw new Refusal(403, (error as Error).message);
+  }
+}

@@ -1,0 +1,107 @@
+// What callers of the API send, read strictly: a filter or a field that is not known is refused, because a misspelt
+// `cluster` would otherwise freeze the whole fleet.
+
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from './refusal.ts';
+
+/** Enough for every order there is. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Rows of a list: by default, and at most. */
+export const DEFAULT_LIMIT = 1_000;
+export const MAX_LIMIT = 10_000;
+
+/** Ids, names and reasons are for people; nobody reads more. */
+const MAX_TEXT = 1_000;
+
+/** Texts by name, each at most once. */
+export class Words {
+  readonly #what: string;
+  readonly #values: ReadonlyMap<string, unknown>;
+
+  private constructor(
+    what: string,
+    entries: readonly (readonly [string, unknown])[],
+    known: readonly string[],
+  ) {
+    const stray = entries.map(([name]) => name).filter((name) => !known.includes(name));
+    const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
+    if (stray.length > 0) throw new Refusal(400, `Unknown ${what}: ${stray.join(', ')}; ${there}.`);
+    this.#what = what;
+    this.#values = new Map(entries);
+    if (this.#values.size < entries.length) throw new Refusal(400, `A ${what} was given twice.`);
+  }
+
+  static ofQuery(query: URLSearchParams, known: readonly string[]): Words {
+    return new Words('parameter', [...query], known);
+  }
+
+  static ofBody(body: object, known: readonly string[]): Words {
+    // null is how programs say that they say nothing.
+    const given = Object.entries(body).filter(([, value]) => value !== null);
+    return new Words('field', given, known);
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') throw new Refusal(400, `The ${this.#what} "${name}" must be a text.`);
+    const text = value.trim();
+    if (text === '') throw new Refusal(400, `The ${this.#what} "${name}" is empty; leave it out instead.`);
+    if (text.length <= MAX_TEXT) return text;
+    throw new Refusal(400, `The ${this.#what} "${name}" has more than ${MAX_TEXT} characters.`);
+  }
+
+  needed(name: string): string {
+    const text = this.text(name);
+    if (text !== undefined) return text;
+    throw new Refusal(400, `The ${this.#what} "${name}" is missing.`);
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined || (choices as readonly string[]).includes(text)) return text as T | undefined;
+    throw new Refusal(400, `The ${this.#what} "${name}" must be one of ${choices.join(', ')}.`);
+  }
+
+  flag(name: string): boolean {
+    return this.oneOf(name, ['true', 'false']) === 'true';
+  }
+
+  limit(): number {
+    const text = this.text('limit');
+    if (text === undefined) return DEFAULT_LIMIT;
+    const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (limit >= 1 && limit <= MAX_LIMIT) return limit;
+    throw new Refusal(400, `The limit must be a whole number from 1 to ${MAX_LIMIT}.`);
+  }
+}
+
+/** The JSON object in a request. */
+export async function bodyOf(request: IncomingMessage): Promise<object> {
+  // No form of a web page can send this type, and a script of another site may not.
+  const [type] = (request.headers['content-type'] ?? '').split(';');
+  if (type!.trim().toLowerCase() !== 'application/json') {
+    throw new Refusal(415, 'Send a JSON object with "content-type: application/json".');
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) {
+      throw new Refusal(413, `The request has more than ${MAX_BODY_BYTES} bytes.`, { connection: 'close' });
+    }
+    chunks.push(chunk);
+  }
+  const value = parsed(Buffer.concat(chunks).toString('utf8'));
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new Refusal(400, 'The request must be a JSON object.');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal(400, `The request is not JSON: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,210 @@
+// Every path of the API and what it answers, by asking and ordering through a ShardPort alone. docs/api.md has the same
+// list with examples, and a test holds the two together.
+
+import type { ServerResponse } from 'node:http';
+import { type ActionKind, MachineState } from '../../model/index.ts';
+import { EXPOSITION_TYPE } from '../exposition.ts';
+import type { MachineFilter, Order, ShardPort } from '../views.ts';
+import type { Access } from './guard.ts';
+import { Words } from './input.ts';
+import { Refusal } from './refusal.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Parts in capitals stand for one percent-encoded segment each. */
+  readonly path: string;
+  readonly access: Access;
+  readonly answer: (call: Call) => Promise<Reply>;
+}
+
+export interface Call {
+  readonly port: ShardPort;
+  /** The segments that stand for something, in order. */
+  readonly params: readonly string[];
+  readonly query: URLSearchParams;
+  /** Of a POST; {} otherwise. */
+  readonly body: object;
+  readonly response: ServerResponse;
+  readonly hooks: RouteHooks;
+}
+
+export interface RouteHooks {
+  /** The text of all metrics of the process. */
+  readonly metrics: () => string | Promise<string>;
+  /** Why the shard does not do its work now; null if it does. */
+  readonly unready: () => string | null | Promise<string | null>;
+  readonly subscribe: (reader: ServerResponse) => void;
+}
+
+/** `taken`: the route itself goes on answering. */
+export type Reply =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly status: 200 | 503; readonly type: string; readonly text: string }
+  | { readonly kind: 'taken' };
+
+const PLAIN_TYPE = 'text/plain; charset=utf-8';
+
+const ACTIONS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
+
+export const ROUTES: readonly Route[] = [
+  read('/v1/status', ({ port }) => port.ask('status', {})),
+  read('/v1/machines', machines, ['state', 'cluster', 'provider', 'forgotten', 'limit']),
+  read('/v1/machines/ID', machine),
+  read('/v1/needs', needs, ['cluster', 'unmet', 'limit']),
+  read('/v1/needs/CLUSTER/HASH', story),
+  read('/v1/clusters', async ({ port }) => pageOf(await port.ask('clusters', {}))),
+  read('/v1/providers', async ({ port }) => pageOf((await port.ask('status', {})).providers)),
+  read('/v1/shortfalls', ({ port }, words) => port.ask('shortfalls', { limit: words.limit() }), ['limit']),
+  read('/v1/actions', actions, ['machine', 'cluster', 'limit']),
+  read('/v1/freezes', async ({ port }) => pageOf(await port.ask('freezes', {}))),
+  order('/v1/freezes', freeze, async () => true, ['cluster', 'action', 'who', 'why']),
+  {
+    method: 'DELETE',
+    path: '/v1/freezes/ID',
+    access: 'order',
+    answer: async (call) => {
+      const words = Words.ofQuery(call.query, ['who']);
+      return await ordered(
+        call,
+        { kind: 'unfreeze', id: call.params[0]!, who: words.needed('who') },
+        hasFreeze,
+      );
+    },
+  },
+  order('/v1/machines/ID/retry', machineOrder('retry'), hasMachine, ['who', 'why']),
+  order('/v1/machines/ID/quarantine', quarantine, hasMachine, ['who', 'why']),
+  order('/v1/machines/ID/forget', machineOrder('forget'), hasMachine, ['who', 'why']),
+  order('/v1/providers/NAME/accept-list', acceptList, hasProvider, ['who', 'why']),
+  order('/v1/clusters/ID/accept-rollup', rollupOrder('accept-rollup'), hasCluster, ['who', 'why']),
+  order('/v1/clusters/ID/refuse-rollup', rollupOrder('refuse-rollup'), hasCluster, ['who', 'why']),
+  plain('/v1/events', 'read', async ({ hooks, response }) => {
+    hooks.subscribe(response);
+    return { kind: 'taken' };
+  }),
+  plain('/metrics', 'read', async ({ hooks }) => {
+    return { kind: 'text', status: 200, type: EXPOSITION_TYPE, text: await hooks.metrics() };
+  }),
+  plain('/healthz', 'open', async () => ({ kind: 'text', status: 200, type: PLAIN_TYPE, text: 'ok\n' })),
+  plain('/readyz', 'open', async ({ hooks }) => {
+    const why = await hooks.unready();
+    return { kind: 'text', status: why === null ? 200 : 503, type: PLAIN_TYPE, text: `${why ?? 'ok'}\n` };
+  }),
+];
+
+type Answer = (call: Call, words: Words) => Promise<unknown>;
+
+function read(path: string, answer: Answer, known: readonly string[] = []): Route {
+  return plain(path, 'read', async (call) => {
+    return { kind: 'json', value: await answer(call, Words.ofQuery(call.query, known)) };
+  });
+}
+
+function plain(path: string, access: Access, answer: Route['answer']): Route {
+  return { method: 'GET', path, access, answer };
+}
+
+type Exists = (port: ShardPort, name: string) => Promise<boolean>;
+
+function order(
+  path: string,
+  orderOf: (name: string, words: Words) => Order,
+  exists: Exists,
+  known: readonly string[],
+): Route {
+  return {
+    method: 'POST',
+    path,
+    access: 'order',
+    answer: async (call) => {
+      Words.ofQuery(call.query, []);
+      return await ordered(call, orderOf(call.params[0] ?? '', Words.ofBody(call.body, known)), exists);
+    },
+  };
+}
+
+async function ordered({ port, params }: Call, order: Order, exists: Exists): Promise<Reply> {
+  const { isDone, message } = await port.order(order);
+  if (isDone) return { kind: 'json', value: { message } };
+  throw new Refusal((await exists(port, params[0] ?? '')) ? 409 : 404, message);
+}
+
+function pageOf<T>(items: readonly T[]) {
+  return { items, total: items.length };
+}
+
+async function machines({ port }: Call, words: Words) {
+  const state = words.text('state')?.toUpperCase().replaceAll('-', '_');
+  if (state !== undefined && !STATES.includes(state)) {
+    throw new Refusal(400, `There is no state ${state}; there are ${STATES.join(', ')}.`);
+  }
+  const cluster = words.text('cluster');
+  const provider = words.text('provider');
+  const where: MachineFilter = {
+    ...(state === undefined ? {} : { state }),
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(provider === undefined ? {} : { provider }),
+    withForgotten: words.flag('forgotten'),
+  };
+  return await port.ask('machines', { where, limit: words.limit() });
+}
+
+async function machine({ port, params }: Call) {
+  const { items } = await port.ask('machines', { where: { id: params[0]!, withForgotten: true }, limit: 1 });
+  if (items[0] !== undefined) return items[0];
+  throw new Refusal(404, `There is no machine ${params[0]}.`);
+}
+
+async function needs({ port }: Call, words: Words) {
+  const ask = { cluster: words.text('cluster'), onlyUnmet: words.flag('unmet'), limit: words.limit() };
+  return await port.ask('needs', ask);
+}
+
+async function story({ port, params }: Call) {
+  const need = `${params[0]}/${params[1]}`;
+  const story = await port.ask('explain', { need });
+  if (story !== null) return story;
+  throw new Refusal(404, `There is no Need ${need}. It may have been withdrawn.`);
+}
+
+async function actions({ port }: Call, words: Words) {
+  const ask = { machine: words.text('machine'), cluster: words.text('cluster'), limit: words.limit() };
+  return await port.ask('actions', ask);
+}
+
+function freeze(_name: string, words: Words): Order {
+  const scope = { cluster: words.text('cluster') ?? null, action: words.oneOf('action', ACTIONS) ?? null };
+  return { kind: 'freeze', scope, who: words.needed('who'), why: words.needed('why') };
+}
+
+function machineOrder(kind: 'retry' | 'forget') {
+  return (machine: string, words: Words): Order => ({ kind, machine, who: words.needed('who') });
+}
+
+function quarantine(machine: string, words: Words): Order {
+  return { kind: 'quarantine', machine, who: words.needed('who'), why: words.text('why') ?? '' };
+}
+
+function acceptList(provider: string, words: Words): Order {
+  return { kind: 'accept-list', provider, who: words.needed('who') };
+}
+
+function rollupOrder(kind: 'accept-rollup' | 'refuse-rollup') {
+  return (cluster: string, words: Words): Order => ({ kind, cluster, who: words.needed('who') });
+}
+
+async function hasMachine(port: ShardPort, id: string): Promise<boolean> {
+  return (await port.ask('machines', { where: { id, withForgotten: true }, limit: 1 })).total > 0;
+}
+
+async function hasFreeze(port: ShardPort, id: string): Promise<boolean> {
+  return (await port.ask('freezes', {})).some((freeze) => freeze.id === id);
+}
+
+async function hasProvider(port: ShardPort, name: string): Promise<boolean> {
+  return (await port.ask('status', {})).providers.some((provider) => provider.name === name);
+}
+
+async function hasCluster(port: ShardPort, id: string): Promise<boolean> {
+  return (await port.ask('clusters', {})).some(({ cluster }) => cluster === id);
+}

@@ -1,0 +1,422 @@
+// The API as its callers meet it, over HTTP on loopback, in front of a shard made up for tests.
+
+import { readFileSync } from 'node:fs';
+import { get, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { connect as tcpConnect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  BOOTSTRAP,
+  CLUSTERS,
+  FakeShard,
+  FREEZE,
+  MACHINES,
+  MET_STORY,
+  SHORTFALL,
+  STATUS,
+  UNMET,
+} from '../../../test/fake-shard.ts';
+import { BigFleetError } from '../../model/index.ts';
+import { ROUTES } from './routes.ts';
+import { type ApiOptions, serveApi } from './serve.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function served(options: Partial<ApiOptions> = {}) {
+  const shard = new FakeShard();
+  const server = await serveApi(shard, '127.0.0.1:0', { tls: null, ...options });
+  cleanups.push(() => server.close());
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const sent = typeof body === 'string' ? body : JSON.stringify(body);
+    const got = await send(`${server.url}${path}`, { method, headers: { ...json, ...headers } }, sent);
+    return { ...got, value: got.type === 'application/json' ? (JSON.parse(got.body) as unknown) : null };
+  };
+  return { shard, server, call };
+}
+
+function send(url: string, options: RequestOptions, body?: string) {
+  return new Promise<{ status: number; type: string; body: string; headers: IncomingMessage['headers'] }>(
+    (resolve, reject) => {
+      const request = httpRequest(url, options, (response) => {
+        const { statusCode: status = 0, headers } = response;
+        text(response).then(
+          (content) => resolve({ status, type: headers['content-type'] ?? '', body: content, headers }),
+          reject,
+        );
+      });
+      request.on('error', reject);
+      request.end(body);
+    },
+  );
+}
+
+const refusal = (code: string, message: unknown = expect.stringMatching(/\.$/)) => ({
+  error: { code, message },
+});
+
+describe('reading', () => {
+  it.each([
+    ['/v1/status', STATUS],
+    ['/v1/machines', { items: MACHINES.slice(0, 3), total: 3 }],
+    ['/v1/machines?forgotten=true&limit=1', { items: MACHINES.slice(0, 1), total: 4 }],
+    ['/v1/machines?state=idle', { items: [MACHINES[1]], total: 1 }],
+    ['/v1/machines/gpu%2F7', MACHINES[2]],
+    ['/v1/machines/m-4', MACHINES[3]],
+    ['/v1/needs?unmet=true', { items: [UNMET], total: 1 }],
+    ['/v1/needs/prod-eu/3fa94c01de', MET_STORY],
+    ['/v1/clusters', { items: CLUSTERS, total: 2 }],
+    ['/v1/providers', { items: STATUS.providers, total: 2 }],
+    ['/v1/shortfalls?limit=10', { items: [SHORTFALL], total: 1 }],
+    ['/v1/freezes', { items: [FREEZE], total: 1 }],
+  ])('GET %s', async (path, expected) => {
+    const { call } = await served();
+    expect(await call('GET', path)).toMatchObject({ status: 200, value: expected });
+  });
+
+  it('given filters, then the shard is asked for just that', async () => {
+    const { shard, call } = await served();
+    await call('GET', '/v1/machines?state=CONFIGURED&cluster=a%2Fb&provider=metal&limit=5');
+    await call('GET', '/v1/needs?cluster=ml&limit=10000');
+    await call('GET', '/v1/actions?machine=m-1&cluster=ml');
+    expect(shard.asked).toEqual([
+      {
+        name: 'machines',
+        ask: {
+          where: { state: 'CONFIGURED', cluster: 'a/b', provider: 'metal', withForgotten: false },
+          limit: 5,
+        },
+      },
+      { name: 'needs', ask: { cluster: 'ml', onlyUnmet: false, limit: 10_000 } },
+      { name: 'actions', ask: { machine: 'm-1', cluster: 'ml', limit: 1_000 } },
+    ]);
+  });
+
+  it.each([
+    [400, 'bad_request', '/v1/machines?limit=0'],
+    [400, 'bad_request', '/v1/machines?limit=10001'],
+    [400, 'bad_request', '/v1/machines?limit=ten'],
+    [400, 'bad_request', '/v1/machines?state=ASLEEP'],
+    [400, 'bad_request', '/v1/machines?clsuter=ml'],
+    [400, 'bad_request', '/v1/machines?cluster=a&cluster=b'],
+    [400, 'bad_request', '/v1/machines?cluster='],
+    [400, 'bad_request', '/v1/needs?unmet=perhaps'],
+    [400, 'bad_request', '/v1/status?x=1'],
+    [400, 'bad_request', '/v1/machines/%ff'],
+    [404, 'not_found', '/v1/machines/m-9'],
+    [404, 'not_found', '/v1/needs/prod-eu/ffffffffff'],
+    [404, 'not_found', '/v1/machines/'],
+    [404, 'not_found', '/v2/status'],
+    [404, 'not_found', '/'],
+    [404, 'not_found', '/constructor'],
+  ])('given a wrong question, then %i %s: %s', async (status, code, path) => {
+    const { call } = await served();
+    expect(await call('GET', path)).toMatchObject({ status, value: refusal(code) });
+  });
+
+  it('given a shard that fails or takes too long, then 500 or 504', async () => {
+    const { shard, call } = await served({ answerMs: 20 });
+    shard.answers.clusters = () => {
+      throw new Error('The brain has stopped.');
+    };
+    expect(await call('GET', '/v1/clusters')).toMatchObject({
+      status: 500,
+      value: refusal('internal', 'The brain has stopped.'),
+    });
+    shard.answers.status = () => new Promise(() => {}) as never;
+    expect(await call('GET', '/v1/status')).toMatchObject({ status: 504, value: refusal('timeout') });
+  });
+});
+
+describe('ordering', () => {
+  const WHO = { who: 'ann@desk' };
+
+  it.each([
+    [
+      'POST',
+      '/v1/freezes',
+      { ...WHO, why: 'w' },
+      { kind: 'freeze', scope: { cluster: null, action: null }, ...WHO, why: 'w' },
+    ],
+    [
+      'POST',
+      '/v1/freezes',
+      { ...WHO, why: 'w', cluster: 'ml', action: null },
+      { kind: 'freeze', scope: { cluster: 'ml', action: null }, ...WHO, why: 'w' },
+    ],
+    [
+      'POST',
+      '/v1/freezes',
+      { ...WHO, why: 'w', cluster: 'ml', action: 'Reclaim' },
+      { kind: 'freeze', scope: { cluster: 'ml', action: 'Reclaim' }, ...WHO, why: 'w' },
+    ],
+    [
+      'DELETE',
+      '/v1/freezes/action%3AReclaim%2Fcluster%3Aml?who=ann%40desk',
+      undefined,
+      { kind: 'unfreeze', id: 'action:Reclaim/cluster:ml', ...WHO },
+    ],
+    ['POST', '/v1/machines/gpu%2F7/retry', WHO, { kind: 'retry', machine: 'gpu/7', ...WHO }],
+    [
+      'POST',
+      '/v1/machines/m-1/quarantine',
+      { ...WHO, why: 'w' },
+      { kind: 'quarantine', machine: 'm-1', ...WHO, why: 'w' },
+    ],
+    ['POST', '/v1/machines/m-1/forget', { ...WHO, why: 'w' }, { kind: 'forget', machine: 'm-1', ...WHO }],
+    ['POST', '/v1/providers/cloud/accept-list', WHO, { kind: 'accept-list', provider: 'cloud', ...WHO }],
+    ['POST', '/v1/clusters/ml/accept-rollup', WHO, { kind: 'accept-rollup', cluster: 'ml', ...WHO }],
+    ['POST', '/v1/clusters/ml/refuse-rollup', WHO, { kind: 'refuse-rollup', cluster: 'ml', ...WHO }],
+  ])('%s %s %j', async (method, path, body, order) => {
+    const { shard, call } = await served();
+    expect(await call(method, path, body)).toMatchObject({ status: 200, value: { message: 'Done.' } });
+    expect(shard.orders).toEqual([order]);
+  });
+
+  it.each([
+    [409, '/v1/machines/m-1/retry'],
+    [404, '/v1/machines/m-9/retry'],
+    [409, '/v1/providers/cloud/accept-list'],
+    [404, '/v1/providers/none/accept-list'],
+    [409, '/v1/clusters/ml/refuse-rollup'],
+    [404, '/v1/clusters/none/refuse-rollup'],
+  ])('given a shard that refuses, then %i: %s', async (status, path) => {
+    const { shard, call } = await served();
+    shard.result = { isDone: false, message: 'It is not to be.' };
+    const code = status === 409 ? 'refused' : 'not_found';
+    expect(await call('POST', path, WHO)).toMatchObject({ status, value: refusal(code, 'It is not to be.') });
+  });
+
+  it('given a freeze that is not there, then 404', async () => {
+    const { shard, call } = await served();
+    shard.result = { isDone: false, message: 'There is no freeze x.' };
+    expect(await call('DELETE', '/v1/freezes/x?who=a')).toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ['a misspelt field', { ...WHO, why: 'w', clsuter: 'ml' }],
+    ['no who', { why: 'w' }],
+    ['no why', WHO],
+    ['an empty cluster', { ...WHO, why: 'w', cluster: ' ' }],
+    ['a kind that is none', { ...WHO, why: 'w', action: 'reclaim' }],
+    ['a number', { ...WHO, why: 7 }],
+    ['a long text', { ...WHO, why: 'w'.repeat(1_001) }],
+    ['a list', []],
+    ['no JSON', '{'],
+    ['nothing', ''],
+  ])('given %s, then 400 and nothing is frozen', async (_what, body) => {
+    const { shard, call } = await served();
+    expect(await call('POST', '/v1/freezes', body)).toMatchObject({
+      status: 400,
+      value: refusal('bad_request'),
+    });
+    expect(shard.orders).toEqual([]);
+  });
+
+  it('given a body of more than 64 KiB, then 413 and the end of the connection', async () => {
+    const { shard, call } = await served();
+    const answer = await call('POST', '/v1/freezes', { ...WHO, why: 'w'.repeat(65_536) });
+    expect(answer).toMatchObject({
+      status: 413,
+      headers: { connection: 'close' },
+      value: refusal('too_large'),
+    });
+    expect(shard.orders).toEqual([]);
+  });
+
+  it('given another method, then 405 with those there are', async () => {
+    const { call } = await served();
+    expect(await call('PUT', '/v1/freezes')).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+    expect(await call('GET', '/v1/machines/m-1/retry')).toMatchObject({
+      status: 405,
+      headers: { allow: 'POST' },
+    });
+  });
+});
+
+describe('web pages of strangers', () => {
+  const ORDER = { who: 'a', why: 'w' };
+
+  it('given a page of another site, then it cannot order, whatever it tries', async () => {
+    const { shard, server, call } = await served();
+    const evil = { origin: 'http://evil.example' };
+    expect(await call('POST', '/v1/freezes', ORDER, evil)).toMatchObject({ status: 403 });
+    expect(await call('GET', '/v1/status', undefined, evil)).toMatchObject({ status: 403 });
+    expect(await call('POST', '/v1/freezes', ORDER, { origin: 'null' })).toMatchObject({ status: 403 });
+    const form = { 'content-type': 'text/plain' };
+    expect(await call('POST', '/v1/freezes', ORDER, form)).toMatchObject({
+      status: 415,
+      value: refusal('not_json'),
+    });
+    const port = server.address.split(':')[1];
+    const rebound = { host: `evil.example:${port}`, origin: `http://evil.example:${port}` };
+    expect(await call('POST', '/v1/freezes', ORDER, rebound)).toMatchObject({ status: 403 });
+    const asked = await call('OPTIONS', '/v1/freezes', undefined, evil);
+    expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(shard.orders).toEqual([]);
+  });
+
+  it('given our own page, then it can', async () => {
+    const { server, call } = await served();
+    expect(await call('POST', '/v1/freezes', ORDER, { origin: server.url })).toMatchObject({ status: 200 });
+  });
+
+  it('given the hook, then it serves / and /assets, and nothing else', async () => {
+    const seen: string[] = [];
+    const { call } = await served({
+      pages: ({ url }, response) => {
+        seen.push(url ?? '');
+        if (url === '/assets/none.js') return false;
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.end('<p>fleet</p>');
+        return true;
+      },
+    });
+    expect(await call('GET', '/')).toMatchObject({
+      status: 200,
+      body: '<p>fleet</p>',
+      headers: { 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' },
+    });
+    expect(await call('GET', '/assets/app.js?v=1')).toMatchObject({ status: 200 });
+    expect(await call('GET', '/assets/none.js')).toMatchObject({ status: 404 });
+    expect(await call('GET', '/elsewhere')).toMatchObject({ status: 404 });
+    expect(await call('POST', '/', {})).toMatchObject({ status: 404 });
+    expect(seen).toEqual(['/', '/assets/app.js?v=1', '/assets/none.js']);
+  });
+});
+
+describe('news', () => {
+  async function reader(url: string) {
+    const response = await new Promise<IncomingMessage>((resolve) => get(`${url}/v1/events`, resolve));
+    response.on('error', () => {});
+    let content = '';
+    response.on('data', (chunk: Buffer) => (content += chunk.toString()));
+    const until = async (part: string) => {
+      while (!content.includes(part)) await new Promise((resolve) => setTimeout(resolve, 2));
+      return content;
+    };
+    return { response, until };
+  }
+
+  it('given something happens, then every reader hears of it', async () => {
+    const { shard, server } = await served();
+    const readers = [await reader(server.url), await reader(server.url)];
+    expect(readers[0]!.response.headers['content-type']).toBe('text/event-stream');
+    expect(shard.listeners.size).toBe(1);
+    shard.tell({ kind: 'action-started', action: BOOTSTRAP });
+    shard.tell({ kind: 'log', level: 'info', event: 'e', fields: { epoch: 3n, text: 'a\nb' } });
+    for (const { until } of readers) {
+      const content = await until('"epoch"');
+      expect(content).toContain(`event: action-started\ndata: {"kind":"action-started","action":{"id":"a-1"`);
+      expect(content).toContain('"fields":{"epoch":"3","text":"a\\nb"}}\n\n');
+    }
+    for (const { response } of readers) response.destroy();
+    while (shard.listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  });
+
+  it('given silence, then heartbeats', async () => {
+    const { server } = await served({ news: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5 } });
+    const { until } = await reader(server.url);
+    await until('\n\n:\n\n:\n\n');
+  });
+
+  it('given one reader too many, then 503', async () => {
+    const { server, call } = await served({
+      news: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5000 },
+    });
+    await reader(server.url);
+    expect(await call('GET', '/v1/events')).toMatchObject({ status: 503, value: refusal('unavailable') });
+  });
+
+  it('given a reader that does not read, then it is dropped and the others go on', async () => {
+    const { shard, server } = await served({
+      news: { maxReaders: 10, maxWaitingBytes: 256 * 1024, heartbeatMs: 5000 },
+    });
+    const [host, port] = server.address.split(':');
+    const deaf = tcpConnect(Number(port), host!);
+    cleanups.push(() => deaf.destroy());
+    deaf.on('error', () => {});
+    deaf.write(`GET /v1/events HTTP/1.1\r\nhost: ${server.address}\r\n\r\n`);
+    await new Promise((resolve) => deaf.once('data', resolve));
+    deaf.pause();
+    const { until } = await reader(server.url);
+    const gone = new Promise((resolve) => deaf.once('close', resolve));
+    const filler = 'x'.repeat(50_000);
+    for (let i = 0; i < 400; i++) {
+      shard.tell({ kind: 'log', level: 'info', event: `e${i}`, fields: { filler } });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    deaf.resume();
+    await gone;
+    shard.tell({ kind: 'log', level: 'info', event: 'last', fields: {} });
+    await until('"last"');
+  });
+
+  it('given the end of the shard, then readers are let go', async () => {
+    const { server } = await served();
+    const { response } = await reader(server.url);
+    const ended = new Promise((resolve) => response.once('end', resolve));
+    await server.close();
+    await ended;
+  });
+});
+
+describe('probes and metrics', () => {
+  it('given callbacks, then their words', async () => {
+    let why: string | null = 'starting: 2 providers have not been read';
+    const { call } = await served({ metrics: async () => 'both 2\n', unready: () => why });
+    expect(await call('GET', '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
+    expect(await call('GET', '/readyz')).toMatchObject({ status: 503, body: `${why}\n` });
+    why = null;
+    expect(await call('GET', '/readyz')).toMatchObject({ status: 200, body: 'ok\n' });
+    expect(await call('GET', '/metrics')).toMatchObject({
+      status: 200,
+      type: 'text/plain; version=0.0.4; charset=utf-8',
+      body: 'both 2\n',
+    });
+  });
+
+  it.each(['starting', 'fenced', 'stopping'] as const)(
+    'given none, then a shard that is %s is not ready',
+    async (phase) => {
+      const { shard, call } = await served();
+      shard.answers.status = () => ({ ...STATUS, phase });
+      expect(await call('GET', '/readyz')).toMatchObject({ status: 503, body: `${phase}\n` });
+      expect(await call('GET', '/metrics')).toMatchObject({ body: '# HELP up one\nup 1\n' });
+    },
+  );
+});
+
+describe('addresses', () => {
+  const codeOf = async (address: string, options: ApiOptions) => {
+    const server = await serveApi(new FakeShard(), address, options).catch((error: unknown) => error);
+    if (server instanceof BigFleetError) return server.code;
+    await (server as { close(): Promise<void> }).close();
+    return 'served';
+  };
+
+  it('given plaintext, then loopback alone, unless somebody insists', async () => {
+    expect(await codeOf('0.0.0.0:0', { tls: null })).toBe('BF_PLAINTEXT_REFUSED');
+    expect(await codeOf('0.0.0.0:0', { tls: null, insecure: true })).toBe('served');
+    expect(await codeOf('localhost:0', { tls: null })).toBe('served');
+  });
+
+  it('given an address that is none or is taken, then it is said', async () => {
+    expect(await codeOf('127.0.0.1', { tls: null })).toBe('BF_USAGE');
+    expect(await codeOf('127.0.0.1:70000', { tls: null })).toBe('BF_USAGE');
+    const { server } = await served();
+    expect(await codeOf(server.address, { tls: null })).toBe('BF_LISTEN_FAILED');
+  });
+});
+
+describe('docs/api.md', () => {
+  it('has every path, and no other', () => {
+    const page = readFileSync('docs/api.md', 'utf8');
+    const documented = [...page.matchAll(/^### `((?:GET|POST|DELETE) \/[^`]*)`/gm)].map(([, path]) => path!);
+    const paths = documented.map((path) => path.replace(/\?.*$/, ''));
+    expect(paths.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+});

@@ -1,0 +1,234 @@
+// The read and control API of a shard: JSON over HTTP, for commands, web pages, probes and Prometheus. It knows the shard
+// by its port alone, so that it serves a simulated one as well. Paths are in routes.ts, who may ask in guard.ts.
+
+import { constants } from 'node:crypto';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { BigFleetError, printable } from '../../model/index.ts';
+import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
+import type { ShardPort } from '../views.ts';
+import { checkIdentity, checkOrigin } from './guard.ts';
+import { bodyOf } from './input.ts';
+import { matchRoute } from './match.ts';
+import { NEWS_LIMITS, type NewsLimits, NewsStand } from './news.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+import type { Reply, RouteHooks } from './routes.ts';
+
+export interface ApiOptions extends SecurityOptions {
+  /** All metrics of the process; by default those that the port has. */
+  readonly metrics?: RouteHooks['metrics'];
+  /** Why the shard is not ready, null if it is; by default by the phase in its status. */
+  readonly unready?: RouteHooks['unready'];
+  /** Serves `/` and everything below `/assets/`; false: there is no such page. */
+  readonly pages?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+  readonly news?: NewsLimits;
+  /** How long the shard may take over an answer. */
+  readonly answerMs?: number;
+}
+
+export interface ApiServer {
+  /** HOST:PORT, with the port that was found if 0 was asked for. */
+  readonly address: string;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const ANSWER_MS = 30_000;
+
+/** A connection on which nothing moves for so long is closed; news have heartbeats. */
+const IDLE_MS = 60_000;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+const MAX_CONNECTIONS = 512;
+
+/** How long answers that are being written may take at the end. */
+const FAREWELL_MS = 1_000;
+
+/** How often the certificate is looked at. */
+const WATCH_MS = 5_000;
+
+/** Also for pages: nothing of this may be shown inside another site, where a click could be meant for something else. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export async function serveApi(port: ShardPort, address: string, options: ApiOptions): Promise<ApiServer> {
+  const { host, portNumber } = placeOf(address);
+  const onLoopback = isLoopback(address);
+  if (options.tls === null && options.insecure !== true && !onLoopback) {
+    throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
+  }
+  const news = new NewsStand(port, options.news ?? NEWS_LIMITS);
+  const hooks: RouteHooks = {
+    metrics: options.metrics ?? (() => port.ask('metrics', {})),
+    unready: options.unready ?? (() => phaseTrouble(port)),
+    subscribe: (reader) => news.add(reader),
+  };
+  const desk: Desk = { port, hooks, options, checksHost: onLoopback };
+  const server = serverOf(options, (request, response) => void handle(desk, request, response));
+  const found = await listening(server, portNumber, host);
+  const shown = `${address.slice(0, address.lastIndexOf(':'))}:${found}`;
+  return {
+    address: shown,
+    url: `${options.tls === null ? 'http' : 'https'}://${shown}`,
+    close: () => {
+      news.close();
+      return closed(server);
+    },
+  };
+}
+
+interface Desk {
+  readonly port: ShardPort;
+  readonly hooks: RouteHooks;
+  readonly options: ApiOptions;
+  readonly checksHost: boolean;
+}
+
+function placeOf(address: string): { host: string; portNumber: number } {
+  const [, host, port] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
+  if (host === undefined || Number(port) > 65_535) {
+    throw new BigFleetError('BF_USAGE', `"${printable(address)}" is not HOST:PORT.`);
+  }
+  return { host: host.replace(/^\[|\]$/g, ''), portNumber: Number(port) };
+}
+
+type AnyServer = HttpServer | HttpsServer;
+
+function serverOf(
+  { tls }: SecurityOptions,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): AnyServer {
+  const server = tls === null ? createHttpServer(answer) : tlsServer(new KeyPair(tls), answer);
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.timeout = IDLE_MS;
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** Certificates are looked at by each request, because probes have none. */
+function tlsServer(
+  pair: KeyPair,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): HttpsServer {
+  // No tickets: every connection shows its certificate anew.
+  const demands = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
+  const server = createHttpsServer({ ...pair.context, ...demands }, answer);
+  const watch = setInterval(() => {
+    if (pair.refresh()) server.setSecureContext(pair.context);
+  }, WATCH_MS).unref();
+  server.on('close', () => clearInterval(watch));
+  return server;
+}
+
+async function listening(server: AnyServer, port: number, host: string): Promise<number> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+  } catch (cause) {
+    throw new BigFleetError('BF_LISTEN_FAILED', `${(cause as Error).message}.`, { cause });
+  }
+  const bound = server.address();
+  return typeof bound === 'object' && bound !== null ? bound.port : port;
+}
+
+function closed(server: AnyServer): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), FAREWELL_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+async function phaseTrouble(port: ShardPort): Promise<string | null> {
+  const { phase } = await port.ask('status', {});
+  return phase === 'running' ? null : phase;
+}
+
+async function handle(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  try {
+    checkOrigin(request, desk.checksHost);
+    send(response, await replyTo(desk, request, response));
+  } catch (error) {
+    refuse(request, response, refusalOf(error));
+  }
+}
+
+async function replyTo(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<Reply> {
+  const { method = '', url = '' } = request;
+  const [path = '', query = ''] = url.split('?', 2);
+  const match = matchRoute(method, path);
+  if (match === null) return await page(desk, path, request, response);
+  const { route, params } = match;
+  checkIdentity(request, route.access);
+  const body = method === 'POST' ? await bodyOf(request) : {};
+  const { port, hooks, options } = desk;
+  const call = { port, params, query: new URLSearchParams(query), body, response, hooks };
+  return await within(options.answerMs ?? ANSWER_MS, route.answer(call));
+}
+
+async function page(
+  { options }: Desk,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Reply> {
+  const isPage = path === '/' || path.startsWith('/assets/');
+  if (isPage && request.method === 'GET' && options.pages !== undefined) {
+    checkIdentity(request, 'read');
+    if (await options.pages(request, response)) return { kind: 'taken' };
+  }
+  throw new Refusal(404, `There is nothing at ${path}; docs/api.md lists what there is.`);
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const message = `The shard took longer than ${ms / 1000} s; an order may or may not have taken effect.`;
+  const timer = setTimeout(() => reject(new Refusal(504, message)), ms);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  if (reply.kind === 'taken') return;
+  if (reply.kind === 'text') {
+    response.writeHead(reply.status, { 'content-type': reply.type });
+    response.end(reply.text);
+    return;
+  }
+  const text = `${JSON.stringify(reply.value)}\n`;
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(text);
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  // Too late for another answer: whoever reads must not take half of one for the whole.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, code, message, headers } = refusal;
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(`${JSON.stringify({ error: { code, message } })}\n`, () => {
+    // Somebody who sends more than we read would be listened to until the end otherwise.
+    if (headers['connection'] === 'close') request.destroy();
+  });
+}

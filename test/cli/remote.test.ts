@@ -1,0 +1,380 @@
+// The commands against a running shard: served on loopback by the API itself, with a shard made up for tests behind it.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { Command } from 'commander';
+import { afterEach, describe, expect, it } from 'vitest';
+import { explainCommand } from '../../src/cli/explain.ts';
+import { acceptCommand, refuseCommand } from '../../src/cli/remote/accept.ts';
+import { freezeCommand, unfreezeCommand } from '../../src/cli/remote/freeze.ts';
+import { getCommand } from '../../src/cli/remote/get.ts';
+import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/remote/machine-orders.ts';
+import { UNMET_WORDS } from '../../src/cli/remote/unmet-words.ts';
+import { noPaint } from '../../src/cli/table.ts';
+import type { UnmetReason } from '../../src/model/index.ts';
+import { serveApi } from '../../src/shard/index.ts';
+import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
+import { FakeShard, MACHINES, MET_STORY, STATUS, UNMET, UNMET_STORY } from '../fake-shard.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const COMMANDS = {
+  get: getCommand,
+  explain: explainCommand,
+  freeze: freezeCommand,
+  unfreeze: unfreezeCommand,
+  retry: retryCommand,
+  quarantine: quarantineCommand,
+  forget: forgetCommand,
+  accept: acceptCommand,
+  refuse: refuseCommand,
+};
+
+function quiet(command: Command): Command {
+  for (const each of [command, ...command.commands])
+    each.exitOverride().configureOutput({ writeErr: () => {} });
+  return command;
+}
+
+async function served() {
+  const shard = new FakeShard();
+  const server = await serveApi(shard, '127.0.0.1:0', { tls: null });
+  cleanups.push(() => server.close());
+  const run = async (verb: keyof typeof COMMANDS, ...args: string[]): Promise<string> => {
+    let out = '';
+    const io = { out: (text: string) => (out += text), paint: noPaint };
+    await quiet(COMMANDS[verb](io)).parseAsync([...args, '--shard', server.url], { from: 'user' });
+    expect(out.split('\n').filter((line) => line.length > 100 && !args.includes('wide'))).toEqual([]);
+    return out;
+  };
+  return { shard, server, run };
+}
+
+const NOUNS = ['status', 'machines', 'needs', 'clusters', 'providers', 'shortfalls', 'actions', 'freezes'];
+
+describe('bigfleet get', () => {
+  it('machines', async () => {
+    const { run } = await served();
+    expect(await run('get', 'machines')).toBe(
+      `MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR  NOTE
+m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
+m-2      idle                 bm.large  eu-1a  bare-metal     $1.50  idle for 5m
+gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision for 30s, attempt 3: …
+`,
+    );
+    expect(await run('get', 'machines', '--state', 'idle')).not.toContain('m-1');
+    expect(await run('get', 'machines', '--limit', '1')).toContain('… 1 of 3; ');
+    const wide = await run('get', 'machines', '--forgotten', '-o', 'wide');
+    expect(wide).toContain(
+      'in quarantine by ann@desk for 90m: smells of smoke; disk \\u001b[31mdied; forgotten',
+    );
+    expect(wide).toContain('cpu 63.5 memory 256Gi');
+  });
+
+  it('one machine', async () => {
+    const { run } = await served();
+    const out = await run('get', 'machines', 'gpu/7');
+    expect(out).toMatch(/^gpu\/7 {2}creating\n/);
+    expect(out).toContain('ml/00ff00ff00, group training');
+    expect(out).toContain('spot, $12.3456 per hour, 5 % interrupted per hour');
+  });
+
+  it('needs', async () => {
+    const { run } = await served();
+    const out = await run('get', 'needs');
+    expect(out).toContain('prod-eu/3fa94c01de  checkout     1,000  cpu 64 memory');
+    expect(out).toMatch(/ml\/00ff00ff00 .* topology-\S+ .*gpu 8 +1 +3h\n/);
+    expect(await run('get', 'needs', '--unmet')).not.toContain('prod-eu');
+  });
+
+  it('clusters, providers, shortfalls, actions, freezes', async () => {
+    const { run } = await served();
+    expect(await run('get', 'clusters')).toMatch(
+      /ml +none +1 +1 +1 creating +\$12,345\.67 +takes no machines/,
+    );
+    expect(await run('get', 'providers')).toMatch(/cloud +1 +open +7 +never +not read yet; 12 machines miss/);
+    expect(await run('get', 'shortfalls')).toMatch(
+      /ml\/00ff00ff00 +training +100 +gpu 8 +topology-unsatisfiable +14 cycles +escalated/,
+    );
+    const actions = await run('get', 'actions');
+    expect(actions).toMatch(/30s ago +Provision +gpu\/7 +ml +under way +phase1.speculative +3 attempts; the/);
+    expect(actions).toMatch(/waiting\n.*\nProvision +gpu\/8 +ml +phase1.speculative +frozen\n/);
+    expect(await run('get', 'freezes')).toMatch(
+      /action:Provision +Provision +the whole fleet +10m ago +ann@desk +budget/,
+    );
+  });
+
+  it('status', async () => {
+    const { run } = await served();
+    const out = await run('get', 'status');
+    expect(out).toMatch(/^shard-0 {2}running\n/);
+    expect(out).toContain('memory 256Gi configured for 1Ti wanted');
+    expect(out).toContain('cpu 63.5 configured for 192 wanted');
+    expect(out).toContain('1, 1 of them escalated');
+    expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
+  });
+
+  it('given a shard of nothing, then it says so', async () => {
+    const { shard, run } = await served();
+    const nothing = { items: [], total: 0 };
+    Object.assign(shard.answers, {
+      machines: () => nothing,
+      freezes: () => [],
+      status: () => ({ ...STATUS, phase: 'starting', cycle: null, shortfalls: 0, freezes: 0, providers: [] }),
+      actions: () => ({ actions: nothing, waiting: nothing }),
+    });
+    expect(await run('get', 'machines')).toBe('No machines.\n');
+    expect(await run('get', 'freezes')).toBe('No freezes.\n');
+    expect(await run('get', 'actions')).toBe('No actions.\n');
+    expect(await run('get', 'status')).toContain('nothing is decided yet');
+  });
+
+  it.each(NOUNS)('%s as JSON is what the API says', async (noun) => {
+    const { server, run } = await served();
+    const answer: unknown = await (await fetch(`${server.url}/v1/${noun}`)).json();
+    expect(JSON.parse(await run('get', noun, '-o', 'json'))).toEqual(answer);
+  });
+});
+
+describe('bigfleet explain NEED', () => {
+  it('given one that is not met, then everything that a person asks, in order', async () => {
+    const { run } = await served();
+    expect(await run('explain', 'ml/00FF00FF00')).toBe(`Need ml/00ff00ff00
+  cluster       ml
+  group         training
+  priority      100
+  wants         cpu 128, memory 1.5Ti, nvidia.com/gpu 16
+  largest pod   nvidia.com/gpu 8
+  requires      rack Same
+  first seen    3h ago
+
+Not met, for 14 cycles: nvidia.com/gpu 8 missing.
+  It counts on 1 machine so far.
+  Being bought in this cycle: 1.
+  Its machines stand together in "r1".
+
+Why
+  All its machines must stand in one domain, and no single domain has enough for all of it.
+  (topology-unsatisfiable)
+  Machines that meet its requirements: 0 idle, 1 that could be bought, 2 at work.
+  Ahead of it is prod-eu/3fa94c01de, group checkout: priority 1,000 goes before 100.
+  See: bigfleet explain prod-eu/3fa94c01de
+
+What would help
+  - More machines that it can use, with nvidia.com/gpu 8, cpu 63.5 in all.
+  - Add machines to one of the domains below, or let the work be split.
+
+In the way outside the decision
+  - Provision is frozen for the whole fleet by ann@desk: budget.
+
+Domains it could go to
+  DOMAIN  COVERS
+  "r1"      50 %  too small
+  "r2"    12.5 %  too small
+
+Machines it counts on
+  MACHINE  STATE     TYPE    ZONE   CAPACITY  PER HOUR  NOTE
+  gpu/7    creating  gpu.8x  eu-1a  spot      $12.3456  Provision for 30s, attempt 3: the zone is o…
+
+Moved out for it
+  MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR
+  m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
+
+Lately
+    BEGAN  ACTION     MACHINE  CLUSTER  OUTCOME    REASON              NOTE
+  30s ago  Provision  gpu/7    ml       under way  phase1.speculative  3 attempts; the zone is out …
+`);
+  });
+
+  it('given one that is met, then by which machines, and nothing about help', async () => {
+    const { run } = await served();
+    const out = await run('explain', 'prod-eu/3fa94c01de');
+    expect(out).toContain('\nMet by 1 machine.\n');
+    expect(out).toMatch(/\n {2}m-1 +configured/);
+    expect(out).not.toContain('help');
+  });
+
+  it.each(Object.keys(UNMET_WORDS) as UnmetReason[])('%s has a sentence of its own', async (reason) => {
+    const { shard, run } = await served();
+    shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason } });
+    const words = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
+    expect(words).toContain(`${UNMET_WORDS[reason].why} (${reason})`);
+    expect(words).toContain(UNMET_WORDS[reason].remedy);
+  });
+
+  it('given many machines, some of them gone, then a few are shown and the rest counted', async () => {
+    const { shard, run } = await served();
+    const claimed = ['m-1', ...Array.from({ length: 500 }, (_, i) => `gone-${i}`)];
+    shard.answers.explain = () => ({ ...MET_STORY, claimed, need: { ...MET_STORY.need, claimed: 501 } });
+    const out = await run('explain', 'prod-eu/3fa94c01de');
+    expect(out).toContain('Met by 501 machines.');
+    expect(out).toContain('\n  gone-10\n  … and 489 more\n');
+  });
+
+  it('given names that would command a terminal, then they are spelled out', async () => {
+    const { shard, run } = await served();
+    const need = {
+      ...UNMET,
+      id: 'a\u001b[2J/00ff00ff00',
+      missing: { '\u001b[31m': '1' },
+      requirements: ['x\u001b[31m In [y]'],
+      domain: '\u001b[31m',
+    };
+    shard.answers.explain = () => ({ ...UNMET_STORY, need, remarks: ['\u001b]0;owned\u0007'] });
+    const out = await run('explain', UNMET.id);
+    expect(stripVTControlCharacters(out)).toBe(out);
+    expect(out).toContain('\\u001b[2J');
+  });
+
+  it('-o json is the story', async () => {
+    const { run } = await served();
+    expect(JSON.parse(await run('explain', UNMET.id, '-o', 'json'))).toEqual(UNMET_STORY);
+  });
+
+  it('given a code, then the catalogue as ever', async () => {
+    const { shard, run } = await served();
+    expect(await run('explain', 'bf_usage')).toMatch(/^BF_USAGE\n/);
+    await expect(run('explain', 'ml/xyz')).rejects.toThrow(/BF_USAGE: "ml\/xyz" is no Need/);
+    expect(shard.asked).toEqual([]);
+  });
+});
+
+describe('telling a shard', () => {
+  const who = `${userInfo().username}@${hostname()}`;
+
+  it.each([
+    [
+      ['freeze', '--cluster', 'ml', '--action', 'reclaim', '--why', 'w'],
+      { kind: 'freeze', scope: { cluster: 'ml', action: 'Reclaim' }, who, why: 'w' },
+      'Done.\nLift it with: bigfleet unfreeze action:Reclaim/cluster:ml\n',
+    ],
+    [
+      ['freeze', '--fleet', '--why', 'w', '--who', 'ann'],
+      { kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'w' },
+      'Done.\nLift it with: bigfleet unfreeze fleet\n',
+    ],
+    [['unfreeze', 'action:Reclaim/cluster:ml'], { kind: 'unfreeze', id: 'action:Reclaim/cluster:ml', who }],
+    [['retry', 'gpu/7'], { kind: 'retry', machine: 'gpu/7', who }],
+    [['quarantine', 'm-1', '--why', 'w'], { kind: 'quarantine', machine: 'm-1', who, why: 'w' }],
+    [['forget', 'm-1'], { kind: 'forget', machine: 'm-1', who }],
+    [['accept', 'list', 'cloud'], { kind: 'accept-list', provider: 'cloud', who }],
+    [['accept', 'rollup', 'ml'], { kind: 'accept-rollup', cluster: 'ml', who }],
+    [['refuse', 'rollup', 'ml'], { kind: 'refuse-rollup', cluster: 'ml', who }],
+  ])('%j', async ([verb, ...args], order, printed = 'Done.\n') => {
+    const { shard, run } = await served();
+    expect(await run(verb as keyof typeof COMMANDS, ...args)).toBe(printed);
+    expect(shard.orders).toEqual([order]);
+  });
+
+  it.each([
+    [['freeze', '--why', 'w']],
+    [['freeze', '--fleet']],
+    [['freeze', '--fleet', '--cluster', 'ml', '--why', 'w']],
+    [['freeze', '--action', 'Explode', '--why', 'w']],
+    [['quarantine', 'm-1']],
+    [['unfreeze']],
+  ])('given %j, then nothing is ordered', async ([verb, ...args]) => {
+    const { shard, run } = await served();
+    await expect(run(verb as keyof typeof COMMANDS, ...args!)).rejects.toThrow();
+    expect(shard.orders).toEqual([]);
+  });
+});
+
+describe('over TLS', () => {
+  it('given a reader, then it may look and not touch', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-remote-'));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const valid = { notBefore: new Date('2020-01-01'), notAfter: new Date('2060-01-01') };
+    const authority = makeAuthority({ name: 'fleet', ...valid });
+    const filesOf = (name: string) => {
+      const subject = { name, uris: [`bigfleet://${name}`], ipAddresses: ['127.0.0.1'], ...valid };
+      const { certificate, key } = issueCertificate(authority, subject);
+      const paths = ['cert', 'key', 'ca'].map((part) => join(folder, `${name.replace('/', '-')}-${part}`));
+      const [cert, keyFile, ca] = paths as [string, string, string];
+      writeFileSync(cert, certificate);
+      writeFileSync(keyFile, key);
+      writeFileSync(ca, authority.certificate);
+      return { cert, key: keyFile, ca };
+    };
+    const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: filesOf('shard/shard-0') });
+    cleanups.push(() => server.close());
+    const { cert, key, ca } = filesOf('readonly');
+    const flags = ['--shard', server.url, '--tls-cert', cert, '--tls-key', key, '--tls-ca', ca];
+    let out = '';
+    const io = { out: (text: string) => (out += text), paint: noPaint };
+    await quiet(getCommand(io)).parseAsync(['machines', ...flags], { from: 'user' });
+    expect(out).toContain('m-1');
+    const order = quiet(forgetCommand(io)).parseAsync(['m-1', ...flags], { from: 'user' });
+    await expect(order).rejects.toThrow(/BF_SHARD_REFUSED: The certificate is that of a readonly/);
+  });
+});
+
+describe('exit codes', () => {
+  /** The shard of a test lives in this process, so that waiting must not block it. */
+  function bigfleet(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+      const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
+        env: { ...process.env, ...env },
+      });
+      let out = '';
+      let err = '';
+      child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+      child.on('close', (code) => resolve({ code, out, err }));
+    });
+  }
+
+  it('0: done, with the shard from the environment', async () => {
+    const { server } = await served();
+    const { code, out, err } = await bigfleet(['get', 'machines'], { BIGFLEET_SHARD: server.address });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const { id, isForgotten } of MACHINES) expect(out.includes(id)).toBe(!isForgotten);
+  });
+
+  it('1: the shard refuses', async () => {
+    const { shard, server } = await served();
+    shard.result = { isDone: false, message: 'm-1 is at work.' };
+    const { code, err } = await bigfleet(['forget', 'm-1', '--shard', server.url]);
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('m-1 is at work.') });
+  });
+
+  it('1: nobody is there, and what to do is said', async () => {
+    const { server } = await served();
+    await server.close();
+    const { code, err } = await bigfleet(['explain', 'ml/00ff00ff00', '--shard', server.url]);
+    expect(code).toBe(1);
+    expect(err).toContain(`BF_SHARD_UNREACHABLE: No shard at ${server.url}: nobody listens there.`);
+    expect(err).toContain('npm start');
+  });
+
+  it('1: somebody else is there', async () => {
+    const other = createServer((_request, response) => void response.end('<p>Hello</p>')).listen(
+      0,
+      '127.0.0.1',
+    );
+    cleanups.push(() => other.close());
+    await new Promise((resolve) => other.once('listening', resolve));
+    const shard = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, err } = await bigfleet(['get', 'status', '--shard', shard]);
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('not a shard') });
+  });
+
+  it('2: wrong words, also those that only the shard knows to be wrong', async () => {
+    const { server } = await served();
+    const results = await Promise.all([
+      bigfleet(['get', 'unicorns']),
+      bigfleet(['get', 'machines', '--state', 'asleep', '--shard', server.url]),
+      bigfleet(['get', 'machines', '--shard', 'ftp://here']),
+    ]);
+    expect(results.map(({ code }) => code)).toEqual([2, 2, 2]);
+    expect(results[1]!.err).toContain('SPECULATIVE');
+  });
+});

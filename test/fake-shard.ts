@@ -1,0 +1,322 @@
+// A shard for tests of what stands on top of one: fixed views, orders that are only noted down, news when a test says so.
+
+import type {
+  ActionView,
+  Answer,
+  ClusterView,
+  MachineView,
+  NeedStory,
+  NeedView,
+  News,
+  Order,
+  OrderResult,
+  QuestionName,
+  Questions,
+  ShardPort,
+  ShortfallView,
+  StatusView,
+} from '../src/shard/index.ts';
+
+export const NOW_MS = 1_760_000_000_000;
+const MINUTE = 60_000;
+
+export const CHECKOUT = { id: 'prod-eu/3fa94c01de', cluster: 'prod-eu', group: 'checkout', priority: 1000 };
+export const TRAINING = { id: 'ml/00ff00ff00', cluster: 'ml', group: 'training', priority: 100 };
+
+const NO_KINDS = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+
+export const BOOTSTRAP: ActionView = {
+  id: 'a-1',
+  kind: 'Bootstrap',
+  machine: 'm-1',
+  provider: 'metal',
+  cluster: 'prod-eu',
+  need: CHECKOUT,
+  reason: 'phase1.idle',
+  startedMs: NOW_MS - 3 * MINUTE,
+  endedMs: NOW_MS - 2 * MINUTE,
+  outcome: 'success',
+  message: '',
+  attempts: 1,
+};
+
+const CREATE: ActionView = {
+  ...BOOTSTRAP,
+  id: 'a-2',
+  kind: 'Provision',
+  machine: 'gpu/7',
+  provider: 'cloud',
+  cluster: 'ml',
+  need: TRAINING,
+  reason: 'phase1.speculative',
+  startedMs: NOW_MS - 30_000,
+  endedMs: null,
+  outcome: null,
+  message: 'the zone is out of stock',
+  attempts: 3,
+};
+
+const M1: MachineView = {
+  id: 'm-1',
+  provider: 'metal',
+  state: 'CONFIGURED',
+  cluster: 'prod-eu',
+  instanceType: 'bm.large',
+  zone: 'eu-1a',
+  capacityType: 'BARE_METAL',
+  pricePerHour: 1.5,
+  interruptionProbability: 0,
+  allocatable: { cpu: '63500m', memory: '256Gi' },
+  labels: { rack: 'r1' },
+  hostRef: 'metal/host-1',
+  lastError: '',
+  need: CHECKOUT,
+  idleSinceMs: null,
+  held: null,
+  quarantine: null,
+  isForgotten: false,
+  action: null,
+};
+
+export const MACHINES: readonly MachineView[] = [
+  M1,
+  { ...M1, id: 'm-2', state: 'IDLE', cluster: '', need: null, idleSinceMs: NOW_MS - 5 * MINUTE },
+  {
+    ...M1,
+    id: 'gpu/7',
+    provider: 'cloud',
+    state: 'CREATING',
+    cluster: '',
+    instanceType: 'gpu.8x',
+    capacityType: 'SPOT',
+    pricePerHour: 12.3456,
+    interruptionProbability: 0.05,
+    hostRef: '',
+    need: TRAINING,
+    action: CREATE,
+  },
+  {
+    ...M1,
+    id: 'm-4',
+    state: 'FAILED',
+    cluster: '',
+    need: null,
+    lastError: 'disk \u001b[31mdied',
+    quarantine: { by: 'ann@desk', why: 'smells of smoke', sinceMs: NOW_MS - 90 * MINUTE },
+    isForgotten: true,
+  },
+];
+
+const MET: NeedView = {
+  ...CHECKOUT,
+  fingerprint: 'p=1',
+  wants: { cpu: '64', memory: '256Gi' },
+  minUnit: { cpu: '4' },
+  requirements: ['topology.kubernetes.io/zone In [eu-1a]'],
+  firstSeenMs: NOW_MS - 180 * MINUTE,
+  isMet: true,
+  missing: {},
+  claimed: 1,
+  bootstraps: 0,
+  provisions: 0,
+  preempts: 0,
+  domain: null,
+  reason: null,
+  unmetCycles: 0,
+  isFolded: false,
+};
+
+export const UNMET: NeedView = {
+  ...MET,
+  ...TRAINING,
+  wants: { cpu: '128', memory: '1649267441664', 'nvidia.com/gpu': '16' },
+  minUnit: { 'nvidia.com/gpu': '8' },
+  requirements: ['rack Same'],
+  isMet: false,
+  missing: { 'nvidia.com/gpu': '8' },
+  claimed: 1,
+  provisions: 1,
+  domain: 'r1',
+  reason: 'topology-unsatisfiable',
+  unmetCycles: 14,
+};
+
+export const MET_STORY: NeedStory = {
+  need: MET,
+  claimed: ['m-1'],
+  preempts: [],
+  matching: { idle: 1, speculative: 4, configured: 1 },
+  blocker: null,
+  extraSupply: null,
+  candidates: [],
+  remarks: [],
+  actions: [BOOTSTRAP],
+};
+
+export const UNMET_STORY: NeedStory = {
+  need: UNMET,
+  claimed: ['gpu/7'],
+  preempts: ['m-1'],
+  matching: { idle: 0, speculative: 1, configured: 2 },
+  blocker: CHECKOUT,
+  extraSupply: { 'nvidia.com/gpu': '8', cpu: '63500m' },
+  candidates: [
+    { domain: 'r1', coverage: 0.5, satisfiable: false },
+    { domain: 'r2', coverage: 0.125, satisfiable: false },
+  ],
+  remarks: ['Provision is frozen for the whole fleet by ann@desk: budget.'],
+  actions: [CREATE],
+};
+
+export const CLUSTERS: readonly ClusterView[] = [
+  {
+    cluster: 'prod-eu',
+    hasSession: true,
+    hasReported: true,
+    needs: 1,
+    unmet: 0,
+    machinesByState: { CONFIGURED: 1 },
+    costPerHour: 1.5,
+    freeze: null,
+    cannotBind: '',
+  },
+  {
+    cluster: 'ml',
+    hasSession: false,
+    hasReported: false,
+    needs: 1,
+    unmet: 1,
+    machinesByState: { CREATING: 1 },
+    costPerHour: 12_345.67,
+    freeze: null,
+    cannotBind: 'no session',
+  },
+];
+
+export const STATUS: StatusView = {
+  shard: 'shard-0',
+  epoch: 3,
+  startedMs: NOW_MS - 200 * MINUTE,
+  nowMs: NOW_MS,
+  phase: 'running',
+  dryRun: false,
+  cycle: {
+    number: 42,
+    atMs: NOW_MS - 500,
+    durationMs: 12.3,
+    unmet: 1,
+    metClaimChanges: 0,
+    decided: { ...NO_KINDS, Provision: 1, Preempt: 1 },
+    admitted: { ...NO_KINDS, Preempt: 1 },
+    waiting: { frozen: 1 },
+  },
+  machines: 4,
+  machinesByState: { CONFIGURED: 1, IDLE: 1, CREATING: 1, FAILED: 1 },
+  costPerHour: 15.3456,
+  needs: 2,
+  clusters: 2,
+  sessions: 1,
+  shortfalls: 1,
+  escalated: 1,
+  freezes: 1,
+  supply: { cpu: { wanted: 192_000, configured: 63_500 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
+  providers: [
+    {
+      name: 'metal',
+      breaker: 'closed',
+      machines: 3,
+      waiting: 0,
+      hasListed: true,
+      lastListMs: NOW_MS - 4_000,
+      lastError: '',
+      heldLosses: 0,
+    },
+    {
+      name: 'cloud',
+      breaker: 'open',
+      machines: 1,
+      waiting: 7,
+      hasListed: false,
+      lastListMs: null,
+      lastError: 'deadline exceeded',
+      heldLosses: 12,
+    },
+  ],
+};
+
+export const SHORTFALL: ShortfallView = {
+  ...TRAINING,
+  missing: UNMET.missing,
+  reason: 'topology-unsatisfiable',
+  ageCycles: 14,
+  isEscalated: true,
+};
+
+export const FREEZE = {
+  id: 'action:Provision',
+  cluster: null,
+  action: 'Provision',
+  who: 'ann@desk',
+  why: 'budget',
+  sinceMs: NOW_MS - 10 * MINUTE,
+} as const;
+
+type Answers = { [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
+
+export class FakeShard implements ShardPort {
+  readonly asked: { readonly name: QuestionName; readonly ask: object }[] = [];
+  readonly orders: Order[] = [];
+  readonly listeners = new Set<(news: News) => void>();
+  /** What becomes of orders. */
+  result: OrderResult = { isDone: true, message: 'Done.' };
+  readonly answers: Answers = {
+    status: () => STATUS,
+    machines: ({ where, limit }) => {
+      const items = MACHINES.filter(
+        ({ id, state, cluster, isForgotten }) =>
+          (where.id ?? id) === id &&
+          (where.state ?? state) === state &&
+          (where.cluster ?? cluster) === cluster &&
+          (where.withForgotten === true || !isForgotten),
+      );
+      return { items: items.slice(0, limit), total: items.length };
+    },
+    needs: ({ onlyUnmet, limit }) => {
+      const items = onlyUnmet ? [UNMET] : [MET, UNMET];
+      return { items: items.slice(0, limit), total: items.length };
+    },
+    explain: ({ need }) => [MET_STORY, UNMET_STORY].find((story) => story.need.id === need) ?? null,
+    clusters: () => CLUSTERS,
+    shortfalls: () => ({ items: [SHORTFALL], total: 1 }),
+    actions: () => ({
+      actions: { items: [CREATE, BOOTSTRAP], total: 2 },
+      waiting: {
+        items: [
+          { kind: 'Provision', machine: 'gpu/8', cluster: 'ml', reason: 'phase1.speculative', why: 'frozen' },
+        ],
+        total: 1,
+      },
+    }),
+    freezes: () => [FREEZE],
+    metrics: () => '# HELP up one\nup 1\n',
+  };
+
+  async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    this.asked.push({ name, ask });
+    return await this.answers[name](ask);
+  }
+
+  async order(order: Order): Promise<OrderResult> {
+    this.orders.push(order);
+    return this.result;
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  tell(news: News): void {
+    for (const listener of this.listeners) listener(news);
+  }
+}
