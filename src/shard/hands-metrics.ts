@@ -1,10 +1,15 @@
 // Brings what the hands counted under the names of docs/metrics.md, when somebody asks.
 
-import type { IntervalHistogram } from 'node:perf_hooks';
 import type { Hands } from './hands/hands.ts';
 import type { HandsMetrics } from './metrics.ts';
 
-export function handsText(metrics: HandsMetrics, hands: Hands, lag: IntervalHistogram): string {
+/** Nanoseconds that timers were late. */
+export interface LoopLag {
+  percentile(percentile: number): number;
+  reset(): void;
+}
+
+export function handsText(metrics: HandsMetrics, hands: Hands, lag: LoopLag): string {
   const { counters } = hands;
   metrics.activeSessions.set(hands.sessions.length);
   metrics.sessions.of({ event: 'installed' }).raiseTo(counters.sessionsOpened);

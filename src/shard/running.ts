@@ -1,5 +1,6 @@
 // A shard that runs, as whoever started it sees it.
 
+import type { ApiOptions } from './api/serve.ts';
 import type { ShardConfig } from './config/config.ts';
 import type { ShardLog } from './logger.ts';
 import type { ShardPort } from './views.ts';
@@ -25,6 +26,8 @@ export interface RunningShard {
 
 export interface ShardIo {
   readonly log: ShardLog;
+  /** Pages beside the API, if there are any. */
+  readonly pages?: ApiOptions['pages'];
 }
 
 export type StartShard = (config: ShardConfig, io: ShardIo) => Promise<RunningShard>;

@@ -84,14 +84,17 @@ async function assemble(
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
   const store = parts.add(new SqliteDemandStore(directory.demandFile), (it) => it.close());
-  const hands = parts.add(await Hands.open({
-    clock: systemClock,
-    brain,
-    store,
-    shardEpoch: epoch,
-    log,
-    onFailure: fail,
-  }), (it) => it.close());
+  const hands = parts.add(
+    await Hands.open({
+      clock: systemClock,
+      brain,
+      store,
+      shardEpoch: epoch,
+      log,
+      onFailure: fail,
+    }),
+    (it) => it.close(),
+  );
   const providers = new ProviderHands(
     providerEnds(config, epoch, parts),
     (event) => brain.post(event),
@@ -111,7 +114,11 @@ async function assemble(
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
 }
 
-async function shutDown(parts: Parts, reason: EndReason, ended: PromiseWithResolvers<EndReason>): Promise<void> {
+async function shutDown(
+  parts: Parts,
+  reason: EndReason,
+  ended: PromiseWithResolvers<EndReason>,
+): Promise<void> {
   parts.log('info', 'shard-stopping', { reason: reason.kind });
   await parts.close();
   parts.log('info', 'shard-stopped', {});
@@ -139,9 +146,8 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
     const provider = { address, tls, insecure };
     const transport = parts.add(grpcTransport(provider), (it) => it.close());
     const client = new ProviderClient({ transport, fence, clock: systemClock, random });
-    const inventory = parts.add(
-      new ListThread({ provider, seed: random.below(2 ** 31) }),
-      (it) => it.close(),
+    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31) }), (it) =>
+      it.close(),
     );
     ends.set(name, { client, inventory });
   }
