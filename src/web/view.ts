@@ -135,7 +135,7 @@ function controls({ live, stories, trouble }: PageState): readonly Tree[] {
     ...buttons,
     element(
       'button',
-      { type: 'button', 'data-freeze': frozen ? 'off' : 'on', 'aria-pressed': String(frozen), ...off },
+      { type: 'button', 'data-freeze': frozen ? 'off' : 'on', ...off },
       frozen ? 'Unfreeze the fleet' : 'Freeze the fleet',
     ),
   ];
@@ -215,10 +215,9 @@ function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
       element(
         'li',
         { class: shortfall.isEscalated ? 'failed' : 'doing' },
-        element('strong', {}, shortfall.cluster),
+        element('strong', {}, shortfall.id),
         ` lacks ${missingWords(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
         unmetWords(shortfall.reason),
-        element('small', {}, ` ${shortfall.id}`),
       ),
     );
 }

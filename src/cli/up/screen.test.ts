@@ -71,7 +71,9 @@ describe('the live screen', () => {
     expect(lines[first - 1]).toBe('What is done, and why');
     expect(lines[first + 1]).toContain('buying m-1 ');
     expect(lineWith(lines, 'What is missing')).toContain('5 shortfalls');
-    expect(lineWith(lines, '12 cpu, 48Gi memory')).toContain('no machine is large enough');
+    expect(lineWith(lines, '12 cpu, 48Gi memory')).toMatch(
+      /^cluster-1\/0123456789 lacks .*: no machine is large enough/,
+    );
   });
 
   it('uses more room for more actions, all shortfalls and the clusters', () => {
@@ -118,7 +120,7 @@ describe('the live screen', () => {
     const hostile: Live = {
       ...BUSY,
       actions: [actionOf(1, { cluster, machine: '\x1b[2J\u202e\n' })],
-      shortfalls: [{ ...shortfallOf(1), cluster }],
+      shortfalls: [{ ...shortfallOf(1), cluster, id: `${cluster}/0123456789` }],
       clusters: [{ ...clusterOf(1, 3), cluster }],
     };
     for (const [width, height] of [

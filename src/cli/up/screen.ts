@@ -247,9 +247,8 @@ function missingLines({ shortfalls, status }: Live, room: number): readonly Line
       .slice(0, room - 1)
       .map(
         (shortfall): Line => [
-          piece(`${shortfall.cluster} `, shortfall.isEscalated ? 'red' : 'yellow'),
-          piece(`${missingWords(shortfall)}: ${unmetWords(shortfall.reason)}`),
-          piece(` (${shortfall.id})`, 'dim'),
+          piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
+          piece(` lacks ${missingWords(shortfall)}: ${unmetWords(shortfall.reason)}`),
         ],
       ),
   ];

@@ -40,7 +40,6 @@ const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l';
 const LEAVE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
 const CLEAR_LINE = '\x1b[K';
-const CLEAR_BELOW = '\x1b[J';
 
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
@@ -112,7 +111,8 @@ export class TerminalView implements UpView {
       },
       { width: output.columns ?? USUAL.width, height: output.rows ?? USUAL.height, paint: this.#paint },
     );
-    output.write(`${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\r\n')}${CLEAR_BELOW}`);
+    // Cleared before it is written: after a line of full width the cursor is still on its last character.
+    output.write(`${HOME}${lines.map((line) => `${CLEAR_LINE}${line}`).join('\r\n')}`);
   }
 
   readonly #onKey = (_text: string | undefined, key: Key): void => {

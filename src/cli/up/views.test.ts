@@ -173,7 +173,10 @@ describe('the view on a terminal', () => {
     output.rows = 40;
     output.emit('resize');
     await vi.advanceTimersByTimeAsync(300);
-    expect(output.written.at(-1)!.split('\r\n')).toHaveLength(40);
+    const lines = output.written.at(-1)!.split('\r\n');
+    expect(lines).toHaveLength(40);
+    // Cleared before it is written: afterwards the last character of a full line would go too.
+    expect(lines.filter((line) => line.lastIndexOf('\x1b[K') > '\x1b[H'.length)).toEqual([]);
     output.writableNeedDrain = true;
     output.written = [];
     port.tell({ kind: 'cycle', status: STATUS });
