@@ -183,6 +183,9 @@ export interface ActionView {
   readonly kind: ActionKind;
   readonly machine: string;
   readonly provider: string;
+  /** Of the machine, for people; left out where nobody knows them. */
+  readonly capacityType?: string | undefined;
+  readonly zone?: string | undefined;
   readonly cluster: string;
   readonly need: NeedRef | null;
   readonly reason: ActionReason;
