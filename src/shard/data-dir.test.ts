@@ -17,9 +17,9 @@ afterEach(() => {
 
 /** A start of the shard, ended at once. */
 function start(atLeast = 0n, path = folder): bigint {
-  const { epoch, close } = openDataDir(path, atLeast);
-  close();
-  return epoch;
+  const dir = openDataDir(path, atLeast);
+  dir.close();
+  return dir.epoch;
 }
 
 function setEpoch(text: string): void {

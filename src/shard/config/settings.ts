@@ -60,7 +60,7 @@ function deadline(state: keyof typeof actuation.deadlineMs, about: string): Sett
 
 const POSITIVE = whole(1, 1_000_000);
 
-export const SETTINGS = {
+const SETTINGS = {
   id: setting(
     NAME,
     'shard-0',
