@@ -306,7 +306,7 @@ export class FakeShard implements ShardPort {
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     this.asked.push({ name, ask });
-    return await this.answers[name](ask);
+    return this.answers[name](ask);
   }
 
   async order(order: Order): Promise<OrderResult> {

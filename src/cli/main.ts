@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, type ErrorCode, printable } from '../model/index.ts';
+import { startShard } from '../shard/index.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 import { decideWith } from './phase1.ts';
@@ -13,6 +14,8 @@ import { acceptCommand, refuseCommand } from './remote/accept.ts';
 import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
 import { getCommand } from './remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
+import { shardCommand } from './shard.ts';
+import { upCommand } from './up/up.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -27,7 +30,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 /** Errors that are nobody's wrong words. */
-const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED'];
+const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED', 'BF_SHARD_ENDED'];
 
 /** Lines for a person, with nothing in them that a terminal would obey. */
 function printError(text: string): void {
@@ -45,6 +48,8 @@ const program = new Command('bigfleet')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
+  .addCommand(upCommand())
+  .addCommand(shardCommand(startShard))
   .addCommand(decideCommand(decider))
   .addCommand(getCommand())
   .addCommand(explainCommand())

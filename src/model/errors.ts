@@ -350,6 +350,10 @@ export const ERRORS = {
     summary: 'No provider answers at the address that was given.',
     remedy: 'Check the address, the certificates and that the provider is running.',
   },
+  BF_SHARD_ENDED: {
+    summary: 'The shard ended by itself.',
+    remedy: 'The message says why. If another process acts for the same shard, end one of the two.',
+  },
   BF_SHARD_UNREACHABLE: {
     summary: 'No shard answers at the address that was given.',
     remedy:

@@ -77,6 +77,7 @@ export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
+export { startShard } from './shard.ts';
 export { SqliteBrainStore } from './store-sqlite.ts';
 export type { BrainThreadParts } from './thread/brain-thread.ts';
 export { BrainThread } from './thread/brain-thread.ts';

@@ -24,7 +24,7 @@ export interface ApiOptions extends SecurityOptions {
   readonly metrics?: RouteHooks['metrics'];
   /** Why the shard is not ready, null if it is; by default by the phase in its status. */
   readonly unready?: RouteHooks['unready'];
-  /** Serves `/` and everything below `/assets/`; false: there is no such page. */
+  /** Serves what is not below `/v1/`, GET and POST; false: there is no such page. */
   readonly pages?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
   readonly news?: NewsLimits;
   /** How long the shard may take over an answer. */
@@ -188,9 +188,11 @@ async function page(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Reply> {
-  const isPage = path === '/' || path.startsWith('/assets/');
-  if (isPage && request.method === 'GET' && options.pages !== undefined) {
-    checkIdentity(request, 'read');
+  const { method } = request;
+  if (options.pages !== undefined && (method === 'GET' || method === 'POST') && !path.startsWith('/v1/')) {
+    checkIdentity(request, method === 'GET' ? 'read' : 'order');
+    // What a page posts is held to the rules for orders, or any other page could post it as well.
+    if (method === 'POST') await bodyOf(request);
     if (await options.pages(request, response)) return { kind: 'taken' };
   }
   throw new Refusal(404, `There is nothing at ${path}; docs/api.md lists what there is.`);
