@@ -1,7 +1,13 @@
 // `npm run build`: the publishable package. Emits dist/ from src/; nothing here needs it to run.
 
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 
 rmSync('dist', { recursive: true, force: true });
-execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+for (const config of ['tsconfig.build.json', 'src/web/page/tsconfig.build.json']) {
+  execFileSync('tsc', ['-p', config], { stdio: 'inherit' });
+}
+// What of the web page is no code.
+for (const file of ['index.html', 'page.css', 'icon.svg']) {
+  cpSync(`src/web/page/${file}`, `dist/web/page/${file}`);
+}

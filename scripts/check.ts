@@ -14,7 +14,11 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { name: 'format', commands: ['biome check --error-on-warnings .'], remedy: 'npm run format' },
   { name: 'lint', commands: ['oxlint --type-aware --deny-warnings'], remedy: 'see the messages above' },
-  { name: 'types', commands: ['tsc --noEmit'], remedy: 'see the messages above' },
+  {
+    name: 'types',
+    commands: ['tsc --noEmit', 'tsc --noEmit -p src/web/page'],
+    remedy: 'see the messages above',
+  },
   {
     name: 'layers',
     commands: ['depcruise --config .dependency-cruiser.cjs src bench test scripts --output-type err'],

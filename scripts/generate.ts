@@ -1,14 +1,19 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
-// and docs/errors.md from the error catalogue. With --check nothing is written and any difference is an error.
+// docs/errors.md from the error catalogue and docs/configuration.md from the settings of a shard. With --check nothing is
+// written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERRORS } from '../src/model/index.ts';
+import { configurationPage } from '../src/shard/index.ts';
 
 const GENERATED_TYPES = 'src/wire/gen';
-const ERROR_PAGE = 'docs/errors.md';
+const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/errors.md': errorPage,
+  'docs/configuration.md': configurationPage,
+};
 
 const check = process.argv.includes('--check');
 const scratch = mkdtempSync(join(tmpdir(), 'bigfleet-generate-'));
@@ -18,14 +23,14 @@ try {
   if (check) {
     const stale = [
       ...differences(fresh, GENERATED_TYPES),
-      ...(errorPage() === read(ERROR_PAGE) ? [] : [ERROR_PAGE]),
+      ...Object.entries(PAGES).flatMap(([file, page]) => (page() === read(file) ? [] : [file])),
     ];
     for (const file of stale) console.error(`${file} is not what "npm run generate" makes.`);
     process.exitCode = stale.length === 0 ? 0 : 1;
   } else {
     rmSync(GENERATED_TYPES, { recursive: true, force: true });
     cpSync(fresh, GENERATED_TYPES, { recursive: true });
-    writeFileSync(ERROR_PAGE, errorPage());
+    for (const [file, page] of Object.entries(PAGES)) writeFileSync(file, page());
   }
 } finally {
   rmSync(scratch, { recursive: true });

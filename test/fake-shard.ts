@@ -159,7 +159,7 @@ export const UNMET_STORY: NeedStory = {
   preempts: ['m-1'],
   matching: { idle: 0, speculative: 1, configured: 2 },
   blocker: CHECKOUT,
-  extraSupply: { 'nvidia.com/gpu': '8', cpu: '63500m' },
+  extraSupply: { count: 2, like: 'gpu/7' },
   candidates: [
     { domain: 'r1', coverage: 0.5, satisfiable: false },
     { domain: 'r2', coverage: 0.125, satisfiable: false },
@@ -179,6 +179,7 @@ export const CLUSTERS: readonly ClusterView[] = [
     costPerHour: 1.5,
     freeze: null,
     cannotBind: '',
+    reports: null,
   },
   {
     cluster: 'ml',
@@ -190,6 +191,7 @@ export const CLUSTERS: readonly ClusterView[] = [
     costPerHour: 12_345.67,
     freeze: null,
     cannotBind: 'no session',
+    reports: null,
   },
 ];
 
@@ -297,6 +299,7 @@ export class FakeShard implements ShardPort {
         total: 1,
       },
     }),
+    inspect: () => [],
     freezes: () => [FREEZE],
     metrics: () => '# HELP up one\nup 1\n',
   };

@@ -3,6 +3,7 @@
 
 import type { Fleet } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
+import type { ClaimWatch } from './claim-watch.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
@@ -14,7 +15,7 @@ import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
 import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
-import { unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { metVerdictOf, turnOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Unmet rows are worked out and stay. Actions, claims, restamps and verdicts are numbers that are
@@ -29,6 +30,8 @@ export class Decision {
   readonly #number: number;
   /** Verdicts on the Needs that are not met, in the order they were served. */
   readonly unmet: readonly Verdict[];
+  /** The same by turn, made when one is asked for. */
+  #unmetByTurn: ReadonlyMap<number, Verdict> | null = null;
 
   constructor(cycle: Cycle, probe: Probe) {
     this.#cycle = cycle;
@@ -88,6 +91,11 @@ export class Decision {
     return claims;
   }
 
+  /** Configured machines that met rows gave up since the watch last looked. */
+  claimChanges(watch: ClaimWatch): number {
+    return watch.observe(this.#current);
+  }
+
   /** Bound machines a gang took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
@@ -104,6 +112,16 @@ export class Decision {
   /** One verdict per Need, by rank. */
   verdicts(): Verdict[] {
     return verdictsOf(this.#current, this.#preemptions);
+  }
+
+  /** The verdict on one Need; null if there is no such row. */
+  verdictOf(key: NeedKey): Verdict | null {
+    const cycle = this.#current;
+    const row = cycle.fleet.demand.rowOf(key);
+    if (row === undefined) return null;
+    this.#unmetByTurn ??= new Map(cycle.unmet.map(({ turn }, i) => [turn, this.unmet[i]!]));
+    const turn = turnOf(cycle, row);
+    return this.#unmetByTurn.get(turn) ?? metVerdictOf(cycle, turn, row, this.#preemptions);
   }
 
   plan(): Plan {
@@ -286,19 +304,14 @@ export function explain(
   options: DecisionOptions,
   key: NeedKey,
 ): Explanation | null {
-  const { clusters, demand, keys } = fleet;
-  const { offset, length } = demand.rowsOf(clusters.find(key.cluster));
-  const number = keys.find(key);
-  let row = offset;
-  while (row < offset + length && demand.key[row] !== number) row++;
-  if (row === offset + length) return null;
+  const { demand, keys } = fleet;
+  const row = demand.rowOf(key);
+  if (row === undefined) return null;
   const cycle = new Cycle(fleet);
-  cycle.explained.add(number);
+  cycle.explained.add(demand.key[row]!);
   if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
   solveAlone(cycle, nowMs, options);
-  // The row's own turn, or that of the fold that hosts it; other rows of that fold may have turns of their own.
-  const own = cycle.turns.ofKey[number]!;
-  const turn = own === NONE ? cycle.turns.ofKey[demand.foldKey[row]!]! : own;
+  const turn = turnOf(cycle, row);
   const blocker = cycle.explainedBlockers.get(turn) ?? NONE;
   return {
     candidates: cycle.gangs.get(turn)?.candidates ?? [],

@@ -1,5 +1,6 @@
 // The decision engine: pure decisions over a frozen fleet.
 
+export { ClaimWatch } from './claim-watch.ts';
 export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './decide.ts';
 export { decide, Engine, explain } from './decide.ts';
 export type { Histogram } from './histogram.ts';

@@ -26,6 +26,26 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
   });
 }
 
+/** The turn in which a row was served: its own, or that of the fold that hosts it and not necessarily all its like. */
+export function turnOf({ fleet, turns }: Cycle, row: number): number {
+  const own = turns.ofKey[fleet.demand.key[row]!]!;
+  return own === NONE ? turns.ofKey[fleet.demand.foldKey[row]!]! : own;
+}
+
+/** The verdict on a row that is met, and was served in this turn. */
+export function metVerdictOf(
+  cycle: Cycle,
+  turn: number,
+  row: number,
+  preemptions: ReadonlyMap<number, Preemption>,
+): Verdict {
+  const { fleet, turns, supply } = cycle;
+  if (turns.kind[turn] !== TurnKind.Fold)
+    return verdictOf(cycle, turn, row, null, undefined, preemptions.get(turn), supply);
+  const fold = fleet.keys.keyOf(turns.key[turn]!);
+  return verdictOf(cycle, turn, row, fold, undefined, undefined, supply);
+}
+
 /** One verdict per row of demand, by the rank of the row. */
 export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { demand } = cycle.fleet;
@@ -40,10 +60,9 @@ export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemp
       verdicts.push({ row, verdict });
       continue;
     }
-    const fold = cycle.fleet.keys.keyOf(cycle.turns.key[turn]!);
     const members = cycle.turns.membersOf(cycle.fleet, turn);
     for (const row of members.slice(0, cycle.hosted.get(turn) ?? members.length)) {
-      verdicts.push({ row, verdict: verdictOf(cycle, turn, row, fold, undefined, undefined, supply) });
+      verdicts.push({ row, verdict: metVerdictOf(cycle, turn, row, preemptions) });
     }
   }
   const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;

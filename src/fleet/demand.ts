@@ -135,14 +135,19 @@ export class DemandLedger {
     return this.#keys.keyOf(this.key[row]!);
   }
 
+  /** The row that has a key, if any. */
+  rowOf(key: NeedKey): number | undefined {
+    const { offset, length } = this.rowsOf(this.#clusters.find(key.cluster));
+    return this.#findRow(key, offset, length);
+  }
+
   /** The Need on record under a key, as it was reported. */
   needOf(key: NeedKey): Need | undefined {
-    const cluster = this.#clusters.find(key.cluster);
-    const { offset, length } = this.rowsOf(cluster);
-    const row = this.#findRow(key, offset, length);
+    const row = this.rowOf(key);
     if (row === undefined) return undefined;
+    const cluster = this.cluster[row]!;
     const { needs, places } = this.#reportedBy(cluster);
-    return needs[places.indexOf(row - offset)];
+    return needs[places.indexOf(row - this.rowsOf(cluster).offset)];
   }
 
   aggregateOf(row: number): ResourceVector {

@@ -169,6 +169,11 @@ export class MachineLedger {
     return this.#targeted.get(key);
   }
 
+  /** Keys of the rows that machines are on their way to. */
+  *targetedKeys(): Generator<number> {
+    for (const [key, { length }] of this.#targeted) if (length > 0) yield key;
+  }
+
   /** What rows find by class and by key, for another thread that looks at the same columns. */
   supply(): Supply {
     const { idleRuns, speculativeRuns, specialIdle } = this;

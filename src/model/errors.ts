@@ -226,17 +226,28 @@ export const ERRORS = {
     remedy: 'Try again when it has been started again.',
   },
   BF_STORE_FAILED: {
-    summary: 'A provider could not write to its store and has stopped.',
+    summary: 'A provider or a shard could not write to its store and has stopped.',
     remedy:
-      'Nothing was acknowledged that is not on disk. Mend the disk or its permissions, then start the provider again.',
+      'Nothing was acknowledged that is not on disk. Mend the disk or its permissions, then start the process again.',
   },
   BF_STORE_UNREADABLE: {
-    summary: 'The state file of a provider cannot be opened, or is not one.',
-    remedy: 'Check the path; restore the file from a backup, or start with a new one if no host is running.',
+    summary: 'A state file cannot be opened or read, or is not one.',
+    remedy:
+      'Check the path, and restore the file from a backup. Without one, a provider may start with a new file if no host is running; a shard may too, and then forgets freezes, quarantines and what its machines were on their way to.',
   },
   BF_STORE_LOCKED: {
-    summary: 'Another process uses the state file of this provider.',
-    remedy: 'Run one process per state file; stop the other one first.',
+    summary: 'Another process uses this state file or data directory.',
+    remedy: 'Run one process per state file and data directory; stop the other one first.',
+  },
+  BF_DATA_DIR: {
+    summary: 'The data directory of a shard cannot be made or written to.',
+    remedy: 'Give a directory that this user may write to with --data-dir.',
+  },
+  BF_EPOCH_LOST: {
+    summary:
+      'A shard does not know which epochs it has used: the file is missing or broken, others are there.',
+    remedy:
+      'Restore the file named "epoch" from a backup. Without one, find the highest epoch this shard has used (it is in the log of every start) and start once with --epoch-at-least and a number above it; too low a number is refused by the providers as that of an older process.',
   },
   BF_OFFERINGS_INVALID: {
     summary: 'A backend described machines that cannot be.',
@@ -322,6 +333,10 @@ export const ERRORS = {
   BF_INPUT_INVALID: {
     summary: 'An input file does not have the expected shape.',
     remedy: 'Correct the fields listed; each is named by its path.',
+  },
+  BF_CONFIG_INVALID: {
+    summary: 'The configuration of a shard cannot be used.',
+    remedy: 'Correct everything listed; docs/configuration.md has every setting.',
   },
   BF_USAGE: {
     summary: 'A command was called with the wrong words.',

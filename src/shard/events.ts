@@ -1,15 +1,8 @@
 // What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
 
-import type {
-  HostRef,
-  Machine,
-  MachineState,
-  Need,
-  NeedKey,
-  Requirement,
-  ResourceVector,
-} from '../model/index.ts';
-import type { ListKind, ListReport } from '../provider/index.ts';
+import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
+import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
+import type { AvailableCapacityUpdate, NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -40,7 +33,8 @@ export type ListEvent =
       readonly kind: 'list-changed';
       readonly provider: string;
       readonly reading: number;
-      readonly machines: readonly Machine[];
+      /** As the reader packed it: its bytes may be transferred, and the brain decodes them. */
+      readonly batch: RecordBatch;
     }
   | {
       readonly kind: 'list-gone';
@@ -69,6 +63,7 @@ export type ActuationEvent =
       readonly ttlSeconds: number;
       readonly error: string;
     }
+  | { readonly kind: 'reclaim-acked'; readonly instruction: string }
   | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
 
 export type BrainEvent =
@@ -81,8 +76,7 @@ export type BrainEvent =
    * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
    * or all it has would be taken for excess.
    */
-  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
-  | { readonly kind: 'reclaim-acked'; readonly instruction: string };
+  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean };
 
 export type Effect =
   | {
@@ -107,7 +101,14 @@ export type Effect =
   | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
   | CallEffect
   | ListEffect
-  | NodeStateEffect
+  /** To the cluster that a machine belongs, or until now belonged, to. */
+  | { readonly kind: 'node-state'; readonly cluster: string; readonly update: NodeStateUpdate }
+  /** Hints how much more a cluster could have. */
+  | {
+      readonly kind: 'available-capacity';
+      readonly cluster: string;
+      readonly updates: readonly AvailableCapacityUpdate[];
+    }
   /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
   | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
 
@@ -125,21 +126,6 @@ export interface ListEffect {
   readonly provider: string;
   readonly reading: number;
   readonly wanted: ListKind;
-}
-
-/** A machine of a cluster moved, came or went. */
-export interface NodeStateEffect {
-  readonly kind: 'node-state';
-  readonly cluster: string;
-  readonly machine: string;
-  /** null: the provider no longer has it. */
-  readonly state: MachineState | null;
-  readonly host: HostRef | null;
-  readonly lastError: string;
-  readonly instanceType: string;
-  readonly zone: string;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly allocatable: ResourceVector;
 }
 
 export type ProviderRequest =

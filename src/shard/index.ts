@@ -11,6 +11,7 @@ export type {
   RefusedAction,
 } from './brain/actuation/actuation.ts';
 export { Actuation, stampOf } from './brain/actuation/actuation.ts';
+export type { Hold } from './brain/actuation/holds.ts';
 export type { ActuationLimits } from './brain/actuation/limits.ts';
 export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';
 export { AvailableCapacity } from './brain/available-capacity.ts';
@@ -23,6 +24,7 @@ export type { InspectedCycle } from './brain/inspect.ts';
 export { inspectNeeds } from './brain/inspect.ts';
 export type { MachineFacts, MachineStore } from './brain/memory.ts';
 export { Memory } from './brain/memory.ts';
+export { MemoryBrainStore } from './brain/memory-store.ts';
 export { NodeNews } from './brain/node-news.ts';
 export type { NodeRecord } from './brain/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
@@ -32,12 +34,23 @@ export type { Admission, RailOptions, WaitReason } from './brain/rails.ts';
 export { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 export type { ReconcileLimits } from './brain/reconcile/limits.ts';
 export { RECONCILE_LIMITS } from './brain/reconcile/limits.ts';
-export type { ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
+export type { ReadingFacts, ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
 export { Reconcile } from './brain/reconcile/reconcile.ts';
 export type { ReportFacts } from './brain/report.ts';
 export { shardReport } from './brain/report.ts';
 export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
 export { Shortfalls } from './brain/shortfalls.ts';
+export type { ConfigSources, LoadedConfig, ShardConfig } from './config/config.ts';
+export { brainOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
+export type { ProviderSpec } from './config/kinds.ts';
+export { didYouMean } from './config/nearest.ts';
+export { configurationPage } from './config/page.ts';
+export { printConfig } from './config/print.ts';
+export type { Setting, SettingKey } from './config/settings.ts';
+export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
+export type { Flags as SettingFlags } from './config/sources.ts';
+export type { DataDir } from './data-dir.ts';
+export { openDataDir } from './data-dir.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -59,8 +72,15 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './logger.ts';
+export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
+export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
+export { SqliteBrainStore } from './store-sqlite.ts';
+export type { BrainThreadParts } from './thread/brain-thread.ts';
+export { BrainThread } from './thread/brain-thread.ts';
+export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './thread/protocol.ts';
 export type {
   ActionView,
   Answer,
@@ -80,6 +100,7 @@ export type {
   Quantities,
   QuestionName,
   Questions,
+  ReportsView,
   ShardPort,
   ShortfallView,
   StatusView,

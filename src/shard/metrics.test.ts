@@ -4,9 +4,10 @@ import { Engine, EngineMetrics } from '../engine/index.ts';
 import { Fleet, fleetOf } from '../fleet/index.ts';
 import { CapacityType, MachineState } from '../model/index.ts';
 import { Freezes } from './brain/freezes.ts';
+import { MemoryFreezes } from './brain/memory-store.ts';
 import { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 import { Shortfalls } from './brain/shortfalls.ts';
-import { anAction, anUnmetVerdict, MemoryFreezes, someReclaims } from './brain/testkit.ts';
+import { anAction, anUnmetVerdict, someReclaims } from './brain/testkit.ts';
 import { BrainMetrics, HandsMetrics } from './metrics.ts';
 
 function brainMetrics(fleet = new Fleet(), engine = new EngineMetrics()): BrainMetrics {

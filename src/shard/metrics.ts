@@ -245,6 +245,12 @@ export class HandsMetrics {
     { cluster: { atMost: MAX_CLUSTERS } },
   );
 
+  readonly eventLoopLag = this.registry.gauges(
+    `${PREFIX}event_loop_lag_seconds`,
+    'How late the thread of sessions was since the last look.',
+    { quantile: ['0.5', '0.99', '1'] },
+  );
+
   /** Clusters that are not quarantined have no series: most of them, most of the time. */
   quarantined(cluster: string, isHeld: boolean): void {
     if (isHeld) this.#quarantined.of({ cluster }).set(1);

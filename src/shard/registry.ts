@@ -22,6 +22,11 @@ export class Counter {
     this.value += by;
   }
 
+  /** What somebody else has counted; never goes back. */
+  raiseTo(value: number): void {
+    if (value > this.value) this.value = value;
+  }
+
   samples(labels: readonly Label[]): Iterable<Sample> {
     return [{ suffix: '', labels, value: this.value }];
   }

@@ -3,6 +3,7 @@
 // clock of the shard, quantities are texts as Kubernetes writes them.
 
 import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
+import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionOutcome } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
 
@@ -127,7 +128,8 @@ export interface NeedStory {
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   /** The row ahead of it that has what it could have used. */
   readonly blocker: NeedRef | null;
-  readonly extraSupply: Quantities | null;
+  /** The smallest supply that would meet it: so many more machines like this one. */
+  readonly extraSupply: { readonly count: number; readonly like: string } | null;
   readonly candidates: readonly {
     readonly domain: string;
     /** Share of what is wanted, 0 to 1, in the resource covered least. */
@@ -151,6 +153,22 @@ export interface ClusterView {
   readonly freeze: Freeze | null;
   /** Why no machine can join now; '' if one can. */
   readonly cannotBind: string;
+  /** Its roll-ups, as those see them who take them; null if it never sent one. */
+  readonly reports: ReportsView | null;
+}
+
+export interface ReportsView {
+  readonly lastReportMs: number | null;
+  /** Why the last roll-up was refused, if it was. */
+  readonly problems: readonly string[];
+  /** A roll-up that lacks most of the demand is held until it is repeated, or somebody says what is right. */
+  readonly held: {
+    readonly sinceMs: number;
+    readonly count: number;
+    readonly rows: number;
+    readonly knownRows: number;
+    readonly isRefused: boolean;
+  } | null;
 }
 
 export interface ShortfallView extends NeedRef {
@@ -165,6 +183,9 @@ export interface ActionView {
   readonly kind: ActionKind;
   readonly machine: string;
   readonly provider: string;
+  /** Of the machine, for people; left out where nobody knows them. */
+  readonly capacityType?: string | undefined;
+  readonly zone?: string | undefined;
   readonly cluster: string;
   readonly need: NeedRef | null;
   readonly reason: ActionReason;
@@ -216,6 +237,8 @@ export interface Questions {
     answer: { readonly actions: Page<ActionView>; readonly waiting: Page<WaitingActionView> };
   };
   freezes: { ask: object; answer: readonly Freeze[] };
+  /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
+  inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
   /** Text of the brain's metrics. */
   metrics: { ask: object; answer: string };
 }

@@ -2,6 +2,20 @@
 // and the closed loop.
 
 export { catalogueOf } from './catalogues/index.ts';
+export { type CloudStatus, Clouds, type CloudsOptions } from './clouds/clouds.ts';
+export { type CloudSupply, MIN_MACHINES, type Supply, supplyOf } from './clouds/supply.ts';
+export { LivingDemand, type LivingDemandParts } from './demand/living-demand.ts';
+export { clusterNames, type DemandPlan, type PlannedRow, planDemand } from './demand/plan.ts';
+export type {
+  Backstage,
+  BackstageEvent,
+  BackstageOptions,
+  BackstageSize,
+  BackstageStatus,
+  ClusterStatus,
+  StoryName,
+} from './demo.ts';
+export { backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
 export type { IncrementalDecider } from './incremental-decider.ts';
 export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';
@@ -17,6 +31,19 @@ export {
   withEvent,
 } from './loop.ts';
 export { parseOfferingsFile } from './offerings-file.ts';
+export type {
+  BootstrapHabit,
+  Dialer,
+  Link,
+  LinkEnd,
+  MemoryDialerParts,
+  OperatorCounts,
+  OperatorEvent,
+  OperatorParts,
+  OperatorTimes,
+  SimNode,
+} from './operator/index.ts';
+export { grpcDialer, memoryDialer, OPERATOR_TIMES, SimOperator } from './operator/index.ts';
 export type { CostJson, DecidedJson, NeedJson, PlanJson } from './plan-json.ts';
 export { canonicalJson, decidedJson, planJson } from './plan-json.ts';
 export type { Regime } from './regimes.ts';

@@ -11,6 +11,7 @@ import {
   type LedgerMachine,
   MachineState,
   type Need,
+  sameKey,
 } from '../../src/model/index.ts';
 import { aMachine, aNeed, anInput, fleets } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
@@ -61,8 +62,14 @@ describe('incremental cycles', () => {
               input.needs.filter((need) => need.cluster === cluster),
             );
           }
-          const plan = engine.decide(input.nowMs, input.options).plan();
+          const decision = engine.decide(input.nowMs, input.options);
+          const plan = decision.plan();
           expect(planText(plan)).toBe(planText(oracle(input)));
+          for (const verdict of plan.verdicts) expect(decision.verdictOf(verdict.key)).toEqual(verdict);
+          const gone = before.needs.filter(
+            (need) => !plan.verdicts.some((it) => sameKey(it.key, keyOf(need))),
+          );
+          for (const need of gone) expect(decision.verdictOf(keyOf(need))).toBeNull();
         }
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
@@ -128,6 +135,15 @@ describe('incremental cycles', () => {
       expect([...engine.decide(input.nowMs, input.options).claims().keys()]).toEqual(['m']);
   });
 
+  it('given a key that nobody reports, then there is no verdict on it', () => {
+    const need = aNeed({ cluster: 'x' });
+    const input = anInput([], [need]);
+    const decision = new Engine(fleetOf(input)).decide(input.nowMs, input.options);
+    expect(decision.verdictOf(keyOf(need))).toMatchObject({ satisfied: false, unmet: {} });
+    for (const other of [{ group: 'other' }, { cluster: 'y' }, { fingerprint: 'none' }])
+      expect(decision.verdictOf({ ...keyOf(need), ...other })).toBeNull();
+  });
+
   it('given a fleet that changes after the decision, then whoever asks what was decided is refused', () => {
     const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
     const input = anInput([aMachine('m', MachineState.Idle)], [x]);
@@ -142,6 +158,7 @@ describe('incremental cycles', () => {
       (decision) => decision.claims(),
       (decision) => decision.restamps(),
       (decision) => decision.verdicts(),
+      (decision) => decision.verdictOf(keyOf(x)),
     ];
     for (const ask of asked) expect(() => ask(decided())).not.toThrow();
     const changes: readonly (() => void)[] = [

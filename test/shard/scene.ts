@@ -13,18 +13,30 @@ import {
   type Need,
   Random,
 } from '../../src/model/index.ts';
-import type { ListReport } from '../../src/provider/index.ts';
+import type { ListReport, RecordBatch } from '../../src/provider/index.ts';
 import { Actuation } from '../../src/shard/brain/actuation/actuation.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/actuation/limits.ts';
 import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
 import { Book } from '../../src/shard/brain/book.ts';
 import { DESK_LIMITS, Desk, type DeskLimits } from '../../src/shard/brain/desk.ts';
-import { type MachineFacts, type MachineStore, Memory } from '../../src/shard/brain/memory.ts';
+import { Memory } from '../../src/shard/brain/memory.ts';
+import { MemoryMachines } from '../../src/shard/brain/memory-store.ts';
 import { NodeNews } from '../../src/shard/brain/node-news.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
 import { Reconcile } from '../../src/shard/brain/reconcile/reconcile.ts';
-import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import type {
+  ActuationEvent,
+  CallEffect,
+  CallOutcome,
+  Effect,
+  ListEffect,
+  ProviderRequest,
+} from '../../src/shard/events.ts';
+import { MachineList } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
+import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import { machineToWire } from '../../src/wire/index.ts';
 import { aMachine, aNeed } from '../fleets.ts';
+import { OpenAsks } from './open-asks.ts';
 
 /** A clock that moves by hand and runs what is due in order. */
 class HandClock implements Clock {
@@ -54,25 +66,9 @@ class HandClock implements Clock {
   }
 }
 
-/** A durable file that survives the scene. `events` tells when it was written, among what else happened. */
-export class FakeStore implements MachineStore {
-  readonly facts = new Map<string, MachineFacts>();
-  onSave: (ids: readonly string[]) => void = () => {};
-
-  load(): Iterable<MachineFacts> {
-    return [...this.facts.values()];
-  }
-
-  save(changed: readonly MachineFacts[], dropped: readonly string[]): void {
-    for (const facts of changed) this.facts.set(facts.id, facts);
-    for (const id of dropped) this.facts.delete(id);
-    this.onSave(changed.map(({ id }) => id));
-  }
-}
-
 export interface SceneOptions {
   readonly providers?: readonly string[];
-  readonly store?: FakeStore;
+  readonly store?: MemoryMachines;
   readonly limits?: Partial<ActuationLimits>;
   readonly desk?: Partial<DeskLimits>;
   readonly clock?: Clock;
@@ -90,10 +86,11 @@ const REPORT: Omit<ListReport, 'kind'> = {
 export class Scene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
+  readonly asks = new OpenAsks();
   /** Everything that observers were told, as words. */
   readonly told: string[] = [];
   readonly ended: ActionRecord[] = [];
-  readonly store: FakeStore;
+  readonly store: MemoryMachines;
   readonly book = new Book(new Fleet());
   readonly memory: Memory;
   readonly desk: Desk;
@@ -108,10 +105,11 @@ export class Scene {
     const { book } = this;
     const emit = (effect: Effect): void => {
       this.effects.push(effect);
+      this.asks.carryOut(effect);
       options.onEffect?.(effect);
     };
     const random = new Random(7);
-    this.store = options.store ?? new FakeStore();
+    this.store = options.store ?? new MemoryMachines();
     this.memory = new Memory(book, this.store);
     this.desk = new Desk({ clock, random, emit, limits: { ...DESK_LIMITS, ...options.desk } });
     this.news = new NodeNews(book, emit);
@@ -122,6 +120,7 @@ export class Scene {
       profileOf: (key) => this.#needs.get(keyText(key)),
       limits: { ...ACTUATION_LIMITS, ...options.limits },
       observer: {
+        started: () => {},
         ended: (record) => this.ended.push(record),
         passed: () => {},
         bootstrapAnswered: () => {},
@@ -151,7 +150,7 @@ export class Scene {
   ): void {
     const { reading, wanted } = this.reading(provider);
     const kind = gone.length > 0 ? 'full' : wanted;
-    this.reconcile.handle({ kind: 'list-changed', provider, reading, machines: changed });
+    this.reconcile.handle({ kind: 'list-changed', provider, reading, batch: batchOf(changed) });
     if (gone.length > 0) this.reconcile.handle({ kind: 'list-gone', provider, reading, ids: gone });
     this.reconcile.handle({
       ...{ kind: 'list-ended', provider, reading, error: '' },
@@ -219,7 +218,18 @@ export class Scene {
     const { error = '', ttlSeconds = 0 } = given;
     const blob = error === '' ? Buffer.from('join') : null;
     const { request } = asked as Extract<Effect, { readonly kind: 'ask-bootstrap' }>;
-    this.actuation.handle({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+    this.#hear({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+  }
+
+  /** The operator acknowledges the last instruction. */
+  ack(): void {
+    const given = this.effects.findLast((effect) => effect.kind === 'instruct-reclaim');
+    const { instruction } = given as Extract<Effect, { readonly kind: 'instruct-reclaim' }>;
+    this.#hear({ kind: 'reclaim-acked', instruction });
+  }
+
+  #hear(event: ActuationEvent): void {
+    if (this.asks.lets(event)) this.actuation.handle(event);
   }
 
   open(...clusters: readonly string[]): this {
@@ -241,9 +251,14 @@ export class Scene {
     return this.book.recordOf(id);
   }
 
-  heardBy(cluster: string): readonly (MachineState | null)[] {
+  /** States of its machines that a cluster was told. */
+  heardBy(cluster: string): readonly MachineState[] {
+    return this.updatesTo(cluster).map(({ state }) => state as MachineState);
+  }
+
+  updatesTo(cluster: string): readonly NodeStateUpdate[] {
     return this.effects.flatMap((effect) =>
-      effect.kind === 'node-state' && effect.cluster === cluster ? [effect.state] : [],
+      effect.kind === 'node-state' && effect.cluster === cluster ? [effect.update] : [],
     );
   }
 
@@ -254,6 +269,12 @@ type ListAnswer =
   Partial<ListReport> extends infer R
     ? Omit<R, 'gone'> & { readonly provider?: string; readonly gone?: readonly string[] }
     : never;
+
+/** Records as the reader of an inventory hands them over. */
+function batchOf(machines: readonly Machine[]): RecordBatch {
+  const list = { machines: machines.map(machineToWire), revision: new Uint8Array() };
+  return { bytes: new Uint8Array(MachineList.encode(list).finish()), count: machines.length };
+}
 
 /** A provider's record. */
 export function record(id: string, state: MachineState, given: Partial<Machine> = {}): Machine {

@@ -17,6 +17,8 @@ export interface CatalogueEntry {
   readonly zones: readonly string[];
   /** Machines of a zone stand in so many racks. */
   readonly racksPerZone: number;
+  /** What names of racks begin with, where several clouds share a zone. Default: nothing. */
+  readonly rackPrefix?: string;
   readonly labels: ReadonlyMap<string, string>;
   /** How many machines of each zone there are per round of seeding, against other offerings. */
   readonly weight: number;
@@ -57,7 +59,7 @@ export function itemsOf(pools: readonly CloudPool[], count: number, provider: st
     const pool = round[i % round.length]!;
     const number = seeded.get(pool) ?? 0;
     seeded.set(pool, number + 1);
-    const rack = `${pool.zone}-rack-${number % pool.entry.racksPerZone}`;
+    const rack = `${pool.entry.rackPrefix ?? ''}${pool.zone}-rack-${number % pool.entry.racksPerZone}`;
     const key = `${pool.name} ${rack}`;
     // Thousands of machines share one map.
     const shared = labels.get(key) ?? new Map([...pool.entry.labels, [RACK_LABEL, rack]]);

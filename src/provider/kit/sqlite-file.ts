@@ -1,6 +1,6 @@
 // A SQLite file that one process owns. Write-ahead log with synchronous=FULL: a commit is on disk before anybody is told,
 // also when the power fails; NORMAL would be enough for a killed process, but not for a killed machine. The price is one
-// flush per commit, so all writes that arrive in one turn of the event loop share one.
+// flush per commit, so all writes that arrive in one turn of the event loop share one, but for writers that cannot wait.
 
 import { DatabaseSync } from 'node:sqlite';
 import { BigFleetError } from '../../model/index.ts';
@@ -40,6 +40,12 @@ export class SqliteFile {
     });
   }
 
+  /** Runs `apply` in a transaction of its own, after what waits; it is on disk when the call returns, or it throws. */
+  writeNow(apply: () => void): void {
+    this.#commit();
+    this.#transact([apply]);
+  }
+
   /** Commits what waits, and lets go of the file. */
   close(): void {
     if (!this.database.isOpen) return;
@@ -52,17 +58,26 @@ export class SqliteFile {
     this.#waiting = [];
     if (batch.length === 0) return;
     try {
-      if (this.#failure !== null) throw this.#failure;
-      this.database.exec('BEGIN IMMEDIATE');
-      for (const { apply } of batch) apply();
-      this.database.exec('COMMIT');
+      this.#transact(batch.map(({ apply }) => apply));
     } catch (error) {
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      if (this.database.isOpen && this.database.isTransaction) this.database.exec('ROLLBACK');
       for (const { reject } of batch) reject(error);
       return;
     }
     for (const { resolve } of batch) resolve();
+  }
+
+  /** After one failure nothing is written any more: what came later may build on what was lost. */
+  #transact(applies: readonly (() => void)[]): void {
+    try {
+      if (this.#failure !== null) throw this.#failure;
+      this.database.exec('BEGIN IMMEDIATE');
+      for (const apply of applies) apply();
+      this.database.exec('COMMIT');
+    } catch (error) {
+      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+      if (this.database.isOpen && this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw error;
+    }
   }
 }
 

@@ -23,7 +23,14 @@ export interface Particulars {
   readonly lastError: string;
 }
 
-/** Told of every machine that moves, comes or goes, at once. `seen` is the record that said so, if one did. */
+/** What a machine is, beside how it stands. */
+export type Portrait = Particulars &
+  Pick<Machine, 'instanceType' | 'zone' | 'labels' | 'resources' | 'allocatable'>;
+
+/**
+ * Told of every machine that moves, comes or goes, at once. `seen` is the record that said so, if one did; until all
+ * listeners have heard of it, `portraitOf` still says what was known before.
+ */
 export type StandingListener = (
   id: string,
   before: Standing | null,
@@ -44,8 +51,14 @@ export class Book {
   readonly #owners = new Owners();
   /** By id: how machines will stand once the journal is applied; null: gone. */
   readonly #ahead = new Map<string, Standing | null>();
+  /** By cluster: machines that were put there since the last freeze, if they are still there. */
+  readonly #joined = new Map<string, Set<string>>();
+  /** By id: the last records that came since the last freeze. */
+  readonly #seen = new Map<string, Machine>();
   readonly #particulars = new Map<string, Particulars>();
   readonly #listeners: StandingListener[] = [];
+  /** Whether a machine stays held although nobody holds it: those of frozen clusters. */
+  alwaysHeld: (standing: Standing) => boolean = () => false;
 
   constructor(fleet: Fleet, journal: Journal = new Journal()) {
     this.fleet = fleet;
@@ -96,8 +109,33 @@ export class Book {
     }
   }
 
+  /** Ids of the machines bound to a cluster, as they stand now. */
+  *boundTo(cluster: string): Generator<string> {
+    const { machines, clusters } = this.fleet;
+    const runs = machines.boundOf(clusters.find(cluster));
+    for (const { offset, length } of runs === undefined ? [] : [runs.configured, runs.configuring]) {
+      for (let i = offset; i < offset + length; i++) {
+        const id = machines.idOf(machines.arena.data[i]!);
+        if (!this.#ahead.has(id)) yield id;
+      }
+    }
+    for (const id of this.#joined.get(cluster) ?? []) {
+      const standing = this.#ahead.get(id);
+      if (standing?.cluster === cluster && isBound(standing.state)) yield id;
+    }
+  }
+
   particularsOf(id: string): Particulars {
     return this.#particulars.get(id) ?? NOTHING_KNOWN;
+  }
+
+  /** null if the machine is not on record. */
+  portraitOf(id: string): Portrait | null {
+    const { machines, classes } = this.fleet;
+    const slot = machines.slotOf(id);
+    const facts =
+      this.#seen.get(id) ?? (slot === undefined ? null : classes.factsOf(machines.classOf[slot]!));
+    return facts === null ? null : { ...facts, ...this.particularsOf(id) };
   }
 
   /** Takes a provider's word. The record has been checked, and the provider owns the machine or nobody does. */
@@ -106,9 +144,10 @@ export class Book {
     const known = this.standing(id);
     if (known === null) this.#owners.note(id, provider);
     this.#journal.append({ kind: 'observe', machine, atMs });
-    this.#particularise(machine);
     const after = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
     this.#stand(id, known, after, machine);
+    this.#particularise(machine);
+    this.#seen.set(id, machine);
   }
 
   /** The provider no longer has the machine. */
@@ -119,6 +158,7 @@ export class Book {
     this.#owners.forget(id, this.fleet.machines.slotOf(id));
     this.#stand(id, known, null, null);
     this.#particulars.delete(id);
+    this.#seen.delete(id);
   }
 
   /** Starts a move; throws BF_MOVE_ILLEGAL from the wrong state. */
@@ -137,9 +177,11 @@ export class Book {
     this.#stand(id, known, { ...before, held: known.held }, null);
   }
 
-  hold(id: string, held: boolean): void {
+  hold(id: string, isWanted: boolean): void {
     const known = this.standing(id);
-    if (known === null || known.held === held) return;
+    if (known === null) return;
+    const held = isWanted || this.alwaysHeld(known);
+    if (known.held === held) return;
     this.#journal.append({ kind: 'hold', id, held });
     this.#ahead.set(id, { ...known, held });
   }
@@ -160,6 +202,8 @@ export class Book {
   freeze(): AppliedChanges {
     const applied = this.fleet.freeze(this.#journal);
     this.#ahead.clear();
+    this.#joined.clear();
+    this.#seen.clear();
     this.#owners.settle(this.fleet.machines);
     return applied;
   }
@@ -172,11 +216,24 @@ export class Book {
 
   #stand(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     this.#ahead.set(id, after);
+    if (after !== null && after.cluster !== '') this.#join(after.cluster, id);
     for (const listener of this.#listeners) listener(id, before, after, seen);
   }
 
-  #particularise({ id, host, lastError, state }: Machine): void {
-    if (host === null && lastError === '') this.#particulars.delete(id);
-    else this.#particulars.set(id, { host, lastError: state === MachineState.Failed ? lastError : '' });
+  #join(cluster: string, id: string): void {
+    const joined = this.#joined.get(cluster);
+    if (joined === undefined) this.#joined.set(cluster, new Set([id]));
+    else joined.add(id);
   }
+
+  #particularise(machine: Machine): void {
+    const { host, lastError } = particularsIn(machine);
+    if (host === null && lastError === '') this.#particulars.delete(machine.id);
+    else this.#particulars.set(machine.id, { host, lastError });
+  }
+}
+
+/** An error that is over is no news. */
+export function particularsIn({ host, lastError, state }: Machine): Particulars {
+  return { host, lastError: state === MachineState.Failed ? lastError : '' };
 }

@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../../test/fleets.ts';
-import { FakeStore, NEED, OTHER_NEED, Scene } from '../../../test/shard/scene.ts';
+import { NEED, OTHER_NEED, Scene } from '../../../test/shard/scene.ts';
 import { Engine } from '../../engine/index.ts';
 import {
   CapacityType,
@@ -28,6 +28,7 @@ import {
 import { RpcError, status } from '../../wire/index.ts';
 import type { ActuationEvent, Effect, ListEvent } from '../events.ts';
 import { type ProviderEnd, ProviderHands } from '../hands/provider-hands.ts';
+import { MemoryMachines } from './memory-store.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 
@@ -70,10 +71,12 @@ interface Weather {
   readonly loss: number;
   /** Chance that an operator renders no blob. */
   readonly refusal: number;
+  /** Chance that an operator says nothing at all. */
+  readonly silence: number;
 }
 
-const CALM: Weather = { loss: 0, refusal: 0 };
-const STORM: Weather = { loss: 0.15, refusal: 0.3 };
+const CALM: Weather = { loss: 0, refusal: 0, silence: 0 };
+const STORM: Weather = { loss: 0.15, refusal: 0.3, silence: 0.2 };
 
 /** A cloud in which everything takes a few seconds. */
 function slowCloud(name: string, clock: Clock, random: Random, count: number): Backend & { creates: number } {
@@ -127,7 +130,7 @@ class World {
   readonly random: Random;
   readonly weather: Weather;
   readonly clouds: readonly (Backend & { creates: number })[];
-  readonly #store = new FakeStore();
+  readonly #store = new MemoryMachines();
   readonly #providers = new Map<string, Provider>();
   readonly #wanted = new Map<string, Need>();
   scene!: Scene;
@@ -153,7 +156,7 @@ class World {
     const start = ++this.#starts;
     const isAlive = (): boolean => this.#starts === start;
     const handle = (event: ActuationEvent | ListEvent): void => {
-      if (!isAlive()) return;
+      if (!isAlive() || !this.scene.asks.lets(event)) return;
       if (isListEvent(event)) this.scene.reconcile.handle(event);
       else this.scene.actuation.handle(event);
     };
@@ -161,7 +164,9 @@ class World {
     const onEffect = (effect: Effect): void => {
       if (!isAlive()) return;
       if (effect.kind === 'call' || effect.kind === 'list') void hands.carryOut(effect);
-      if (effect.kind === 'ask-bootstrap') this.#operate(effect.request, handle);
+      const answer = this.#answerTo(effect);
+      if (answer !== null && !this.random.chance(this.weather.silence))
+        this.clock.after(200, () => handle(answer));
     };
     const { clock } = this;
     this.scene = new Scene({ clock, onEffect, providers: NAMES, store: this.#store }).open('c1', 'c2');
@@ -213,10 +218,12 @@ class World {
     return ends;
   }
 
-  #operate(request: string, handle: (event: ActuationEvent) => void): void {
+  #answerTo(effect: Effect): ActuationEvent | null {
+    if (effect.kind === 'instruct-reclaim') return { kind: 'reclaim-acked', instruction: effect.instruction };
+    if (effect.kind !== 'ask-bootstrap') return null;
     const isRefused = this.random.chance(this.weather.refusal);
     const answer = { blob: isRefused ? null : Buffer.from('join'), error: isRefused ? 'cannot' : '' };
-    this.clock.after(200, () => handle({ kind: 'bootstrap-answered', request, ttlSeconds: 600, ...answer }));
+    return { kind: 'bootstrap-answered', request: effect.request, ttlSeconds: 600, ...answer };
   }
 
   #cycle(engine: Engine): void {
@@ -288,12 +295,15 @@ describe('in a storm', () => {
     expect(count(await world.there(), Configured, 'c1')).toBe(1);
     expect(count(await world.there(), Speculative)).toBe(20);
     expect(world.here()).toEqual(await world.there());
+    const { ids, withdrawn, needless } = world.scene.asks;
+    expect(withdrawn).not.toEqual([]);
+    expect([ids, needless]).toEqual([[], []]);
   });
 });
 
 describe('a shard that is killed again and again', () => {
   it.each([1, 2, 3, 4, 5, 6])('seed %i: goes on where it was, and ends where it should', async (seed) => {
-    const world = await new World(seed, { loss: 0.05, refusal: 0.1 }).open();
+    const world = await new World(seed, { loss: 0.05, refusal: 0.1, silence: 0.1 }).open();
     const { clock, random } = world;
     world.want(NEED, 5);
     world.want(OTHER_NEED, 3);
@@ -306,6 +316,7 @@ describe('a shard that is killed again and again', () => {
     expect(count(await world.there(), Configured, 'c2')).toBe(3);
     expect(count(await world.there(), Speculative)).toBe(16);
     expect(world.here()).toEqual(await world.there());
+    expect(world.scene.asks).toMatchObject({ ids: [], needless: [] });
   });
 
   it('buys nothing twice on a calm day', async () => {

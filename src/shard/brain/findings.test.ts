@@ -159,7 +159,7 @@ describe('7.6.5 an empty or sharply shrunken List removes nothing at once', () =
     scene.list([record('m', Configured)]);
     scene.list([], { gone: ['m'] });
     scene.answer('get', { kind: 'unknown-machine' });
-    expect(scene.heardBy('c1')).toEqual([Configured, null]);
+    expect(scene.heardBy('c1')).toEqual([Configured, Failed]);
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Action, type ActionKind, MachineState } from '../../model/index.ts';
 import { type FreezeScope, Freezes, MAX_FREEZES } from './freezes.ts';
-import { anAction, MemoryFreezes } from './testkit.ts';
+import { MemoryFreezes } from './memory-store.ts';
+import { anAction } from './testkit.ts';
 
 const FLEET: FreezeScope = { cluster: null, action: null };
 const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];

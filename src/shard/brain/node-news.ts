@@ -1,16 +1,12 @@
-// Tells a cluster about the machines that are or were its own: every move, the last one included, and everything again
-// when its operator comes back.
+// Decides which cluster is told of which machine: every change of what a node shows, the last one to the cluster that
+// the machine leaves, and everything again when an operator comes back. What is said stands in node-state.ts.
 
 import type { Standing } from '../../fleet/index.ts';
-import {
-  effectiveAllocatable,
-  isBound,
-  type Machine,
-  MachineState,
-  NO_RESOURCES,
-} from '../../model/index.ts';
-import type { Effect, NodeStateEffect } from '../events.ts';
-import type { Book } from './book.ts';
+import { type Machine, MachineState } from '../../model/index.ts';
+import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { Effect } from '../events.ts';
+import { type Book, type Portrait, particularsIn } from './book.ts';
+import { type NodeRecord, nodeStateUpdate, nodeStateUpdates } from './node-state.ts';
 
 export class NodeNews {
   readonly #book: Book;
@@ -26,27 +22,22 @@ export class NodeNews {
 
   /** Tells a cluster how all of its machines stand. */
   tellAll(cluster: string): void {
-    const { machines, clusters } = this.#book.fleet;
-    const runs = machines.boundOf(clusters.find(cluster));
-    const ids = new Set(this.#leaving.get(cluster));
-    for (const run of runs === undefined ? [] : [runs.configured, runs.configuring]) {
-      for (let i = run.offset; i < run.offset + run.length; i++)
-        ids.add(machines.idOf(machines.arena.data[i]!));
-    }
-    for (const id of ids) {
-      const standing = this.#book.standing(id);
-      if (standing?.cluster === cluster) this.#tell(cluster, id, standing.state, null);
+    for (const id of [...this.#book.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
+      const record = recordOf(id, this.#book.standing(id), this.#book.portraitOf(id));
+      if (record !== null) this.#tell(nodeStateUpdate(record));
     }
   }
 
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     const was = before?.cluster ?? '';
     const is = after?.cluster ?? '';
-    if (before?.state === MachineState.Draining) this.#leaving.get(was)?.delete(id);
+    if (was === '' && is === '') return;
+    if (before?.state === MachineState.Draining) this.#left(was, id);
     if (after?.state === MachineState.Draining) this.#leave(is, id);
-    if (was === is && before?.state === after?.state) return;
-    if (was !== '' && was !== is) this.#tell(was, id, stateFor(after), seen);
-    if (is !== '') this.#tell(is, id, after!.state, seen);
+    const known = this.#book.portraitOf(id);
+    const now = seen === null ? known : { ...seen, ...particularsIn(seen) };
+    const updates = nodeStateUpdates(recordOf(id, before, known), recordOf(id, after, now));
+    for (const update of updates) this.#tell(update);
   }
 
   #leave(cluster: string, id: string): void {
@@ -55,26 +46,19 @@ export class NodeNews {
     else leaving.add(id);
   }
 
-  #tell(cluster: string, machine: string, state: MachineState | null, seen: Machine | null): void {
-    const { host, lastError } = this.#book.particularsOf(machine);
-    const facts = seen ?? this.#book.recordOf(machine);
-    const effect: NodeStateEffect = {
-      kind: 'node-state',
-      cluster,
-      machine,
-      state,
-      host,
-      lastError,
-      instanceType: facts?.instanceType ?? '',
-      zone: facts?.zone ?? '',
-      labels: facts?.labels ?? new Map(),
-      allocatable: facts === null ? NO_RESOURCES : effectiveAllocatable(facts),
-    };
-    this.#emit(effect);
+  #left(cluster: string, id: string): void {
+    const leaving = this.#leaving.get(cluster);
+    leaving?.delete(id);
+    if (leaving?.size === 0) this.#leaving.delete(cluster);
+  }
+
+  #tell(update: NodeStateUpdate): void {
+    this.#emit({ kind: 'node-state', cluster: update.clusterId, update });
   }
 }
 
-/** What a cluster hears of a machine that is no longer its own: bound elsewhere means gone for it. */
-function stateFor(after: Standing | null): MachineState | null {
-  return after === null || isBound(after.state) ? null : after.state;
+function recordOf(id: string, standing: Standing | null, portrait: Portrait | null): NodeRecord | null {
+  if (standing === null || portrait === null) return null;
+  const { state, cluster } = standing;
+  return { ...portrait, id, state, cluster };
 }

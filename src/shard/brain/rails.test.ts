@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../model/index.ts';
 import { Freezes } from './freezes.ts';
+import { MemoryFreezes } from './memory-store.ts';
 import {
   type Admission,
   countByKind,
@@ -11,7 +12,7 @@ import {
   RECLAIM_WINDOW_MS,
   reclaimCap,
 } from './rails.ts';
-import { anAction, MemoryFreezes, someReclaims } from './testkit.ts';
+import { anAction, someReclaims } from './testkit.ts';
 
 const NO_FREEZES = new Freezes(new MemoryFreezes());
 

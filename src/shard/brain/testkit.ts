@@ -1,8 +1,7 @@
-// Actions, verdicts and a store of freezes, for tests of what stands after a decision.
+// Actions and verdicts, for tests of what stands after a decision.
 
 import type { Action, ActionKind, Need, UnmetReason, Verdict } from '../../model/index.ts';
 import { keyOf } from '../../model/index.ts';
-import type { Freeze, FreezeStore } from './freezes.ts';
 
 export function anAction(kind: ActionKind, machine: string, given: Partial<Action> = {}): Action {
   return {
@@ -49,21 +48,4 @@ export function anUnmetVerdict(need: Need, reason: UnmetReason, given: Partial<V
     unmet: { reason, matching, blocker: null, extraSupply: null },
     ...given,
   });
-}
-
-/** Freezes that outlive whoever made them, as long as the test lasts. */
-export class MemoryFreezes implements FreezeStore {
-  readonly #freezes = new Map<string, Freeze>();
-
-  freezes(): Iterable<Freeze> {
-    return [...this.#freezes.values()];
-  }
-
-  putFreeze(freeze: Freeze): void {
-    this.#freezes.set(freeze.id, freeze);
-  }
-
-  deleteFreeze(id: string): void {
-    this.#freezes.delete(id);
-  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
-import { outcomeOf } from './provider-hands.ts';
+import { type ListReport, ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
+import type { ActuationEvent, ListEvent } from '../events.ts';
+import { outcomeOf, type ProviderEnd, ProviderHands } from './provider-hands.ts';
 
 const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
 
@@ -35,5 +36,44 @@ describe('what the brain hears of an error', () => {
 
   it('anything else that is thrown is transient', () => {
     expect(outcomeOf(new TypeError('oh'), 'get')).toEqual({ kind: 'transient', message: 'TypeError: oh' });
+  });
+});
+
+describe('a reading of an inventory', () => {
+  const effect = { kind: 'list', provider: 'p', reading: 7, wanted: 'full' } as const;
+  const about = { provider: 'p', reading: 7 };
+
+  async function eventsOf(inventory: ProviderEnd['inventory']): Promise<(ActuationEvent | ListEvent)[]> {
+    const events: (ActuationEvent | ListEvent)[] = [];
+    const end = { client: {} as ProviderEnd['client'], inventory };
+    await new ProviderHands(new Map([['p', end]]), (event) => events.push(event)).carryOut(effect);
+    return events;
+  }
+
+  it('goes to the brain as it came: nothing is decoded on the way', async () => {
+    const report = { kind: 'full' } as ListReport;
+    const batch = { bytes: Uint8Array.of(0xff, 0xff), count: 1 };
+    const events = await eventsOf({
+      read: async (_, sink) => {
+        await sink.changed(batch);
+        await sink.gone(['a']);
+        return report;
+      },
+    });
+    expect(events).toEqual([
+      { kind: 'list-changed', ...about, batch },
+      { kind: 'list-gone', ...about, ids: ['a'] },
+      { kind: 'list-ended', ...about, report, error: '' },
+    ]);
+    const [changed] = events as [Extract<ListEvent, { readonly kind: 'list-changed' }>];
+    expect(changed.batch.bytes).toBe(batch.bytes);
+    const { buffer } = changed.batch.bytes;
+    expect(structuredClone(changed, { transfer: [buffer] }).batch.bytes).toEqual(Uint8Array.of(0xff, 0xff));
+    expect(batch.bytes).toHaveLength(0);
+  });
+
+  it('that fails says how', async () => {
+    const events = await eventsOf({ read: () => Promise.reject(new Error('no route')) });
+    expect(events).toEqual([{ kind: 'list-ended', ...about, report: null, error: 'no route' }]);
   });
 });

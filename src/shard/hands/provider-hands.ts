@@ -8,7 +8,6 @@ import {
   type ListKind,
   type ListReport,
   type ListSink,
-  machinesOf,
   type ProviderClient,
   ProviderError,
   type ProviderErrorKind,
@@ -36,10 +35,17 @@ export interface ProviderEnd {
 export class ProviderHands {
   readonly #ends: ReadonlyMap<string, ProviderEnd>;
   readonly #post: (event: ActuationEvent | ListEvent) => void;
+  readonly #room: () => Promise<void> | void;
 
-  constructor(ends: ReadonlyMap<string, ProviderEnd>, post: (event: ActuationEvent | ListEvent) => void) {
+  /** `room`: resolves when the brain has taken enough of what was posted that a List may go on. */
+  constructor(
+    ends: ReadonlyMap<string, ProviderEnd>,
+    post: (event: ActuationEvent | ListEvent) => void,
+    room: () => Promise<void> | void = () => {},
+  ) {
     this.#ends = ends;
     this.#post = post;
+    this.#room = room;
   }
 
   /** Never rejects: whatever happens, an event says so. */
@@ -52,9 +58,14 @@ export class ProviderHands {
 
   async #list({ provider, reading, wanted }: ListEffect, inventory: Inventory): Promise<void> {
     const sink: ListSink = {
-      changed: (batch) =>
-        this.#post({ kind: 'list-changed', provider, reading, machines: machinesOf(batch) }),
-      gone: (ids) => this.#post({ kind: 'list-gone', provider, reading, ids }),
+      changed: (batch) => {
+        this.#post({ kind: 'list-changed', provider, reading, batch });
+        return this.#room();
+      },
+      gone: (ids) => {
+        this.#post({ kind: 'list-gone', provider, reading, ids });
+        return this.#room();
+      },
     };
     try {
       const report = await inventory.read(wanted, sink);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { action, NEED, OTHER_NEED, record, Scene, some } from '../../../../test/shard/scene.ts';
 import { keyOf, MachineState } from '../../../model/index.ts';
 import { stampFromMetadata } from '../../../wire/index.ts';
+import { ACTUATION_LIMITS } from './limits.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
 
@@ -23,7 +24,11 @@ describe('actuation', () => {
   it('writes what was decided before it calls the provider', () => {
     const scene = sceneWith(Speculative);
     const calledAtSave: number[] = [];
-    scene.store.onSave = () => calledAtSave.push(scene.calls('create').length);
+    const save = scene.store.save.bind(scene.store);
+    scene.store.save = (changed, dropped) => {
+      calledAtSave.push(scene.calls('create').length);
+      save(changed, dropped);
+    };
     scene.decide('Provision', 'm');
     expect(calledAtSave).toEqual([0]);
     expect(scene.store.facts.get('m')).toMatchObject({ target: keyOf(NEED) });
@@ -189,5 +194,61 @@ describe('actuation', () => {
     after.list([record('m', Creating), record('i', Idle)]);
     expect(after.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
     expect(after.ledger('i')).toMatchObject({ idleSinceMs: idleSince });
+  });
+
+  it('says which action has a machine, how many wait and how many are carried out', () => {
+    const scene = new Scene({ desk: { mutationsPerProvider: 1 } }).open('c1');
+    scene.list([...some(3, Speculative), record('i', Idle)]);
+    expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0 });
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    scene.decide('Bootstrap', 'i');
+    expect(scene.actuation.counts).toEqual({ queued: 2, inFlight: 2 });
+    expect(scene.actuation.actionOf('m-0')).toMatchObject({ kind: 'Provision', attempts: 1, endedMs: null });
+    expect(scene.actuation.actionOf('m-1')).toMatchObject({ kind: 'Provision', attempts: 0 });
+    scene.accept('create', Creating);
+    expect(scene.actuation.actionOf('m-0')).toBeNull();
+    expect(scene.actuation.counts).toEqual({ queued: 1, inFlight: 2 });
+  });
+});
+
+describe('what keeps a machine out of decisions', () => {
+  it('is nothing, or what it is held for itself, with an end if it has one', () => {
+    const scene = sceneWith(Idle);
+    expect(scene.actuation.holdOf('m')).toBeNull();
+    expect(scene.actuation.holdOf('nobody')).toBeNull();
+    scene.actuation.quarantine('m', 'ann', 'it smokes');
+    expect(scene.actuation.holdOf('m')).toEqual({ why: 'it smokes', untilMs: null });
+    scene.actuation.retry('m');
+    scene.find(Idle);
+    expect(scene.actuation.holdOf('m')).toBeNull();
+    scene.decide('Delete', 'm');
+    for (let i = 0; i < ACTUATION_LIMITS.attempts; i++) {
+      scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
+      scene.fail('delete', 'busy');
+      scene.find(Idle);
+    }
+    const { why, untilMs } = scene.actuation.holdOf('m')!;
+    expect(why).toBe('busy');
+    expect(untilMs).toBeGreaterThan(scene.hand.now());
+    scene.hand.advance(untilMs! - scene.hand.now());
+    expect(scene.actuation.holdOf('m')).toBeNull();
+  });
+
+  it('is that its like is sold out', () => {
+    const scene = new Scene();
+    scene.list([...some(2, Speculative), record('i', Idle), record('dear', Speculative, { zone: 'zb' })]);
+    scene.decide('Provision', 'm-0');
+    scene.answer('create', { kind: 'stock-out', message: 'sold out' });
+    const { untilMs } = scene.actuation.heldOfferings[0]!;
+    expect(scene.actuation.holdOf('m-1')).toEqual({ why: 'sold out', untilMs });
+    for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
+  });
+
+  it('is that nobody answers at its provider, unless it is bound', () => {
+    const scene = new Scene({ desk: { breakerFailures: 1 } });
+    scene.list([record('i', Idle), record('b', Configured)]);
+    scene.failList();
+    expect(scene.actuation.holdOf('i')).toMatchObject({ why: 'Nobody answers at the provider.' });
+    expect(scene.actuation.holdOf('b')).toBeNull();
   });
 });

@@ -26,7 +26,8 @@ import type { Memory } from '../memory.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
-import { type HeldMachine, type HeldOffering, Holds } from './holds.ts';
+import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.ts';
+import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
@@ -51,6 +52,7 @@ export interface RefusedAction {
 
 /** For metrics and logs. */
 export interface ActuationObserver {
+  started(record: ActionRecord): void;
   ended(record: ActionRecord): void;
   /** A machine went through a transitional state. */
   passed(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
@@ -80,6 +82,7 @@ export class Actuation {
   readonly #parts: ActuationParts;
   readonly #holds: Holds;
   readonly #blobs: Blobs;
+  readonly #instructions: Instructions;
   readonly #runs: Runs;
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
@@ -107,8 +110,10 @@ export class Actuation {
       backoff: limits.cluster,
       onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
     });
+    this.#instructions = new Instructions(emit);
     this.#runs = new Runs({
-      ...{ book, desk, clock, random, emit, limits, blobs: this.#blobs, holds: this.#holds },
+      ...{ book, desk, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
+      instructions: this.#instructions,
       ended: (task, outcome) => this.#end(task, outcome),
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
@@ -141,7 +146,10 @@ export class Actuation {
       else taken.push(task);
     }
     if (taken.length > 0) this.#parts.memory.flush();
-    for (const task of taken) this.#runs.start(task);
+    for (const task of taken) {
+      this.#parts.observer.started(recordOf(task));
+      this.#runs.start(task);
+    }
     return refused;
   }
 
@@ -155,6 +163,9 @@ export class Actuation {
         break;
       case 'bootstrap-answered':
         this.#blobs.answered(event);
+        break;
+      case 'reclaim-acked':
+        this.#instructions.acked(event.instruction);
         break;
       case 'call-ended':
         this.#parts.desk.callEnded(event.call, event.outcome);
@@ -194,6 +205,25 @@ export class Actuation {
   *actions(): Generator<ActionRecord> {
     for (const task of this.#tasks.values()) yield recordOf(task);
     yield* this.#records;
+  }
+
+  /** The action that has a machine; null if none does. */
+  actionOf(machine: string): ActionRecord | null {
+    const task = this.#tasks.get(machine);
+    return task === undefined ? null : recordOf(task);
+  }
+
+  /** Actions under way: those that wait for their turn at a provider, and those being carried out. */
+  get counts(): { readonly queued: number; readonly inFlight: number } {
+    let queued = 0;
+    for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
+    return { queued, inFlight: this.#tasks.size - queued };
+  }
+
+  /** What keeps a machine out of decisions; null if nothing does. */
+  holdOf(machine: string): Hold | null {
+    const hold = this.#holds.of(machine);
+    return hold === null ? null : { why: hold.why, untilMs: hold.untilMs };
   }
 
   get held(): Iterable<HeldMachine> {
@@ -318,6 +348,7 @@ export class Actuation {
 
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     this.#deadlines.moved(id, after);
+    this.#instructions.moved(id, after);
     if (after?.state !== MachineState.Draining) this.#grace.delete(id);
     if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
     if (after === null) {

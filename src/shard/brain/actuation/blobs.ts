@@ -76,7 +76,7 @@ export class Blobs {
 
   /**
    * Asks the cluster's operator. A session that breaks meanwhile may come back in time; the question is put again then.
-   * The returned function drops the question, and says whether it was still open.
+   * The returned function withdraws the question, and says whether it was still open.
    */
   ask(question: BlobQuestion, answered: (answer: BlobAnswer) => void): () => boolean {
     const { clock, emit, timeoutMs } = this.#parts;
@@ -88,13 +88,16 @@ export class Blobs {
     const request = this.#newRequest();
     const cancel = clock.after(timeoutMs, () => {
       const kind = this.hasSession(cluster) ? 'timeout' : 'no-session';
+      emit({ kind: 'withdraw-bootstrap', cluster, request });
       this.#end(request, { kind, message: `There was no blob within ${timeoutMs / 1000} s.` });
     });
     this.#asked.set(request, { cluster, atMs: clock.now(), cancel, answered });
     emit({ kind: 'ask-bootstrap', request, ...question });
     return () => {
       cancel();
-      return this.#asked.delete(request);
+      const wasOpen = this.#asked.delete(request);
+      if (wasOpen) emit({ kind: 'withdraw-bootstrap', cluster, request });
+      return wasOpen;
     };
   }
 

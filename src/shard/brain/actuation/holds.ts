@@ -5,13 +5,17 @@ import { type CapacityType, type Clock, MachineState, type Random } from '../../
 import { type BackoffLimits, waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 
-export interface HeldMachine {
+/** Why a machine is left alone. */
+export interface Hold {
+  readonly why: string;
+  /** null: until somebody says so, or the provider does. */
+  readonly untilMs: number | null;
+}
+
+export interface HeldMachine extends Hold {
   readonly machine: string;
   /** `unknown`: a call was lost and nobody could say what became of it; ends when a provider lists the machine. */
   readonly kind: 'back-off' | 'quarantine' | 'unknown';
-  readonly why: string;
-  /** null: until somebody says so. */
-  readonly untilMs: number | null;
 }
 
 /** What is sold out together. */
@@ -35,6 +39,7 @@ export interface HoldsParts {
   readonly offering: BackoffLimits;
 }
 
+const NOBODY_ANSWERS: Hold = { why: 'Nobody answers at the provider.', untilMs: null };
 const SPECULATIVE: ReadonlySet<MachineState> = new Set([MachineState.Speculative]);
 const FREE: ReadonlySet<MachineState> = new Set([MachineState.Speculative, MachineState.Idle]);
 
@@ -61,6 +66,11 @@ export class Holds {
 
   get offerings(): readonly HeldOffering[] {
     return [...this.#offerings.values()].flatMap(({ held }) => held ?? []);
+  }
+
+  /** What keeps a machine out of decisions; null if nothing does. What it is held for itself goes first. */
+  of(id: string): Hold | null {
+    return this.#machines.get(id) ?? this.#withOthers(id);
   }
 
   /** Whether the machine must not be acquired now; if so, the ledger is told as well. */
@@ -129,8 +139,7 @@ export class Holds {
 
   /** Whether what the machine is one of is sold out. */
   isSoldOut(id: string): boolean {
-    const offering = this.#offeringOf(id);
-    return offering !== null && this.#offerings.get(textOf(offering))?.held != null;
+    return this.#soldOutWith(id) !== null;
   }
 
   /** What the machine is one of is sold out, for the others as well. */
@@ -182,15 +191,24 @@ export class Holds {
   }
 
   #isHeld(id: string): boolean {
-    if (this.#machines.has(id)) return true;
-    if (this.#offerings.size === 0 && this.#providers.size === 0) return false;
+    return this.of(id) !== null;
+  }
+
+  /** What keeps a machine out along with others. */
+  #withOthers(id: string): Hold | null {
+    if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { book } = this.#parts;
     const state = book.standing(id)?.state;
     // What is bound can leave whenever its provider answers again; only acquiring is pointless now.
-    if (state !== MachineState.Speculative && state !== MachineState.Idle) return false;
+    if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
     const provider = book.ownerOf(id);
-    if (provider !== undefined && this.#providers.has(provider)) return true;
-    return state === MachineState.Speculative && this.isSoldOut(id);
+    if (provider !== undefined && this.#providers.has(provider)) return NOBODY_ANSWERS;
+    return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
+  }
+
+  #soldOutWith(id: string): HeldOffering | null {
+    const offering = this.#offeringOf(id);
+    return offering === null ? null : (this.#offerings.get(textOf(offering))?.held ?? null);
   }
 
   #offeringOf(id: string): OfferingKey | null {

@@ -3,12 +3,13 @@
 
 import { type Clock, Command, type Machine, MachineState, type Random } from '../../../model/index.ts';
 import { stampToMetadata } from '../../../wire/index.ts';
-import type { CallOutcome, Effect, ProviderRequest } from '../../events.ts';
+import type { CallOutcome, ProviderRequest } from '../../events.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
 import type { Blobs } from './blobs.ts';
 import type { Holds } from './holds.ts';
+import type { Instructions } from './instructions.ts';
 import type { ActuationLimits } from './limits.ts';
 import type { ActionOutcome } from './records.ts';
 import { type Failure, type Task, whatBecameOf } from './task.ts';
@@ -18,9 +19,9 @@ export interface RunsParts {
   readonly desk: Desk;
   readonly blobs: Blobs;
   readonly holds: Holds;
+  readonly instructions: Instructions;
   readonly clock: Clock;
   readonly random: Random;
-  readonly emit: (effect: Effect) => void;
   readonly limits: ActuationLimits;
   readonly ended: (task: Task, outcome: ActionOutcome) => void;
   readonly soldOut: (machine: string, why: string) => void;
@@ -82,11 +83,8 @@ export class Runs {
   #starting(task: Task): void {
     task.stage = 'called';
     task.attempts++;
-    if (task.command !== 'drain' || task.attempts > 1) return;
     // The operator's eviction and the provider's drain run side by side: nobody waits for an ack.
-    const { cluster, machine, graceSeconds, preemptorPriority } = task.action;
-    const what = { cluster, machine, graceSeconds, preemptorPriority };
-    this.#parts.emit({ kind: 'instruct-reclaim', instruction: task.id, ...what });
+    if (task.command === 'drain' && task.attempts === 1) this.#parts.instructions.give(task.id, task.action);
   }
 
   #requestOf({ command, action, blob, binding }: Task): ProviderRequest {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../../test/shard/scene.ts';
 import { MachineState } from '../../../model/index.ts';
+import { MACHINE_GONE } from '../node-state.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
 
@@ -76,7 +77,7 @@ describe('reconcile', () => {
     scene.find(Configured);
     expect(scene.ledger('b')).toBeNull();
     expect(scene.ledger('b2')).toMatchObject({ state: Configured });
-    expect(scene.heardBy('c1').at(-1)).toBeNull();
+    expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
   });
 
   it('finds out what is gone when the reader has lost its memory', () => {
@@ -125,12 +126,25 @@ describe('reconcile', () => {
     expect(scene.ledger('m')).toMatchObject({ state: Idle });
   });
 
-  it('tells a cluster everything again when its operator comes back', () => {
+  it('says of each provider how its readings went', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    expect(scene.reconcile.readingsOf('p')).toEqual({ hasListed: false, lastListMs: null, lastError: '' });
+    scene.failList('p');
+    scene.list([]);
+    const listed = { hasListed: true, lastListMs: scene.hand.now(), lastError: '' };
+    expect(scene.reconcile.readingsOf('p')).toEqual(listed);
+    scene.hand.advance(60_000);
+    scene.failList('p');
+    expect(scene.reconcile.readingsOf('p')).toEqual({ ...listed, lastError: 'no route' });
+    expect(scene.reconcile.readingsOf('q')).toMatchObject({ hasListed: false, lastListMs: null });
+    expect(scene.reconcile.readingsOf('nobody')).toMatchObject({ hasListed: false });
+  });
+
+  it('counts a List that is not believed as a reading, but not as knowing everything', () => {
     const scene = new Scene();
-    scene.list([record('a', Configured), record('b', Configuring), record('c', Draining), record('d', Idle)]);
-    scene.ledger('a');
-    scene.effects.length = 0;
-    scene.news.tellAll('c1');
-    expect(new Set(scene.heardBy('c1'))).toEqual(new Set([Configuring, Configured, Draining]));
+    scene.list(some(12));
+    scene.list([], { gone: some(12).map(({ id }) => id) });
+    expect(scene.reconcile.readingsOf('p')).toMatchObject({ hasListed: true, lastListMs: scene.hand.now() });
+    expect(scene.reconcile.heldLosses('p')).toBe(12);
   });
 });

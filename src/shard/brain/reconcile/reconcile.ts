@@ -5,7 +5,7 @@
 
 import type { Standing } from '../../../fleet/index.ts';
 import { type Clock, isBound, type Machine, MachineState, type Random } from '../../../model/index.ts';
-import type { ListKind, ListReport } from '../../../provider/index.ts';
+import { type ListKind, type ListReport, machinesOf } from '../../../provider/index.ts';
 import type { CallOutcome, Effect, ListEvent } from '../../events.ts';
 import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
@@ -44,6 +44,16 @@ export interface ReconcileParts {
   readonly observer: ReconcileObserver;
 }
 
+/** How readings of a provider's inventory went. */
+export interface ReadingFacts {
+  /** Whether it has been read as a whole, and believed. */
+  readonly hasListed: boolean;
+  /** When the last good reading ended; null: there was none. */
+  readonly lastListMs: number | null;
+  /** '' if the last reading was fine. */
+  readonly lastError: string;
+}
+
 interface Reading {
   readonly number: number;
   readonly began: number;
@@ -59,6 +69,8 @@ interface Source {
   failures: number;
   lastFullMs: number;
   hasListed: boolean;
+  lastListMs: number | null;
+  lastError: string;
 }
 
 export class Reconcile {
@@ -76,7 +88,7 @@ export class Reconcile {
     this.#parts = parts;
     const source = (name: string): Source => ({
       ...{ name, guard: new ShrinkGuard(), reading: null, failures: 0 },
-      ...{ lastFullMs: Number.NEGATIVE_INFINITY, hasListed: false },
+      ...{ lastFullMs: Number.NEGATIVE_INFINITY, hasListed: false, lastListMs: null, lastError: '' },
     });
     this.#sources = new Map(parts.providers.map((name) => [name, source(name)]));
     parts.actuation.onFreed((machine, mustLook) => {
@@ -103,7 +115,7 @@ export class Reconcile {
     if (source === undefined || reading?.number !== event.reading) return;
     switch (event.kind) {
       case 'list-changed':
-        for (const machine of event.machines) this.#listed(source, reading, machine);
+        for (const machine of machinesOf(event.batch)) this.#listed(source, reading, machine);
         break;
       case 'list-gone':
         source.guard.gone(event.ids.filter((id) => this.#parts.book.ownerOf(id) === source.name));
@@ -112,6 +124,11 @@ export class Reconcile {
         this.#ended(source, reading, event.report, event.error);
         break;
     }
+  }
+
+  readingsOf(provider: string): ReadingFacts {
+    const { hasListed, lastListMs, lastError } = this.#sources.get(provider) ?? NEVER_READ;
+    return { hasListed, lastListMs, lastError };
   }
 
   /** Machines of a provider that a List no longer had and that are kept all the same. */
@@ -222,6 +239,7 @@ export class Reconcile {
   #ended(source: Source, reading: Reading, report: ListReport | null, error: string): void {
     const { desk, observer, clock, random, limits } = this.#parts;
     source.reading = null;
+    source.lastError = report === null ? error : '';
     desk.heard(source.name, report !== null);
     if (report === null) {
       source.failures++;
@@ -229,6 +247,7 @@ export class Reconcile {
       clock.after(waitMs(random, limits.retry, source.failures), () => this.#read(source));
     } else {
       source.failures = 0;
+      source.lastListMs = clock.now();
       observer.listed(source.name, report);
       for (const [reason, count] of refusalsOf(report)) observer.refused(source.name, reason, count);
       if (report.kind === 'full') this.#fullEnded(source, reading, report);
@@ -278,6 +297,8 @@ export class Reconcile {
 
 /** Collisions that are told once each; past that somebody copied a whole inventory. */
 const MAX_COLLISIONS = 10_000;
+
+const NEVER_READ: ReadingFacts = { hasListed: false, lastListMs: null, lastError: '' };
 
 const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
 

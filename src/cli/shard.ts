@@ -1,0 +1,209 @@
+// `bigfleet shard`: reads the configuration, starts a shard, says where it is, and ends it when asked. The shard itself
+// is handed in.
+
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { BigFleetError, type ErrorCode, type Problem, printable, type Result } from '../model/index.ts';
+import {
+  didYouMean,
+  type EndReason,
+  type LoadedConfig,
+  type LogFile,
+  loadConfig,
+  logToStderr,
+  printConfig,
+  type RunningShard,
+  SETTING_KEYS,
+  type SettingFlags,
+  type SettingKey,
+  type ShardConfig,
+  type StartShard,
+  settingOf,
+} from '../shard/index.ts';
+
+/** Where the command reads and writes, and when it ends; tests bring their own. */
+export interface ShardCommandIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly read: (file: string) => Promise<string>;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly openLog: (config: ShardConfig) => LogFile;
+  /** Resolves when the process is asked to end. */
+  readonly asked: () => Promise<unknown>;
+  readonly exitCode: (code: number) => void;
+}
+
+const PROCESS_IO: ShardCommandIo = {
+  env: process.env,
+  read: (file) => readFile(file, 'utf8'),
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  openLog: ({ id, log }) => logToStderr({ shard: id, ...log }),
+  asked: () =>
+    new Promise((resolve) => {
+      const first = (signal: NodeJS.Signals): void => {
+        for (const each of SIGNALS) {
+          process.off(each, first);
+          // Whoever asks twice is in a hurry; what the next start needs is on disk at any moment.
+          process.once(each, () => process.exit(130));
+        }
+        resolve(signal);
+      };
+      for (const each of SIGNALS) process.once(each, first);
+    }),
+  exitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+interface OwnFlags {
+  readonly config?: string;
+  readonly printConfig: boolean;
+}
+
+export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO): Command {
+  const command = new Command('shard')
+    .description('run a shard: it owns a slice of the fleet and serves the clusters that connect to it')
+    .option('--config <file>', 'settings in YAML; see docs/configuration.md')
+    .option(
+      '--print-config',
+      'print the configuration in force, with the source of each value, and end',
+      false,
+    );
+  for (const key of SETTING_KEYS) {
+    const option = optionOf(key);
+    if (option !== undefined) command.addOption(option);
+  }
+  return command
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText('after', HELP)
+    .action(async () => {
+      const own = command.opts<OwnFlags>();
+      const loaded = await load(command, own, io);
+      if (own.printConfig) io.out(printConfig(loaded));
+      else await run(loaded.config, start, io);
+    });
+}
+
+const HELP = `
+Every setting, also those without a flag, can be given in the YAML file and in the environment: cycle.interval is
+BIGFLEET_SHARD_CYCLE_INTERVAL. Flags beat the environment, which beats the file. docs/configuration.md has all of them.
+
+The first line on standard output says where the shard listens; the log goes to standard error.
+
+Ends with SIGINT or SIGTERM, after it has finished or handed back what is under way; asked twice, at once.
+Exit code 0: ended as asked. 1: failed, or fenced by a newer process of the same name; it says why. 2: wrong words,
+configuration or addresses.
+
+Examples:
+  bigfleet provider fake &
+  bigfleet shard --provider fake=127.0.0.1:9000
+  bigfleet shard --provider metal=10.0.0.1:9000 --provider cloud=10.0.0.2:9000 --listen :7780 \\
+      --tls-cert shard.crt --tls-key shard.key --tls-ca fleet.crt --data-dir /var/lib/bigfleet
+  bigfleet shard --config shard.yaml --dry-run
+  bigfleet shard --config shard.yaml --print-config > effective.yaml
+  BIGFLEET_SHARD_LOG_LEVEL=debug bigfleet shard --config shard.yaml`;
+
+function optionOf(key: SettingKey): Option | undefined {
+  const { flag, about, kind, standard } = settingOf(key);
+  if (flag === undefined) return undefined;
+  const value = kind.placeholder === undefined ? '[true|false]' : `<${kind.placeholder}>`;
+  const plain = standard === undefined ? [] : kind.write(standard);
+  const remark = Array.isArray(plain) ? '' : ` (default: ${String(plain)})`;
+  const option = new Option(`--${flag} ${value}`, `${about}${remark}`);
+  return isRepeated(key) ? option.argParser(collect) : option;
+}
+
+function isRepeated(key: SettingKey): boolean {
+  return Array.isArray(settingOf(key).standard);
+}
+
+function collect(word: string, words: readonly string[] | undefined): readonly string[] {
+  return [...(words ?? []), word];
+}
+
+async function load(command: Command, own: OwnFlags, io: ShardCommandIo): Promise<LoadedConfig> {
+  const file =
+    own.config === undefined ? {} : { file: { path: own.config, text: await read(own.config, io) } };
+  const sources = { ...file, env: io.env, flags: settingFlags(command) };
+  const result: Result<LoadedConfig> = loadConfig(sources, !own.printConfig);
+  const problems = [...unknownWords(command), ...(result.ok ? [] : result.problems)];
+  if (result.ok && problems.length === 0) return result.value;
+  const lines = problems.map(({ path, message }) => `\n  ${path}: ${message}`);
+  throw new BigFleetError('BF_CONFIG_INVALID', `${lines.join('')}\n`);
+}
+
+async function read(file: string, io: ShardCommandIo): Promise<string> {
+  return await io.read(file).catch((cause: unknown) => {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_INPUT_UNREADABLE', `${message}.`, { path: file, cause });
+  });
+}
+
+function settingFlags(command: Command): SettingFlags {
+  const given: Record<string, unknown> = command.opts();
+  const entries = SETTING_KEYS.flatMap((key) => {
+    const value = given[optionOf(key)?.attributeName() ?? ''];
+    return value === undefined ? [] : [[key, value]];
+  });
+  return Object.fromEntries(entries) as SettingFlags;
+}
+
+/** Words that are no flag of ours. The word after an unknown flag is taken for its value. */
+function unknownWords(command: Command): readonly Problem[] {
+  const flags = command.options.map(({ long }) => long!);
+  return command.args.flatMap((word, i): Problem[] => {
+    const isFlag = word.startsWith('-');
+    if (!isFlag && /^-[^=]*$/.test(command.args[i - 1] ?? '')) return [];
+    const name = word.split('=')[0]!;
+    const message = isFlag ? `There is no such flag.${didYouMean(name, flags)}` : 'It belongs to no flag.';
+    return [{ code: 'BF_CONFIG_INVALID', path: printable(name), message }];
+  });
+}
+
+async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): Promise<void> {
+  // First, since whoever reads the first line may ask for the end at once.
+  const asked = io.asked();
+  const { log, flush } = io.openLog(config);
+  try {
+    const shard = await start(config, { log });
+    io.out(startLines(config, shard));
+    const reason = await Promise.race([shard.ended, asked.then(() => stopped(shard))]);
+    if (reason.kind === 'stopped') return;
+    io.err(`${printable(reason.message)}\n`);
+    io.exitCode(1);
+  } catch (error) {
+    if (!(error instanceof BigFleetError) || WRONG_WORDS.has(error.code)) throw error;
+    io.err(`${printable(error.message)}\n`);
+    io.exitCode(1);
+  } finally {
+    flush();
+  }
+}
+
+/** Refusals of what was configured rather than of what was found. */
+const WRONG_WORDS: ReadonlySet<ErrorCode> = new Set([
+  'BF_USAGE',
+  'BF_CONFIG_INVALID',
+  'BF_LISTEN_FAILED',
+  'BF_PLAINTEXT_REFUSED',
+  'BF_TLS_PARTIAL',
+  'BF_TLS_UNREADABLE',
+]);
+
+async function stopped(shard: RunningShard): Promise<EndReason> {
+  await shard.stop();
+  return await shard.ended;
+}
+
+function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): string {
+  const providers = config.providers.map(({ name, address }) => `${name} (${address})`);
+  return [
+    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at http://${addresses.api} (epoch ${epoch}).`,
+    `State is in ${printable(config.dataDir)}. Providers: ${providers.join(', ')}.`,
+    ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { type Live, NOTHING_YET } from '../../web/index.ts';
+import { noPaint, type Paint } from '../table.ts';
+import { renderScreen, type ScreenModel } from './screen.ts';
+import { actionOf, clusterOf, STATUS, shortfallOf } from './testkit.ts';
+
+const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
+const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };
+
+const BUSY: Live = {
+  ...NOTHING_YET,
+  status: STATUS,
+  actions: NUMBERS.map((i) => actionOf(i)),
+  costs: NUMBERS,
+  shortfalls: [1, 2, 3, 4].map(shortfallOf),
+  clusters: [1, 2, 3].map((number) => clusterOf(number, number)),
+};
+
+function screen(
+  live: Live,
+  {
+    width = 80,
+    height = 24,
+    ...rest
+  }: Partial<ScreenModel & { width: number; height: number; paint: Paint }> = {},
+): readonly string[] {
+  const model = { live, url: 'http://127.0.0.1:7777', steps: [], notice: '', ...rest };
+  return renderScreen(model, { width, height, paint: rest.paint ?? noPaint });
+}
+
+const lineWith = (lines: readonly string[], text: string) => lines.find((line) => line.includes(text)) ?? '';
+const placeOf = (lines: readonly string[], text: string) => lines.findIndex((line) => line.includes(text));
+
+describe('the live screen', () => {
+  it.each([
+    [80, 24],
+    [120, 40],
+    [200, 60],
+    [40, 10],
+    [20, 3],
+    [10, 1],
+  ])('fills %i × %i and no more', (width, height) => {
+    const lines = screen(BUSY, { width, height });
+    expect(lines).toHaveLength(height);
+    expect(lines.filter((line) => line.length > width)).toEqual([]);
+    expect(lines.at(-1)).toMatch(/^b deploy/);
+  });
+
+  it('says at the top where the page is, how the shard is, and what goes on', () => {
+    const [title, headline, intro] = screen(BUSY);
+    expect(title).toBe('BigFleet  http://127.0.0.1:7777  cycle 1,234: 12 ms  shard shard-0  up 2 min');
+    expect(headline).toBe('5 of 2,328 Needs are not met yet; 8 machines are joining, 12 are starting.');
+    expect(intro).toContain('gives clusters the machines their work needs');
+  });
+
+  it('shows machines by state, demand against supply, cost, providers and clusters at 80 × 24', () => {
+    const lines = screen(BUSY);
+    expect(lineWith(lines, 'serving ')).toMatch(/█{10,} +1,080/);
+    expect(lineWith(lines, 'can buy')).toMatch(/1,500/);
+    expect(lineWith(lines, 'cpu  ')).toMatch(/█ 12,000 of 12,400$|[▉▊▋▌▍▎▏·] 12,000 of 12,400$/);
+    expect(lineWith(lines, 'memory  ')).toMatch(/█ 52 Ti of 48 Ti$/);
+    expect(lineWith(lines, 'gpu  ')).toMatch(/· 0 of 64$/);
+    expect(lineWith(lines, '$1,235/h')).toMatch(/[▁-█]{10,}$/);
+    expect(lineWith(lines, 'metal')).toContain('fine, 1,325 machines');
+    expect(lineWith(lines, 'unmet: ')).toContain('cluster-3 (3)');
+  });
+
+  it('shows actions newest first with their reason, and the first shortfalls', () => {
+    const lines = screen(BUSY);
+    const first = placeOf(lines, 'buying m-0 (spot, zone-a) for cluster-3: nothing idle fits');
+    expect(lines[first - 1]).toBe('What is done, and why');
+    expect(lines[first + 1]).toContain('buying m-1 ');
+    expect(lineWith(lines, 'What is missing')).toContain('5 shortfalls');
+    expect(lineWith(lines, '12 cpu, 48Gi memory')).toMatch(
+      /^cluster-1\/0123456789 lacks .*: no machine is large enough/,
+    );
+  });
+
+  it('uses more room for more actions, all shortfalls and the clusters', () => {
+    const shown = (lines: readonly string[], text: string) =>
+      lines.filter((line) => line.includes(text)).length;
+    const small = screen(BUSY);
+    const large = screen(BUSY, { width: 120, height: 40 });
+    expect(shown(large, 'buying')).toBeGreaterThan(shown(small, 'buying'));
+    expect(shown(large, '48Gi')).toBe(4);
+    expect(shown(large, '388 Needs')).toBe(3);
+  });
+
+  it('leaves out what is missing where nothing is', () => {
+    expect(screen({ ...BUSY, shortfalls: [] }).join('\n')).not.toContain('What is missing');
+  });
+
+  it('shows the steps until the first status', () => {
+    const lines = screen(NOTHING_YET, { url: '', steps: ['two clouds listen', 'the shard starts'] });
+    expect(lines.slice(3, 5)).toEqual(['two clouds listen', 'the shard starts']);
+  });
+
+  it('says that the fleet is frozen and how to go on', () => {
+    const lines = screen({ ...BUSY, freezes: [FREEZE] });
+    expect(lines[1]).toMatch(/^Frozen/);
+    expect(lines.at(-1)).toContain('f unfreeze');
+  });
+
+  it('shows a provider that does not answer before others', () => {
+    const [metal, cloud] = STATUS.providers;
+    const providers = [metal!, cloud!, { ...cloud!, name: 'third', breaker: 'open' as const }];
+    const lines = screen({ ...BUSY, status: { ...STATUS, providers } });
+    expect(lineWith(lines, '  third  ')).toContain('does not answer, 1,325');
+    expect(lines[1]).toMatch(/^third does not answer/);
+  });
+
+  it('shows the answer to a key above the keys, before the last warning', () => {
+    const remark = { level: 'warn', text: 'list-held provider=cloud' } as const;
+    expect(screen({ ...BUSY, remark }).at(-2)).toBe('list-held provider=cloud');
+    expect(screen({ ...BUSY, remark }, { notice: 'burst begun' }).at(-2)).toBe('burst begun');
+  });
+
+  it('cuts long names and lets none of them move the cursor', () => {
+    const cluster = `${'very-long-'.repeat(30)}\x1b[2J`;
+    const hostile: Live = {
+      ...BUSY,
+      actions: [actionOf(1, { cluster, machine: '\x1b[2J\u202e\n' })],
+      shortfalls: [{ ...shortfallOf(1), cluster, id: `${cluster}/0123456789` }],
+      clusters: [{ ...clusterOf(1, 3), cluster }],
+    };
+    for (const [width, height] of [
+      [80, 24],
+      [120, 40],
+    ] as const) {
+      const lines = screen(hostile, { width, height });
+      expect(lines.filter((line) => line.length > width)).toEqual([]);
+      expect(lines.join('')).not.toMatch(/\p{Cc}|\u202e/u);
+      expect(lineWith(lines, 'buying')).toMatch(/…$/);
+    }
+  });
+
+  it('has no escape codes without paint, and the same text with it', () => {
+    const marked: Paint = (_style, text) => `\x1b[1m${text}\x1b[0m`;
+    const plain = screen(BUSY);
+    expect(plain.join('')).not.toContain('\x1b');
+    const painted = screen(BUSY, { paint: marked });
+    expect(painted.join('')).toContain('\x1b[1m');
+    expect(painted.map((line) => line.replaceAll('\x1b[1m', '').replaceAll('\x1b[0m', '').trimEnd())).toEqual(
+      plain,
+    );
+  });
+});

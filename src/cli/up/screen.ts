@@ -1,0 +1,274 @@
+// The live screen as lines of text, from what is known and the room there is: no terminal, clock or shard needed. It fits
+// 80 × 24; more room goes to actions first, then to what is missing and to a table of clusters.
+
+import {
+  actionWords,
+  amount,
+  byInterest,
+  count,
+  counted,
+  headline,
+  isFrozen,
+  type Live,
+  type Mood,
+  machinesIn,
+  milliseconds,
+  missingWords,
+  perHour,
+  providerWords,
+  resourceName,
+  STATES,
+  STORIES,
+  shareOf,
+  span,
+  sparkline,
+  timeOfDay,
+  unmetWords,
+  WHAT_IT_IS,
+} from '../../web/index.ts';
+import type { Paint, Style } from '../table.ts';
+import { bar, type Line, padded, painted, piece, sideBySide } from './spans.ts';
+
+export interface ScreenModel {
+  readonly live: Live;
+  /** Of the web page; '' until there is one. */
+  readonly url: string;
+  /** What was done on the way to a running shard, oldest first. */
+  readonly steps: readonly string[];
+  /** What the last key did; '' after a while. */
+  readonly notice: string;
+}
+
+export interface ScreenSize {
+  readonly width: number;
+  readonly height: number;
+  readonly paint: Paint;
+}
+
+type Status = NonNullable<Live['status']>;
+
+/** Lines from here on also get a table of clusters. */
+const TALL = 34;
+/** Two columns need as much; a screen that has less loses their right end. */
+const NARROW = 60;
+const LABEL = 10;
+const GAP = 2;
+
+/** At most `height` lines of at most `width` characters; keys come last. */
+export function renderScreen(model: ScreenModel, { width, height, paint }: ScreenSize): readonly string[] {
+  const top = [titleLine(model), headlineLine(model), [piece(WHAT_IT_IS, 'dim')]];
+  const bottom = [noticeLine(model), keyLine(model)].filter((line) => line.length > 0);
+  const room = Math.max(0, height - top.length - bottom.length);
+  const { status } = model.live;
+  const middle = status === null ? stepLines(model) : statusLines(status, model.live, width, room);
+  const body = [...top, ...filled(middle, room)].slice(0, Math.max(0, height - bottom.length));
+  return [...body, ...bottom.slice(-height)].map((line) => painted(line, width, paint));
+}
+
+function filled(lines: readonly Line[], room: number): readonly Line[] {
+  return Array.from({ length: room }, (_, i) => lines[i] ?? []);
+}
+
+/** The address comes before what is nice to know: it must not be cut. */
+function titleLine({ live: { status }, url }: ScreenModel): Line {
+  const parts = [url];
+  if (status !== null) {
+    const cycle = status.cycle;
+    if (cycle !== null) parts.push(`cycle ${count(cycle.number)}: ${milliseconds(cycle.durationMs)}`);
+    parts.push(`shard ${status.shard}`, `up ${span(status.nowMs - status.startedMs)}`);
+  }
+  return [piece('BigFleet', ['bold', 'cyan']), piece(parts.map((part) => `  ${part}`).join(''), 'dim')];
+}
+
+function headlineLine({ live }: ScreenModel): Line {
+  return [piece(headline(live.status, live.shortfalls, isFrozen(live)), 'bold')];
+}
+
+function noticeLine({ live: { remark }, notice }: ScreenModel): Line {
+  if (notice !== '') return [piece(notice, 'cyan')];
+  return remark === null ? [] : [piece(remark.text, remark.level === 'error' ? 'red' : 'yellow')];
+}
+
+function keyLine({ live }: ScreenModel): Line {
+  const keys = [
+    ...STORIES.map(({ key, label }) => [key, label] as const),
+    ['f', isFrozen(live) ? 'unfreeze' : 'freeze'] as const,
+    ['q', 'quit'] as const,
+  ];
+  return keys.flatMap(([key, label], i) => [
+    piece(`${i === 0 ? '' : '  '}${key}`, 'bold'),
+    piece(` ${label}`, 'dim'),
+  ]);
+}
+
+function stepLines({ steps }: ScreenModel): readonly Line[] {
+  return steps.map((step) => [piece(step)]);
+}
+
+function statusLines(status: Status, live: Live, width: number, room: number): readonly Line[] {
+  const half = Math.floor((Math.max(width, NARROW) - GAP) / 2);
+  const overview = sideBySide(
+    machineLines(status, half),
+    supplyLines(status, live, Math.max(width, NARROW) - GAP - half),
+    half,
+    GAP,
+  );
+  const clusters = room >= TALL ? [[], ...clusterLines(live)] : [];
+  const left = room - overview.length - clusters.length;
+  const wanted = live.shortfalls.length === 0 ? 0 : live.shortfalls.length + 1;
+  const missing = missingLines(live, Math.min(wanted, Math.max(3, Math.floor(left / 3))));
+  return [...overview, ...actionLines(live, left - missing.length), ...missing, ...clusters];
+}
+
+function title(text: string): Line {
+  return [piece(text, 'underline')];
+}
+
+const STATE_STYLES: Readonly<Record<string, Style>> = {
+  CONFIGURED: 'green',
+  IDLE: 'blue',
+  DRAINING: 'yellow',
+  DELETING: 'yellow',
+  FAILED: 'red',
+};
+
+/** What can be bought has no bar: it would dwarf what there is. */
+function machineLines(status: Status, width: number): readonly Line[] {
+  const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
+  const there = counts.filter(({ state }) => state !== 'SPECULATIVE');
+  const most = Math.max(1, ...there.map(({ machines }) => machines));
+  const figure = 8;
+  const barWidth = width - LABEL - figure;
+  return [
+    title('Machines'),
+    ...counts.map(({ state, label, machines }): Line => {
+      const style = STATE_STYLES[state] ?? 'cyan';
+      const bars =
+        state === 'SPECULATIVE'
+          ? [piece('not bought, could be', 'dim')]
+          : bar(machines / most, barWidth, style);
+      return [piece(label.padEnd(LABEL)), ...padded(bars, barWidth), piece(count(machines).padStart(figure))];
+    }),
+  ];
+}
+
+function supplyLines(status: Status, live: Live, width: number): readonly Line[] {
+  const resources = byInterest(Object.keys(status.supply)).slice(0, 3);
+  const providers = [...status.providers].sort(byTrouble).slice(0, 2);
+  return [
+    title('Serving, of what is wanted'),
+    ...resources.map((resource) => supplyLine(resource, status.supply[resource]!, width)),
+    costLine(status, live.costs, width),
+    ...providers.map(
+      (provider): Line => [
+        piece(padCut(provider.name, LABEL)),
+        piece(providerWords(provider), provider.breaker === 'closed' ? undefined : 'red'),
+        piece(`, ${counted(provider.machines, 'machine')}`, 'dim'),
+      ],
+    ),
+    clusterLine(status, live),
+  ];
+}
+
+function padCut(text: string, width: number): string {
+  return text.length < width ? text.padEnd(width) : `${text.slice(0, width - 2)}… `;
+}
+
+function byTrouble(a: Status['providers'][number], b: Status['providers'][number]): number {
+  return Number(a.breaker === 'closed') - Number(b.breaker === 'closed');
+}
+
+function supplyLine(
+  resource: string,
+  { wanted, configured }: { readonly wanted: number; readonly configured: number },
+  width: number,
+): Line {
+  const share = shareOf(configured, wanted);
+  const words = ` ${amount(resource, configured)} of ${amount(resource, wanted)}`;
+  return [
+    piece(padCut(resourceName(resource), LABEL)),
+    ...bar(share, Math.max(4, width - LABEL - Math.max(18, words.length)), share < 1 ? 'yellow' : 'green'),
+    piece(words),
+  ];
+}
+
+function costLine(status: Status, costs: readonly number[], width: number): Line {
+  const words = `${perHour(status.costPerHour)}  `;
+  return [
+    piece('cost'.padEnd(LABEL)),
+    piece(words, 'bold'),
+    piece(sparkline(costs, Math.max(1, width - LABEL - words.length)), 'cyan'),
+  ];
+}
+
+function clusterLine(status: Status, { clusters }: Live): Line {
+  const short = clusters.filter(({ unmet }) => unmet > 0).sort((a, b) => b.unmet - a.unmet);
+  const away = status.clusters - status.sessions;
+  const words =
+    away > 0 ? `${count(away)} of ${count(status.clusters)} not connected` : `${count(status.clusters)}, `;
+  const unmet = short.map(({ cluster, unmet }) => `${cluster} (${count(unmet)})`).join(', ');
+  return [
+    piece('clusters'.padEnd(LABEL)),
+    piece(away > 0 ? `${words}${unmet === '' ? '' : ', '}` : words, away > 0 ? 'red' : undefined),
+    unmet === ''
+      ? piece(away > 0 ? '' : 'all have what they want', 'dim')
+      : piece(`unmet: ${unmet}`, 'yellow'),
+  ];
+}
+
+const MOOD_STYLES: Readonly<Record<Mood, Style | undefined>> = {
+  doing: 'yellow',
+  done: undefined,
+  failed: 'red',
+};
+
+function actionLines({ actions }: Live, room: number): readonly Line[] {
+  if (room < 2) return [];
+  const lines = actions.slice(0, room - 1).map((action): Line => {
+    const { mood, text } = actionWords(action);
+    return [
+      piece(`${timeOfDay(action.endedMs ?? action.startedMs)} `, 'dim'),
+      piece(text, MOOD_STYLES[mood]),
+    ];
+  });
+  const shown = lines.length === 0 ? [[piece('nothing has had to be done yet', 'dim')]] : lines;
+  return [title('What is done, and why'), ...filled(shown, room - 1)];
+}
+
+function missingLines({ shortfalls, status }: Live, room: number): readonly Line[] {
+  if (shortfalls.length === 0 || room < 2) return [];
+  const total = Math.max(status?.shortfalls ?? 0, shortfalls.length);
+  return [
+    [
+      ...title(`What is missing: ${counted(total, 'shortfall')}`),
+      piece('  (bigfleet explain NEED says more)', 'dim'),
+    ],
+    ...shortfalls
+      .slice(0, room - 1)
+      .map(
+        (shortfall): Line => [
+          piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
+          piece(` lacks ${missingWords(shortfall)}: ${unmetWords(shortfall.reason)}`),
+        ],
+      ),
+  ];
+}
+
+function clusterLines({ clusters }: Live): readonly Line[] {
+  const shown = [...clusters].sort((a, b) => b.unmet - a.unmet).slice(0, 8);
+  return [
+    title('Clusters'),
+    ...shown.map(
+      (cluster): Line => [
+        piece(padCut(cluster.cluster, 20)),
+        piece(count(cluster.needs).padStart(7)),
+        piece(' Needs', 'dim'),
+        piece(`${count(cluster.unmet).padStart(6)} unmet`, cluster.unmet > 0 ? 'yellow' : 'dim'),
+        piece(count(machinesIn(cluster, 'CONFIGURED')).padStart(7)),
+        piece(' serving', 'dim'),
+        piece(`${perHour(cluster.costPerHour).padStart(12)}  `),
+        piece(cluster.hasSession ? cluster.cannotBind : 'not connected', 'red'),
+      ],
+    ),
+  ];
+}

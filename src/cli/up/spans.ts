@@ -1,0 +1,75 @@
+// Lines of the live screen, put together from pieces of one style each. Widths are those of the texts: colour comes last,
+// when nothing is measured any more.
+
+import { printable } from '../../model/index.ts';
+import { type Paint, type Style, shorten } from '../table.ts';
+
+export interface Span {
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+export type Line = readonly Span[];
+
+/** A piece of text that no name in it can break out of. */
+export function piece(text: string, style?: Style): Span {
+  return { text: printable(text), style };
+}
+
+function widthOf(line: Line): number {
+  return line.reduce((width, { text }) => width + text.length, 0);
+}
+
+/** At most `width` wide; what is too long ends in …. */
+function cut(line: Line, width: number): Line {
+  if (widthOf(line) <= width) return line;
+  const kept: Span[] = [];
+  let left = width;
+  for (const span of line) {
+    if (left <= 0) break;
+    // The … stands for everything that follows too, so a piece that just fits gives up its last character.
+    const isWhole = span.text.length < left;
+    kept.push(isWhole ? span : { ...span, text: shorten(`${span.text} `, left) });
+    left -= span.text.length;
+  }
+  return kept;
+}
+
+/** Exactly `width` wide. */
+export function padded(line: Line, width: number): Line {
+  const fitted = cut(line, width);
+  return [...fitted, { text: ' '.repeat(width - widthOf(fitted)) }];
+}
+
+/** Columns of lines side by side; the shorter ones are filled up. */
+export function sideBySide(
+  left: readonly Line[],
+  right: readonly Line[],
+  leftWidth: number,
+  gap: number,
+): Line[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [
+    ...padded(left[i] ?? [], leftWidth),
+    { text: ' '.repeat(gap) },
+    ...(right[i] ?? []),
+  ]);
+}
+
+export function painted(line: Line, width: number, paint: Paint): string {
+  return cut(line, width)
+    .map(({ text, style }) => (style === undefined || text === '' ? text : paint(style, text)))
+    .join('')
+    .trimEnd();
+}
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of `width` characters, filled to `share`; something is never nothing. */
+export function bar(share: number, width: number, style: Style): Line {
+  const eighths = Math.min(width * 8, Math.max(share > 0 ? 1 : 0, Math.round(share * width * 8)));
+  const filled = '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
+  return [
+    { text: filled, style },
+    { text: '·'.repeat(width - filled.length), style: 'dim' },
+  ];
+}

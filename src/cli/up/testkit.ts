@@ -1,0 +1,128 @@
+// A made-up shard for tests of the live views: a status, and a port that tells what it is told to.
+
+import type {
+  ActionView,
+  ClusterView,
+  News,
+  Order,
+  ShardPort,
+  ShortfallView,
+  StatusView,
+} from '../../shard/index.ts';
+
+const NONE = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+
+export const STATUS: StatusView = {
+  shard: 'shard-0',
+  epoch: 3,
+  startedMs: 0,
+  nowMs: 125_000,
+  phase: 'running',
+  dryRun: false,
+  cycle: {
+    number: 1234,
+    atMs: 124_000,
+    durationMs: 12.3,
+    unmet: 5,
+    metClaimChanges: 0,
+    decided: NONE,
+    admitted: NONE,
+    waiting: {},
+  },
+  machines: 2650,
+  machinesByState: { SPECULATIVE: 1500, CREATING: 12, IDLE: 30, CONFIGURING: 8, CONFIGURED: 1080, FAILED: 1 },
+  costPerHour: 1234.5,
+  needs: 2328,
+  clusters: 6,
+  sessions: 6,
+  shortfalls: 5,
+  escalated: 1,
+  freezes: 0,
+  supply: {
+    cpu: { wanted: 12_400, configured: 12_000 },
+    memory: { wanted: 48 * 1024 ** 4, configured: 52 * 1024 ** 4 },
+    'nvidia.com/gpu': { wanted: 64, configured: 0 },
+  },
+  providers: ['metal', 'cloud'].map((name) => ({
+    name,
+    breaker: 'closed',
+    machines: 1325,
+    waiting: 0,
+    hasListed: true,
+    lastListMs: 120_000,
+    lastError: '',
+    heldLosses: 0,
+  })),
+};
+
+export function actionOf(number: number, change: Partial<ActionView> = {}): ActionView {
+  return {
+    id: `a-${number}`,
+    kind: 'Provision',
+    machine: `m-${number}`,
+    provider: 'cloud',
+    capacityType: 'SPOT',
+    zone: 'zone-a',
+    cluster: 'cluster-3',
+    need: null,
+    reason: 'phase1.speculative',
+    startedMs: number * 1000,
+    endedMs: null,
+    outcome: null,
+    message: '',
+    attempts: 1,
+    ...change,
+  };
+}
+
+export function shortfallOf(number: number): ShortfallView {
+  return {
+    id: `cluster-${number}/0123456789`,
+    cluster: `cluster-${number}`,
+    group: '',
+    priority: 100,
+    missing: { cpu: '12', memory: '48Gi' },
+    reason: 'no-fitting-supply',
+    ageCycles: 3,
+    isEscalated: false,
+  };
+}
+
+export function clusterOf(number: number, unmet = 0): ClusterView {
+  return {
+    cluster: `cluster-${number}`,
+    hasSession: true,
+    hasReported: true,
+    needs: 388,
+    unmet,
+    machinesByState: { CONFIGURED: 180 },
+    costPerHour: 200,
+    freeze: null,
+    cannotBind: '',
+  };
+}
+
+/** Answers what a view asks for, remembers what it is ordered, and tells news on demand. */
+export class FakePort implements ShardPort {
+  readonly orders: Order[] = [];
+  readonly listeners = new Set<(news: News) => void>();
+  answers: Record<string, unknown> = { shortfalls: { items: [], total: 0 }, clusters: [], freezes: [] };
+
+  async ask<T>(name: string): Promise<T> {
+    return this.answers[name] as T;
+  }
+
+  async order(order: Order): Promise<{ isDone: boolean; message: string }> {
+    this.orders.push(order);
+    return { isDone: true, message: `done: ${order.kind}` };
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  tell(news: News): void {
+    for (const listener of this.listeners) listener(news);
+  }
+}

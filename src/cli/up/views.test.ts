@@ -1,0 +1,215 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noPaint } from '../table.ts';
+import { PlainView } from './plain.ts';
+import { type TerminalParts, TerminalView } from './terminal.ts';
+import { actionOf, FakePort, STATUS } from './testkit.ts';
+
+describe('plain lines', () => {
+  let nowMs: number;
+  let lines: string[];
+
+  beforeEach(() => {
+    nowMs = 0;
+    lines = [];
+  });
+
+  function watch(format: 'text' | 'json'): { view: PlainView; port: FakePort } {
+    const clock = () => nowMs;
+    const out = (text: string) => lines.push(text);
+    return { view: new PlainView({ out, format, monotonicMs: clock, nowMs: clock }), port: new FakePort() };
+  }
+
+  it('are the steps, each action with its reason, failures and warnings', () => {
+    const { view, port } = watch('text');
+    view.step('two clouds listen');
+    view.follow(port, 'http://127.0.0.1:7777');
+    port.tell({ kind: 'action-started', action: actionOf(1) });
+    port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
+    port.tell({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
+    port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
+    port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
+    expect(lines.map((line) => line.slice('00:00:00 '.length))).toEqual([
+      'two clouds listen\n',
+      'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
+      'buying m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
+      'could not buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
+      'warn: list-held provider=a\\u001b[2J\n',
+    ]);
+  });
+
+  it('say how things stand every ten seconds', () => {
+    const { view, port } = watch('text');
+    view.follow(port, 'http://127.0.0.1:7777');
+    for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
+    const standing = lines.filter((line) => line.includes('Needs are not met'));
+    expect(standing).toHaveLength(3);
+    expect(standing[0]).toContain('2,650 machines, $1,235/h, 5 shortfalls.');
+  });
+
+  it('are the news one a line as JSON', () => {
+    const { view, port } = watch('json');
+    view.step('two clouds listen');
+    view.follow(port, 'http://127.0.0.1:7777');
+    const news = { kind: 'action-started', action: actionOf(1) } as const;
+    port.tell(news);
+    port.tell({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
+    const told = lines.map((line) => JSON.parse(line) as { kind: string });
+    expect(told.map(({ kind }) => kind)).toEqual(['log', 'log', 'action-started', 'log']);
+    expect(told[2]).toEqual(news);
+  });
+
+  it('end when told to', () => {
+    const { view, port } = watch('text');
+    view.follow(port, 'http://127.0.0.1:7777');
+    view.stop();
+    expect(port.listeners.size).toBe(0);
+  });
+});
+
+class FakeInput extends PassThrough {
+  isRaw = false;
+
+  setRawMode(isRaw: boolean): void {
+    this.isRaw = isRaw;
+  }
+}
+
+class FakeOutput extends EventEmitter {
+  columns = 80;
+  rows = 24;
+  writableNeedDrain = false;
+  written: string[] = [];
+
+  write(text: string): void {
+    this.written.push(text);
+  }
+}
+
+describe('the view on a terminal', () => {
+  const open = new Set<TerminalView>();
+  let input: FakeInput;
+  let output: FakeOutput;
+  let caused: string[];
+  let port: FakePort;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    input = new FakeInput();
+    output = new FakeOutput();
+    port = new FakePort();
+    caused = [];
+  });
+
+  afterEach(() => {
+    for (const view of open) view.stop();
+    open.clear();
+    vi.useRealTimers();
+  });
+
+  function watch(): TerminalView {
+    const parts = {
+      input,
+      output,
+      paint: noPaint,
+      quit: () => caused.push('quit'),
+      story: async (name: string) => {
+        caused.push(name);
+        if (name === 'zone-outage') throw new Error('there is one zone only');
+        return `begun: ${name}`;
+      },
+    };
+    const view = new TerminalView(parts as unknown as TerminalParts);
+    open.add(view);
+    view.follow(port, 'http://127.0.0.1:7777');
+    return view;
+  }
+
+  const shown = () => output.written.join('');
+  const press = async (key: string) => {
+    input.write(key);
+    await vi.advanceTimersByTimeAsync(300);
+  };
+
+  it('takes the other page of the terminal and gives the terminal back as it was', () => {
+    const before = process.listenerCount('exit');
+    const view = watch();
+    expect(output.written[0]).toContain('\x1b[?1049h');
+    expect(input.isRaw).toBe(true);
+    view.stop();
+    view.stop();
+    expect(output.written.filter((text) => text.includes('\x1b[?1049l'))).toHaveLength(1);
+    expect(output.written.at(-1)).toContain('\x1b[?25h');
+    expect(input.isRaw).toBe(false);
+    expect(port.listeners.size).toBe(0);
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+
+  it('gives the terminal back before the error of a crash is printed', () => {
+    watch();
+    (process as EventEmitter).emit('uncaughtExceptionMonitor', new Error('a bug'), 'uncaughtException');
+    expect(output.written.at(-1)).toContain('\x1b[?1049l');
+    expect(input.isRaw).toBe(false);
+  });
+
+  it('draws at most four times a second, however much happens', async () => {
+    watch();
+    await vi.advanceTimersByTimeAsync(1000);
+    output.written = [];
+    for (let ms = 0; ms < 1000; ms += 10) {
+      port.tell({ kind: 'cycle', status: STATUS });
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(output.written.length).toBeGreaterThan(1);
+    expect(output.written.length).toBeLessThanOrEqual(4);
+    expect(output.written.at(-1)).toContain('cycle 1,234');
+  });
+
+  it('draws in the new size after a resize, and not at all while the terminal is behind', async () => {
+    watch();
+    port.tell({ kind: 'cycle', status: STATUS });
+    output.columns = 120;
+    output.rows = 40;
+    output.emit('resize');
+    await vi.advanceTimersByTimeAsync(300);
+    const lines = output.written.at(-1)!.split('\r\n');
+    expect(lines).toHaveLength(40);
+    // Cleared before it is written: afterwards the last character of a full line would go too.
+    expect(lines.filter((line) => line.lastIndexOf('\x1b[K') > '\x1b[H'.length)).toEqual([]);
+    output.writableNeedDrain = true;
+    output.written = [];
+    port.tell({ kind: 'cycle', status: STATUS });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(output.written).toEqual([]);
+  });
+
+  it('causes stories by keys and shows what became of them', async () => {
+    watch();
+    await press('b');
+    expect(shown()).toContain('begun: deploy-burst');
+    await press('g');
+    await press('s');
+    await press('z');
+    expect(caused).toEqual(['deploy-burst', 'gpu-gang', 'spot-wave', 'zone-outage']);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(shown()).toContain('there is one zone only');
+  });
+
+  it('freezes, and unfreezes what is frozen', async () => {
+    watch();
+    await press('f');
+    expect(port.orders).toMatchObject([{ kind: 'freeze', scope: { cluster: null, action: null } }]);
+    port.answers['freezes'] = [{ id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0 }];
+    port.tell({ kind: 'cycle', status: STATUS });
+    await vi.advanceTimersByTimeAsync(300);
+    await press('f');
+    expect(port.orders[1]).toMatchObject({ kind: 'unfreeze', id: 'fleet' });
+  });
+
+  it.each(['q', '\x03', '\x04'])('ends by %j', async (key) => {
+    watch();
+    await press(key);
+    expect(caused).toEqual(['quit']);
+  });
+});

@@ -1,0 +1,66 @@
+// One file, two ways to write: with everything of a turn, or at once.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SqliteFile } from './sqlite-file.ts';
+
+const FORMAT = {
+  applicationId: 7,
+  version: 1,
+  schema: 'CREATE TABLE words (word TEXT)',
+  isNot: 'is no test',
+};
+
+let folder: string;
+let file: SqliteFile;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bigfleet-sqlite-'));
+  file = new SqliteFile(join(folder, 'words.db'), FORMAT);
+});
+afterEach(() => {
+  file.close();
+  rmSync(folder, { recursive: true });
+});
+
+function say(word: string): () => void {
+  return () => file.database.prepare('INSERT INTO words VALUES (?)').run(word);
+}
+
+function fail(): void {
+  throw new Error('disk full');
+}
+
+function words(): unknown[] {
+  return file.database
+    .prepare('SELECT word FROM words ORDER BY rowid')
+    .all()
+    .map(({ word }) => word);
+}
+
+describe('a SQLite file', () => {
+  it('given a write at once while others wait for their turn, then those come first', async () => {
+    const waiting = file.write(say('first'));
+    file.writeNow(say('second'));
+    expect(words()).toEqual(['first', 'second']);
+    await waiting;
+  });
+
+  it('given a write at once that fails, then nothing of it is kept and nothing follows', async () => {
+    const half = (): void => {
+      say('half')();
+      fail();
+    };
+    expect(() => file.writeNow(half)).toThrow('disk full');
+    expect(() => file.writeNow(say('later'))).toThrow('disk full');
+    await expect(file.write(say('later still'))).rejects.toThrow('disk full');
+    expect(words()).toEqual([]);
+  });
+
+  it('given a turn that fails, then what is written at once after it fails too', async () => {
+    const waiting = file.write(fail);
+    expect(() => file.writeNow(say('after'))).toThrow('disk full');
+    await expect(waiting).rejects.toThrow('disk full');
+  });
+});

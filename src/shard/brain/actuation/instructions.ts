@@ -1,0 +1,50 @@
+// Instructions to leave that an operator may not have heard yet: each is sent again to every new session of its cluster
+// until it is acknowledged, so it has to be withdrawn once its machine has left, or will stay.
+
+import type { Standing } from '../../../fleet/index.ts';
+import { type Action, MachineState } from '../../../model/index.ts';
+import type { Effect } from '../../events.ts';
+
+interface Instruction {
+  readonly id: string;
+  readonly cluster: string;
+  readonly machine: string;
+}
+
+export class Instructions {
+  readonly #emit: (effect: Effect) => void;
+  readonly #byMachine = new Map<string, Instruction>();
+  readonly #byId = new Map<string, Instruction>();
+
+  constructor(emit: (effect: Effect) => void) {
+    this.#emit = emit;
+  }
+
+  give(id: string, { cluster, machine, graceSeconds, preemptorPriority }: Action): void {
+    const instruction = { id, cluster, machine };
+    this.#byMachine.set(machine, instruction);
+    this.#byId.set(id, instruction);
+    const what = { cluster, machine, graceSeconds, preemptorPriority };
+    this.#emit({ kind: 'instruct-reclaim', instruction: id, ...what });
+  }
+
+  acked(id: string): void {
+    const instruction = this.#byId.get(id);
+    if (instruction !== undefined) this.#end(instruction);
+  }
+
+  /** A machine has moved, or is gone. */
+  moved(machine: string, after: Standing | null): void {
+    const instruction = this.#byMachine.get(machine);
+    if (instruction === undefined) return;
+    const { id, cluster } = instruction;
+    if (after?.state === MachineState.Draining && after.cluster === cluster) return;
+    this.#end(instruction);
+    this.#emit({ kind: 'withdraw-reclaim', cluster, instruction: id });
+  }
+
+  #end({ id, machine }: Instruction): void {
+    this.#byId.delete(id);
+    this.#byMachine.delete(machine);
+  }
+}

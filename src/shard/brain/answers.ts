@@ -1,0 +1,290 @@
+// Answers to questions about a running shard, made when somebody asks: machines as they stand now, Needs and verdicts as
+// of the last cycle.
+
+import { explain } from '../../engine/index.ts';
+import {
+  CapacityType,
+  effectiveAllocatable,
+  formatResources,
+  isMachineState,
+  MachineState,
+  type Need,
+  type NeedKey,
+  Operator,
+  type Requirement,
+  type ResourceVector,
+  type Verdict,
+} from '../../model/index.ts';
+import type { InspectNeedsResponse } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
+import type {
+  ActionView,
+  Answer,
+  ClusterView,
+  MachineFilter,
+  MachineView,
+  NeedStory,
+  NeedView,
+  Page,
+  Quantities,
+  QuestionName,
+  Questions,
+  ShortfallView,
+} from '../views.ts';
+import type { ActionRecord } from './actuation/records.ts';
+import type { BrainState } from './brain.ts';
+import type { Cycles } from './cycles.ts';
+import { inspectNeeds } from './inspect.ts';
+import { findNeed, needId, needRef } from './need-names.ts';
+import { remarksOn } from './remarks.ts';
+import { clusterMachines, stateLabel, statusOf } from './status.ts';
+
+type Answerers = { readonly [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
+
+export class Answers {
+  readonly #state: BrainState;
+  readonly #cycles: Cycles;
+  readonly #answerers: Answerers = {
+    status: () => statusOf(this.#state, this.#cycles.last),
+    machines: ({ where, limit }) => this.#machines(where, limit),
+    needs: ({ cluster, onlyUnmet, limit }) => this.#needs(cluster, onlyUnmet, limit),
+    explain: ({ need }) => this.#story(need),
+    clusters: () => this.#clusters(),
+    shortfalls: ({ limit }) => this.#shortfalls(limit),
+    actions: ({ machine, cluster, limit }) => this.#actions(machine, cluster, limit),
+    freezes: () => this.#state.freezes.list(),
+    metrics: () => this.#state.metrics.text(),
+    inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
+  };
+
+  constructor(state: BrainState, cycles: Cycles) {
+    this.#state = state;
+    this.#cycles = cycles;
+  }
+
+  to<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q> {
+    return this.#answerers[name](ask);
+  }
+
+  #machines(where: MachineFilter, limit: number): Page<MachineView> {
+    const { book, memory } = this.#state;
+    const { machines } = book.fleet;
+    if (where.id !== undefined) {
+      const view = this.#machine(where.id);
+      return view === null ? NOTHING : { items: [view], total: 1 };
+    }
+    const state = where.state === undefined ? null : stateOfLabel(where.state);
+    if (state === undefined) return NOTHING;
+    const found: number[] = [];
+    for (let slot = 0; slot < machines.size; slot++) {
+      if (machines.state[slot] === 0) continue;
+      const id = machines.idOf(slot);
+      const standing = book.standing(id);
+      if (standing === null || (state !== null && standing.state !== state)) continue;
+      if (where.cluster !== undefined && standing.cluster !== where.cluster) continue;
+      if (where.provider !== undefined && book.ownerOf(id) !== where.provider) continue;
+      if (where.withForgotten === true || !memory.verdictsOn(id).isForgotten) found.push(slot);
+    }
+    found.sort(machines.idOrder);
+    const items = found.slice(0, limit).flatMap((slot) => this.#machine(machines.idOf(slot)) ?? []);
+    return { items, total: found.length };
+  }
+
+  #machine(id: string): MachineView | null {
+    const { book, memory, actuation, profiles } = this.#state;
+    const standing = book.standing(id);
+    const record = book.recordOf(id);
+    if (standing === null || record === null) return null;
+    const { host, lastError } = book.particularsOf(id);
+    const { quarantine, isForgotten } = memory.verdictsOn(id);
+    const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
+    const { cluster, target } = standing;
+    const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
+    const action = actuation.actionOf(id);
+    return {
+      ...{ id, provider: book.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
+      ...{ instanceType: record.instanceType, zone: record.zone },
+      capacityType: capacityLabel(record.capacityType),
+      ...{ pricePerHour: record.pricePerHour, interruptionProbability: record.interruptionProbability },
+      allocatable: quantities(effectiveAllocatable(record)),
+      labels: Object.fromEntries(record.labels),
+      ...{ hostRef: host?.ref ?? '', lastError },
+      need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
+      idleSinceMs: standing.idleSinceMs,
+      held: actuation.holdOf(id),
+      ...{ quarantine, isForgotten },
+      action: action === null ? null : this.#action(action),
+    };
+  }
+
+  #needs(cluster: string | undefined, onlyUnmet: boolean, limit: number): Page<NeedView> {
+    const decision = this.#cycles.decision?.decided;
+    if (decision === undefined) return NOTHING;
+    const items: NeedView[] = [];
+    let total = 0;
+    for (const verdict of onlyUnmet ? decision.unmet : decision.verdicts()) {
+      if (cluster !== undefined && verdict.key.cluster !== cluster) continue;
+      total++;
+      const need = items.length < limit ? this.#needOf(verdict.key) : undefined;
+      if (need !== undefined) items.push(this.#need(need, verdict));
+    }
+    return { items, total };
+  }
+
+  #needOf(key: NeedKey): Need | undefined {
+    return this.#state.book.fleet.demand.needOf(key);
+  }
+
+  #need(need: Need, verdict: Verdict): NeedView {
+    const { shortfalls } = this.#state;
+    return {
+      ...needRef(verdict.key, verdict.priority),
+      fingerprint: verdict.key.fingerprint,
+      wants: quantities(need.aggregate),
+      minUnit: quantities(need.minUnit),
+      requirements: need.profile.requirements.map(requirementText),
+      firstSeenMs: need.firstSeenMs,
+      isMet: verdict.satisfied,
+      missing: quantities(verdict.deficit),
+      claimed: verdict.claimed.length,
+      bootstraps: verdict.bootstraps.length,
+      provisions: verdict.provisions.length,
+      preempts: verdict.preempts.length,
+      domain: verdict.domain,
+      reason: verdict.unmet?.reason ?? null,
+      unmetCycles: shortfalls.unmetCyclesOf(verdict.key),
+      isFolded: verdict.foldedInto !== null,
+    };
+  }
+
+  #story(id: string): NeedStory | null {
+    const decision = this.#cycles.decision;
+    const { book, profiles } = this.#state;
+    const key = findNeed(book.fleet, id);
+    if (decision === null || key === undefined) return null;
+    const verdict = decision.decided.verdictOf(key);
+    const need = this.#needOf(key);
+    if (verdict === null || need === undefined) return null;
+    const why = explain(book.fleet, this.#cycles.last!.atMs, decision.options, key);
+    const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
+    const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
+    const extraSupply = verdict.unmet?.extraSupply ?? null;
+    const isOfNeed = ({ need: of }: ActionRecord): boolean => of !== null && needId(of) === id;
+    const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY_ACTIONS);
+    return {
+      need: this.#need(need, verdict),
+      claimed: verdict.claimed,
+      preempts: verdict.preempts,
+      matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
+      blocker: blocker === null ? null : needRef(blocker, profiles.of(blocker)?.priority ?? 0),
+      extraSupply,
+      candidates: candidates.map(({ domain, worstCoverage, satisfiable }) => ({
+        domain,
+        coverage: worstCoverage / 1_000_000,
+        satisfiable,
+      })),
+      remarks: remarksOn(this.#state, verdict),
+      actions: actions.map((record) => this.#action(record)),
+    };
+  }
+
+  #clusters(): readonly ClusterView[] {
+    const { book, sessions, reported, freezes, actuation } = this.#state;
+    const { fleet } = book;
+    const unmet = new Map<string, number>();
+    for (const { key } of this.#cycles.decision?.decided.unmet ?? [])
+      unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+    const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
+    const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
+    const names = new Set([
+      ...fleet.clusters.sorted().map((number) => fleet.clusters.nameOf(number)),
+      ...sessions.keys(),
+    ]);
+    return [...names].map((cluster) => {
+      const hasSession = sessions.has(cluster);
+      const freeze = frozen.get(cluster) ?? frozen.get(null) ?? null;
+      const cannotBind = hasSession ? (muted.get(cluster) ?? '') : 'It has no session.';
+      return {
+        ...{ cluster, hasSession, hasReported: reported.has(cluster) },
+        needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
+        unmet: unmet.get(cluster) ?? 0,
+        ...clusterMachines(fleet, cluster),
+        ...{ freeze, cannotBind, reports: null },
+      };
+    });
+  }
+
+  #shortfalls(limit: number): Page<ShortfallView> {
+    const { shortfalls } = this.#state;
+    const items = shortfalls.top(limit).map(({ key, profile, deficit, reason, ageCycles, isEscalated }) => ({
+      ...needRef(key, profile.priority),
+      missing: quantities(deficit),
+      ...{ reason, ageCycles, isEscalated },
+    }));
+    return { items, total: shortfalls.gauges.total };
+  }
+
+  #actions(machine: string | undefined, cluster: string | undefined, limit: number) {
+    const isWanted = (action: { readonly machine: string; readonly cluster: string }): boolean =>
+      (machine === undefined || action.machine === machine) &&
+      (cluster === undefined || action.cluster === cluster);
+    const records = [...this.#state.actuation.actions()].filter(isWanted);
+    records.sort((a, b) => b.startedMs - a.startedMs);
+    const waiting = this.#cycles.waiting.filter(isWanted);
+    return {
+      actions: {
+        items: records.slice(0, limit).map((record) => this.#action(record)),
+        total: records.length,
+      },
+      waiting: { items: waiting.slice(0, limit), total: waiting.length },
+    };
+  }
+
+  #action(record: ActionRecord): ActionView {
+    const { need } = record;
+    const priority = need === null ? 0 : (this.#state.profiles.of(need)?.priority ?? 0);
+    return { ...record, need: need === null ? null : needRef(need, priority) };
+  }
+
+  #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
+    const { book, shortfalls } = this.#state;
+    const { last, decision } = this.#cycles;
+    const inspected = {
+      cycle: last?.number ?? 0,
+      computedAtMs: last?.atMs ?? 0,
+      verdicts: decision?.decided.verdicts() ?? [],
+      needOf: (key: NeedKey) => this.#needOf(key),
+      unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
+      offeredBy: (machine: string) => {
+        const record = book.recordOf(machine);
+        return record === null ? undefined : effectiveAllocatable(record);
+      },
+    };
+    return [...inspectNeeds(inspected, { clusterId: cluster, limit })];
+  }
+}
+
+/** Actions in the story of a Need, the latest. */
+const STORY_ACTIONS = 20;
+const NOTHING = { items: [], total: 0 } as const;
+
+function quantities(vector: ResourceVector): Quantities {
+  return formatResources(vector);
+}
+
+function stateOfLabel(label: string): MachineState | undefined {
+  return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
+}
+
+function capacityLabel(type: CapacityType): string {
+  const name = Object.entries(CapacityType).find(([, value]) => value === type)?.[0] ?? 'Unspecified';
+  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+}
+
+const OPERATOR_TEXT: ReadonlyMap<Operator, string> = new Map(
+  Object.entries(Operator).map(([name, operator]) => [operator as Operator, name]),
+);
+
+function requirementText({ key, operator, values }: Requirement): string {
+  const name = OPERATOR_TEXT.get(operator) ?? '?';
+  return values.length === 0 ? `${key} ${name}` : `${key} ${name} ${values.join(', ')}`;
+}

@@ -1,0 +1,216 @@
+// The brain of a shard: owns the ledger, decides, and follows what becomes of decisions. Events in, effects out. It is
+// put together here; what each part does stands with the part, and one cycle in cycle.ts.
+
+import { Engine } from '../../engine/index.ts';
+import { Fleet } from '../../fleet/index.ts';
+import { type Clock, Random } from '../../model/index.ts';
+import type { BrainEvent, Effect } from '../events.ts';
+import { BrainMetrics } from '../metrics.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import { Actuation } from './actuation/actuation.ts';
+import { Answers } from './answers.ts';
+import { Book } from './book.ts';
+import { Cycles } from './cycles.ts';
+import { Desk } from './desk.ts';
+import { EndedRows } from './ended-rows.ts';
+import { Freezes } from './freezes.ts';
+import { FrozenMachines } from './frozen-machines.ts';
+import { Memory } from './memory.ts';
+import { Profiles } from './need-names.ts';
+import { NodeNews } from './node-news.ts';
+import { Observers } from './observers.ts';
+import type { BrainOptions, BrainStore } from './options.ts';
+import { carryOut } from './orders.ts';
+import { Rails } from './rails.ts';
+import { Reconcile } from './reconcile/reconcile.ts';
+import { Shortfalls } from './shortfalls.ts';
+
+export interface BrainParts {
+  readonly clock: Clock;
+  /** Milliseconds from any start, never going back: how long things take. */
+  readonly monotonicMs: () => number;
+  readonly emit: (effect: Effect) => void;
+  readonly tell: (news: News) => void;
+  readonly store: BrainStore;
+  readonly options: BrainOptions;
+}
+
+/** What the parts of a brain share. */
+export interface BrainState {
+  readonly parts: BrainParts;
+  readonly startedMs: number;
+  readonly book: Book;
+  readonly memory: Memory;
+  readonly desk: Desk;
+  readonly actuation: Actuation;
+  readonly reconcile: Reconcile;
+  readonly freezes: Freezes;
+  readonly frozen: FrozenMachines;
+  readonly rails: Rails;
+  readonly shortfalls: Shortfalls;
+  readonly engine: Engine;
+  readonly metrics: BrainMetrics;
+  readonly profiles: Profiles;
+  readonly ended: EndedRows;
+  /** By cluster: its session. */
+  readonly sessions: Map<string, number>;
+  /** Clusters whose demand is known since the start. */
+  readonly reported: Set<string>;
+  phase: 'starting' | 'running' | 'stopping' | 'fenced';
+}
+
+export class Brain {
+  readonly #state: BrainState;
+  readonly #news: NodeNews;
+  readonly #cycles: Cycles;
+  readonly #answers: Answers;
+
+  constructor(parts: BrainParts) {
+    this.#state = stateOf(parts, (effect) => this.#emit(effect));
+    // A cluster without a session hears everything when it comes back.
+    this.#news = new NodeNews(this.#state.book, (effect) => {
+      if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
+    });
+    this.#cycles = new Cycles(this.#state);
+    this.#answers = new Answers(this.#state, this.#cycles);
+  }
+
+  start(): void {
+    this.#state.reconcile.start();
+    this.#cycles.start();
+  }
+
+  handle(event: BrainEvent): void {
+    const { actuation, reconcile, sessions } = this.#state;
+    switch (event.kind) {
+      case 'session-opened':
+        sessions.set(event.cluster, event.session);
+        actuation.handle(event);
+        this.#news.tellAll(event.cluster);
+        this.#cycles.connected(event.cluster);
+        break;
+      case 'session-closed':
+        actuation.handle(event);
+        if (sessions.get(event.cluster) !== event.session) break;
+        sessions.delete(event.cluster);
+        this.#cycles.disconnected(event.cluster);
+        break;
+      case 'bootstrap-answered':
+      case 'reclaim-acked':
+      case 'call-ended':
+        actuation.handle(event);
+        break;
+      case 'list-changed':
+      case 'list-gone':
+      case 'list-ended':
+        reconcile.handle(event);
+        break;
+      case 'demand':
+        this.#cycles.demand(event.cluster, event.needs);
+        break;
+      case 'demand-held':
+        // Without the demand itself, all that the cluster has would be taken for excess.
+        if (event.hasDemand) this.#state.reported.add(event.cluster);
+        break;
+    }
+  }
+
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q> {
+    return this.#answers.to(name, ask);
+  }
+
+  order(order: Order): OrderResult {
+    const result = carryOut(this.#state, order);
+    if (result.isDone) this.#cycles.soon();
+    return result;
+  }
+
+  /** Nothing new is begun; what no provider has heard of is given back. */
+  stop(): void {
+    const state = this.#state;
+    if (state.phase !== 'fenced') state.phase = 'stopping';
+    this.#cycles.stop();
+    state.reconcile.stop();
+    state.actuation.stop();
+    state.memory.flush();
+  }
+
+  /** Whether no call to a provider is under way. */
+  get isIdle(): boolean {
+    return this.#state.desk.inFlight === 0;
+  }
+
+  /** Ends the threads of the engine. */
+  async close(): Promise<void> {
+    await this.#state.engine.close();
+  }
+
+  #emit(effect: Effect): void {
+    if (effect.kind === 'stop') {
+      this.#state.phase = 'fenced';
+      this.#cycles.stop();
+      this.#state.reconcile.stop();
+    }
+    this.#state.parts.emit(effect);
+  }
+}
+
+function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState {
+  const { clock, store, options } = parts;
+  const startedMs = clock.now();
+  const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
+  const fleet = new Fleet();
+  const book = new Book(fleet);
+  const memory = new Memory(book, store.machines);
+  const desk = new Desk({ clock, random, emit, limits: options.desk });
+  const engine = new Engine(fleet, {
+    ...options.engine,
+    clock: parts.monotonicMs,
+    onDifference: (difference) => observers.differs(difference),
+  });
+  const metrics = new BrainMetrics(engine.metrics, fleet);
+  const profiles = new Profiles(fleet);
+  const observers = new Observers({ parts, book, metrics, profiles });
+  const actuation = new Actuation({
+    ...{ book, desk, memory, clock, random, emit },
+    profileOf: (key) => profiles.of(key),
+    limits: options.actuation,
+    observer: observers.actuation,
+    epoch: options.epoch,
+  });
+  const reconcile = new Reconcile({
+    ...{ book, desk, memory, actuation, clock, random, emit },
+    providers: options.providers,
+    limits: options.reconcile,
+    observer: observers.reconcile,
+  });
+  const freezes = new Freezes(store.freezes);
+  const frozen = new FrozenMachines({
+    book,
+    freezes,
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
+  desk.onBreaker((provider, state) => observers.breaker(provider, state));
+  return {
+    ...{
+      parts,
+      startedMs,
+      book,
+      memory,
+      desk,
+      actuation,
+      reconcile,
+      freezes,
+      frozen,
+      engine,
+      metrics,
+      profiles,
+    },
+    rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
+    shortfalls: new Shortfalls(),
+    ended: new EndedRows(fleet),
+    sessions: new Map(),
+    reported: new Set(),
+    phase: 'starting',
+  };
+}

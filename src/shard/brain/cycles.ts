@@ -1,0 +1,265 @@
+// Cycles: when they come, and what one does. On a tick, and sooner when demand changes or somebody gives an order, but
+// not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
+
+import { ClaimWatch, type Decision } from '../../engine/index.ts';
+import type { Action, DecisionOptions, Need } from '../../model/index.ts';
+import type { CycleView, WaitingActionView } from '../views.ts';
+import { type RefusedAction, stampOf } from './actuation/actuation.ts';
+import { AvailableCapacity } from './available-capacity.ts';
+import type { BrainState } from './brain.ts';
+import { type Admission, countByKind, type WaitReason } from './rails.ts';
+import { statusOf } from './status.ts';
+
+/** Actions that wait, as far as they are kept to be shown. */
+const MAX_WAITING = 1000;
+
+export class Cycles {
+  readonly #state: BrainState;
+  readonly #capacity: AvailableCapacity;
+  readonly #claims = new ClaimWatch();
+  #cancel: () => void = () => {};
+  #dueMs = Number.POSITIVE_INFINITY;
+  #endedMs = Number.NEGATIVE_INFINITY;
+  #number = 0;
+  #isStopped = false;
+  #decision: Decision | null = null;
+  #options: DecisionOptions | null = null;
+  #last: CycleView | null = null;
+  #waiting: readonly WaitingActionView[] = [];
+
+  constructor(state: BrainState) {
+    this.#state = state;
+    this.#capacity = new AvailableCapacity(state.book.fleet);
+  }
+
+  /** The last cycle; null before the first. */
+  get last(): CycleView | null {
+    return this.#last;
+  }
+
+  /** What the last cycle decided, and on which options. Good until the next one. */
+  get decision(): { readonly decided: Decision; readonly options: DecisionOptions } | null {
+    return this.#decision === null ? null : { decided: this.#decision, options: this.#options! };
+  }
+
+  /** What the last cycle decided and did not begin. */
+  get waiting(): readonly WaitingActionView[] {
+    return this.#waiting;
+  }
+
+  start(): void {
+    this.#at(this.#now);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  /** A cluster's complete demand. */
+  demand(cluster: string, needs: readonly Need[]): void {
+    const { book, reported, ended } = this.#state;
+    book.append({ kind: 'demand', cluster, needs });
+    reported.add(cluster);
+    ended.reported(cluster);
+    this.soon();
+  }
+
+  connected(cluster: string): void {
+    this.#capacity.forget(cluster);
+    this.soon();
+  }
+
+  disconnected(cluster: string): void {
+    this.#capacity.forget(cluster);
+  }
+
+  /** Something wants a decision: the next cycle comes as soon as the spacing allows. */
+  soon(): void {
+    this.#at(Math.max(this.#now, this.#endedMs + this.#state.parts.options.cycle.spacingMs));
+  }
+
+  get #now(): number {
+    return this.#state.parts.clock.now();
+  }
+
+  #at(dueMs: number): void {
+    if (this.#isStopped || dueMs >= this.#dueMs) return;
+    this.#cancel();
+    this.#dueMs = dueMs;
+    this.#cancel = this.#state.parts.clock.after(dueMs - this.#now, () => this.#run());
+  }
+
+  #run(): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    const { monotonicMs, options } = this.#state.parts;
+    const began = monotonicMs();
+    const hasMore = this.#cycle(began);
+    this.#endedMs = this.#now;
+    // The interval is from start to start, so that long cycles do not come less often than they must.
+    const spent = monotonicMs() - began;
+    this.#at(this.#now + Math.max(options.cycle.spacingMs, options.cycle.intervalMs - spent));
+    if (hasMore) this.soon();
+  }
+
+  /** Returns whether another cycle should follow at once. */
+  #cycle(began: number): boolean {
+    const state = this.#state;
+    const { book, memory, profiles, metrics } = state;
+    const { monotonicMs } = state.parts;
+    // Numbers of the old decision mean nothing once the ledger is written.
+    this.#decision = null;
+    profiles.forget();
+    const applied = book.freeze();
+    memory.frozen(applied);
+    memory.flush();
+    for (const { entry, problems } of applied.refused)
+      this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
+    if (!this.#mayDecide()) return false;
+    metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
+    const options = this.#decisionOptions();
+    const decision = state.engine.decide(this.#now, options, {});
+    this.#decision = decision;
+    this.#options = options;
+    const decided = decision.actions();
+    const carrying = monotonicMs();
+    const { admission, refused } = this.#carryOut(decision, decided);
+    metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
+    this.#follow(decision);
+    this.#publish(decision, { began, decided, admission, refused });
+    return admission.waiting.deferred.length > 0;
+  }
+
+  /**
+   * With part of the inventory, what the other part has would be bought again. So the first cycle waits for every
+   * provider, but not for ever.
+   */
+  #mayDecide(): boolean {
+    const state = this.#state;
+    if (state.phase === 'running') return true;
+    if (state.phase !== 'starting') return false;
+    const waitedMs = this.#now - state.startedMs;
+    if (!state.reconcile.isReady && waitedMs < state.parts.options.cycle.readyWaitMs) return false;
+    if (!state.reconcile.isReady) {
+      const unread = state.parts.options.providers.filter(
+        (name) => !state.reconcile.readingsOf(name).hasListed,
+      );
+      this.#log('warn', 'providers-not-read', { unread, waitedMs });
+    }
+    state.phase = 'running';
+    this.#log('info', 'deciding', { machines: state.book.fleet.machines.count });
+    return true;
+  }
+
+  #decisionOptions(): DecisionOptions {
+    const { book, actuation, freezes, reported, parts } = this.#state;
+    const { clusters } = book.fleet;
+    const names = clusters.sorted().map((number) => clusters.nameOf(number));
+    return {
+      readyClusters: new Set(reported),
+      cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
+      releaseHoldSeconds: parts.options.releaseHoldSeconds,
+      weights: parts.options.weights,
+    };
+  }
+
+  #carryOut(decision: Decision, decided: readonly Action[]) {
+    const { book, rails, freezes, actuation, profiles, metrics } = this.#state;
+    const { machines, clusters } = book.fleet;
+    for (const [id, key] of decision.restamps()) {
+      const profile = profiles.of(key);
+      if (profile === undefined) continue;
+      const stamp = stampOf(profile, key);
+      // The machine goes on under the priority it was bound at; what it is bound for is another row.
+      const priority = book.standing(id)?.stamp?.priority ?? profile.priority;
+      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = book.standing(id)?.stamp ?? stamp;
+      book.append({
+        kind: 'restamp',
+        id,
+        key,
+        priority,
+        interruptionPenaltyDollars,
+        reclamationPenaltyDollars,
+      });
+    }
+    const admission = rails.admit(decided, {
+      nowMs: this.#now,
+      configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
+      freezes,
+    });
+    const refused = actuation.accept(admission.admitted);
+    metrics.admitted(admission);
+    metrics.dropped.add(refused.filter(({ why }) => why === 'dropped').length);
+    metrics.deduped.add(refused.filter(({ why }) => why === 'deduped').length);
+    return { admission, refused };
+  }
+
+  /** What follows from a decision apart from its actions. */
+  #follow(decision: Decision): void {
+    const { book, shortfalls, profiles, ended, metrics } = this.#state;
+    shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    metrics.shortfalls(shortfalls.gauges);
+    for (const key of ended.take()) book.append({ kind: 'row-ended', key });
+  }
+
+  #publish(
+    decision: Decision,
+    cycle: {
+      readonly began: number;
+      readonly decided: readonly Action[];
+      readonly admission: Admission;
+      readonly refused: readonly RefusedAction[];
+    },
+  ): void {
+    const { parts, sessions, metrics, freezes, actuation } = this.#state;
+    const { admission, refused } = cycle;
+    for (const { cluster, updates } of this.#capacity.updates(sessions.keys(), this.#now))
+      parts.emit({ kind: 'available-capacity', cluster, updates });
+    const metClaimChanges = decision.claimChanges(this.#claims);
+    metrics.metClaimChanges.add(metClaimChanges);
+    metrics.freezes(
+      freezes.list().length,
+      freezes.list().some(({ id }) => id === 'fleet'),
+    );
+    metrics.queueDepth.set(actuation.counts.queued);
+    metrics.inflight.set(actuation.counts.inFlight);
+    this.#waiting = waitingOf(admission, refused);
+    const durationMs = parts.monotonicMs() - cycle.began;
+    metrics.cycle.observe(durationMs / 1000);
+    this.#last = {
+      number: ++this.#number,
+      atMs: this.#now,
+      durationMs,
+      unmet: decision.unmet.length,
+      metClaimChanges,
+      decided: countByKind(cycle.decided),
+      admitted: countByKind(admission.admitted),
+      waiting: waitingCounts(admission, refused),
+    };
+    parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last) });
+  }
+
+  #log(level: 'info' | 'warn', event: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#state.parts.tell({ kind: 'log', level, event, fields });
+  }
+}
+
+function waitingCounts(
+  { waiting }: Admission,
+  refused: readonly RefusedAction[],
+): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const [why, actions] of Object.entries(waiting)) if (actions.length > 0) counts[why] = actions.length;
+  for (const { why } of refused) counts[why] = (counts[why] ?? 0) + 1;
+  return counts;
+}
+
+function waitingOf({ waiting }: Admission, refused: readonly RefusedAction[]): readonly WaitingActionView[] {
+  const views: WaitingActionView[] = [];
+  const add = ({ kind, machine, cluster, reason }: Action, why: string): void => {
+    if (views.length < MAX_WAITING) views.push({ kind, machine, cluster, reason, why });
+  };
+  for (const why of Object.keys(waiting) as WaitReason[]) for (const action of waiting[why]) add(action, why);
+  for (const { action, why } of refused) add(action, why);
+  return views;
+}

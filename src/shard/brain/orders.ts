@@ -1,0 +1,114 @@
+// What people tell a running shard. Every order is logged with who gave it; what changes nothing says why.
+
+import { printable } from '../../model/index.ts';
+import type { Order, OrderResult } from '../views.ts';
+import type { BrainState } from './brain.ts';
+import { MAX_FREEZES } from './freezes.ts';
+
+export function carryOut(state: BrainState, order: Order): OrderResult {
+  const result = resultOf(state, order);
+  const { kind, who } = order;
+  const fields = {
+    order: kind,
+    ...subjectOf(order),
+    who: printable(who),
+    isDone: result.isDone,
+    message: result.message,
+  };
+  state.parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
+  return result;
+}
+
+function resultOf(state: BrainState, order: Order): OrderResult {
+  switch (order.kind) {
+    case 'freeze':
+      return freeze(state, order);
+    case 'unfreeze':
+      return unfreeze(state, order.id);
+    case 'retry':
+      return about(state.actuation.retry(order.machine), order.machine, 'is looked at afresh');
+    case 'quarantine':
+      return about(
+        state.actuation.quarantine(order.machine, order.who, order.why),
+        order.machine,
+        'is kept out of all decisions until "bigfleet retry"',
+      );
+    case 'forget':
+      return forget(state, order.machine);
+    case 'accept-list':
+      return state.reconcile.acceptList(order.provider)
+        ? done(`The List of ${printable(order.provider)} counts.`)
+        : refused(`There is no provider ${printable(order.provider)}.`);
+    case 'accept-rollup':
+    case 'refuse-rollup':
+      throw new Error('roll-ups are held by the hands');
+  }
+}
+
+function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freeze' }>): OrderResult {
+  const { freezes, parts } = state;
+  const { scope, who, why } = order;
+  const made = freezes.add(scope, who, why, parts.clock.now());
+  if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
+  freezeChanged(state, scope.cluster);
+  const isOlder = made.who !== who || made.why !== why;
+  return done(
+    isOlder
+      ? `${made.id} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${made.who}: ${made.why}`
+      : `${made.id} is frozen.`,
+  );
+}
+
+function unfreeze(state: BrainState, id: string): OrderResult {
+  const known = state.freezes.list().find((each) => each.id === id);
+  if (known === undefined || !state.freezes.remove(id))
+    return refused(`There is no freeze "${printable(id)}".`);
+  freezeChanged(state, known.cluster);
+  return done(`${id} is no longer frozen.`);
+}
+
+/** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. */
+function freezeChanged({ frozen }: BrainState, cluster: string | null): void {
+  if (cluster !== null) frozen.changed(cluster);
+}
+
+function forget({ actuation, book }: BrainState, machine: string): OrderResult {
+  if (actuation.forget(machine))
+    return done(`Machine ${printable(machine)} is hidden. It stays on record and costs what it costs.`);
+  const isThere = book.standing(machine) !== null;
+  return refused(
+    isThere ? `Machine ${printable(machine)} is not Failed.` : `There is no machine ${printable(machine)}.`,
+  );
+}
+
+function about(isDone: boolean, machine: string, what: string): OrderResult {
+  return isDone
+    ? done(`Machine ${printable(machine)} ${what}.`)
+    : refused(`There is no machine ${printable(machine)}.`);
+}
+
+function subjectOf(order: Order): Readonly<Record<string, unknown>> {
+  switch (order.kind) {
+    case 'freeze':
+      return { ...order.scope, why: printable(order.why) };
+    case 'unfreeze':
+      return { freeze: printable(order.id) };
+    case 'retry':
+    case 'forget':
+    case 'quarantine':
+      return { machine: printable(order.machine) };
+    case 'accept-list':
+      return { provider: printable(order.provider) };
+    case 'accept-rollup':
+    case 'refuse-rollup':
+      return { cluster: printable(order.cluster) };
+  }
+}
+
+function done(message: string): OrderResult {
+  return { isDone: true, message };
+}
+
+function refused(message: string): OrderResult {
+  return { isDone: false, message };
+}

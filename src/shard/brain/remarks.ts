@@ -1,0 +1,40 @@
+// What stands in the way of a Need outside the decision: things that people can change.
+
+import type { Verdict } from '../../model/index.ts';
+import type { BrainState } from './brain.ts';
+
+export function remarksOn(state: BrainState, { key }: Verdict): readonly string[] {
+  const { sessions, actuation, freezes, reconcile, desk, parts } = state;
+  const { cluster } = key;
+  const remarks: string[] = [];
+  if (!sessions.has(cluster)) remarks.push(`Cluster ${cluster} has no session, so no machine can join it.`);
+  for (const muted of actuation.mutedClusters) {
+    if (muted.cluster === cluster)
+      remarks.push(
+        `Cluster ${cluster} is asked for no bootstrap data until ${time(muted.untilMs)}: ${muted.why}`,
+      );
+  }
+  for (const { id, cluster: of, action, who, why } of freezes.list()) {
+    if (of === null || of === cluster)
+      remarks.push(`${action ?? 'Everything'} is frozen (${id}) by ${who}: ${why}`);
+  }
+  for (const provider of parts.options.providers) {
+    if (desk.breakerOf(provider) !== 'closed') remarks.push(`Provider ${provider} does not answer.`);
+    const { hasListed, lastError } = reconcile.readingsOf(provider);
+    if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start: ${lastError}`);
+  }
+  for (const { provider, instanceType, zone, why, untilMs } of actuation.heldOfferings.slice(
+    0,
+    MAX_OFFERINGS,
+  ))
+    remarks.push(`${provider} sells no ${instanceType} in ${zone} until ${time(untilMs)}: ${why}`);
+  if (parts.options.rails.dryRun) remarks.push('This is a dry run: nothing is carried out.');
+  return remarks;
+}
+
+/** Offerings that are sold out, in one answer. */
+const MAX_OFFERINGS = 5;
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}

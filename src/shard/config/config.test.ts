@@ -1,0 +1,260 @@
+// Settings from four places, everything that is wrong in one go, and a print that reads back as the same.
+
+import { availableParallelism } from 'node:os';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CapacityType, MachineState } from '../../model/index.ts';
+import { DEFAULT_BRAIN } from '../brain/options.ts';
+import {
+  brainOptionsOf,
+  type ConfigSources,
+  defaultConfig,
+  type LoadedConfig,
+  loadConfig,
+} from './config.ts';
+import { didYouMean } from './nearest.ts';
+import { printConfig } from './print.ts';
+import { KEYS, settingOf, variableOf } from './settings.ts';
+
+interface SomeSources extends Partial<Omit<ConfigSources, 'file'>> {
+  readonly yaml?: string;
+}
+
+function load({ yaml, env = {}, flags = {} }: SomeSources, toStart = false) {
+  const file = yaml === undefined ? {} : { file: { path: 'shard.yaml', text: yaml } };
+  return loadConfig({ ...file, env, flags }, toStart);
+}
+
+function loaded(sources: SomeSources): LoadedConfig {
+  const result = load(sources);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.value;
+}
+
+function problemsOf(sources: SomeSources, toStart = false): string[] {
+  const result = load(sources, toStart);
+  if (result.ok) return [];
+  expect(new Set(result.problems.map(({ code }) => code))).toEqual(new Set(['BF_CONFIG_INVALID']));
+  return result.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe('the configuration of a shard', () => {
+  it('given nothing, then a brain runs as it does by default, on all cores but one', () => {
+    const config = defaultConfig();
+    expect(loaded({}).config).toEqual(config);
+    const { releaseHoldSeconds, engine, ...brain } = brainOptionsOf(config, 7n, 42);
+    const { releaseHoldSeconds: holds, engine: standard, ...rest } = DEFAULT_BRAIN;
+    expect(brain).toEqual({ shard: 'shard-0', epoch: 7n, seed: 42, providers: [], ...rest });
+    expect(engine).toEqual({ ...standard, workers: Math.max(1, availableParallelism() - 1) });
+    expect(new Map([...releaseHoldSeconds].filter(([, seconds]) => seconds > 0))).toEqual(holds);
+  });
+
+  it('given a setting in several places, then flags beat the environment, which beats the file', () => {
+    const yaml = 'id: from-file\nlisten: 127.0.0.1:1\ncycle: { interval: 1m, spacing: 1m }\n';
+    const env = { BIGFLEET_SHARD_LISTEN: '127.0.0.1:2', BIGFLEET_SHARD_CYCLE_INTERVAL: '2m', OTHER: 'x' };
+    const { config, origins } = loaded({ yaml, env, flags: { 'cycle.interval': '3m' } });
+    expect(config).toMatchObject({
+      id: 'from-file',
+      listen: '127.0.0.1:2',
+      cycle: { intervalMs: 180_000, spacingMs: 60_000 },
+    });
+    expect(Object.fromEntries(origins)).toEqual({
+      id: 'shard.yaml:1 id',
+      listen: 'BIGFLEET_SHARD_LISTEN',
+      'cycle.interval': '--cycle-interval',
+      'cycle.spacing': 'shard.yaml:3 cycle.spacing',
+    });
+  });
+
+  it('given values of every kind, then they arrive in the units of the brain', () => {
+    const yaml = `
+epochAtLeast: 12
+providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
+phase1: { workers: 3, lanes: fixed:2, incremental: false }
+rails: { reclaimCapFraction: 0.5, dryRun: true }
+victimWeights: { priority: 2.5 }
+releaseHold: { reserved: 2d, spot: never }
+actuation: { deadlines: { draining: 1h }, machineBackoff: { base: 1.5s } }
+breaker: { failures: 9, max: 1h }
+`;
+    const { config } = loaded({ yaml });
+    const options = brainOptionsOf(config, 12n, 1);
+    expect(config.epochAtLeast).toBe(12n);
+    expect(options).toMatchObject({
+      providers: ['metal', 'cloud'],
+      engine: { workers: 3, lanes: 2, incremental: false },
+      rails: { reclaimFraction: 0.5, dryRun: true },
+      weights: { priority: 2.5 },
+      actuation: { deadlineMs: { [MachineState.Draining]: 3_600_000 }, machine: { baseMs: 1500 } },
+      desk: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
+    });
+    expect(options.releaseHoldSeconds.get(CapacityType.Reserved)).toBe(172_800);
+    expect(options.releaseHoldSeconds.get(CapacityType.Spot)).toBe(0);
+  });
+
+  it('given providers in texts, then lists of variables and repeated flags mean the same', () => {
+    const providers = [
+      { name: 'a', address: '127.0.0.1:1' },
+      { name: 'b', address: 'localhost:2' },
+    ];
+    const env = { BIGFLEET_SHARD_PROVIDERS: 'a=127.0.0.1:1,b=localhost:2' };
+    expect(loaded({ env }).config.providers).toEqual(providers);
+    const flags = { providers: ['a=127.0.0.1:1', 'b=localhost:2'] };
+    expect(loaded({ env: { BIGFLEET_SHARD_PROVIDERS: 'c=localhost:3' }, flags }).config.providers).toEqual(
+      providers,
+    );
+  });
+
+  it('given many mistakes in all places, then all are listed, each with its place', () => {
+    const yaml = `
+id: 5
+lisen: 127.0.0.1:1
+cycle:
+  intervall: 5s
+  spacing: 200
+rails: 0.05
+providers: [{ name: a, address: nowhere }]
+`;
+    const env = { BIGFLEET_SHARD_PHASE1_WORKERS: '0', BIGFLEET_SHARD_DATADIR: '/x' };
+    const flags = { 'rails.dryRun': 'perhaps', 'releaseHold.spot': '5' };
+    expect(problemsOf({ yaml, env, flags }, true)).toEqual([
+      'shard.yaml:3 lisen: There is no such setting. Did you mean listen?',
+      'shard.yaml:5 cycle.intervall: There is no such setting. Did you mean cycle.interval?',
+      'shard.yaml:7 rails: Expected settings by name, as in "listen: 127.0.0.1:7780".',
+      'BIGFLEET_SHARD_DATADIR: There is no such setting. Did you mean BIGFLEET_SHARD_DATA_DIR?',
+      'shard.yaml:2 id: Expected a name of letters, digits, dots, dashes and underscores, at most 253, found "5".',
+      'shard.yaml:6 cycle.spacing: Expected a duration from 0s to 24d, such as 500ms, 10s or 5m, found "200".',
+      expect.stringContaining('shard.yaml:8 providers: Expected providers as NAME=HOST:PORT'),
+      'BIGFLEET_SHARD_PHASE1_WORKERS: Expected auto, or a whole number from 1 to 1024, found "0".',
+      '--dry-run: Expected true or false, found "perhaps".',
+      expect.stringContaining('--release-hold-spot: Expected a duration'),
+    ]);
+  });
+
+  it('given what a service in Kubernetes puts into every pod, then it is none of ours', () => {
+    const env = {
+      BIGFLEET_SHARD_SERVICE_HOST: '10.0.0.1',
+      BIGFLEET_SHARD_SERVICE_PORT: '7780',
+      BIGFLEET_SHARD_SERVICE_PORT_GRPC: '7780',
+      BIGFLEET_SHARD_PORT: 'tcp://10.0.0.1:7780',
+      BIGFLEET_SHARD_PORT_7780_TCP: 'tcp://10.0.0.1:7780',
+      BIGFLEET_SHARD_PORT_7780_TCP_ADDR: '10.0.0.1',
+      BIGFLEET_SHARD_API_SERVICE_HOST: '10.0.0.2',
+      BIGFLEET_SHARD_ID: '',
+    };
+    expect(loaded({ env }).config).toEqual(defaultConfig());
+    const named = KEYS.map(variableOf).filter((name) => /_PORT$|_SERVICE_/.test(name));
+    expect(named).toEqual([]);
+  });
+
+  it.each([
+    ['a: [1', /shard\.yaml:1: /],
+    ['id: a\nid: b', /shard\.yaml:2: /],
+    ['- id', /shard\.yaml: Expected settings by name/],
+    ['id:', /shard\.yaml:1 id: Expected a name.* found nothing/],
+    ['interval: 5s', /Did you mean cycle\.interval\?/],
+    ['__proto__: { x: 1 }', /There is no such setting\./],
+    ['tls: { cert: a }', /missing: tls\.key, tls\.ca/],
+    ['listen: :7780', /0\.0\.0\.0:7780 is not on loopback/],
+    ['api: 10.0.0.1:8780', /HTTP has no TLS/],
+    ['providers: [{ name: a, address: far.example:1 }]', /far\.example:1 is not on loopback/],
+    ['providers: [{ name: a, address: localhost:1 }, { name: a, address: localhost:2 }]', /Two .* named a/],
+    ['providers: [{ name: a, address: localhost:1, zone: b }]', /Expected providers/],
+    ['api: 127.0.0.1:7780', /same as listen/],
+    ['breaker: { base: 1h }', /breaker\.base is more than breaker\.max/],
+    ['reconcile: { interval: 2m }', /reconcile\.interval is more than reconcile\.fullInterval/],
+    ['cycle: { interval: 25d }', /Expected a duration/],
+    ['rails: { reclaimCapFraction: 1.5 }', /Expected a number from 0 to 1/],
+    ['epochAtLeast: 9223372036854775807', /Expected a whole number/],
+    ['listen: 127.0.0.1:70000', /Expected HOST:PORT/],
+  ])('refuses %j', (yaml, why) => {
+    expect(problemsOf({ yaml }).join('\n')).toMatch(why);
+  });
+
+  it('given --insecure or all TLS files, then other addresses are fine', () => {
+    const yaml = 'listen: :7780\nproviders: [{ name: a, address: far.example:1 }]\n';
+    const { tls } = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a }` }).config;
+    expect(tls).toEqual({ cert: 'c', key: 'k', ca: 'a' });
+    const insecure = loaded({ yaml: `${yaml}api: :8780`, flags: { insecure: true } }).config;
+    expect(insecure).toMatchObject({ listen: '0.0.0.0:7780', insecure: true, tls: null });
+  });
+
+  it('given no provider, then only a shard that is to start minds', () => {
+    expect(problemsOf({ yaml: '' })).toEqual([]);
+    expect(problemsOf({ yaml: '' }, true)).toEqual([expect.stringContaining('At least one is needed')]);
+    expect(problemsOf({ yaml: 'providers: []' }, true)).toHaveLength(1);
+  });
+
+  it('given anchors and empty sections, then they are read as YAML means them', () => {
+    const yaml = 'cycle:\nactuation:\n  retry: &r { base: 2s, max: 3s }\n  machineBackoff: *r\n';
+    expect(loaded({ yaml }).config.actuation.machine).toEqual({ baseMs: 2000, maxMs: 3000 });
+  });
+});
+
+describe('the printed configuration', () => {
+  it('given values that are not the default, then it says where they came from, and of others nothing', () => {
+    const env = { BIGFLEET_SHARD_CYCLE_INTERVAL: '5s', BIGFLEET_SHARD_ID: 'shard-0' };
+    const text = printConfig(
+      loaded({ env, yaml: 'dataDir: "a # b"\n', flags: { providers: ['m=localhost:1'] } }),
+    );
+    expect(text).toContain('  interval: 5s  # BIGFLEET_SHARD_CYCLE_INTERVAL\n');
+    expect(text).toContain('dataDir: "a # b"  # shard.yaml:1 dataDir\n');
+    expect(text).toContain('providers:  # --provider\n  - {"name":"m","address":"localhost:1"}\n');
+    expect(text).toContain('\nid: shard-0\n');
+    expect(text).toContain('\n  # cert:\n');
+    expect(text.match(/ {2}# /g)).toHaveLength(3 + 3);
+  });
+
+  it('given any configuration, then the print of it is the same configuration, and has every setting', () => {
+    const ms = fc.integer({ min: 10, max: 20 * 86_400_000 });
+    const given = fc.record(
+      {
+        id: fc.stringMatching(/^[a-z0-9][a-z0-9.]{0,5}$/),
+        dataDir: fc.string({ minLength: 1 }).filter((text) => !text.includes('\0')),
+        epochAtLeast: fc.bigInt({ min: 0n, max: 2n ** 63n - 2n }).map(String),
+        'tls.cert': fc.constant('c'),
+        'tls.key': fc.constant('null'),
+        'tls.ca': fc.constant('~'),
+        'cycle.spacing': ms.map((value) => `${value}ms`),
+        'rails.reclaimCapFraction': fc
+          .double({ min: 0, max: 1, noNaN: true })
+          .map((value) => value.toFixed(6)),
+        'phase1.lanes': fc.constantFrom('auto', 'fixed:3'),
+        'releaseHold.spot': fc.constantFrom('never', '1500ms', '2h'),
+        providers: fc.constantFrom(['a=localhost:1'], ['a=127.0.0.1:1', 'true=[::1]:2']),
+      },
+      { requiredKeys: ['tls.cert', 'tls.key', 'tls.ca'] },
+    );
+    fc.assert(
+      fc.property(given, (flags) => {
+        const first = loaded({ flags });
+        const text = printConfig(first);
+        expect(loaded({ yaml: text }).config).toEqual(first.config);
+        for (const key of KEYS) expect(text).toContain(`${key.split('.').at(-1)}:`);
+      }),
+    );
+  });
+});
+
+describe('the table of settings', () => {
+  it('given any default, then it is a value that its setting takes and writes', () => {
+    for (const key of KEYS) {
+      const { kind, standard } = settingOf(key);
+      if (standard !== undefined) expect([key, kind.read(kind.write(standard))]).toEqual([key, standard]);
+    }
+  });
+
+  it('has every flag once', () => {
+    const flags = KEYS.map((key) => settingOf(key).flag).filter((flag) => flag !== undefined);
+    expect(new Set(flags).size).toBe(flags.length);
+  });
+
+  it.each([
+    ['lisen', ' Did you mean listen?'],
+    ['DATADIR', ' Did you mean dataDir?'],
+    ['cpu', ''],
+    ['', ''],
+  ])('a question after %j is %j', (word, question) => {
+    expect(didYouMean(word, ['listen', 'dataDir', 'cycle.interval'])).toBe(question);
+  });
+});

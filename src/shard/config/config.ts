@@ -1,0 +1,258 @@
+// The configuration of a shard: defaults, below one YAML file, below the environment, below flags. Everything that is
+// wrong is found in one go, and each problem says where it stands.
+
+import { availableParallelism } from 'node:os';
+import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
+import { isLoopback, type TlsFiles } from '../../wire/index.ts';
+import type { BrainOptions } from '../brain/options.ts';
+import { described, type ProviderSpec } from './kinds.ts';
+import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
+import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
+
+type Brain = Omit<BrainOptions, 'shard' | 'epoch' | 'providers' | 'seed'>;
+
+export interface ShardConfig extends Brain {
+  readonly id: string;
+  /** Sessions of operators, gRPC. */
+  readonly listen: string;
+  /** Read and control API, metrics and health; HTTP. */
+  readonly api: string;
+  readonly dataDir: string;
+  readonly providers: readonly ProviderSpec[];
+  /** null: plaintext. */
+  readonly tls: TlsFiles | null;
+  readonly insecure: boolean;
+  /** 0: whatever comes next. */
+  readonly epochAtLeast: bigint;
+  readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
+}
+
+export interface ConfigSources {
+  readonly file?: { readonly path: string; readonly text: string };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Flags;
+}
+
+export interface LoadedConfig {
+  readonly config: ShardConfig;
+  readonly values: Values;
+  /** Where each value that was given came from, the last source of each. */
+  readonly origins: ReadonlyMap<SettingKey, string>;
+}
+
+/** `toStart`: what only a shard that is to run needs is asked for too. */
+export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean): Result<LoadedConfig> {
+  const sources = [
+    ...(file === undefined ? [] : [fromFile(file.path, file.text)]),
+    fromEnvironment(env),
+    fromFlags(flags),
+  ];
+  const problems: Problem[] = sources.flatMap((source) => source.problems);
+  const values: Record<string, unknown> = { ...standardValues() };
+  const origins = new Map<SettingKey, string>();
+  for (const given of sources.flatMap((source) => source.given)) {
+    const value = valueFrom(given, problems);
+    if (value === undefined) continue;
+    values[given.key] = value;
+    origins.set(given.key, given.where);
+  }
+  const typed = values as unknown as Values;
+  problems.push(...contradictions(typed, (key) => origins.get(key) ?? key));
+  if (
+    toStart &&
+    typed.providers.length === 0 &&
+    !isTried(
+      'providers',
+      sources.flatMap(({ given }) => given),
+    )
+  ) {
+    problems.push(
+      problem(
+        'providers',
+        `At least one is needed: --provider NAME=HOST:PORT, ${variableOf('providers')}, or providers in the file.`,
+      ),
+    );
+  }
+  return problems.length > 0 ? refused(problems) : ok({ config: configOf(typed), values: typed, origins });
+}
+
+/** What a shard does if nobody says anything; it has no providers. */
+export function defaultConfig(): ShardConfig {
+  return configOf(standardValues());
+}
+
+export function brainOptionsOf(config: ShardConfig, epoch: bigint, seed: number): BrainOptions {
+  const { id, providers, cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile } =
+    config;
+  return {
+    shard: id,
+    epoch,
+    seed,
+    providers: providers.map(({ name }) => name),
+    ...{ cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile },
+  };
+}
+
+function standardValues(): Values {
+  return Object.fromEntries(KEYS.map((key) => [key, settingOf(key).standard])) as unknown as Values;
+}
+
+function valueFrom({ key, raw, where }: Given, problems: Problem[]): unknown {
+  const { kind } = settingOf(key);
+  const value = kind.read(raw);
+  if (value === undefined) problems.push(problem(where, `Expected ${kind.what}, found ${described(raw)}.`));
+  return value;
+}
+
+/** A value that was refused is said to be wrong, not missing. */
+function isTried(key: SettingKey, given: readonly Given[]): boolean {
+  return given.some((each) => each.key === key && !(Array.isArray(each.raw) && each.raw.length === 0));
+}
+
+/** What is wrong with settings together. `where` names a setting by its source, or by its key if it is the default. */
+function contradictions(values: Values, where: (key: SettingKey) => string): Problem[] {
+  return [
+    ...tlsProblems(values, where),
+    ...plaintextProblems(values, where),
+    ...providerProblems(values, where),
+    ...orderProblems(values, where),
+  ];
+}
+
+function tlsProblems(values: Values, where: (key: SettingKey) => string): Problem[] {
+  const keys = ['tls.cert', 'tls.key', 'tls.ca'] as const;
+  const given = keys.filter((key) => values[key] !== undefined);
+  if (given.length === 0 || given.length === keys.length) return [];
+  const missing = keys.filter((key) => values[key] === undefined);
+  return [
+    problem(where(given[0]!), `All three TLS files are needed or none; missing: ${missing.join(', ')}.`),
+  ];
+}
+
+function plaintextProblems(values: Values, where: (key: SettingKey) => string): Problem[] {
+  if (values.insecure) return [];
+  const refusal = (place: string, address: string, remedy: string): Problem[] =>
+    isLoopback(address)
+      ? []
+      : [problem(place, `${address} is not on loopback and would be plaintext; ${remedy}`)];
+  const isPlain = values['tls.cert'] === undefined;
+  const grpcRemedy = 'give the TLS files, or say --insecure if the network itself is trusted.';
+  return [
+    ...(isPlain ? refusal(where('listen'), values.listen, grpcRemedy) : []),
+    ...(isPlain
+      ? values.providers.flatMap(({ address }) => refusal(where('providers'), address, grpcRemedy))
+      : []),
+    ...refusal(
+      where('api'),
+      values.api,
+      'HTTP has no TLS here: keep it on loopback, or say --insecure if the network itself is trusted.',
+    ),
+  ];
+}
+
+function providerProblems({ providers, listen, api }: Values, where: (key: SettingKey) => string): Problem[] {
+  const names = providers.map(({ name }) => name);
+  const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  const problems = [...twice].map((name) => problem(where('providers'), `Two providers are named ${name}.`));
+  if (listen === api && !listen.endsWith(':0'))
+    problems.push(problem(where('api'), `It is the same as listen.`));
+  return problems;
+}
+
+/** Pairs of which the first must not be the larger. */
+const ORDERED: readonly (readonly [SettingKey, SettingKey])[] = [
+  ...KEYS.filter((key) => key.endsWith('.base')).map((key) => [key, key.replace('.base', '.max')] as const),
+  ['reconcile.interval', 'reconcile.fullInterval'],
+] as [SettingKey, SettingKey][];
+
+function orderProblems(values: Values, where: (key: SettingKey) => string): Problem[] {
+  return ORDERED.filter(([low, high]) => (values[low] as number) > (values[high] as number)).map(
+    ([low, high]) => problem(where(low), `${low} is more than ${high}.`),
+  );
+}
+
+function configOf(values: Values): ShardConfig {
+  const { id, listen, api, dataDir, providers, insecure, epochAtLeast } = values;
+  const [cert, key, ca] = [values['tls.cert'], values['tls.key'], values['tls.ca']];
+  const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
+  return {
+    ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
+    log: { level: values['log.level'], format: values['log.format'] },
+    ...brainOf(values),
+  };
+}
+
+function brainOf(values: Values): Brain {
+  const workers = values['phase1.workers'];
+  return {
+    cycle: {
+      intervalMs: values['cycle.interval'],
+      spacingMs: values['cycle.spacing'],
+      readyWaitMs: values['cycle.readyWait'],
+    },
+    engine: {
+      workers: workers === 'auto' ? Math.max(1, availableParallelism() - 1) : workers,
+      lanes: values['phase1.lanes'],
+      retries: values['phase1.retries'],
+      incremental: values['phase1.incremental'],
+      checkEvery: values['phase1.checkEvery'],
+    },
+    rails: {
+      reclaimFraction: values['rails.reclaimCapFraction'],
+      maxActionsPerCycle: values['rails.maxActionsPerCycle'],
+      dryRun: values['rails.dryRun'],
+    },
+    weights: {
+      priority: values['victimWeights.priority'],
+      drainSpeed: values['victimWeights.drainSpeed'],
+      interruption: values['victimWeights.interruption'],
+      reclamation: values['victimWeights.reclamation'],
+    },
+    releaseHoldSeconds: new Map([
+      [CapacityType.BareMetal, values['releaseHold.bareMetal']],
+      [CapacityType.Reserved, values['releaseHold.reserved']],
+      [CapacityType.OnDemand, values['releaseHold.onDemand']],
+      [CapacityType.Spot, values['releaseHold.spot']],
+    ]),
+    ...limitsOf(values),
+  };
+}
+
+function limitsOf(values: Values): Pick<Brain, 'actuation' | 'desk' | 'reconcile'> {
+  const backoff = <K extends string>(key: K & BackoffKey) => ({
+    baseMs: values[`${key}.base`],
+    maxMs: values[`${key}.max`],
+  });
+  return {
+    actuation: {
+      bootstrapMs: values['actuation.bootstrapTimeout'],
+      attempts: values['actuation.attempts'],
+      retry: backoff('actuation.retry'),
+      machine: backoff('actuation.machineBackoff'),
+      offering: backoff('actuation.offeringBackoff'),
+      cluster: backoff('actuation.clusterBackoff'),
+      queuePerProvider: values['actuation.queuePerProvider'],
+      deadlineMs: {
+        [MachineState.Creating]: values['actuation.deadlines.creating'],
+        [MachineState.Configuring]: values['actuation.deadlines.configuring'],
+        [MachineState.Draining]: values['actuation.deadlines.draining'],
+        [MachineState.Deleting]: values['actuation.deadlines.deleting'],
+      },
+      records: values['actuation.records'],
+    },
+    desk: {
+      mutations: values['actuation.concurrency'],
+      mutationsPerProvider: values['actuation.concurrencyPerProvider'],
+      getsPerProvider: values['actuation.getsPerProvider'],
+      breakerFailures: values['breaker.failures'],
+      breaker: backoff('breaker'),
+    },
+    reconcile: {
+      changesMs: values['reconcile.interval'],
+      fullMs: values['reconcile.fullInterval'],
+      retry: backoff('reconcile.retry'),
+    },
+  };
+}
+
+type BackoffKey = SettingKey extends infer K ? (K extends `${infer Start}.base` ? Start : never) : never;

@@ -1,0 +1,54 @@
+// docs/configuration.md, made from the table of settings.
+
+import { KEYS, type SettingKey, settingOf, variableOf } from './settings.ts';
+
+export function configurationPage(): string {
+  return `${HEAD}
+| key | flag | default | what it may be | what it is for |
+|---|---|---|---|---|
+${KEYS.map(rowOf).join('\n')}
+`;
+}
+
+const HEAD = `# Configuration of a shard
+
+\`bigfleet shard\` takes its settings from four places; a later one wins:
+
+1. the defaults below;
+2. one YAML file, given with \`--config FILE\`. Dots in a key are sections: \`cycle.interval\` is \`interval\` below \`cycle\`;
+3. the environment: \`${variableOf('cycle.readyWait')}\` is \`cycle.readyWait\`, and so on for every key. An empty variable is
+   not set. Lists have commas: \`${variableOf('providers')}=metal=10.0.0.1:9000,cloud=10.0.0.2:9000\`;
+4. flags. A switch may be turned off too: \`--dry-run=false\`.
+
+Everything that is wrong is listed at once, each with the line, the variable or the flag where it stands; names that are
+no setting are wrong too. \`bigfleet shard --print-config\` prints what is in force, with the source of every value that is
+not the default; its output can be given back with \`--config\`.
+
+\`\`\`yaml
+id: shard-0
+dataDir: /var/lib/bigfleet
+providers:
+  - { name: metal, address: 127.0.0.1:9000 }
+  - { name: cloud, address: 127.0.0.1:9001 }
+cycle:
+  interval: 1s
+releaseHold:
+  onDemand: 10m
+  reserved: never
+\`\`\`
+
+This page is made from \`src/shard/config/settings.ts\` by \`npm run generate\`.
+`;
+
+function rowOf(key: SettingKey): string {
+  const { kind, standard, about, flag } = settingOf(key);
+  const plain = standard === undefined ? undefined : kind.write(standard);
+  const cells = [
+    `\`${key}\``,
+    flag === undefined ? '' : `\`--${flag}\``,
+    plain === undefined || (Array.isArray(plain) && plain.length === 0) ? 'none' : `\`${String(plain)}\``,
+    kind.what,
+    about,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}

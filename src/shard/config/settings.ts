@@ -1,0 +1,308 @@
+// Every setting of a shard in one table: its key in the YAML file, what it may be, its default and what it is for. The
+// names of variables and flags, what --print-config prints and docs/configuration.md all come from here.
+
+import { CapacityType, MachineState } from '../../model/index.ts';
+import type { BackoffLimits } from '../brain/backoff.ts';
+import { DEFAULT_BRAIN } from '../brain/options.ts';
+import {
+  ADDRESS,
+  autoOr,
+  COUNTER,
+  duration,
+  HOLD,
+  type Kind,
+  NAME,
+  number,
+  OPTIONAL_PATH,
+  oneOf,
+  PATH,
+  PROVIDERS,
+  type ProviderSpec,
+  SWITCH,
+  whole,
+} from './kinds.ts';
+
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  readonly standard: T;
+  /** What it is for, and what goes wrong on either side. */
+  readonly about: string;
+  /** Its flag without the dashes; none: the file and the environment only. */
+  readonly flag: string | undefined;
+}
+
+const { cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile } = DEFAULT_BRAIN;
+
+function setting<T>(kind: Kind<T>, standard: T, about: string, flag?: string): Setting<T> {
+  return { kind, standard, about, flag };
+}
+
+/** Both ends of a back-off. */
+function backoff<const K extends string>(key: K, { baseMs, maxMs }: BackoffLimits, about: string) {
+  return {
+    [`${key}.base`]: setting(
+      duration('1ms'),
+      baseMs,
+      `${about}: after the first failure; it doubles with each.`,
+    ),
+    [`${key}.max`]: setting(duration('1ms'), maxMs, `${about}: at most.`),
+  } as Record<`${K}.base` | `${K}.max`, Setting<number>>;
+}
+
+function hold(type: CapacityType, name: string, flag?: string): Setting<number> {
+  const about = `How long an Idle ${name} machine that nobody wants is kept before it is given back.`;
+  return setting(HOLD, releaseHoldSeconds.get(type) ?? 0, about, flag);
+}
+
+function deadline(state: keyof typeof actuation.deadlineMs, about: string): Setting<number> {
+  return setting(duration('1s'), actuation.deadlineMs[state], about);
+}
+
+const POSITIVE = whole(1, 1_000_000);
+
+export const SETTINGS = {
+  id: setting(
+    NAME,
+    'shard-0',
+    'Name of the shard. Providers and the coordinator know it by this; two shards never share one.',
+    'id',
+  ),
+  listen: setting(ADDRESS, '127.0.0.1:7780', 'Where operators connect, over gRPC.', 'listen'),
+  api: setting(
+    ADDRESS,
+    '127.0.0.1:8780',
+    'Where the read and control API, metrics and health are, over HTTP without TLS.',
+    'api',
+  ),
+  dataDir: setting(
+    PATH,
+    'bigfleet-data',
+    'Directory of everything that outlives the process. One process at a time; keep it on a disk that lasts.',
+    'data-dir',
+  ),
+  providers: setting<readonly ProviderSpec[]>(
+    PROVIDERS,
+    [],
+    'Capacity providers, at least one. Names are part of metrics, logs and commands. The flag may be repeated; flags replace the list of the file.',
+    'provider',
+  ),
+  epochAtLeast: setting(
+    COUNTER,
+    0n,
+    'Begin at this epoch if the next one is lower. For a shard that has lost its data directory; take it out after the start.',
+    'epoch-at-least',
+  ),
+  'tls.cert': setting(
+    OPTIONAL_PATH,
+    undefined,
+    'Certificate of this shard in PEM, for operators and providers alike. All three files, or none for plaintext.',
+    'tls-cert',
+  ),
+  'tls.key': setting(OPTIONAL_PATH, undefined, 'Its key in PEM.', 'tls-key'),
+  'tls.ca': setting(OPTIONAL_PATH, undefined, 'The authority that all ends trust, in PEM.', 'tls-ca'),
+  insecure: setting(
+    SWITCH,
+    false,
+    'Allow plaintext on addresses other than loopback, the API included. Whoever reaches the port may do everything.',
+    'insecure',
+  ),
+  'cycle.interval': setting(
+    duration('10ms'),
+    cycle.intervalMs,
+    'A cycle comes at least so often.',
+    'cycle-interval',
+  ),
+  'cycle.spacing': setting(
+    duration('0s'),
+    cycle.spacingMs,
+    'From the end of one cycle to the next that changed demand asks for. Shorter serves a burst sooner and sums up less.',
+    'cycle-spacing',
+  ),
+  'cycle.readyWait': setting(
+    duration('0s'),
+    cycle.readyWaitMs,
+    'How long decisions wait at the start for providers that do not answer. Too short, and what their machines do is bought again elsewhere.',
+    'ready-wait',
+  ),
+  'phase1.workers': setting(
+    autoOr(whole(1, 1024)),
+    'auto' as const,
+    'Threads that share a decision; auto: one less than there are cores, at least one. Never changes a decision.',
+    'phase1-workers',
+  ),
+  'phase1.lanes': setting(
+    autoOr(whole(1, 1024), 'fixed:'),
+    engine.lanes,
+    'Rows served from shared pools at a time. Never changes a decision.',
+    'phase1-lanes',
+  ),
+  'phase1.retries': setting(
+    whole(0, 1000),
+    engine.retries,
+    'How often a row in conflict is solved again before it waits. Never changes a decision.',
+    'phase1-retries',
+  ),
+  'phase1.incremental': setting(
+    SWITCH,
+    engine.incremental,
+    'Keep the credit of clusters that did not change. Never changes a decision; off costs time.',
+  ),
+  'phase1.checkEvery': setting(
+    whole(0, 1_000_000),
+    engine.checkEvery,
+    'Every so many incremental cycles one is compared with a full solve; 0: none.',
+  ),
+  'rails.reclaimCapFraction': setting(
+    number(0, 1),
+    rails.reclaimFraction,
+    'Share of a cluster that may be reclaimed in a cycle and in any 10 s; one machine may always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.',
+    'reclaim-cap-fraction',
+  ),
+  'rails.maxActionsPerCycle': setting(
+    whole(0, 1_000_000_000),
+    rails.maxActionsPerCycle,
+    'Actions a cycle, Preempts apart; 0: no limit.',
+    'max-actions-per-cycle',
+  ),
+  'rails.dryRun': setting(SWITCH, rails.dryRun, 'Decide and show, carry out nothing.', 'dry-run'),
+  'victimWeights.priority': setting(
+    number(0, 1e9),
+    weights.priority,
+    'Weight of the distance in priority when a victim is chosen.',
+  ),
+  'victimWeights.drainSpeed': setting(
+    number(0, 1e9),
+    weights.drainSpeed,
+    'Weight of a short drain when a victim is chosen.',
+  ),
+  'victimWeights.interruption': setting(
+    number(0, 1e9),
+    weights.interruption,
+    'Weight of a low interruption penalty when a victim is chosen.',
+  ),
+  'victimWeights.reclamation': setting(
+    number(0, 1e9),
+    weights.reclamation,
+    'Weight of a low reclamation penalty when a victim is chosen.',
+  ),
+  'releaseHold.bareMetal': hold(CapacityType.BareMetal, 'bare-metal'),
+  'releaseHold.reserved': hold(CapacityType.Reserved, 'reserved'),
+  'releaseHold.onDemand': hold(CapacityType.OnDemand, 'on-demand', 'release-hold-on-demand'),
+  'releaseHold.spot': hold(CapacityType.Spot, 'spot', 'release-hold-spot'),
+  'actuation.concurrency': setting(
+    POSITIVE,
+    desk.mutations,
+    'Calls that change machines at a time, of all providers. Lower starves a burst; higher only fills the queues of providers.',
+    'execute-concurrency',
+  ),
+  'actuation.concurrencyPerProvider': setting(
+    POSITIVE,
+    desk.mutationsPerProvider,
+    'Calls that change machines at a time at one provider, so that a slow one does not take them all.',
+    'execute-concurrency-per-provider',
+  ),
+  'actuation.getsPerProvider': setting(POSITIVE, desk.getsPerProvider, 'Gets at a time at one provider.'),
+  'actuation.queuePerProvider': setting(
+    POSITIVE,
+    actuation.queuePerProvider,
+    'Actions that may wait for a provider. More than a few cycles decide only grows stale.',
+  ),
+  'actuation.attempts': setting(
+    whole(1, 100),
+    actuation.attempts,
+    'Times a change is tried before its machine is given up for now.',
+  ),
+  'actuation.bootstrapTimeout': setting(
+    duration('1s'),
+    actuation.bootstrapMs,
+    'How long an operator may take to render the blob that a machine joins with.',
+    'bootstrap-timeout',
+  ),
+  'actuation.records': setting(
+    whole(0, 1_000_000),
+    actuation.records,
+    'Ended actions that are kept to be shown.',
+  ),
+  ...backoff('actuation.retry', actuation.retry, 'Wait between two calls for one action'),
+  ...backoff(
+    'actuation.machineBackoff',
+    actuation.machine,
+    'Time a machine is left alone when its action failed',
+  ),
+  ...backoff(
+    'actuation.offeringBackoff',
+    actuation.offering,
+    'Time nothing of an offering is bought when it was sold out',
+  ),
+  ...backoff(
+    'actuation.clusterBackoff',
+    actuation.cluster,
+    'Time a cluster that sent no blob is asked for none',
+  ),
+  'actuation.deadlines.creating': deadline(
+    MachineState.Creating,
+    'How long a machine may be Creating before a Get decides. Longer than providers take to give up.',
+  ),
+  'actuation.deadlines.configuring': deadline(MachineState.Configuring, 'The same of Configuring.'),
+  'actuation.deadlines.draining': deadline(
+    MachineState.Draining,
+    'The same of Draining, on top of the grace that pods get.',
+  ),
+  'actuation.deadlines.deleting': deadline(MachineState.Deleting, 'The same of Deleting.'),
+  'breaker.failures': setting(
+    POSITIVE,
+    desk.breakerFailures,
+    'Calls in a row without an answer after which a provider is left alone for a while.',
+  ),
+  ...backoff('breaker', desk.breaker, 'How long it is left alone'),
+  'reconcile.interval': setting(
+    duration('10ms'),
+    reconcile.changesMs,
+    'From the end of one reading of a provider to the next. Lower finds changes sooner and costs the provider more.',
+    'reconcile-interval',
+  ),
+  'reconcile.fullInterval': setting(
+    duration('100ms'),
+    reconcile.fullMs,
+    'How often everything is read, which alone shows what is gone.',
+    'reconcile-full-interval',
+  ),
+  ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  'log.level': setting(
+    oneOf('debug', 'info', 'warn', 'error'),
+    'info' as const,
+    'The least that is logged.',
+    'log-level',
+  ),
+  'log.format': setting(
+    oneOf('auto', 'json', 'text'),
+    'auto' as const,
+    'One line of JSON or of text for each event; auto: text on a terminal.',
+    'log-format',
+  ),
+};
+
+export type SettingKey = keyof typeof SETTINGS;
+
+/** Every setting with its value. */
+export type Values = {
+  readonly [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
+
+export const KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+export function settingOf(key: SettingKey): Setting<unknown> {
+  return SETTINGS[key] as Setting<unknown>;
+}
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key);
+}
+
+export const VARIABLE_PREFIX = 'BIGFLEET_SHARD_';
+
+/** The environment variable of a setting: cycle.readyWait is BIGFLEET_SHARD_CYCLE_READY_WAIT. */
+export function variableOf(key: SettingKey): string {
+  const words = key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll('.', '_');
+  return `${VARIABLE_PREFIX}${words.toUpperCase()}`;
+}

@@ -1,0 +1,99 @@
+// Where settings are given: a YAML file, the environment, flags. Each source yields raw values with the place they came
+// from, and problems with what is in it and is no setting.
+
+import { isAlias, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import { type Problem, printable } from '../../model/index.ts';
+import { didYouMean } from './nearest.ts';
+import { isSettingKey, KEYS, type SettingKey, settingOf, VARIABLE_PREFIX, variableOf } from './settings.ts';
+
+export interface Given {
+  readonly key: SettingKey;
+  readonly raw: unknown;
+  /** For people: `shard.yaml:3 cycle.interval`, the name of a variable, or a flag. */
+  readonly where: string;
+}
+
+export interface Source {
+  readonly given: readonly Given[];
+  readonly problems: readonly Problem[];
+}
+
+export function problem(path: string, message: string): Problem {
+  return { code: 'BF_CONFIG_INVALID', path, message };
+}
+
+export function fromFile(path: string, text: string): Source {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const file = printable(path);
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ message, pos }) =>
+      problem(`${file}:${lines.linePos(pos[0]).line}`, `${message}.`),
+    );
+    return { given: [], problems };
+  }
+  const given: Given[] = [];
+  const problems: Problem[] = [];
+  const walk = (node: ParsedNode | null, prefix: string): void => {
+    if (node === null || (isScalar(node) && node.value === null)) return;
+    if (!isMap(node)) {
+      const where = prefix === '' ? file : `${file}:${lines.linePos(node.range[0]).line} ${prefix}`;
+      problems.push(problem(where, 'Expected settings by name, as in "listen: 127.0.0.1:7780".'));
+      return;
+    }
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(key.value) : String(key);
+      const full = prefix === '' ? name : `${prefix}.${name}`;
+      const where = `${file}:${lines.linePos(key.range[0]).line} ${printable(full)}`;
+      const target = isAlias(value) ? (value.resolve(document) as ParsedNode | undefined) : value;
+      if (isSettingKey(full)) given.push({ key: full, raw: target?.toJS(document) as unknown, where });
+      else if (isSection(full)) walk(target ?? null, full);
+      else problems.push(problem(where, `There is no such setting.${didYouMean(full, NAMES)}`));
+    }
+  };
+  walk(document.contents, '');
+  return { given, problems };
+}
+
+const SECTIONS = new Set(KEYS.flatMap(sectionsOf));
+const NAMES = [...KEYS, ...SECTIONS];
+
+function sectionsOf(key: SettingKey): string[] {
+  const parts = key.split('.');
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
+}
+
+function isSection(path: string): boolean {
+  return SECTIONS.has(path);
+}
+
+const KEY_OF_VARIABLE = new Map(KEYS.map((key) => [variableOf(key), key]));
+
+/** Kubernetes sets these in every pod for a service that is named bigfleet-shard or bigfleet-shard-something. */
+const OF_A_SERVICE = /_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
+
+/** A variable that is empty is not set. */
+export function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Source {
+  const given: Given[] = [];
+  const problems: Problem[] = [];
+  for (const [name, raw] of Object.entries(env)) {
+    if (!name.startsWith(VARIABLE_PREFIX) || raw === undefined || raw === '') continue;
+    const key = KEY_OF_VARIABLE.get(name);
+    if (key !== undefined) given.push({ key, raw, where: name });
+    else if (!OF_A_SERVICE.test(name)) {
+      const hint = didYouMean(name, KEY_OF_VARIABLE.keys());
+      problems.push(problem(printable(name), `There is no such setting.${hint}`));
+    }
+  }
+  return { given, problems };
+}
+
+/** Texts as they were typed; `true` for a switch without one; all of them for a flag that may be repeated. */
+export type Flags = Readonly<Partial<Record<SettingKey, string | true | readonly string[]>>>;
+
+export function fromFlags(flags: Flags): Source {
+  const given = KEYS.filter((key) => flags[key] !== undefined).map((key) => {
+    return { key, raw: flags[key], where: `--${settingOf(key).flag}` };
+  });
+  return { given, problems: [] };
+}

@@ -1,0 +1,73 @@
+// The door of a shard: where questions, orders and listeners come in. Most goes on to the brain; what concerns roll-ups
+// is answered by the hands, which hold them.
+
+import type { ReportView } from './hands/cluster-demand.ts';
+import type { Hands } from './hands/hands.ts';
+import type {
+  Answer,
+  ClusterView,
+  News,
+  Order,
+  OrderResult,
+  QuestionName,
+  Questions,
+  ReportsView,
+  ShardPort,
+} from './views.ts';
+
+export class Door implements ShardPort {
+  readonly #brain: ShardPort;
+  readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
+
+  constructor(brain: ShardPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+    this.#brain = brain;
+    this.#hands = hands;
+  }
+
+  async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    const answer = await this.#brain.ask(name, ask);
+    if (name !== 'clusters') return answer;
+    return this.#withReports(answer as readonly ClusterView[]) as Answer<Q>;
+  }
+
+  async order(order: Order): Promise<OrderResult> {
+    if (order.kind === 'accept-rollup') return this.#heldOrder(order.cluster, true);
+    if (order.kind === 'refuse-rollup') return this.#heldOrder(order.cluster, false);
+    return this.#brain.order(order);
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    return this.#brain.listen(listener);
+  }
+
+  async #heldOrder(cluster: string, isMeant: boolean): Promise<OrderResult> {
+    const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
+    if (!isDone) return { isDone, message: `No roll-up of ${cluster} is held.` };
+    const message = isMeant
+      ? `The roll-up of ${cluster} counts from now on.`
+      : `The roll-up of ${cluster} is not believed however often it comes.`;
+    return { isDone, message };
+  }
+
+  #withReports(clusters: readonly ClusterView[]): readonly ClusterView[] {
+    const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
+    return clusters.map((cluster) => {
+      const report = reports.get(cluster.cluster);
+      return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
+    });
+  }
+}
+
+function reportsView({ lastReportMs, problems, held }: ReportView): ReportsView {
+  return {
+    lastReportMs,
+    problems: (problems ?? []).map(({ message }) => message),
+    held:
+      held === null
+        ? null
+        : {
+            ...{ sinceMs: held.sinceMs, count: held.count, isRefused: held.isRefused },
+            ...{ rows: held.extent.rows, knownRows: held.baseline.rows },
+          },
+  };
+}

@@ -1,0 +1,67 @@
+// A brain on the thread of its hands, for simulations and tests: what crosses waits for its turn on the clock, as it
+// would between threads, so that nobody is called from within a call.
+
+import type { Clock } from '../model/index.ts';
+import { Brain, type BrainParts } from './brain/brain.ts';
+import type { BrainEvent, Effect } from './events.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from './views.ts';
+
+/** Where the hands find the brain, wherever it runs. */
+export interface BrainPort extends ShardPort {
+  post(event: BrainEvent): void;
+}
+
+export interface InlineParts extends Omit<BrainParts, 'emit' | 'tell'> {
+  readonly onEffect: (effect: Effect) => void;
+}
+
+export class InlineBrain implements BrainPort {
+  readonly brain: Brain;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(news: News) => void>();
+  #isAlive = true;
+
+  constructor({ onEffect, ...parts }: InlineParts) {
+    this.#clock = parts.clock;
+    this.brain = new Brain({
+      ...parts,
+      emit: (effect) => this.#later(() => onEffect(effect)),
+      tell: (news) => {
+        for (const listener of this.#listeners) listener(news);
+      },
+    });
+  }
+
+  start(): void {
+    this.#later(() => this.brain.start());
+  }
+
+  post(event: BrainEvent): void {
+    this.#later(() => this.brain.handle(event));
+  }
+
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    return Promise.resolve(this.brain.ask(name, ask));
+  }
+
+  order(order: Order): Promise<OrderResult> {
+    return Promise.resolve(this.brain.order(order));
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** As if the process had been killed: nothing comes in and nothing goes out any more. */
+  kill(): void {
+    this.#isAlive = false;
+    this.brain.stop();
+  }
+
+  #later(run: () => void): void {
+    this.#clock.after(0, () => {
+      if (this.#isAlive) run();
+    });
+  }
+}

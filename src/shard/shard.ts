@@ -1,0 +1,206 @@
+// A shard as a process: its data directory, the brain on a thread, the hands on this one, providers dialled, sessions and
+// API served. Nothing is decided here.
+
+import { randomInt } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Server } from '@grpc/grpc-js';
+import { BigFleetError, Random } from '../model/index.ts';
+import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
+import { serverCredentials } from '../wire/index.ts';
+import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
+import { addShardRead } from './api/shard-read-grpc.ts';
+import { brainOptionsOf, type ShardConfig } from './config/config.ts';
+import { type DataDir, openDataDir } from './data-dir.ts';
+import { Door } from './door.ts';
+import { carryOut } from './effects.ts';
+import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
+import { Hands } from './hands/hands.ts';
+import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
+import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+import { handsText } from './hands-metrics.ts';
+import type { ShardLog } from './logger.ts';
+import { HandsMetrics } from './metrics.ts';
+import type { EndReason, RunningShard, StartShard } from './running.ts';
+import { BrainThread } from './thread/brain-thread.ts';
+
+/** A brain that has taken nothing for so long does not do its work any more. */
+const STUCK_MS = 60_000;
+
+export const startShard: StartShard = async (config, { log, pages }) => {
+  const parts = new Parts(log);
+  try {
+    return await assemble(config, parts, pages);
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+};
+
+/** What has been opened, closed in the opposite order. */
+class Parts {
+  readonly log: ShardLog;
+  readonly #closers: (() => unknown)[] = [];
+
+  constructor(log: ShardLog) {
+    this.log = log;
+  }
+
+  add<T>(part: T, close: (part: T) => unknown): T {
+    this.#closers.push(() => close(part));
+    return part;
+  }
+
+  async close(): Promise<void> {
+    for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        this.log('error', 'close-failed', { error });
+      }
+    }
+  }
+}
+
+async function assemble(
+  config: ShardConfig,
+  parts: Parts,
+  pages: ApiOptions['pages'],
+): Promise<RunningShard> {
+  const { log } = parts;
+  const ended = Promise.withResolvers<EndReason>();
+  const directory = parts.add(openDataDir(config.dataDir, config.epochAtLeast), (it) => it.close());
+  const { epoch } = directory;
+  let stopping: Promise<void> | null = null;
+  const end = (reason: EndReason): Promise<void> => {
+    stopping ??= shutDown(parts, reason, ended);
+    return stopping;
+  };
+  const fail = (error: unknown): void => {
+    log('error', 'shard-failed', { error });
+    void end({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  };
+  const brain = parts.add(await startBrain(config, directory, fail), (it) => it.stop());
+  brain.listen((news) => {
+    if (news.kind === 'log') log(news.level, news.event, news.fields);
+  });
+  const store = parts.add(new SqliteDemandStore(directory.demandFile), (it) => it.close());
+  const hands = parts.add(
+    await Hands.open({
+      clock: systemClock,
+      brain,
+      store,
+      shardEpoch: epoch,
+      log,
+      onFailure: fail,
+    }),
+    (it) => it.close(),
+  );
+  const providers = new ProviderHands(
+    providerEnds(config, epoch, parts),
+    (event) => brain.post(event),
+    () => brain.room(),
+  );
+  const onStop = ({ provider }: { readonly provider: string }): void => {
+    const message = `Provider ${provider} has seen a newer process of shard ${config.id}; this one stops.`;
+    log('error', 'fenced', { provider, epoch });
+    void end({ kind: 'fenced', message });
+  };
+  brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
+  const port = new Door(brain, hands);
+  const sessions = await serveSessions(config, hands, port, parts);
+  const api = await serveHttp({ config, port, hands, brain, pages }, parts);
+  const addresses = { sessions, api: api.address };
+  log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
+  return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
+}
+
+async function shutDown(
+  parts: Parts,
+  reason: EndReason,
+  ended: PromiseWithResolvers<EndReason>,
+): Promise<void> {
+  parts.log('info', 'shard-stopping', { reason: reason.kind });
+  await parts.close();
+  parts.log('info', 'shard-stopped', {});
+  ended.resolve(reason);
+}
+
+function startBrain(
+  config: ShardConfig,
+  { brainFile: file, epoch }: DataDir,
+  onFailure: (error: unknown) => void,
+): Promise<BrainThread> {
+  const options = brainOptionsOf(config, epoch, randomInt(2 ** 31));
+  const name = import.meta.url.endsWith('.ts') ? './brain-factory.ts' : './brain-factory.js';
+  return BrainThread.start({ setup: { options, file }, factory: new URL(name, import.meta.url), onFailure });
+}
+
+function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): ReadonlyMap<string, ProviderEnd> {
+  const { tls, insecure, id: shardId } = config;
+  const random = new Random(randomInt(2 ** 31));
+  // One sequence for all providers: machines have one owner, and a number is never used twice.
+  let sequence = 0n;
+  const fence = { shardId, epoch, nextSequence: () => ++sequence };
+  const ends = new Map<string, ProviderEnd>();
+  for (const { name, address } of config.providers) {
+    const provider = { address, tls, insecure };
+    const transport = parts.add(grpcTransport(provider), (it) => it.close());
+    const client = new ProviderClient({ transport, fence, clock: systemClock, random });
+    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31) }), (it) =>
+      it.close(),
+    );
+    ends.set(name, { client, inventory });
+  }
+  return ends;
+}
+
+async function serveSessions(
+  { listen, tls, insecure }: ShardConfig,
+  hands: Hands,
+  port: Door,
+  parts: Parts,
+): Promise<string> {
+  const hasTls = tls !== null;
+  const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => it.forceShutdown());
+  addSessions(server, hands, { hasTls });
+  addShardRead(
+    server,
+    async function* inspect({ clusterId, limit }) {
+      yield* await port.ask('inspect', { cluster: clusterId, limit });
+    },
+    { hasTls },
+  );
+  const credentials = serverCredentials(listen, { tls, insecure });
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(listen, credentials, (error, found) =>
+      error === null ? resolve(found) : reject(new BigFleetError('BF_LISTEN_FAILED', error.message)),
+    );
+  });
+  return `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`;
+}
+
+interface HttpParts {
+  readonly config: ShardConfig;
+  readonly port: Door;
+  readonly hands: Hands;
+  readonly brain: BrainThread;
+  readonly pages: ApiOptions['pages'];
+}
+
+async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts: Parts): Promise<ApiServer> {
+  const metrics = new HandsMetrics();
+  const lag = parts.add(monitorEventLoopDelay({ resolution: 10 }), (it) => it.disable());
+  lag.enable();
+  const options: ApiOptions = {
+    tls: null,
+    insecure: config.insecure,
+    metrics: async () => `${handsText(metrics, hands, lag)}${await port.ask('metrics', {})}`,
+    unready: async () => {
+      if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
+      const { phase } = await port.ask('status', {});
+      return phase === 'running' ? null : `The shard is ${phase}.`;
+    },
+    ...(pages === undefined ? {} : { pages }),
+  };
+  return parts.add(await serveApi(port, config.api, options), (it) => it.close());
+}

@@ -1,0 +1,97 @@
+// The thread of the brain. Handles what it is told in the order of telling, and sends what comes of one turn together.
+// Whatever is thrown here ends the thread, and its owner is told: a brain that has lost its thread must not go on.
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Random } from '../../model/index.ts';
+import { systemClock } from '../../provider/index.ts';
+import { DemandReceiver } from './demand-codec.ts';
+import type { BrainLike, BrainThreadStart, FromBrain, MakeBrain, ToBrain } from './protocol.ts';
+
+/** So many to a message: the owner looks at the clock after each, and unpacks one in about a millisecond. */
+const CHUNK = 64;
+/** Between looks whether a brain that stops has nothing under way any more. */
+const IDLE_LOOK_MS = 10;
+
+const bell: MessagePort = parentPort!;
+const { factory, setup, port } = workerData as BrainThreadStart;
+const demand = new DemandReceiver();
+let outbox: FromBrain[] = [];
+let taken = 0;
+let isRingDue = false;
+let isStopping = false;
+let isClosed = false;
+
+function say(item: FromBrain): void {
+  outbox.push(item);
+  ringSoon();
+}
+
+/** At the end of this turn, be it a message or a timer of the brain. */
+function ringSoon(): void {
+  if (isRingDue) return;
+  isRingDue = true;
+  queueMicrotask(ring);
+}
+
+function ring(): void {
+  isRingDue = false;
+  for (let from = 0; from < outbox.length; from += CHUNK) {
+    port.postMessage(outbox.length <= CHUNK ? outbox : outbox.slice(from, from + CHUNK));
+  }
+  outbox = [];
+  bell.postMessage(taken);
+}
+
+function take(brain: BrainLike, item: ToBrain): void {
+  if (item.kind === 'demand-delta') {
+    const { cluster } = item.delta;
+    brain.handle({ kind: 'demand', cluster, needs: demand.unpack(item.delta) });
+  } else if (item.kind === 'ask') answer(brain, item);
+  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
+  else if (item.kind === 'stop') void stop(brain, item.withinMs);
+  else brain.handle(item);
+}
+
+/** Questions change nothing: one that cannot be answered is the asker's trouble alone. */
+function answer(brain: BrainLike, { id, name, ask }: Extract<ToBrain, { readonly kind: 'ask' }>): void {
+  let item: FromBrain;
+  try {
+    // What belongs together was said where the question was put; it cannot be told again here.
+    item = { kind: 'answer', id, answer: brain.ask(name, ask as never) };
+  } catch (error) {
+    item = { kind: 'refusal', id, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+  say(item);
+}
+
+async function stop(brain: BrainLike, withinMs: number): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  brain.stop();
+  const lastMs = performance.now() + withinMs;
+  while (!brain.isIdle && performance.now() < lastMs) {
+    await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
+  }
+  isClosed = true;
+  await brain.close();
+  say({ kind: 'closed' });
+}
+
+const { makeBrain } = (await import(factory)) as { readonly makeBrain: MakeBrain };
+const brain = await makeBrain(
+  {
+    clock: systemClock,
+    random: new Random(setup.options.seed),
+    monotonicMs: () => performance.now(),
+    emit: (effect) => say({ kind: 'effect', effect }),
+    tell: (news) => say({ kind: 'news', news }),
+  },
+  setup,
+);
+bell.on('message', (items: readonly ToBrain[]) => {
+  for (const item of items) if (!isClosed) take(brain, item);
+  taken += items.length;
+  ringSoon();
+});
+brain.start();
+ringSoon();

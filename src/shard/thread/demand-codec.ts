@@ -1,0 +1,187 @@
+// Demand on its way to another thread. A copy of an object is another object, and the ledger tells unchanged rows by
+// their being the very same; so each side keeps the last roll-up of each cluster, and only rows that were not in it
+// cross. Rows are named by their place in the roll-up before, profiles by numbers that are never used twice. What is
+// kept is exactly what is in force: the last rows of each cluster, and the profiles that they have.
+
+import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
+
+/** A roll-up as it differs from the one before it, of the same cluster. */
+export interface DemandDelta {
+  readonly cluster: string;
+  /** Rows of the one before. */
+  readonly before: number;
+  /** By row: its place in the one before or, from `before` on, among the fresh rows. null: all is as before. */
+  readonly order: Int32Array | null;
+  readonly fresh: PackedRows;
+  /** Profiles that came into use, with their numbers. */
+  readonly profiles: readonly (readonly [number, Profile])[];
+  /** Numbers of profiles that no row of any cluster has any more. */
+  readonly dropped: readonly number[];
+}
+
+/** Rows in a few long lists: objects with maps in them take ten times as long to copy. */
+interface PackedRows {
+  readonly groups: readonly string[];
+  /** Names of resources, each once. */
+  readonly names: readonly string[];
+  /** By row: profile, first-seen, then aggregate and min unit, each as a count and so many pairs of name and units. */
+  readonly numbers: Float64Array;
+}
+
+const NO_ROWS: PackedRows = { groups: [], names: [], numbers: new Float64Array(0) };
+
+/** Rows and profiles that one side keeps. */
+export interface Kept {
+  readonly rows: number;
+  readonly profiles: number;
+}
+
+interface Sent {
+  readonly needs: readonly Need[];
+  readonly places: ReadonlyMap<Need, number>;
+}
+
+const NOTHING_SENT: Sent = { needs: [], places: new Map() };
+
+export class DemandSender {
+  readonly #sent = new Map<string, Sent>();
+  /** By fingerprint. */
+  readonly #profiles = new Map<string, { readonly number: number; rows: number }>();
+  #lastProfile = 0;
+
+  /** What the receiver has to be told; it must be told everything, in this order. */
+  pack(cluster: string, needs: readonly Need[]): DemandDelta {
+    const sent = this.#sent.get(cluster) ?? NOTHING_SENT;
+    const before = sent.needs.length;
+    if (hasSameRows(sent.needs, needs)) {
+      return { cluster, before, order: null, fresh: NO_ROWS, profiles: [], dropped: [] };
+    }
+    const { order, places, fresh } = compare(sent, needs);
+    for (const need of fresh) if (need.cluster !== cluster) refuseStray(cluster, need);
+    if (needs.length === 0) this.#sent.delete(cluster);
+    else this.#sent.set(cluster, { needs, places });
+    // Dropped last: a row whose amounts changed keeps the number of its profile.
+    const profiles: [number, Profile][] = [];
+    const packed = packRows(fresh, (profile) => this.#hold(profile, profiles));
+    const dropped: number[] = [];
+    for (const need of sent.places.keys()) if (!places.has(need)) this.#release(need.profile, dropped);
+    return { cluster, before, order, fresh: packed, profiles, dropped };
+  }
+
+  get kept(): Kept {
+    let rows = 0;
+    for (const { places } of this.#sent.values()) rows += places.size;
+    return { rows, profiles: this.#profiles.size };
+  }
+
+  /** The number of a profile, with one more row that has it. */
+  #hold(profile: Profile, added: [number, Profile][]): number {
+    const known = this.#profiles.get(profile.fingerprint);
+    if (known !== undefined) {
+      known.rows++;
+      return known.number;
+    }
+    const number = ++this.#lastProfile;
+    this.#profiles.set(profile.fingerprint, { number, rows: 1 });
+    added.push([number, profile]);
+    return number;
+  }
+
+  #release({ fingerprint }: Profile, dropped: number[]): void {
+    const entry = this.#profiles.get(fingerprint)!;
+    if (--entry.rows > 0) return;
+    this.#profiles.delete(fingerprint);
+    dropped.push(entry.number);
+  }
+}
+
+export class DemandReceiver {
+  readonly #rows = new Map<string, readonly Need[]>();
+  readonly #profiles = new Map<number, Profile>();
+
+  /** The roll-up that was packed: rows that were in the one before are the same objects as there. */
+  unpack({ cluster, before, order, fresh, profiles, dropped }: DemandDelta): readonly Need[] {
+    const known = this.#rows.get(cluster) ?? [];
+    if (known.length !== before) {
+      throw new Error(`demand of "${printable(cluster)}": ${known.length} rows are known, not ${before}`);
+    }
+    if (order === null) return known;
+    for (const [number, profile] of profiles) this.#profiles.set(number, profile);
+    const added = this.#unpackRows(cluster, fresh);
+    const needs: Need[] = [];
+    for (const place of order) needs.push(place < before ? known[place]! : added[place - before]!);
+    for (const number of dropped) this.#profiles.delete(number);
+    if (needs.length === 0) this.#rows.delete(cluster);
+    else this.#rows.set(cluster, needs);
+    return needs;
+  }
+
+  get kept(): Kept {
+    let rows = 0;
+    for (const needs of this.#rows.values()) rows += new Set(needs).size;
+    return { rows, profiles: this.#profiles.size };
+  }
+
+  #unpackRows(cluster: string, { groups, names, numbers }: PackedRows): Need[] {
+    let at = 0;
+    const vector = (): ResourceVector => {
+      const amounts = new Map<string, number>();
+      for (let left = numbers[at++]!; left > 0; left--) amounts.set(names[numbers[at++]!]!, numbers[at++]!);
+      return amounts;
+    };
+    return groups.map((group) => {
+      const profile = this.#profiles.get(numbers[at++]!)!;
+      const firstSeenMs = numbers[at++]!;
+      const aggregate = vector();
+      return { cluster, profile, group, aggregate, minUnit: vector(), firstSeenMs };
+    });
+  }
+}
+
+function hasSameRows(before: readonly Need[], needs: readonly Need[]): boolean {
+  if (before.length !== needs.length) return false;
+  for (let i = 0; i < needs.length; i++) if (before[i] !== needs[i]) return false;
+  return true;
+}
+
+/** Where each row of a roll-up stood before, and the rows that stood nowhere. */
+function compare(sent: Sent, needs: readonly Need[]) {
+  const order = new Int32Array(needs.length);
+  const places = new Map<Need, number>();
+  const fresh: Need[] = [];
+  for (let i = 0; i < needs.length; i++) {
+    const need = needs[i]!;
+    const twin = places.get(need);
+    if (twin !== undefined) {
+      order[i] = order[twin]!;
+      continue;
+    }
+    places.set(need, i);
+    order[i] = sent.places.get(need) ?? sent.needs.length + fresh.push(need) - 1;
+  }
+  return { order, places, fresh };
+}
+
+function packRows(rows: readonly Need[], numberOf: (profile: Profile) => number): PackedRows {
+  const names = new Map<string, number>();
+  const numbers: number[] = [];
+  const pack = (vector: ResourceVector): void => {
+    numbers.push(vector.size);
+    for (const [name, units] of vector) {
+      if (!names.has(name)) names.set(name, names.size);
+      numbers.push(names.get(name)!, units);
+    }
+  };
+  for (const { profile, firstSeenMs, aggregate, minUnit } of rows) {
+    numbers.push(numberOf(profile), firstSeenMs);
+    pack(aggregate);
+    pack(minUnit);
+  }
+  const groups = rows.map(({ group }) => group);
+  return { groups, names: [...names.keys()], numbers: new Float64Array(numbers) };
+}
+
+function refuseStray(cluster: string, need: Need): never {
+  const named = printable(need.cluster);
+  throw new Error(`a row names cluster "${named}", the roll-up is of "${printable(cluster)}"`);
+}

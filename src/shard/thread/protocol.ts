@@ -1,0 +1,69 @@
+// What the thread of the brain and its owner tell each other. Plain data, many to a message.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Clock, Random } from '../../model/index.ts';
+import type { BrainOptions } from '../brain/options.ts';
+import type { BrainEvent, Effect } from '../events.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import type { DemandDelta } from './demand-codec.ts';
+
+/** A brain as its thread sees it. */
+export interface BrainLike {
+  /** Nothing is under way that a stop would cut off. */
+  readonly isIdle: boolean;
+  start(): void;
+  handle(event: BrainEvent): void;
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q>;
+  order(order: Order): OrderResult;
+  /** Takes nothing new, and hands back what no provider has heard of. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+/** What a brain gets of its thread. */
+export interface BrainSurroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly monotonicMs: () => number;
+  readonly emit: (effect: Effect) => void;
+  readonly tell: (news: News) => void;
+}
+
+/** What a brain is made of; crosses to its thread as it is. */
+export interface BrainSetup {
+  readonly options: BrainOptions;
+  /** Its store. */
+  readonly file: string;
+}
+
+/** A module that makes brains exports this as `makeBrain`. */
+export type MakeBrain = (
+  surroundings: BrainSurroundings,
+  setup: BrainSetup,
+) => BrainLike | Promise<BrainLike>;
+
+export interface BrainThreadStart {
+  /** URL of a module with a `makeBrain`. */
+  readonly factory: string;
+  readonly setup: BrainSetup;
+  /** Takes lists of `FromBrain`. The port of the thread itself takes the count of `ToBrain` that have been taken. */
+  readonly port: MessagePort;
+}
+
+type Demand = Extract<BrainEvent, { readonly kind: 'demand' }>;
+
+export type ToBrain =
+  | Exclude<BrainEvent, Demand>
+  | { readonly kind: 'demand-delta'; readonly delta: DemandDelta }
+  | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
+  | { readonly kind: 'order'; readonly id: number; readonly order: Order }
+  | { readonly kind: 'stop'; readonly withinMs: number };
+
+export type FromBrain =
+  | { readonly kind: 'effect'; readonly effect: Effect }
+  | { readonly kind: 'news'; readonly news: News }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
+  /** A question could not be answered. */
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: Error }
+  /** Nothing comes after this. */
+  | { readonly kind: 'closed' };

@@ -1,0 +1,159 @@
+// The two clouds of a demonstration, each a provider on a port of loopback with its state in a file, and what can
+// happen to them.
+
+import { join } from 'node:path';
+import { CapacityType, type Clock, Random } from '../../model/index.ts';
+import {
+  type CloudEvent,
+  FakeProvider,
+  type FakeSettings,
+  type ProviderServer,
+  patchSettings,
+  presetSettings,
+  SqliteStore,
+  serveProvider,
+} from '../../provider/index.ts';
+import { type CloudSupply, type Supply, ZONES } from './supply.ts';
+
+export interface CloudsOptions {
+  /** An existing folder for the state of both. */
+  readonly dir: string;
+  readonly supply: Supply;
+  readonly seed: number;
+  /** How many times faster than real clouds they are. */
+  readonly speed: number;
+  readonly clock: Clock;
+  readonly onEvent?: (cloud: string, event: CloudEvent) => void;
+}
+
+export interface CloudStatus {
+  readonly name: string;
+  readonly address: string;
+  readonly machines: number;
+  /** Hosts that exist: bought, or owned. */
+  readonly hosts: number;
+}
+
+interface OpenCloud {
+  readonly supply: CloudSupply;
+  readonly provider: FakeProvider;
+  readonly server: ProviderServer;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** A wave takes so many of all machines, spot hosts permitting. */
+const WAVE_SHARE = 0.04;
+const OUTAGE_MS = 10 * MINUTE_MS;
+/** However fast the clouds are, an outage must be seen. */
+const SHORTEST_OUTAGE_MS = 20 * SECOND_MS;
+
+export class Clouds {
+  readonly #options: CloudsOptions;
+  readonly #metal: OpenCloud;
+  readonly #cloud: OpenCloud;
+  readonly #random: Random;
+
+  private constructor(options: CloudsOptions, metal: OpenCloud, cloud: OpenCloud) {
+    this.#options = options;
+    this.#metal = metal;
+    this.#cloud = cloud;
+    this.#random = new Random(options.seed, 0xc10);
+  }
+
+  /** Throws, and leaves nothing open, if a state file or a port cannot be had. */
+  static async open(options: CloudsOptions): Promise<Clouds> {
+    const metal = await openCloud(options, options.supply.metal, options.seed);
+    try {
+      return new Clouds(options, metal, await openCloud(options, options.supply.cloud, options.seed + 1));
+    } catch (error) {
+      await metal.server.stop();
+      throw error;
+    }
+  }
+
+  get status(): readonly CloudStatus[] {
+    return [this.#metal, this.#cloud].map(({ supply, provider, server }) => ({
+      name: supply.name,
+      address: server.address,
+      machines: supply.machines,
+      hosts: provider.cloud.hostCount,
+    }));
+  }
+
+  /** The cloud takes spot hosts back, as many as a wave has or as are asked for. Says what happened. */
+  spotWave(count = Math.max(3, Math.round(this.#options.supply.machines * WAVE_SHARE))): string {
+    const { supply, provider } = this.#cloud;
+    const spot = supply.offerings.filter(({ capacityType }) => capacityType === CapacityType.Spot);
+    const taken = new Map<string, number>();
+    let left = count;
+    // One of each kind in turn, until there are enough or no more.
+    for (let found = true; left > 0 && found; ) {
+      found = false;
+      for (const { name } of spot.slice(0, left)) {
+        if (provider.cloud.interrupt({ offering: name, count: 1 }).length === 0) continue;
+        taken.set(name, (taken.get(name) ?? 0) + 1);
+        left--;
+        found = true;
+      }
+    }
+    if (taken.size === 0) return 'No spot host is in use, so the cloud had none to take back.';
+    const kinds = [...taken].map(([name, times]) => `${times} ${name}`).join(', ');
+    return `Spot wave: the cloud takes back ${hosts(count - left)} (${kinds}).`;
+  }
+
+  /** A zone of the cloud, drawn unless given, goes dark for a while. Says what happened. */
+  zoneOutage(zone = this.#random.pick(ZONES)): string {
+    const forMs = Math.max(SHORTEST_OUTAGE_MS, OUTAGE_MS / this.#options.speed);
+    const { supply, provider } = this.#cloud;
+    const lost = provider.cloud.outage(zone, forMs);
+    const seconds = Math.round(forMs / SECOND_MS);
+    return `Zone outage: zone ${zone} of ${supply.name} is dark for ${seconds} s and has lost ${hosts(lost.length)}.`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#metal, this.#cloud].map(({ server }) => server.stop()));
+  }
+}
+
+function hosts(count: number): string {
+  return `${count} ${count === 1 ? 'host' : 'hosts'}`;
+}
+
+async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: number): Promise<OpenCloud> {
+  const { dir, speed, clock, onEvent } = options;
+  const provider = await FakeProvider.open({
+    seed,
+    clock,
+    machines: supply.machines,
+    settings: settingsAt(speed),
+    catalogue: supply.offerings,
+    provider: supply.name,
+    store: new SqliteStore(join(dir, `${supply.name}.db`)),
+    onEvent: (event) => onEvent?.(supply.name, event),
+  });
+  try {
+    return { supply, provider, server: await serveProvider(provider, '127.0.0.1:0', { tls: null }) };
+  } catch (error) {
+    await provider.close();
+    throw error;
+  }
+}
+
+/** Clouds as they are on a good day: a host takes most of a minute, spot prices wander, now and then something is lost. */
+function settingsAt(speed: number): FakeSettings {
+  const ms = (real: number) => Math.max(1, real / speed);
+  return patchSettings(presetSettings('calm'), {
+    latency: {
+      create: { medianMs: ms(35 * SECOND_MS), spread: 0.25 },
+      configure: { medianMs: ms(20 * SECOND_MS), spread: 0.25 },
+      drain: { medianMs: ms(20 * SECOND_MS), spread: 0.5 },
+      delete: { medianMs: ms(10 * SECOND_MS), spread: 0.25 },
+      // Firmware takes its time.
+      factor: { bareMetal: 1.5 },
+    },
+    operations: { transientError: 0.02 },
+    market: { priceSwing: 0.08, rateSwing: 0.2, stepMs: ms(20 * MINUTE_MS), refreshMs: ms(5 * MINUTE_MS) },
+    losses: { interruptionFactor: 100, cleanupMs: ms(10 * MINUTE_MS), tickMs: SECOND_MS },
+  });
+}

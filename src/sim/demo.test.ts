@@ -1,0 +1,112 @@
+// Everything behind a demonstration, over real gRPC, with the hands of a shard in front of it.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../provider/index.ts';
+import { addSessions, SESSION_SERVER_OPTIONS } from '../shard/index.ts';
+import { type Backstage, type BackstageEvent, backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
+import { type HandsBench, handsBench } from './operator/testkit.ts';
+
+let dir: string;
+const open: (() => Promise<void> | void)[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'bigfleet-demo-'));
+});
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+  rmSync(dir, { recursive: true });
+});
+
+async function started(happened: BackstageEvent[] = []): Promise<Backstage> {
+  const backstage = await startBackstage({
+    dir: join(dir, 'state'),
+    clusters: 6,
+    machines: 120,
+    seed: 1,
+    speed: 100,
+    onEvent: (event) => happened.push(event),
+  });
+  open.push(() => backstage.stop());
+  return backstage;
+}
+
+async function shard(): Promise<HandsBench & { readonly address: string }> {
+  const bench = await handsBench(systemClock);
+  const server = new Server(SESSION_SERVER_OPTIONS);
+  addSessions(server, bench.hands, { hasTls: false });
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  open.push(() => {
+    bench.hands.close();
+    server.forceShutdown();
+  });
+  return { ...bench, address: `127.0.0.1:${port}` };
+}
+
+describe('backstage', () => {
+  it('opens two clouds, then connects all clusters with their demand', async () => {
+    const happened: BackstageEvent[] = [];
+    const backstage = await started(happened);
+    expect(backstage.providers.map(({ name }) => name)).toEqual(['metal', 'cloud']);
+    expect(backstage.status().clusters.every(({ isConnected }) => !isConnected)).toBe(true);
+    const { address, of } = await shard();
+    backstage.connect(address);
+    await vi.waitFor(() => expect(of('demand')).toHaveLength(6), 5000);
+    for (const { needs } of of('demand')) expect(needs.length).toBeGreaterThan(0);
+    const { clusters, clouds } = backstage.status();
+    expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
+    expect(clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
+    expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
+  });
+
+  it('tells stories, each in words', async () => {
+    const backstage = await started();
+    const { address, of } = await shard();
+    backstage.connect(address);
+    await vi.waitFor(() => expect(of('demand')).toHaveLength(6), 5000);
+    for (const name of STORY_NAMES) expect(await backstage.stories[name]()).not.toBe('');
+    expect(backstage.status().stories).toHaveLength(2);
+    await vi.waitFor(() => {
+      const wanted = of('demand').flatMap(({ needs }) => needs);
+      expect(wanted.some(({ profile }) => profile.priority === 5000)).toBe(true);
+      expect(wanted.some(({ group }) => group.endsWith('rush-1'))).toBe(true);
+    });
+  });
+
+  it('given the end, then clusters hang up, and the folder is free for a second start', async () => {
+    const backstage = await started();
+    const { address, of } = await shard();
+    backstage.connect(address);
+    await vi.waitFor(() => expect(of('demand')).toHaveLength(6), 5000);
+    await Promise.all([backstage.stop(), backstage.stop()]);
+    await vi.waitFor(() => expect(of('session-closed')).toHaveLength(6));
+    expect((await started()).providers).toHaveLength(2);
+  });
+
+  it('given a second start of another size, then it says what the folder has', async () => {
+    expect(await backstageSizeIn(dir)).toBeNull();
+    const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
+    await (await startBackstage(options)).stop();
+    expect(await backstageSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
+    await expect(startBackstage({ ...options, machines: 60 })).rejects.toThrow(
+      'has the state of 6 clusters, 120 machines and seed 1, not of 6 clusters, 60 machines and seed 1',
+    );
+    await (await startBackstage({ ...options, speed: 100 })).stop();
+  });
+
+  it.each([
+    [{ clusters: 0 }, 'clusters must be a whole number from 1 to 1000, not 0'],
+    [{ speed: 0 }, 'speed must be a number from 0.01 to 1000, not 0'],
+    [{ machines: 10 }, '60 machines or more'],
+  ])('refuses %o', async (given, message) => {
+    const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10, ...given };
+    await expect(startBackstage(options)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,219 @@
+// What stands behind a demonstration: two clouds on ports of loopback, and clusters whose operators speak to a shard
+// over gRPC. The shard itself is not here: first the clouds are opened, then whoever shows this starts a shard on them,
+// then the operators connect.
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BigFleetError, type Need, Random } from '../model/index.ts';
+import { type CloudEvent, systemClock } from '../provider/index.ts';
+import { type CloudStatus, Clouds } from './clouds/clouds.ts';
+import { supplyOf } from './clouds/supply.ts';
+import { LivingDemand } from './demand/living-demand.ts';
+import { type DemandPlan, planDemand } from './demand/plan.ts';
+import { grpcDialer, type OperatorEvent, SimOperator } from './operator/index.ts';
+
+/** What a demonstration is made from. */
+export interface BackstageSize {
+  readonly clusters: number;
+  /** In both clouds together; roughly, since every kind is there in every zone. */
+  readonly machines: number;
+  readonly seed: number;
+}
+
+export interface BackstageOptions extends BackstageSize {
+  /**
+   * A folder for the state of the clouds; made if there is none. A second start continues from it, and has to be of the
+   * same size.
+   */
+  readonly dir: string;
+  /** How many times faster than in real fleets things happen. */
+  readonly speed: number;
+  readonly onEvent?: (event: BackstageEvent) => void;
+}
+
+/** Something that happened behind the scenes, in words. */
+export interface BackstageEvent {
+  /** A cloud or a cluster. */
+  readonly source: string;
+  readonly text: string;
+}
+
+export const STORY_NAMES = ['deployBurst', 'gpuGang', 'spotWave', 'zoneOutage'] as const;
+export type StoryName = (typeof STORY_NAMES)[number];
+
+export interface BackstageStatus {
+  readonly clouds: readonly CloudStatus[];
+  readonly clusters: readonly ClusterStatus[];
+  /** What clusters want beyond the usual, in words. */
+  readonly stories: readonly string[];
+}
+
+export interface ClusterStatus {
+  readonly name: string;
+  readonly isConnected: boolean;
+  /** Rows of its demand. */
+  readonly needs: number;
+  /** Machines that its shard has told it of. */
+  readonly nodes: number;
+}
+
+const MAX_CLUSTERS = 1000;
+const OPERATOR_STREAM = 0x0b5;
+const SIZE_FILE = 'size.json';
+
+/** The size of what a folder has the state of; null if it has none. */
+export async function backstageSizeIn(dir: string): Promise<BackstageSize | null> {
+  try {
+    return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as BackstageSize;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw new BigFleetError('BF_INPUT_UNREADABLE', 'It says how large the saved fleet is.', {
+      path: join(dir, SIZE_FILE),
+      cause: error,
+    });
+  }
+}
+
+/** Opens the clouds. Throws if the options make no sense, or a state file is in use or damaged; nothing is then left open. */
+export async function startBackstage(options: BackstageOptions): Promise<Backstage> {
+  const { dir, clusters, machines, seed, speed, onEvent } = options;
+  checkRange('clusters', clusters, 1, MAX_CLUSTERS);
+  checkRange('speed', speed, 0.01, 1000, false);
+  const supply = supplyOf(machines);
+  const plan = planDemand(supply, clusters, seed);
+  await mkdir(dir, { recursive: true });
+  await checkSize(options);
+  const clouds = await Clouds.open({
+    dir,
+    supply,
+    seed,
+    speed,
+    clock: systemClock,
+    onEvent: (source, event) => onEvent?.({ source, text: cloudText(event) }),
+  });
+  await writeFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
+  return new Backstage(options, plan, clouds);
+}
+
+/** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */
+async function checkSize({ dir, clusters, machines, seed }: BackstageOptions): Promise<void> {
+  const saved = await backstageSizeIn(dir);
+  if (saved === null) return;
+  if (saved.clusters === clusters && saved.machines === machines && saved.seed === seed) return;
+  const text = (size: BackstageSize) =>
+    `${size.clusters} clusters, ${size.machines} machines and seed ${size.seed}`;
+  const detail = `${dir} has the state of ${text(saved)}, not of ${text({ clusters, machines, seed })}.`;
+  throw new BigFleetError(
+    'BF_USAGE',
+    `${detail} Start with what it has, or start over with an empty folder.`,
+  );
+}
+
+export class Backstage {
+  readonly stories: Readonly<Record<StoryName, () => Promise<string>>>;
+  readonly #options: BackstageOptions;
+  readonly #clouds: Clouds;
+  readonly #demand: LivingDemand;
+  readonly #plan: DemandPlan;
+  readonly #operators = new Map<string, SimOperator>();
+  #stopped: Promise<void> | null = null;
+
+  constructor(options: BackstageOptions, plan: DemandPlan, clouds: Clouds) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#clouds = clouds;
+    const { seed, speed } = options;
+    const demand = new LivingDemand({
+      plan,
+      clock: systemClock,
+      seed,
+      speed,
+      onChange: (cluster: string, needs: readonly Need[]) => this.#operators.get(cluster)?.setDemand(needs),
+    });
+    this.#demand = demand;
+    this.stories = {
+      deployBurst: async () => demand.deployBurst(),
+      gpuGang: async () => demand.gpuGang(),
+      spotWave: async () => clouds.spotWave(),
+      zoneOutage: async () => clouds.zoneOutage(),
+    };
+  }
+
+  /** For the shard: what to call each cloud, and where it is. Names stay, ports do not. */
+  get providers(): readonly { readonly name: string; readonly address: string }[] {
+    return this.#clouds.status.map(({ name, address }) => ({ name, address }));
+  }
+
+  /** Lets all clusters connect to a shard. They keep trying, whether or not it is there. */
+  connect(shardAddress: string): void {
+    if (this.#operators.size > 0 || this.#stopped !== null) throw new Error('connected already, or stopped');
+    const dialer = grpcDialer(shardAddress);
+    for (const [i, cluster] of this.#plan.clusters.entries()) {
+      const operator = new SimOperator({
+        cluster,
+        clock: systemClock,
+        random: new Random(this.#options.seed, OPERATOR_STREAM, i),
+        dialer,
+        onEvent: (event) => this.#say(cluster, event),
+      });
+      this.#operators.set(cluster, operator);
+    }
+    // Before the first hello, so that no operator ever says that it wants nothing.
+    this.#demand.start();
+    for (const operator of this.#operators.values()) operator.start();
+  }
+
+  status(): BackstageStatus {
+    return {
+      clouds: this.#clouds.status,
+      clusters: this.#plan.clusters.map((name) => {
+        const operator = this.#operators.get(name);
+        const isConnected = operator?.isConnected ?? false;
+        const needs = operator?.demand.length ?? 0;
+        return { name, isConnected, needs, nodes: operator?.nodes.size ?? 0 };
+      }),
+      stories: this.#demand.stories,
+    };
+  }
+
+  /** Operators hang up, then the clouds close. Best after the shard has stopped, which is one of their callers. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#demand.stop();
+    for (const operator of this.#operators.values()) operator.stop();
+    await this.#clouds.stop();
+  }
+
+  #say(source: string, event: OperatorEvent): void {
+    const text = operatorText(event);
+    if (text !== '') this.#options.onEvent?.({ source, text });
+  }
+}
+
+function cloudText({ what, whom, detail }: CloudEvent): string {
+  return `${whom} ${what}${detail === '' ? '' : `: ${detail}`}`;
+}
+
+/** '' for what happens all the time. */
+function operatorText(event: OperatorEvent): string {
+  switch (event.kind) {
+    case 'connected':
+      return 'connected to its shard';
+    case 'disconnected':
+      return `lost its shard: ${event.why}`;
+    case 'reclaim':
+      return `empties ${event.instruction.nodes.join(', ')}`;
+    case 'rollup-acked':
+      return '';
+  }
+}
+
+function checkRange(name: string, value: number, least: number, most: number, isWhole = true): void {
+  if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return;
+  const kind = isWhole ? 'a whole number' : 'a number';
+  throw new BigFleetError('BF_USAGE', `${name} must be ${kind} from ${least} to ${most}, not ${value}.`);
+}

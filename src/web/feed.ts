@@ -1,0 +1,127 @@
+// What a live view reads of a shard, as it comes in JSON from `/v1/…` and `/v1/events`. The page knows the read API and
+// nothing of the shard's code, so these are its own words: the fields that are shown, and no more. Wherever the shard's
+// own views are handed to a function of this room, the compiler holds that the two agree.
+
+export type ActionKind = 'Bootstrap' | 'Provision' | 'Preempt' | 'Reclaim' | 'Delete';
+
+export type ActionReason =
+  | 'phase1.idle'
+  | 'phase1.speculative'
+  | 'phase2.inversion'
+  | 'phase2.excess'
+  | 'phase3.excess'
+  | 'phase3.release';
+
+export type UnmetReason =
+  | 'preempting'
+  | 'cluster-disconnected'
+  | 'topology-unsatisfiable'
+  | 'no-matching-supply'
+  | 'no-fitting-supply'
+  | 'preemption-exhausted'
+  | 'spread-unsatisfiable'
+  | 'priority-starved';
+
+export type ActionOutcome =
+  | 'success'
+  | 'ctx_canceled'
+  | 'fenced'
+  | 'no_session'
+  | 'transition_raced_to_idle'
+  | 'transition_error'
+  | 'blob_error'
+  | 'provider_error'
+  | 'stale_state'
+  | 'inventory_miss'
+  | 'missing_profile';
+
+type Counts = Readonly<Record<string, number>>;
+
+interface NeedRef {
+  readonly id: string;
+  readonly cluster: string;
+  readonly priority: number;
+}
+
+export interface Action {
+  readonly id: string;
+  readonly kind: ActionKind;
+  readonly machine: string;
+  readonly provider: string;
+  readonly cluster: string;
+  readonly need: NeedRef | null;
+  readonly reason: ActionReason;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  readonly outcome: ActionOutcome | null;
+  readonly message: string;
+  readonly capacityType?: string | undefined;
+  readonly zone?: string | undefined;
+}
+
+interface Provider {
+  readonly name: string;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly machines: number;
+  readonly waiting: number;
+  readonly hasListed: boolean;
+  readonly lastError: string;
+  readonly heldLosses: number;
+}
+
+export interface Status {
+  readonly shard: string;
+  readonly epoch: number;
+  readonly startedMs: number;
+  readonly nowMs: number;
+  readonly phase: 'starting' | 'running' | 'stopping' | 'fenced';
+  readonly dryRun: boolean;
+  readonly cycle: { readonly number: number; readonly durationMs: number; readonly unmet: number } | null;
+  readonly machines: number;
+  readonly machinesByState: Counts;
+  readonly costPerHour: number;
+  readonly needs: number;
+  readonly clusters: number;
+  readonly sessions: number;
+  readonly shortfalls: number;
+  readonly escalated: number;
+  readonly freezes: number;
+  /** Cores, bytes, pieces. */
+  readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
+  readonly providers: readonly Provider[];
+}
+
+export interface Shortfall extends NeedRef {
+  readonly group: string;
+  readonly missing: Readonly<Record<string, string>>;
+  readonly reason: UnmetReason;
+  readonly ageCycles: number;
+  readonly isEscalated: boolean;
+}
+
+export interface Cluster {
+  readonly cluster: string;
+  readonly hasSession: boolean;
+  readonly hasReported: boolean;
+  readonly needs: number;
+  readonly unmet: number;
+  readonly machinesByState: Counts;
+  readonly costPerHour: number;
+  readonly cannotBind: string;
+}
+
+export interface Freeze {
+  readonly id: string;
+  readonly who: string;
+  readonly why: string;
+}
+
+export type News =
+  | { readonly kind: 'cycle'; readonly status: Status }
+  | { readonly kind: 'action-started' | 'action-ended'; readonly action: Action }
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import {
+  amount,
+  byInterest,
+  count,
+  counted,
+  milliseconds,
+  perHour,
+  shareOf,
+  span,
+  sparkline,
+} from './figures.ts';
+
+describe('figures for people', () => {
+  it.each<[string, string]>([
+    [count(0), '0'],
+    [count(999), '999'],
+    [count(1_234_567), '1,234,567'],
+    [counted(1, 'machine'), '1 machine'],
+    [counted(0, 'machine'), '0 machines'],
+    [perHour(0), '$0.00/h'],
+    [perHour(12.345), '$12.35/h'],
+    [perHour(12_345.6), '$12,346/h'],
+    [milliseconds(0.42), '0.4 ms'],
+    [milliseconds(42.4), '42 ms'],
+    [milliseconds(1234), '1.2 s'],
+    [span(-5), '0 s'],
+    [span(59_999), '59 s'],
+    [span(60_000), '1 min'],
+    [span(7_500_000), '2 h 5 min'],
+    [span(90_000_000), '1 d 1 h'],
+    [amount('cpu', 2.25), '2.3'],
+    [amount('cpu', 1234.4), '1,234'],
+    [amount('memory', 512), '512'],
+    [amount('memory', 3.5 * 1024 ** 4), '3.5 Ti'],
+    [amount('ephemeral-storage', 20 * 1024 ** 3), '20 Gi'],
+    [amount('nvidia.com/gpu', 64), '64'],
+    [sparkline([], 10), ''],
+    [sparkline([5, 5, 5], 10), '▁▁▁'],
+    [sparkline([100, 0, 7, 14], 3), '▁▅█'],
+  ])('%s', (shown, wanted) => {
+    expect(shown).toBe(wanted);
+  });
+
+  it('cpu, memory and gpu come first', () => {
+    const names = ['ephemeral-storage', 'nvidia.com/gpu', 'memory', 'cpu'];
+    expect(byInterest(names)).toEqual(['cpu', 'memory', 'nvidia.com/gpu', 'ephemeral-storage']);
+  });
+
+  it('a share is never above one, and whole where nothing is wanted', () => {
+    expect([shareOf(1, 2), shareOf(3, 2), shareOf(0, 0)]).toEqual([0.5, 1, 1]);
+  });
+});

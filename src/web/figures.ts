@@ -1,0 +1,90 @@
+// Figures as people read them, the same on the terminal and on the page. Nothing depends on the locale of the machine.
+
+/** `1,234,567`. */
+export function count(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `1 machine`, `2 machines`. */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** `$1,234.50/h`, without cents from a thousand on. */
+export function perHour(dollars: number): string {
+  if (dollars >= 1000) return `$${count(dollars)}/h`;
+  return `$${dollars.toFixed(2)}/h`;
+}
+
+/** `0.4 ms`, `12 ms`, `1.2 s`. */
+export function milliseconds(value: number): string {
+  if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
+  return value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`;
+}
+
+/** `45 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `14:03:59`, by the wall clock of whoever looks. */
+export function timeOfDay(ms: number): string {
+  const at = new Date(ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+/** An amount of a resource: `1,234` cores or pieces, `3.5 Ti` of memory and storage. */
+export function amount(resource: string, value: number): string {
+  if (!isBytes(resource)) return value < 10 ? String(Math.round(value * 10) / 10) : count(value);
+  let step = 0;
+  while (value >= 1024 && step < BINARY.length - 1) {
+    value /= 1024;
+    step++;
+  }
+  return `${value < 10 ? Math.round(value * 10) / 10 : count(value)} ${BINARY[step]}`.trimEnd();
+}
+
+function isBytes(resource: string): boolean {
+  return resource === 'memory' || resource.endsWith('storage') || resource.startsWith('hugepages-');
+}
+
+/** `nvidia.com/gpu` is a gpu. */
+export function resourceName(resource: string): string {
+  return resource.slice(resource.lastIndexOf('/') + 1);
+}
+
+/** What people look for first comes first: cpu, memory, gpu, then the rest by name. */
+export function byInterest(resources: Iterable<string>): readonly string[] {
+  const rank = (resource: string) => {
+    const at = ['cpu', 'memory', 'gpu'].indexOf(resourceName(resource));
+    return at === -1 ? 3 : at;
+  };
+  return [...resources].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+const SPARKS = '▁▂▃▄▅▆▇█';
+
+/** The last `width` values as a line of little bars, lowest to highest of those shown. */
+export function sparkline(values: readonly number[], width: number): string {
+  const shown = values.slice(-width);
+  const low = Math.min(...shown);
+  const range = Math.max(...shown) - low;
+  return shown
+    .map((value) => SPARKS[range === 0 ? 0 : Math.round(((value - low) / range) * (SPARKS.length - 1))])
+    .join('');
+}
+
+/** How much of what is wanted is there: 0 to 1, and 1 if nothing is wanted. */
+export function shareOf(have: number, wanted: number): number {
+  return wanted <= 0 ? 1 : Math.min(1, have / wanted);
+}

@@ -1,0 +1,32 @@
+// What other rooms may use of the page: its files, and the words and figures that it shares with the terminal.
+
+export {
+  amount,
+  byInterest,
+  count,
+  counted,
+  milliseconds,
+  perHour,
+  resourceName,
+  shareOf,
+  span,
+  sparkline,
+  timeOfDay,
+} from './figures.ts';
+export type { Details, Live, Remark } from './live.ts';
+export { FLEET_FREEZE, isFrozen, MAX_SHORTFALLS, NOTHING_YET, withNews } from './live.ts';
+export type { PageFile } from './pages.ts';
+export { PAGE_POLICY, pageServer, pages } from './pages.ts';
+export type { Mood, Sentence, StoryName } from './words.ts';
+export {
+  actionWords,
+  headline,
+  logWords,
+  machinesIn,
+  missingWords,
+  providerWords,
+  STATES,
+  STORIES,
+  unmetWords,
+  WHAT_IT_IS,
+} from './words.ts';

@@ -1,0 +1,49 @@
+// Brings the document in line with a tree, and touches only what differs: focus, selection and what a screen reader has
+// read stay where they are, and at one change a second for days nothing piles up.
+
+import type { Tree } from '../view.ts';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const SVG_TAGS = new Set(['svg', 'rect', 'polyline']);
+
+/** Makes `trees` the children of `parent`. */
+export function show(parent: Element, trees: readonly Tree[]): void {
+  trees.forEach((tree, at) => {
+    const now = parent.childNodes[at];
+    if (now === undefined) parent.appendChild(made(tree));
+    else if (!update(now, tree)) parent.replaceChild(made(tree), now);
+  });
+  while (parent.childNodes.length > trees.length) parent.lastChild?.remove();
+}
+
+/** False: it is something else altogether. */
+function update(node: ChildNode, tree: Tree): boolean {
+  if (typeof tree === 'string') {
+    if (node.nodeType !== Node.TEXT_NODE) return false;
+    if (node.textContent !== tree) node.textContent = tree;
+    return true;
+  }
+  if (!(node instanceof Element) || node.localName !== tree.tag) return false;
+  dress(node, tree.attributes);
+  show(node, tree.children);
+  return true;
+}
+
+function made(tree: Tree): ChildNode {
+  if (typeof tree === 'string') return document.createTextNode(tree);
+  const element = SVG_TAGS.has(tree.tag)
+    ? document.createElementNS(SVG, tree.tag)
+    : document.createElement(tree.tag);
+  dress(element, tree.attributes);
+  show(element, tree.children);
+  return element;
+}
+
+function dress(element: Element, attributes: Readonly<Record<string, string>>): void {
+  for (const name of element.getAttributeNames()) {
+    if (!(name in attributes)) element.removeAttribute(name);
+  }
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+}

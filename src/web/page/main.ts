@@ -1,0 +1,143 @@
+// The script of the page: listens to the news of the shard, asks now and then for what no news brings, and sends what
+// buttons are for. If the shard goes away it says so, and goes on by itself when one is back.
+
+import type { Cluster, Freeze, News, Shortfall, Status } from '../feed.ts';
+import { timeOfDay } from '../figures.ts';
+import { type Details, FLEET_FREEZE, MAX_SHORTFALLS, NOTHING_YET, withNews } from '../live.ts';
+import { type PageState, pageParts } from '../view.ts';
+import { show } from './dom.ts';
+
+/** Actions come in bursts; people read no faster than this. */
+const REDRAW_MS = 250;
+/** A shard has news every second; after so long without any, something is wrong. */
+const SILENCE_MS = 10_000;
+const RETRY_MS = 2_000;
+const NOTICE_MS = 8_000;
+const WHO = 'web page';
+
+let state: PageState = { live: NOTHING_YET, trouble: '', notice: '', stories: [] };
+let heardMs = Date.now();
+let isAsking = false;
+let redraw: number | undefined;
+let notice: number | undefined;
+
+function become(change: Partial<PageState>): void {
+  state = { ...state, ...change };
+  if (redraw !== undefined) return;
+  redraw = setTimeout(() => {
+    redraw = undefined;
+    for (const [id, trees] of Object.entries(pageParts(state))) {
+      const place = document.getElementById(id);
+      if (place !== null) show(place, trees);
+    }
+  }, REDRAW_MS);
+}
+
+function say(text: string): void {
+  clearTimeout(notice);
+  notice = setTimeout(() => become({ notice: '' }), NOTICE_MS);
+  become({ notice: text });
+}
+
+function hear(news: News): void {
+  heardMs = Date.now();
+  const before = state.live.status;
+  if (news.kind === 'cycle') {
+    if (before !== null && before.startedMs !== news.status.startedMs)
+      say('The shard was restarted; this is the new one.');
+    void askDetails();
+  }
+  become({ live: withNews(state.live, news), trouble: '' });
+}
+
+/** One after the other: a shard that is slow to answer is not asked again meanwhile. */
+async function askDetails(): Promise<void> {
+  if (isAsking) return;
+  isAsking = true;
+  try {
+    // News may come in while the shard answers, so what is known is looked at afterwards.
+    const found = await details();
+    become({ live: { ...state.live, ...found } });
+  } catch {
+    // The news say how the shard is; the next cycle asks again.
+  } finally {
+    isAsking = false;
+  }
+}
+
+async function details(): Promise<Details> {
+  const [shortfalls, clusters, freezes] = await Promise.all([
+    read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
+    read<{ items: Cluster[] }>('/v1/clusters'),
+    read<{ items: Freeze[] }>('/v1/freezes'),
+  ]);
+  return { shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items };
+}
+
+async function read<T>(path: string): Promise<T> {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as T;
+}
+
+function listen(): void {
+  const source = new EventSource('/v1/events');
+  for (const kind of ['cycle', 'action-started', 'action-ended', 'log']) {
+    source.addEventListener(kind, (event: MessageEvent<string>) => hear(JSON.parse(event.data) as News));
+  }
+  source.addEventListener('open', () => void begin());
+  source.addEventListener('error', () => {
+    become({ trouble: `No connection to the shard since ${timeOfDay(heardMs)}; trying again.` });
+    // Browsers try again by themselves unless they were refused.
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, RETRY_MS);
+  });
+}
+
+/** How things stand when a connection is made; also which stories there are. */
+async function begin(): Promise<void> {
+  try {
+    hear({ kind: 'cycle', status: await read<Status>('/v1/status') });
+    const stories = await fetch('/up/stories');
+    become({ stories: stories.ok ? namesOf(await stories.json()) : [] });
+  } catch {
+    // The events say how the connection is.
+  }
+}
+
+/** Names, in an array or in the `items` of an answer. */
+function namesOf(answer: unknown): readonly string[] {
+  const list = Array.isArray(answer) ? answer : (answer as { items?: unknown }).items;
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
+}
+
+async function send(method: string, path: string, body?: object): Promise<void> {
+  try {
+    const response = await fetch(path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const answer = (await response.json()) as { message?: string; error?: { message: string } };
+    say(answer.message ?? answer.error?.message ?? (response.ok ? 'Done.' : `Refused: ${response.status}.`));
+    void askDetails();
+  } catch {
+    say('The shard did not answer.');
+  }
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest('button') : null;
+  const { story, freeze } = button?.dataset ?? {};
+  if (story !== undefined) void send('POST', `/up/stories/${encodeURIComponent(story)}`, {});
+  if (freeze === 'on') void send('POST', '/v1/freezes', { who: WHO, why: 'button on the page' });
+  if (freeze === 'off') void send('DELETE', `/v1/freezes/${FLEET_FREEZE}?who=${encodeURIComponent(WHO)}`);
+});
+
+setInterval(() => {
+  if (state.trouble === '' && Date.now() - heardMs > SILENCE_MS) {
+    become({ trouble: `Nothing heard from the shard since ${timeOfDay(heardMs)}.` });
+  }
+}, SILENCE_MS / 2);
+
+listen();

@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { News, Status } from '../feed.ts';
+import type { Tree } from '../view.ts';
+import { show } from './dom.ts';
+import { FakeDocument, FakeElement, FakeNode } from './testkit.ts';
+
+const IDS = ['headline', 'about', 'trouble', 'notice', 'remark', 'controls', 'machines', 'supply', 'cost'];
+const LISTS = ['actions', 'shortfalls', 'providers', 'clusters'];
+
+let page: FakeDocument;
+
+beforeEach(() => {
+  page = new FakeDocument([...IDS, ...LISTS]);
+  vi.stubGlobal('document', page);
+  vi.stubGlobal('Element', FakeElement);
+  vi.stubGlobal('Node', FakeNode);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
+
+describe('bringing the document in line', () => {
+  const show_ = (parent: FakeElement, trees: readonly Tree[]) => show(parent as unknown as Element, trees);
+  const item = (text: string, attributes = {}): Tree => ({ tag: 'li', attributes, children: [text] });
+
+  it('keeps what stays and changes what differs', () => {
+    const list = new FakeElement('ul');
+    show_(list, [item('a', { class: 'doing' }), item('b')]);
+    const [first] = list.childNodes;
+    show_(list, [item('c')]);
+    expect(list.childNodes).toHaveLength(1);
+    expect(list.childNodes[0]).toBe(first);
+    expect(list.textContent).toBe('c');
+    expect((first as FakeElement).getAttributeNames()).toEqual([]);
+  });
+
+  it('puts another kind of element in the place of the old one', () => {
+    const place = new FakeElement('div');
+    show_(place, ['text']);
+    show_(place, [{ tag: 'svg', attributes: { class: 'bar' }, children: [] }]);
+    expect(place.childNodes[0]).toMatchObject({ localName: 'svg' });
+  });
+
+  it('takes markup in a name for text', () => {
+    const place = new FakeElement('div');
+    show_(place, ['<img src=x>']);
+    expect(place.childNodes[0]).toBeInstanceOf(FakeNode);
+    expect(place.childNodes[0]).not.toBeInstanceOf(FakeElement);
+    expect(place.textContent).toBe('<img src=x>');
+  });
+});
+
+/** The shard's end of the connection. */
+class FakeSource {
+  static readonly CLOSED = 2;
+  static all: FakeSource[] = [];
+  readyState = 1;
+  readonly #listeners = new Map<string, (event: { data: string }) => void>();
+
+  constructor() {
+    FakeSource.all.push(this);
+  }
+
+  addEventListener(kind: string, listener: (event: { data: string }) => void): void {
+    this.#listeners.set(kind, listener);
+  }
+
+  fire(kind: string, data = ''): void {
+    this.#listeners.get(kind)?.({ data });
+  }
+
+  tell(news: News): void {
+    this.fire(news.kind, JSON.stringify(news));
+  }
+}
+
+const STATUS: Status = {
+  shard: 'shard-0',
+  epoch: 1,
+  startedMs: 1_000,
+  nowMs: 61_000,
+  phase: 'running',
+  dryRun: false,
+  cycle: { number: 60, durationMs: 4, unmet: 0 },
+  machines: 2,
+  machinesByState: { CONFIGURED: 2 },
+  costPerHour: 1.5,
+  needs: 3,
+  clusters: 1,
+  sessions: 1,
+  shortfalls: 0,
+  escalated: 0,
+  freezes: 0,
+  supply: { cpu: { wanted: 4, configured: 8 } },
+  providers: [],
+};
+
+describe('the page', () => {
+  let asked: { method: string; path: string; body: unknown }[];
+  let answers: Record<string, unknown>;
+
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    FakeSource.all = [];
+    asked = [];
+    answers = {
+      '/v1/status': STATUS,
+      '/v1/shortfalls?limit=20': { items: [] },
+      '/v1/clusters': { items: [] },
+      '/v1/freezes': { items: [] },
+    };
+    vi.stubGlobal('EventSource', FakeSource);
+    vi.stubGlobal('fetch', async (path: string, how?: { method: string; body?: string }) => {
+      asked.push({ method: how?.method ?? 'GET', path, body: JSON.parse(how?.body ?? 'null') });
+      return {
+        ok: path in answers,
+        status: path in answers ? 200 : 404,
+        json: async () => answers[path] ?? {},
+      };
+    });
+    await import('./main.ts');
+  });
+
+  const source = () => FakeSource.all.at(-1)!;
+  const buttons = () => page.getElementById('controls')!.childNodes as FakeElement[];
+  const connect = async () => {
+    source().fire('open');
+    await vi.advanceTimersByTimeAsync(300);
+  };
+
+  it('shows how things stand as soon as it is connected, and has no stories at a shard of its own', async () => {
+    await connect();
+    expect(page.textOf('headline')).toBe('All 3 Needs of 1 cluster are met; nothing to do.');
+    expect(page.textOf('cost')).toContain('$1.50/h');
+    expect(buttons().map((button) => button.textContent)).toEqual(['Freeze the fleet']);
+  });
+
+  it('has a button for each story there is, which asks for it', async () => {
+    answers['/up/stories'] = ['deploy-burst', 'spot-wave'];
+    answers['/up/stories/spot-wave'] = { message: 'Three machines will go.' };
+    await connect();
+    expect(buttons().map((button) => button.textContent)).toEqual([
+      'Deploy burst',
+      'Spot wave',
+      'Freeze the fleet',
+    ]);
+    page.click(buttons()[1]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(asked).toContainEqual({ method: 'POST', path: '/up/stories/spot-wave', body: {} });
+    expect(page.textOf('notice')).toBe('Three machines will go.');
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(page.textOf('notice')).toBe('');
+  });
+
+  it('freezes and unfreezes', async () => {
+    await connect();
+    page.click(buttons()[0]);
+    answers['/v1/freezes'] = { items: [{ id: 'fleet', who: 'web page', why: '' }] };
+    source().tell({ kind: 'cycle', status: STATUS });
+    await vi.advanceTimersByTimeAsync(600);
+    expect(asked).toContainEqual(expect.objectContaining({ method: 'POST', path: '/v1/freezes' }));
+    expect(buttons()[0]!.textContent).toBe('Unfreeze the fleet');
+    expect(page.textOf('headline')).toMatch(/^Frozen/);
+    page.click(buttons()[0]);
+    expect(asked).toContainEqual(
+      expect.objectContaining({ method: 'DELETE', path: '/v1/freezes/fleet?who=web%20page' }),
+    );
+  });
+
+  it('says when the shard is gone, and that another one is back', async () => {
+    await connect();
+    source().readyState = FakeSource.CLOSED;
+    source().fire('error');
+    await vi.advanceTimersByTimeAsync(300);
+    expect(page.textOf('trouble')).toMatch(/^No connection to the shard since .*; trying again\.$/);
+    expect(buttons()[0]!.getAttribute('disabled')).toBe('');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(FakeSource.all).toHaveLength(2);
+    answers['/v1/status'] = { ...STATUS, startedMs: 50_000 };
+    await connect();
+    expect(page.textOf('trouble')).toBe('');
+    expect(page.textOf('notice')).toBe('The shard was restarted; this is the new one.');
+  });
+
+  it('says when it hears nothing though it is connected', async () => {
+    await connect();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(page.textOf('trouble')).toMatch(/^Nothing heard/);
+  });
+
+  it('does not grow however many actions it hears of', async () => {
+    await connect();
+    for (let i = 0; i < 500; i++) {
+      source().tell({
+        kind: 'action-started',
+        action: {
+          id: `a-${i}`,
+          kind: 'Provision',
+          machine: `m-${i}`,
+          provider: 'cloud',
+          cluster: 'c',
+          need: null,
+          reason: 'phase1.speculative',
+          startedMs: i,
+          endedMs: null,
+          outcome: null,
+          message: '',
+        },
+      });
+    }
+    await vi.advanceTimersByTimeAsync(300);
+    const { childNodes } = page.getElementById('actions')!;
+    expect(childNodes).toHaveLength(20);
+    expect(childNodes[0]!.textContent).toContain('buying m-499 for c: nothing idle fits');
+  });
+});

@@ -1,0 +1,248 @@
+// The page as a tree of plain data: what is shown for what is known. No browser is needed to make or to test it; the
+// page's script brings the document in line with it. Texts stay texts, so nothing that a cluster is called is ever markup.
+
+import type { Status } from './feed.ts';
+import {
+  amount,
+  byInterest,
+  count,
+  counted,
+  milliseconds,
+  perHour,
+  resourceName,
+  shareOf,
+  span,
+  timeOfDay,
+} from './figures.ts';
+import { isFrozen, type Live } from './live.ts';
+import {
+  actionWords,
+  headline,
+  machinesIn,
+  missingWords,
+  providerWords,
+  STATES,
+  STORIES,
+  unmetWords,
+  WHAT_IT_IS,
+} from './words.ts';
+
+interface TreeElement {
+  readonly tag: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Tree[];
+}
+
+export type Tree = TreeElement | string;
+
+/** What the page knows besides the shard. */
+export interface PageState {
+  readonly live: Live;
+  /** '' while news come in; else what is wrong with the connection. */
+  readonly trouble: string;
+  /** The answer to the last button, or that the shard is a new one. */
+  readonly notice: string;
+  /** Stories that can be caused here; a shard of its own has none. */
+  readonly stories: readonly string[];
+}
+
+/** Lists on the page end here. */
+const MAX_SHOWN = { actions: 20, shortfalls: 10, clusters: 50 };
+
+/** Keys of the parts of the page; index.html has an element with each as its id. */
+export interface PageParts {
+  readonly intro: readonly Tree[];
+  readonly headline: readonly Tree[];
+  readonly about: readonly Tree[];
+  readonly trouble: readonly Tree[];
+  readonly notice: readonly Tree[];
+  readonly remark: readonly Tree[];
+  readonly controls: readonly Tree[];
+  readonly machines: readonly Tree[];
+  readonly supply: readonly Tree[];
+  readonly cost: readonly Tree[];
+  readonly actions: readonly Tree[];
+  readonly shortfalls: readonly Tree[];
+  readonly providers: readonly Tree[];
+  readonly clusters: readonly Tree[];
+}
+
+export function pageParts(state: PageState): PageParts {
+  const { live, trouble, notice } = state;
+  const { status } = live;
+  return {
+    intro: [WHAT_IT_IS],
+    headline: [headline(status, live.shortfalls, isFrozen(live))],
+    about: [status === null ? '' : aboutWords(status)],
+    trouble: [trouble],
+    notice: [notice],
+    remark: [live.remark?.text ?? ''],
+    controls: controls(state),
+    machines: status === null ? [] : machineRows(status),
+    supply: status === null ? [] : supplyRows(status),
+    cost: status === null ? [] : costParts(status, live.costs),
+    actions: actionItems(live),
+    shortfalls: shortfallItems(live),
+    providers: status === null ? [] : providerRows(status),
+    clusters: clusterRows(live),
+  };
+}
+
+function element(
+  tag: string,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly Tree[]
+): TreeElement {
+  return { tag, attributes, children };
+}
+
+function row(...cells: readonly (Tree | readonly Tree[])[]): TreeElement {
+  const [first, ...rest] = cells.map((cell) => (Array.isArray(cell) ? cell : [cell]) as readonly Tree[]);
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, ...(first ?? [])),
+    ...rest.map((cell) => element('td', {}, ...cell)),
+  );
+}
+
+/** A bar without a word of its own: the figure stands beside it. */
+function bar(share: number, mood: string): TreeElement {
+  const width = `${Math.round(Math.max(0, Math.min(1, share)) * 1000) / 10}%`;
+  return element(
+    'svg',
+    { class: `bar ${mood}`, 'aria-hidden': 'true' },
+    element('rect', { class: 'track', width: '100%', height: '100%', rx: '3' }),
+    element('rect', { class: 'fill', width, height: '100%', rx: '3' }),
+  );
+}
+
+function aboutWords(status: Status): string {
+  const cycle =
+    status.cycle === null
+      ? 'no cycle yet'
+      : `cycle ${count(status.cycle.number)} took ${milliseconds(status.cycle.durationMs)}`;
+  return `Shard ${status.shard}, running for ${span(status.nowMs - status.startedMs)}; ${cycle}.`;
+}
+
+function controls({ live, stories, trouble }: PageState): readonly Tree[] {
+  const off: Record<string, string> = trouble === '' && live.status !== null ? {} : { disabled: '' };
+  const buttons = STORIES.filter(({ name }) => stories.includes(name)).map(({ name, label }) =>
+    element('button', { type: 'button', 'data-story': name, ...off }, capital(label)),
+  );
+  const frozen = isFrozen(live);
+  return [
+    ...buttons,
+    element(
+      'button',
+      { type: 'button', 'data-freeze': frozen ? 'off' : 'on', ...off },
+      frozen ? 'Unfreeze the fleet' : 'Freeze the fleet',
+    ),
+  ];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What can be bought has no bar: it would dwarf what there is. */
+function machineRows(status: Status): readonly Tree[] {
+  const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
+  const most = Math.max(1, ...counts.filter(isThere).map(({ machines }) => machines));
+  return counts.map((each) =>
+    row(
+      element('span', { title: each.what }, capital(each.label)),
+      isThere(each) ? bar(each.machines / most, each.state.toLowerCase()) : element('small', {}, each.what),
+      count(each.machines),
+    ),
+  );
+}
+
+function isThere({ state }: { readonly state: string }): boolean {
+  return state !== 'SPECULATIVE';
+}
+
+function supplyRows({ supply }: Status): readonly Tree[] {
+  return byInterest(Object.keys(supply)).map((resource) => {
+    const { wanted, configured } = supply[resource]!;
+    const share = shareOf(configured, wanted);
+    return row(
+      resourceName(resource),
+      bar(share, share < 1 ? 'short' : 'enough'),
+      `${amount(resource, configured)} serving, ${amount(resource, wanted)} wanted`,
+    );
+  });
+}
+
+function costParts(status: Status, costs: readonly number[]): readonly Tree[] {
+  return [element('strong', {}, perHour(status.costPerHour)), curve(costs)];
+}
+
+/** The last minutes as a curve that starts at nothing, so that a small change looks small. */
+function curve(values: readonly number[]): TreeElement {
+  const most = Math.max(...values, Number.MIN_VALUE);
+  const step = 100 / Math.max(1, values.length - 1);
+  const points = values.map((value, i) => `${round(i * step)},${round(30 - (value / most) * 28)}`).join(' ');
+  return element(
+    'svg',
+    { class: 'curve', viewBox: '0 0 100 30', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    element('polyline', { points }),
+  );
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function actionItems({ actions, status }: Live): readonly Tree[] {
+  if (actions.length === 0) {
+    return [element('li', { class: 'quiet' }, status === null ? '' : 'Nothing has had to be done yet.')];
+  }
+  return actions.slice(0, MAX_SHOWN.actions).map((action) => {
+    const { mood, text } = actionWords(action);
+    const at = action.endedMs ?? action.startedMs;
+    return element('li', { class: mood }, element('time', {}, timeOfDay(at)), ` ${text}`);
+  });
+}
+
+function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
+  if (shortfalls.length === 0) {
+    return [element('li', { class: 'quiet' }, status === null ? '' : 'None: all demand is met.')];
+  }
+  return shortfalls
+    .slice(0, MAX_SHOWN.shortfalls)
+    .map((shortfall) =>
+      element(
+        'li',
+        { class: shortfall.isEscalated ? 'failed' : 'doing' },
+        element('strong', {}, shortfall.id),
+        ` lacks ${missingWords(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
+        unmetWords(shortfall.reason),
+      ),
+    );
+}
+
+function providerRows({ providers }: Status): readonly Tree[] {
+  return providers.map((provider) =>
+    row(
+      provider.name,
+      counted(provider.machines, 'machine'),
+      element('span', { class: provider.breaker === 'closed' ? '' : 'failed' }, providerWords(provider)),
+    ),
+  );
+}
+
+function clusterRows({ clusters }: Live): readonly Tree[] {
+  return clusters
+    .slice(0, MAX_SHOWN.clusters)
+    .map((cluster) =>
+      row(
+        cluster.cluster,
+        counted(cluster.needs, 'Need'),
+        element('span', { class: cluster.unmet > 0 ? 'failed' : '' }, `${count(cluster.unmet)} not met`),
+        `${count(machinesIn(cluster, 'CONFIGURED'))} serving`,
+        perHour(cluster.costPerHour),
+        cluster.hasSession ? cluster.cannotBind : 'not connected',
+      ),
+    );
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { Action, ActionKind, ActionOutcome, ActionReason, Status, UnmetReason } from './feed.ts';
+import { actionWords, headline, logWords, missingWords, providerWords, unmetWords } from './words.ts';
+
+const ACTION: Action = {
+  id: 'a-1',
+  kind: 'Provision',
+  machine: 'm-12',
+  provider: 'cloud-b',
+  cluster: 'cluster-3',
+  need: { id: 'cluster-5/0123456789', cluster: 'cluster-5', priority: 900 },
+  reason: 'phase1.speculative',
+  startedMs: 0,
+  endedMs: null,
+  outcome: null,
+  message: '',
+};
+
+const STATUS: Status = {
+  shard: 'shard-0',
+  epoch: 1,
+  startedMs: 0,
+  nowMs: 1000,
+  phase: 'running',
+  dryRun: false,
+  cycle: { number: 1, durationMs: 1, unmet: 0 },
+  machines: 10,
+  machinesByState: { CONFIGURED: 10 },
+  costPerHour: 1,
+  needs: 1200,
+  clusters: 6,
+  sessions: 6,
+  shortfalls: 0,
+  escalated: 0,
+  freezes: 0,
+  supply: {},
+  providers: [],
+};
+
+const PROVIDER: Status['providers'][number] = {
+  name: 'cloud-b',
+  breaker: 'closed',
+  machines: 5,
+  waiting: 0,
+  hasListed: true,
+  lastError: '',
+  heldLosses: 0,
+};
+
+describe('words of an action', () => {
+  it.each<[Partial<Action>, string]>([
+    [
+      { outcome: 'success', capacityType: 'SPOT', zone: 'zone-a' },
+      'bought m-12 (spot, zone-a) for cluster-3: nothing idle fits',
+    ],
+    [{ capacityType: 'ON_DEMAND' }, 'buying m-12 (on-demand) for cluster-3: nothing idle fits'],
+    [{ kind: 'Bootstrap', reason: 'phase1.idle' }, 'giving m-12 to cluster-3: it was idle and fits'],
+    [
+      { kind: 'Preempt', reason: 'phase2.inversion', outcome: 'success' },
+      'took m-12 from cluster-3 for cluster-5: work of priority 900 goes first',
+    ],
+    [
+      { kind: 'Preempt', reason: 'phase2.excess' },
+      'taking m-12 from cluster-3 for cluster-5: cluster-3 has more than it needs, and others go without',
+    ],
+    [
+      { kind: 'Reclaim', reason: 'phase3.excess' },
+      'taking back m-12 from cluster-3: cluster-3 has more than it needs',
+    ],
+    [
+      { kind: 'Delete', reason: 'phase3.release', cluster: '', outcome: 'success' },
+      'returned m-12 to cloud-b: idle for a while, and nobody needs it',
+    ],
+    [
+      { outcome: 'provider_error', message: 'no capacity' },
+      'could not buy m-12 for cluster-3: its provider refused (no capacity)',
+    ],
+    [{ outcome: 'no_session' }, 'could not buy m-12 for cluster-3: its cluster is not connected'],
+  ])('%o', (change, text) => {
+    expect(actionWords({ ...ACTION, ...change }).text).toBe(text);
+  });
+
+  it('there are some for every kind, reason and outcome', () => {
+    const kinds: ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+    const reasons: ActionReason[] = [
+      'phase1.idle',
+      'phase1.speculative',
+      'phase2.inversion',
+      'phase2.excess',
+      'phase3.excess',
+      'phase3.release',
+    ];
+    const outcomes: (ActionOutcome | null)[] = [
+      null,
+      'success',
+      'stale_state',
+      'transition_error',
+      'blob_error',
+    ];
+    for (const kind of kinds) {
+      for (const reason of reasons) {
+        for (const outcome of outcomes) {
+          const { text } = actionWords({ ...ACTION, kind, reason, outcome, need: null });
+          expect(text).toMatch(/^[a-z ]+ m-12 (to|for|from) [a-z0-9-]+: [a-z]/);
+          expect(text).not.toMatch(/undefined|null|phase|_/);
+        }
+      }
+    }
+  });
+
+  it('a word of a newer shard is shown as it came', () => {
+    const action = { ...ACTION, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason };
+    expect(actionWords(action).text).toBe('Polish m-12: phase9.shine');
+    expect(unmetWords('gone-fishing' as UnmetReason)).toBe('gone-fishing');
+  });
+});
+
+describe('the headline', () => {
+  const say = (change: Partial<Status>, reason?: UnmetReason, isFleetFrozen = false) =>
+    headline({ ...STATUS, ...change }, reason === undefined ? [] : [{ reason }], isFleetFrozen);
+  const cycle = { number: 1, durationMs: 1, unmet: 5 };
+
+  it.each<[string, string]>([
+    [headline(null, [], false), 'Starting: waiting for the first word of the shard.'],
+    [
+      say({ phase: 'starting', providers: [PROVIDER, PROVIDER] }),
+      'Starting: reading what 2 clouds can offer, then deciding.',
+    ],
+    [say({ phase: 'fenced' }), 'Stopped: a newer shard of this name has taken over.'],
+    [say({ cycle: null }), 'Started: about to decide for the first time.'],
+    [say({}), 'All 1,200 Needs of 6 clusters are met; nothing to do.'],
+    [say({ needs: 0 }), 'No cluster wants anything yet.'],
+    [
+      say({ cycle, machinesByState: { CREATING: 12, CONFIGURING: 1 } }),
+      '5 of 1,200 Needs are not met yet; 1 machine is joining, 12 are starting.',
+    ],
+    [
+      say({ machinesByState: { Draining: 3 } }),
+      'All 1,200 Needs of 6 clusters are met; 3 machines are leaving.',
+    ],
+    [
+      say({ cycle: { ...cycle, unmet: 1 } }, 'no-matching-supply'),
+      '1 of 1,200 Needs is not met yet: no machine anywhere has what it asks for.',
+    ],
+    [
+      say({ providers: [{ ...PROVIDER, breaker: 'open' }] }),
+      'cloud-b does not answer. All 1,200 Needs of 6 clusters are met; nothing to do.',
+    ],
+    [say({}, undefined, true), 'Frozen: BigFleet goes on deciding, but touches no machine until unfrozen.'],
+    [
+      say({ dryRun: true }),
+      'Dry run, nothing is carried out. All 1,200 Needs of 6 clusters are met; nothing to do.',
+    ],
+  ])('%s', (said, wanted) => {
+    expect(said).toBe(wanted);
+  });
+});
+
+describe('other words', () => {
+  it('what is missing', () => {
+    expect(missingWords({ missing: { cpu: '12', 'nvidia.com/gpu': '8' } })).toBe('12 cpu, 8 gpu');
+  });
+
+  it('a log line keeps the stable name of its event', () => {
+    expect(logWords('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
+  });
+
+  it.each<[Partial<Status['providers'][number]>, string]>([
+    [{}, 'fine'],
+    [{ breaker: 'open' }, 'does not answer'],
+    [{ hasListed: false }, 'being read'],
+    [{ heldLosses: 1 }, '1 machine missing from its list, kept for now'],
+    [{ waiting: 3 }, '3 calls waiting'],
+    [{ lastError: 'timed out' }, 'timed out'],
+  ])('a provider with %o', (change, text) => {
+    expect(providerWords({ ...PROVIDER, ...change })).toBe(text);
+  });
+});

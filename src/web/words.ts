@@ -1,0 +1,256 @@
+// Plain words for everything a live view shows: one sentence per action with its reason, why a Need is not met, what the
+// shard is doing right now. Terminal, plain lines and web page speak through this file alone; it runs in a browser as it
+// is. A word that a newer shard uses and this one does not know is shown as it came.
+
+import type {
+  Action,
+  ActionKind,
+  ActionOutcome,
+  ActionReason,
+  Shortfall,
+  Status,
+  UnmetReason,
+} from './feed.ts';
+import { count, counted, resourceName } from './figures.ts';
+
+/** For whoever has never seen it. */
+export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
+
+/** What people can cause while they watch. `key` is pressed on the terminal, `name` is the end of `/up/stories/NAME`. */
+export const STORIES = [
+  { key: 'b', name: 'deploy-burst', label: 'deploy burst' },
+  { key: 'g', name: 'gpu-gang', label: 'GPU gang' },
+  { key: 's', name: 'spot-wave', label: 'spot wave' },
+  { key: 'z', name: 'zone-outage', label: 'zone outage' },
+] as const;
+
+export type StoryName = (typeof STORIES)[number]['name'];
+
+/** States of machines in the order of their life, by the names of the wire. */
+export const STATES = [
+  { state: 'CONFIGURED', label: 'serving', what: 'bound to a cluster and doing its work' },
+  { state: 'CONFIGURING', label: 'joining', what: 'on its way into a cluster' },
+  { state: 'CREATING', label: 'starting', what: 'bought, the cloud is making it' },
+  { state: 'IDLE', label: 'idle', what: 'paid for, bound to nobody' },
+  { state: 'DRAINING', label: 'leaving', what: 'its work is moving elsewhere' },
+  { state: 'DELETING', label: 'returning', what: 'going back to the cloud' },
+  { state: 'FAILED', label: 'failed', what: 'its provider gave up on it' },
+  { state: 'SPECULATIVE', label: 'can buy', what: 'not bought: could be had within minutes' },
+] as const;
+
+/** Machines in a state; names of states compare without regard to case. */
+export function machinesIn(status: Pick<Status, 'machinesByState'>, state: string): number {
+  let sum = 0;
+  for (const [name, machines] of Object.entries(status.machinesByState)) {
+    if (name.toUpperCase() === state) sum += machines;
+  }
+  return sum;
+}
+
+export type Mood = 'doing' | 'done' | 'failed';
+
+export interface Sentence {
+  readonly mood: Mood;
+  readonly text: string;
+}
+
+interface Verbs {
+  readonly doing: string;
+  readonly done: string;
+  readonly failed: string;
+  /** What follows the machine. */
+  readonly whom: (action: Action) => string;
+}
+
+const VERBS: Readonly<Record<ActionKind, Verbs>> = {
+  Bootstrap: {
+    doing: 'giving',
+    done: 'gave',
+    failed: 'could not give',
+    whom: ({ cluster }) => ` to ${cluster}`,
+  },
+  Provision: {
+    doing: 'buying',
+    done: 'bought',
+    failed: 'could not buy',
+    whom: ({ cluster }) => ` for ${cluster}`,
+  },
+  Preempt: {
+    doing: 'taking',
+    done: 'took',
+    failed: 'could not take',
+    whom: ({ cluster, need }) => ` from ${cluster}${need === null ? '' : ` for ${need.cluster}`}`,
+  },
+  Reclaim: {
+    doing: 'taking back',
+    done: 'took back',
+    failed: 'could not take back',
+    whom: ({ cluster }) => ` from ${cluster}`,
+  },
+  Delete: {
+    doing: 'returning',
+    done: 'returned',
+    failed: 'could not return',
+    whom: ({ provider }) => ` to ${provider}`,
+  },
+};
+
+const REASONS: Readonly<Record<ActionReason, (action: Action) => string>> = {
+  'phase1.idle': () => 'it was idle and fits',
+  'phase1.speculative': () => 'nothing idle fits',
+  'phase2.inversion': ({ need }) =>
+    need === null ? 'more important work needs it' : `work of priority ${need.priority} goes first`,
+  'phase2.excess': ({ cluster }) => `${cluster} has more than it needs, and others go without`,
+  'phase3.excess': ({ cluster }) => `${cluster} has more than it needs`,
+  'phase3.release': () => 'idle for a while, and nobody needs it',
+};
+
+/** Why an action came to nothing. */
+const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
+  ctx_canceled: 'called off before the provider heard of it',
+  fenced: 'a newer shard of this name is at work',
+  no_session: 'its cluster is not connected',
+  transition_raced_to_idle: 'it fell back to idle',
+  transition_error: 'nobody knows how it ended; it will be looked at again',
+  blob_error: 'its cluster sent nothing to start it with',
+  provider_error: 'its provider refused',
+  stale_state: 'it had moved on by itself',
+  inventory_miss: 'its provider no longer has it',
+  missing_profile: 'the work it was meant for is gone',
+};
+
+const UNMET: Readonly<Record<UnmetReason, string>> = {
+  preempting: 'machines for it are being cleared of less important work',
+  'cluster-disconnected': 'its cluster is not connected, so nothing can join',
+  'topology-unsatisfiable': 'it must be in one place, and no place has enough',
+  'no-matching-supply': 'no machine anywhere has what it asks for',
+  'no-fitting-supply': 'no machine is large enough for its largest pod',
+  'preemption-exhausted': 'less important work was moved, but not enough',
+  'spread-unsatisfiable': 'what is free is where it must not go, to stay spread',
+  'priority-starved': 'what it could use is held by more important work',
+};
+
+/** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */
+export function actionWords(action: Action): Sentence {
+  const verbs = VERBS[action.kind];
+  const why = REASONS[action.reason]?.(action) ?? action.reason;
+  if (verbs === undefined) return { mood: moodOf(action), text: `${action.kind} ${action.machine}: ${why}` };
+  const mood = moodOf(action);
+  const text = `${verbs[mood]} ${machineWords(action)}${verbs.whom(action)}`;
+  return { mood, text: `${text}: ${mood === 'failed' ? failureWords(action) : why}` };
+}
+
+function moodOf({ outcome }: Action): Mood {
+  if (outcome === null) return 'doing';
+  return outcome === 'success' ? 'done' : 'failed';
+}
+
+function machineWords({ machine, capacityType, zone }: Action): string {
+  const about = [capacityWords(capacityType ?? ''), zone ?? ''].filter((word) => word !== '');
+  return about.length === 0 ? machine : `${machine} (${about.join(', ')})`;
+}
+
+/** `ON_DEMAND` and `OnDemand` are both on-demand. */
+function capacityWords(capacityType: string): string {
+  const words = capacityType
+    .replace(/([a-z])(?=[A-Z])/g, '$1-')
+    .replaceAll('_', '-')
+    .toLowerCase();
+  return words === 'unspecified' ? '' : words;
+}
+
+function failureWords({ outcome, message }: Action): string {
+  const why = OUTCOMES[outcome as keyof typeof OUTCOMES] ?? outcome ?? '';
+  return message === '' ? why : `${why} (${message})`;
+}
+
+export function unmetWords(reason: UnmetReason): string {
+  return UNMET[reason] ?? reason;
+}
+
+/** `12 cpu, 48Gi memory`. */
+export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
+  return Object.entries(missing)
+    .map(([resource, quantity]) => `${quantity} ${resourceName(resource)}`)
+    .join(', ');
+}
+
+/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it. */
+export function logWords(event: string, fields: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(fields).map(([name, value]) => {
+    return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return [event, ...parts].join(' ');
+}
+
+const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
+
+export function providerWords(provider: Status['providers'][number]): string {
+  if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;
+  if (!provider.hasListed) return 'being read';
+  if (provider.heldLosses > 0)
+    return `${counted(provider.heldLosses, 'machine')} missing from its list, kept for now`;
+  if (provider.lastError !== '') return provider.lastError;
+  return provider.waiting > 0 ? `${counted(provider.waiting, 'call')} waiting` : BREAKER.closed;
+}
+
+/** What is going on, in one sentence for somebody who has never seen this before. */
+export function headline(
+  status: Status | null,
+  shortfalls: readonly Pick<Shortfall, 'reason'>[],
+  isFleetFrozen: boolean,
+): string {
+  if (status === null) return 'Starting: waiting for the first word of the shard.';
+  const held = heldWords(status, isFleetFrozen);
+  if (held !== null) return held;
+  const silent = status.providers.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
+  const aside =
+    silent.length === 0 ? '' : `${silent.join(' and ')} ${silent.length === 1 ? 'does' : 'do'} not answer. `;
+  const dry = status.dryRun ? 'Dry run, nothing is carried out. ' : '';
+  return `${dry}${aside}${demandWords(status, shortfalls)}`;
+}
+
+/** Why nothing is decided or carried out at all; null if it is. */
+function heldWords(status: Status, isFleetFrozen: boolean): string | null {
+  switch (status.phase) {
+    case 'starting':
+      return `Starting: reading what ${counted(status.providers.length, 'cloud')} can offer, then deciding.`;
+    case 'stopping':
+      return 'Stopping: nothing new is begun, what is under way is finished or handed back.';
+    case 'fenced':
+      return 'Stopped: a newer shard of this name has taken over.';
+    case 'running':
+      break;
+  }
+  if (isFleetFrozen) return 'Frozen: BigFleet goes on deciding, but touches no machine until unfrozen.';
+  return status.cycle === null ? 'Started: about to decide for the first time.' : null;
+}
+
+function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'reason'>[]): string {
+  const unmet = status.cycle?.unmet ?? 0;
+  const moves = moveWords(status);
+  if (status.needs === 0) return `No cluster wants anything yet${moves === '' ? '.' : `; ${moves}.`}`;
+  if (unmet === 0) {
+    const met = `All ${count(status.needs)} Needs of ${counted(status.clusters, 'cluster')} are met`;
+    return moves === '' ? `${met}; nothing to do.` : `${met}; ${moves}.`;
+  }
+  const short = `${count(unmet)} of ${count(status.needs)} Needs ${unmet === 1 ? 'is' : 'are'} not met yet`;
+  if (moves !== '') return `${short}; ${moves}.`;
+  const reason = shortfalls[0]?.reason;
+  return reason === undefined ? `${short}.` : `${short}: ${unmetWords(reason)}.`;
+}
+
+/** `3 machines are starting, 2 are joining`. */
+function moveWords(status: Status): string {
+  const moving = STATES.filter(({ state }) => MOVING.has(state))
+    .map(({ state, label }) => ({ label, machines: machinesIn(status, state) }))
+    .filter(({ machines }) => machines > 0);
+  return moving
+    .map(({ label, machines }, i) => {
+      const who = i === 0 ? counted(machines, 'machine') : count(machines);
+      return `${who} ${machines === 1 ? 'is' : 'are'} ${label}`;
+    })
+    .join(', ');
+}
+
+const MOVING: ReadonlySet<string> = new Set(['CREATING', 'CONFIGURING', 'DRAINING', 'DELETING']);

@@ -1,0 +1,252 @@
+// The brain's thread, with a brain that does what it is told: order, batches, identity of rows, failures, the end.
+
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeProfile, type Need } from '../../src/model/index.ts';
+import type { BrainEvent, Effect } from '../../src/shard/events.ts';
+import { BrainThread, DEFAULT_BRAIN, type News } from '../../src/shard/index.ts';
+import { command, planWith, said } from './thread-brain.ts';
+
+const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
+const factory = new URL('./thread-brain.ts', import.meta.url);
+const running: BrainThread[] = [];
+
+afterEach(async () => {
+  for (const thread of running.splice(0)) await thread.stop(0);
+});
+
+interface Scene {
+  readonly thread: BrainThread;
+  readonly effects: Effect[];
+  readonly failures: Error[];
+  /** Waits until the brain has said this. */
+  readonly heard: (text: string) => Promise<void>;
+}
+
+async function scene(): Promise<Scene> {
+  const effects: Effect[] = [];
+  const failures: Error[] = [];
+  const onFailure = (error: Error): void => void failures.push(error);
+  const thread = await BrainThread.start({ setup: { options, file: '' }, factory, onFailure });
+  running.push(thread);
+  thread.onEffect((effect) => effects.push(effect));
+  const heard = (text: string): Promise<void> =>
+    expect.poll(() => effects, { timeout: 20_000, interval: 5 }).toContainEqual(said(text));
+  return { thread, effects, failures, heard };
+}
+
+function needOf(cluster: string, profile: number, cpu: number): Need {
+  const amounts = new Map([['cpu', cpu]]);
+  const parts = { cluster, group: `${cpu}`, aggregate: amounts, minUnit: amounts, firstSeenMs: 1 };
+  return { ...parts, profile: makeProfile({ priority: profile }) };
+}
+
+function answerWith(blob: Uint8Array): BrainEvent {
+  return { kind: 'bootstrap-answered', request: '0', blob, ttlSeconds: 1, error: '' };
+}
+
+describe('the thread of the brain', () => {
+  it('given many events, then each comes once, in order, and so do effects and answers', async () => {
+    const { thread, effects } = await scene();
+    const expected = ['started'];
+    for (let i = 0; i < 300; i++) {
+      thread.post(command(`say:${i}`));
+      expected.push(`${i}`);
+      if (i % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const answer = await thread.ask('metrics', {});
+    expect(answer.split(' ')).toEqual(expected.slice(1).map((text) => `say:${text}`));
+    expect(effects).toEqual(expected.map(said));
+    await expect.poll(() => thread.waiting).toBe(0);
+    expect(thread.waitingMs).toBe(0);
+  });
+
+  it('given demand, then rows that did not change are the same objects there, and profiles are shared', async () => {
+    const { thread, heard } = await scene();
+    const rows = [needOf('c1', 1, 1), needOf('c1', 1, 2), needOf('c1', 2, 3)];
+    thread.post({ kind: 'demand', cluster: 'c1', needs: rows });
+    await heard('3 rows, 0 known, 2 profiles');
+    thread.post({ kind: 'demand', cluster: 'c1', needs: [needOf('c1', 2, 4), ...rows] });
+    await heard('4 rows, 3 known, 2 profiles');
+    thread.post({ kind: 'demand', cluster: 'c1', needs: rows.slice(1) });
+    await heard('2 rows, 2 known, 2 profiles');
+  });
+
+  it('given a need as it crosses by itself, then it says the same', () => {
+    const need = needOf('c1', 1, 1);
+    expect(structuredClone(need)).toEqual(need);
+  });
+
+  it('given a large blob of its own, then it is moved; given a part of other bytes, then it is copied', async () => {
+    const { thread, heard } = await scene();
+    const own = new Uint8Array(10_000);
+    const part = new Uint8Array(20_000).subarray(0, 9000);
+    thread.post(answerWith(own));
+    thread.post(answerWith(part));
+    await heard('blob of 10000');
+    await heard('blob of 9000');
+    expect(own).toHaveLength(0);
+    expect(part).toHaveLength(9000);
+  });
+
+  it('given a brain that is busy, then nobody else waits, and what is posted waits for it', async () => {
+    const { thread, heard } = await scene();
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    thread.post(answerWith(new Uint8Array(gate.buffer)));
+    for (let i = 0; i < 1000; i++) thread.post(command(`say:${i}`));
+    let hasRoom = false;
+    void thread.room().then(() => (hasRoom = true));
+    for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(thread.waiting).toBe(1001);
+    expect(thread.waitingMs).toBeGreaterThan(0);
+    expect(hasRoom).toBe(false);
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    await thread.room();
+    await heard('999');
+    await expect.poll(() => thread.waiting).toBe(0);
+  });
+
+  it('given very many effects, then they are carried out in short turns', async () => {
+    const { thread, effects, heard } = await scene();
+    let turn = 0;
+    const counting = setInterval(() => turn++, 0);
+    const turns = new Set<number>();
+    thread.onEffect((effect) => {
+      for (const until = performance.now() + 0.05; performance.now() < until; );
+      effects.push(effect);
+      turns.add(turn);
+    });
+    thread.post(command('burst:3000'));
+    await heard('2999');
+    clearInterval(counting);
+    expect(effects.slice(1)).toEqual(Array.from({ length: 3000 }, (_, i) => said(`${i}`)));
+    // 150 ms of work in turns of 5 ms.
+    expect(turns.size).toBeGreaterThan(10);
+  });
+
+  it('given news, then those who listen hear it until they stop', async () => {
+    const { thread, heard } = await scene();
+    const news: News[] = [];
+    const end = thread.listen((item) => news.push(item));
+    thread.post(command('news:first'));
+    thread.post(command('say:1'));
+    await heard('1');
+    end();
+    thread.post(command('news:second'));
+    thread.post(command('say:2'));
+    await heard('2');
+    expect(news).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
+  });
+
+  it('given orders and questions, then they are answered; a question that cannot be is the asker’s trouble alone', async () => {
+    const { thread, failures } = await scene();
+    await expect(thread.order({ kind: 'retry', machine: 'm1', who: 'ada' })).resolves.toEqual({
+      isDone: true,
+      message: 'retry by ada',
+    });
+    await expect(thread.ask('status', {})).rejects.toThrow('nobody knows about status');
+    await expect(thread.ask('metrics', {})).resolves.toBe('');
+    expect(failures).toEqual([]);
+  });
+
+  it('given several threads of the engine, then they work from within the thread of the brain', async () => {
+    const { thread, heard } = await scene();
+    thread.post(command('plan:3'));
+    await heard(await planWith(1));
+  });
+});
+
+describe('a brain that fails', () => {
+  it.each(['throw', 'throw-later', 'reject'])(
+    'by %s, then its error is told once, with its stack',
+    async (how) => {
+      const { thread, failures } = await scene();
+      const asked = thread.ask('metrics', {});
+      await asked;
+      thread.post(command(how));
+      await expect.poll(() => failures, { interval: 5 }).toHaveLength(1);
+      expect(failures[0]).toMatchObject({ name: 'RangeError', message: 'out of its mind' });
+      expect(failures[0]!.stack).toContain('thread-brain.ts');
+    },
+  );
+
+  it('by an order, then whoever gave it hears of the end', async () => {
+    const { thread, failures } = await scene();
+    await expect(thread.order({ kind: 'unfreeze', id: '1', who: 'ada' })).rejects.toThrow('has stopped');
+    expect(failures).toMatchObject([{ message: 'an order that breaks it' }]);
+  });
+
+  it('and nobody takes care of it, then the process ends with the error', () => {
+    const code = `
+      import { BrainThread, DEFAULT_BRAIN } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
+      const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
+      const factory = new URL(${JSON.stringify(factory.href)});
+      const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
+      setInterval(() => {}, 1000);
+      thread.post({ kind: 'reclaim-acked', instruction: 'throw' });
+    `;
+    const { status, stderr } = spawnSync(process.execPath, ['--eval', code], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(/RangeError: out of its mind\n +at .*thread-brain\.ts/);
+    expect(status).toBe(1);
+  });
+
+  it('by ending its thread, then that is a failure, and what comes after goes nowhere', async () => {
+    const { thread, failures } = await scene();
+    thread.post(command('exit'));
+    await expect.poll(() => failures, { interval: 5 }).toHaveLength(1);
+    expect(failures[0]!.message).toContain('code 3');
+    thread.post(command('say:1'));
+    await expect(thread.ask('metrics', {})).rejects.toThrow('has stopped');
+    await thread.room();
+    await thread.stop();
+  });
+
+  it('before it is up, then the start is refused', async () => {
+    const start = BrainThread.start({ setup: { options, file: 'broken' }, factory });
+    await expect(start).rejects.toThrow('the store cannot be opened');
+  });
+
+  it('while it stops, then the stop is refused too', async () => {
+    const { thread, failures } = await scene();
+    thread.post(command('work:10000'));
+    const stopped = thread.stop();
+    thread.post(command('throw'));
+    await expect(stopped).rejects.toThrow('out of its mind');
+    expect(failures).toHaveLength(1);
+    running.length = 0;
+  });
+});
+
+describe('a brain that is stopped', () => {
+  it('ends what is under way, and says so, before its thread is gone', async () => {
+    const { thread, effects, failures } = await scene();
+    thread.post(command('work:100'));
+    await Promise.all([thread.stop(), thread.stop()]);
+    expect(effects).toEqual(['started', 'stopping', 'worked', 'closing'].map(said));
+    expect(failures).toEqual([]);
+  });
+
+  it('hears events while it stops', async () => {
+    const { thread, effects } = await scene();
+    thread.post(command('work:200'));
+    const stopped = thread.stop();
+    thread.post(command('say:late'));
+    await stopped;
+    expect(effects).toContainEqual(said('late'));
+  });
+
+  it('is not waited for longer than was said', async () => {
+    const { thread, effects } = await scene();
+    thread.post(command('work:60000'));
+    await thread.stop(50);
+    expect(effects).toEqual(['started', 'stopping', 'closing'].map(said));
+  });
+
+  it('before anybody carried out its effects, ends all the same', async () => {
+    const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
+    await thread.stop();
+  });
+});

@@ -1,0 +1,35 @@
+// Test support: questions and instructions that are open at the hands, as they would be sent again to a new session.
+// Imported by tests only.
+
+import type { BrainEvent, Effect } from '../../src/shard/events.ts';
+
+export class OpenAsks {
+  readonly #open = new Set<string>();
+  /** Every withdrawal. */
+  readonly withdrawn: string[] = [];
+  /** Withdrawals of what nobody asked, or was answered or withdrawn before. */
+  readonly needless: string[] = [];
+
+  get ids(): readonly string[] {
+    return [...this.#open];
+  }
+
+  carryOut(effect: Effect): void {
+    if (effect.kind === 'ask-bootstrap') this.#open.add(effect.request);
+    if (effect.kind === 'instruct-reclaim') this.#open.add(effect.instruction);
+    if (effect.kind === 'withdraw-bootstrap') this.#withdraw(effect.request);
+    if (effect.kind === 'withdraw-reclaim') this.#withdraw(effect.instruction);
+  }
+
+  /** Whether the brain hears of it: answers that nobody waits for are dropped. */
+  lets(event: BrainEvent): boolean {
+    if (event.kind === 'bootstrap-answered') return this.#open.delete(event.request);
+    if (event.kind === 'reclaim-acked') return this.#open.delete(event.instruction);
+    return true;
+  }
+
+  #withdraw(id: string): void {
+    this.withdrawn.push(id);
+    if (!this.#open.delete(id)) this.needless.push(id);
+  }
+}
