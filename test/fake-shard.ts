@@ -221,7 +221,7 @@ export const STATUS: StatusView = {
   shortfalls: 1,
   escalated: 1,
   freezes: 1,
-  supply: { cpu: { wanted: 192_000, configured: 63_500 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
+  supply: { cpu: { wanted: 192, configured: 63.5 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
   providers: [
     {
       name: 'metal',

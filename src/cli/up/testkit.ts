@@ -99,6 +99,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     costPerHour: 200,
     freeze: null,
     cannotBind: '',
+    reports: null,
   };
 }
 
