@@ -131,6 +131,32 @@ describe('reading', () => {
   });
 });
 
+describe('callers that go away', () => {
+  it('given one that leaves before its answer, or while news come, then the next is served', async () => {
+    const { shard, server, call } = await served();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: answer, resolve: go } = Promise.withResolvers<typeof STATUS>();
+    shard.answers.status = () => {
+      ask();
+      return answer as never;
+    };
+    const [host, port] = server.address.split(':');
+    const caller = tcpConnect(Number(port), host!);
+    caller.write(`GET /v1/status HTTP/1.1\r\nhost: ${server.address}\r\n\r\n`);
+    await asked;
+    caller.destroy();
+    const response = await new Promise<IncomingMessage>((resolve) => get(`${server.url}/v1/events`, resolve));
+    response.on('error', () => {});
+    response.destroy();
+    for (let i = 0; i < 100; i++) {
+      shard.tell({ kind: 'log', level: 'info', event: 'e', fields: {} });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    go(STATUS);
+    expect(await call('GET', '/v1/status')).toMatchObject({ status: 200 });
+  });
+});
+
 describe('ordering', () => {
   const WHO = { who: 'ann@desk' };
 

@@ -161,6 +161,8 @@ async function phaseTrouble(port: ShardPort): Promise<string | null> {
 
 async function handle(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  // Whoever asked is gone; there is nobody to tell.
+  response.on('error', () => {});
   try {
     checkOrigin(request, desk.checksHost);
     send(response, await replyTo(desk, request, response));
