@@ -72,6 +72,8 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export type { BrainPort, InlineParts } from './inline-brain.ts';
+export { InlineBrain } from './inline-brain.ts';
 export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './logger.ts';
 export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';

@@ -3,7 +3,6 @@
 
 import { explain } from '../../engine/index.ts';
 import {
-  CapacityType,
   effectiveAllocatable,
   formatResources,
   isMachineState,
@@ -30,6 +29,7 @@ import type {
   Questions,
   ShortfallView,
 } from '../views.ts';
+import { actionView, capacityLabel } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
 import type { Cycles } from './cycles.ts';
@@ -240,9 +240,8 @@ export class Answers {
   }
 
   #action(record: ActionRecord): ActionView {
-    const { need } = record;
-    const priority = need === null ? 0 : (this.#state.profiles.of(need)?.priority ?? 0);
-    return { ...record, need: need === null ? null : needRef(need, priority) };
+    const { book, profiles } = this.#state;
+    return actionView(record, book, profiles);
   }
 
   #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
@@ -273,11 +272,6 @@ function quantities(vector: ResourceVector): Quantities {
 
 function stateOfLabel(label: string): MachineState | undefined {
   return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
-}
-
-function capacityLabel(type: CapacityType): string {
-  const name = Object.entries(CapacityType).find(([, value]) => value === type)?.[0] ?? 'Unspecified';
-  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 }
 
 const OPERATOR_TEXT: ReadonlyMap<Operator, string> = new Map(
