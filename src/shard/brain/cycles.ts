@@ -87,7 +87,7 @@ export class Cycles {
     if (this.#isStopped || dueMs >= this.#dueMs) return;
     this.#cancel();
     this.#dueMs = dueMs;
-    this.#cancel = this.#state.parts.clock.after(dueMs - this.#now, () => this.#run());
+    this.#cancel = this.#state.parts.clock.after(Math.max(0, dueMs - this.#now), () => this.#run());
   }
 
   #run(): void {
