@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityType } from '../../src/model/index.ts';
 import { offering } from './shard-cloud.ts';
-import { need, ofType, RACK_KEY, same, World } from './shard-world.ts';
+import { need, ofType, PATIENT, RACK_KEY, same, World } from './shard-world.ts';
 
-describe.concurrent('cold start', () => {
+describe.concurrent('cold start', PATIENT, () => {
   it('given clusters and two empty clouds, then all demand is met, with nothing bought twice', async (test) => {
     const world = await World.open(test, {
       clouds: {
@@ -52,7 +52,7 @@ describe.concurrent('cold start', () => {
   });
 });
 
-describe.concurrent('a gang', () => {
+describe.concurrent('a gang', PATIENT, () => {
   it('given racks that are partly taken, then it lands in one rack, whole', async (test) => {
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 12, racksPerZone: 3 })] },
@@ -74,7 +74,7 @@ describe.concurrent('a gang', () => {
 
 const SPOT = { capacityType: CapacityType.Spot, interruptionProbability: 0.001 };
 
-describe.concurrent('a spot interruption', () => {
+describe.concurrent('a spot interruption', PATIENT, () => {
   it('given a host that is taken back, then there is one replacement, exactly', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('spot', { ...SPOT, count: 6 })] } });
     world.join('a', need('a', 12));
@@ -99,7 +99,7 @@ describe.concurrent('a spot interruption', () => {
   });
 });
 
-describe.concurrent('constant demand', () => {
+describe.concurrent('constant demand', PATIENT, () => {
   it('given spot prices that move by a tenth, then no action, and no met Need changes its machines', async (test) => {
     const world = await World.open(test, {
       clouds: {

@@ -2,12 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';
-import { need, RECLAIM_WAIT_MS, World } from './shard-world.ts';
+import { need, PATIENT, World } from './shard-world.ts';
 
-describe.concurrent('a demand that shrinks', () => {
-  it('given two thirds gone, then exactly the excess leaves with its grace, is kept for a while, and given back', {
-    timeout: 60_000,
-  }, async (test) => {
+describe.concurrent('a demand that shrinks', PATIENT, () => {
+  it('given two thirds gone, then exactly the excess leaves with its grace, is kept for a while, and given back', async (test) => {
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 12 })] },
       settings: { 'releaseHold.onDemand': '2s' },
@@ -18,7 +16,8 @@ describe.concurrent('a demand that shrinks', () => {
     const others = world.nodesOf('b');
     const before = world.calls.length;
     world.operator('a').setDemand([need('a', 8)]);
-    await world.until('four nodes are asked for', () => world.told.length === 4, RECLAIM_WAIT_MS + 10_000);
+    // The rails admit none in the first ten seconds of a shard.
+    await world.until('four nodes are asked for', () => world.told.length === 4);
     await world.until('four machines are Idle', async () => {
       return (await world.machines('?state=idle')).length === 4;
     });
@@ -48,7 +47,7 @@ describe.concurrent('a demand that shrinks', () => {
   });
 });
 
-describe.concurrent('a priority that spikes', () => {
+describe.concurrent('a priority that spikes', PATIENT, () => {
   it('given a full cloud, then each preemption has the grace of its distance, and happens once', async (test) => {
     const graces = new Map([
       ['now', 10],
@@ -59,7 +58,7 @@ describe.concurrent('a priority that spikes', () => {
     const priorities = [1_000_000, 600_000, 200_000, 50_000];
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 5 })] },
-      cloudSettings: { latency: { drain: { medianMs: 600 } } },
+      cloudSettings: { cloud: { latency: { drain: { medianMs: 600 } } } },
     });
     world.join('batch', need('batch', 20));
     await world.served();
