@@ -32,7 +32,13 @@ import {
   startShard,
   type WaitingActionView,
 } from '../../src/shard/index.ts';
-import { grpcDialer, type OperatorEvent, type SimNode, SimOperator } from '../../src/sim/index.ts';
+import {
+  grpcDialer,
+  type OperatorEvent,
+  type OperatorTimes,
+  type SimNode,
+  SimOperator,
+} from '../../src/sim/index.ts';
 import type { ReclaimInstruction } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { Cloud, type CloudCall } from './shard-cloud.ts';
 import { type ShardUnderTest, startShardProcess } from './shard-process.ts';
@@ -206,6 +212,11 @@ export class World {
 
   /** Adds a cluster with its demand; its operator dials at once. */
   join(cluster: string, ...needs: readonly Need[]): SimOperator {
+    return this.joinWith({}, cluster, ...needs);
+  }
+
+  /** The same, with an operator that is quicker or slower than others. */
+  joinWith(times: Partial<OperatorTimes>, cluster: string, ...needs: readonly Need[]): SimOperator {
     const operator = new SimOperator({
       cluster,
       clock: systemClock,
@@ -214,6 +225,7 @@ export class World {
       times: {
         ...{ rollupMs: ROLLUP_MS, blobMs: [1, 20], firstBackoffMs: 50, longestBackoffMs: 200 },
         ...{ helloMs: 3000, resyncMs: 1000 },
+        ...times,
       },
       onEvent: (event) => {
         this.heard.push({ cluster, event });
