@@ -151,6 +151,16 @@ export class BrainMetrics {
     'Lists of a provider held back because most machines were missing.',
     { provider: { atMost: MAX_PROVIDERS } },
   );
+  readonly listsFailed = this.registry.counters(
+    `${PREFIX}lists_failed_total`,
+    'Readings of a provider that failed.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
+  readonly #providerDown = this.registry.gauges(
+    `${PREFIX}provider_down`,
+    '1 while a provider is left alone because it does not answer.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
   readonly observationsStale = this.#counter(
     'observations_stale_total',
     'Records older than our last command to the machine, which were read again.',
@@ -187,6 +197,10 @@ export class BrainMetrics {
   freezes(count: number, isFleetFrozen: boolean): void {
     this.#freezes.set(count);
     this.#paused.set(isFleetFrozen ? 1 : 0);
+  }
+
+  providerDown(provider: string, isDown: boolean): void {
+    this.#providerDown.of({ provider }).set(isDown ? 1 : 0);
   }
 
   text(): string {

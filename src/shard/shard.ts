@@ -136,7 +136,7 @@ function startBrain(
 }
 
 function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): ReadonlyMap<string, ProviderEnd> {
-  const { tls, insecure, id: shardId } = config;
+  const { tls, insecure, id: shardId, calls: limits } = config;
   const random = new Random(randomInt(2 ** 31));
   // One sequence for all providers: machines have one owner, and a number is never used twice.
   let sequence = 0n;
@@ -145,8 +145,8 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
   for (const { name, address } of config.providers) {
     const provider = { address, tls, insecure };
     const transport = parts.add(grpcTransport(provider), (it) => it.close());
-    const client = new ProviderClient({ transport, fence, clock: systemClock, random });
-    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31) }), (it) =>
+    const client = new ProviderClient({ transport, fence, clock: systemClock, random, limits });
+    const inventory = parts.add(new ListThread({ provider, limits, seed: random.below(2 ** 31) }), (it) =>
       it.close(),
     );
     ends.set(name, { client, inventory });

@@ -2,16 +2,20 @@
 // not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
 
 import { ClaimWatch, type Decision } from '../../engine/index.ts';
-import type { Action, DecisionOptions, Need } from '../../model/index.ts';
+import { type Action, type DecisionOptions, formatResources, type Need } from '../../model/index.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
+import { needRef } from './need-names.ts';
 import { type Admission, countByKind, type WaitReason } from './rails.ts';
+import type { Shortfall } from './shortfalls.ts';
 import { statusOf } from './status.ts';
 
 /** Actions that wait, as far as they are kept to be shown. */
 const MAX_WAITING = 1000;
+/** Rows that have become short in one cycle, told in a line each. */
+const MAX_SHORT_LINES = 20;
 
 export class Cycles {
   readonly #state: BrainState;
@@ -197,9 +201,20 @@ export class Cycles {
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
     const { book, shortfalls, profiles, ended, metrics } = this.#state;
-    shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    this.#sayShort(shortfalls.observe(decision.unmet, (key) => profiles.of(key)!));
     metrics.shortfalls(shortfalls.gauges);
     for (const key of ended.take()) book.append({ kind: 'row-ended', key });
+  }
+
+  /** Once for each row that stays short; a burst of them is told in a few lines and a number. */
+  #sayShort(escalated: readonly Shortfall[]): void {
+    for (const { key, profile, deficit, reason, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
+      const { id: need, cluster, group, priority } = needRef(key, profile.priority);
+      const missing = formatResources(deficit);
+      this.#log('warn', 'need-short', { need, cluster, group, priority, reason, missing, cycles: ageCycles });
+    }
+    const more = escalated.length - MAX_SHORT_LINES;
+    if (more > 0) this.#log('warn', 'more-needs-short', { more });
   }
 
   #publish(

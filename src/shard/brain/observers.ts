@@ -66,7 +66,10 @@ export class Observers {
 
   readonly reconcile: ReconcileObserver = {
     listed: () => {},
-    listFailed: (provider, error) => this.#log('warn', 'list-failed', { provider, error }),
+    listFailed: (provider, error) => {
+      this.#parts.metrics.listsFailed.of({ provider }).add(1);
+      this.#log('warn', 'list-failed', { provider, error });
+    },
     listHeld: (provider, known, missing, timesInARow) => {
       this.#parts.metrics.listsHeld.of({ provider }).add(1);
       const hint = `bigfleet accept list ${provider}`;
@@ -83,6 +86,7 @@ export class Observers {
   };
 
   breaker(provider: string, state: BreakerState): void {
+    this.#parts.metrics.providerDown(provider, state !== 'closed');
     this.#log(state === 'open' ? 'error' : 'info', 'provider-breaker', { provider, state });
   }
 

@@ -68,18 +68,24 @@ export class Shortfalls {
     this.#limit = limit;
   }
 
-  /** Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here. */
-  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): void {
+  /**
+   * Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here.
+   * Returns those that have been short for so long that they count as escalated from now on.
+   */
+  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): readonly Shortfall[] {
     const rows = new KeyMap<Row>();
     const gauges = noShortfalls();
+    const escalated: Shortfall[] = [];
     for (const verdict of unmet) {
       const before = this.#rows.get(verdict.key);
       const row = rowOf(verdict, before, before?.profile ?? profileOf(verdict.key));
       if (rows.size < this.#limit) rows.set(verdict.key, row);
       if (row.ageCycles > 0) count(gauges, row);
+      if (row.isEscalated && before?.isEscalated !== true) escalated.push(row);
     }
     this.#rows = rows;
     this.#gauges = gauges;
+    return escalated;
   }
 
   get gauges(): ShortfallGauges {

@@ -3,6 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
+import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
 import { described, type ProviderSpec } from './kinds.ts';
@@ -22,6 +23,8 @@ export interface ShardConfig extends Brain {
   /** null: plaintext. */
   readonly tls: TlsFiles | null;
   readonly insecure: boolean;
+  /** How long calls to providers may take. */
+  readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
@@ -177,6 +180,11 @@ function configOf(values: Values): ShardConfig {
   const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
   return {
     ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
+    calls: {
+      callMs: values['calls.timeout'],
+      attemptMs: values['calls.attemptTimeout'],
+      listMs: values['calls.listTimeout'],
+    },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
   };

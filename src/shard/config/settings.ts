@@ -2,6 +2,7 @@
 // names of variables and flags, what --print-config prints and docs/configuration.md all come from here.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
+import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
 import {
@@ -249,6 +250,22 @@ const SETTINGS = {
     'The same of Draining, on top of the grace that pods get.',
   ),
   'actuation.deadlines.deleting': deadline(MachineState.Deleting, 'The same of Deleting.'),
+  'calls.timeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.callMs,
+    'How long a call to a provider may take, with all its attempts. A provider that hangs is found out after this.',
+    'call-timeout',
+  ),
+  'calls.attemptTimeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.attemptMs,
+    'How long one attempt may take. Short leaves time for another when an answer is lost.',
+  ),
+  'calls.listTimeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.listMs,
+    'How long a List may take. Half a million machines are 150 MB.',
+  ),
   'breaker.failures': setting(
     POSITIVE,
     desk.breakerFailures,
