@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../provider/index.ts';
+import { failpoint } from './failpoints.ts';
 
 /** Held open for its lock alone, which ends with the process however it ends. */
 const LOCK: SqliteFormat = {
@@ -84,7 +85,9 @@ function replaceFile(directory: string, name: string, text: string): void {
   } finally {
     closeSync(written);
   }
+  failpoint('epoch.before-write');
   renameSync(`${file}.new`, file);
+  failpoint('epoch.after-write');
   const entries = openSync(directory, 'r');
   try {
     fsyncSync(entries);

@@ -13,6 +13,7 @@ import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
+import { armFailpoints } from './failpoints.ts';
 import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
 import { Hands } from './hands/hands.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
@@ -27,6 +28,7 @@ import { BrainThread } from './thread/brain-thread.ts';
 const STUCK_MS = 60_000;
 
 export const startShard: StartShard = async (config, { log, pages }) => {
+  armFailpoints(process.env['BIGFLEET_FAILPOINT'], () => process.kill(process.pid, 'SIGKILL'));
   const parts = new Parts(log);
   try {
     return await assemble(config, parts, pages);

@@ -3,6 +3,7 @@
 
 import { ClaimWatch, type Decision } from '../../engine/index.ts';
 import { type Action, type DecisionOptions, formatResources, type Need } from '../../model/index.ts';
+import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
@@ -117,6 +118,7 @@ export class Cycles {
     const applied = book.freeze();
     memory.frozen(applied);
     memory.flush();
+    failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
     if (!this.#mayDecide()) return false;
@@ -126,11 +128,13 @@ export class Cycles {
     this.#decision = decision;
     this.#options = options;
     const decided = decision.actions();
+    failpoint('cycle.decided');
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
+    failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
   }
 

@@ -20,6 +20,7 @@ import type {
   ListEvent,
   ProviderRequest,
 } from '../events.ts';
+import { failpoint } from '../failpoints.ts';
 import { looksSoldOut } from '../sold-out.ts';
 
 /** `InventoryReader`, or one on a thread of its own. */
@@ -53,7 +54,15 @@ export class ProviderHands {
     const end = this.#ends.get(effect.provider);
     if (end === undefined) throw new Error(`there is no provider ${printable(effect.provider)}`);
     if (effect.kind === 'list') await this.#list(effect, end.inventory);
-    else this.#post({ kind: 'call-ended', call: effect.call, outcome: await made(end, effect) });
+    else await this.#call(effect, end);
+  }
+
+  async #call(effect: CallEffect, end: ProviderEnd): Promise<void> {
+    const { command } = effect.request;
+    if (command !== 'get') failpoint(`${command}.calling`);
+    const outcome = await made(end, effect);
+    if (command !== 'get') failpoint(`${command}.answered`);
+    this.#post({ kind: 'call-ended', call: effect.call, outcome });
   }
 
   async #list({ provider, reading, wanted }: ListEffect, inventory: Inventory): Promise<void> {
