@@ -51,7 +51,7 @@ export class Book {
   readonly #owners = new Owners();
   /** By id: how machines will stand once the journal is applied; null: gone. */
   readonly #ahead = new Map<string, Standing | null>();
-  /** By cluster: machines that were put there since the last freeze, if they are still there. */
+  /** By cluster: machines of `#ahead` that are there, or were at some time since the last freeze. */
   readonly #joined = new Map<string, Set<string>>();
   /** By id: the last records that came since the last freeze. */
   readonly #seen = new Map<string, Machine>();
@@ -183,7 +183,7 @@ export class Book {
     const held = isWanted || this.alwaysHeld(known);
     if (known.held === held) return;
     this.#journal.append({ kind: 'hold', id, held });
-    this.#ahead.set(id, { ...known, held });
+    this.#setAhead(id, { ...known, held });
   }
 
   /** Entries that move no machine. */
@@ -195,7 +195,7 @@ export class Book {
     if (known?.cluster !== key.cluster || !isBound(known.state)) return;
     const { fingerprint, group } = key;
     const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-    this.#ahead.set(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
+    this.#setAhead(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
   }
 
   /** Makes the view that the next cycle reads. */
@@ -215,9 +215,13 @@ export class Book {
   }
 
   #stand(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
-    this.#ahead.set(id, after);
-    if (after !== null && after.cluster !== '') this.#join(after.cluster, id);
+    this.#setAhead(id, after);
     for (const listener of this.#listeners) listener(id, before, after, seen);
+  }
+
+  #setAhead(id: string, standing: Standing | null): void {
+    this.#ahead.set(id, standing);
+    if (standing !== null && standing.cluster !== '') this.#join(standing.cluster, id);
   }
 
   #join(cluster: string, id: string): void {

@@ -61,7 +61,7 @@ export class Cycles {
     const { book, reported, ended } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
     reported.add(cluster);
-    ended.reported(cluster);
+    ended.look(cluster);
     this.soon();
   }
 
@@ -122,6 +122,8 @@ export class Cycles {
     this.#decision = decision;
     this.#options = options;
     const decided = decision.actions();
+    // First: what is carried out below aims machines that this cycle has not seen at rows.
+    for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
@@ -196,10 +198,9 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { book, shortfalls, profiles, ended, metrics } = this.#state;
+    const { shortfalls, profiles, metrics } = this.#state;
     shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
     metrics.shortfalls(shortfalls.gauges);
-    for (const key of ended.take()) book.append({ kind: 'row-ended', key });
   }
 
   #publish(
