@@ -38,6 +38,13 @@ export type StandingListener = (
   seen: Machine | null,
 ) => void;
 
+/** null or left out: any. */
+export interface StandingFilter {
+  readonly state: MachineState | null;
+  readonly cluster?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
 type StillEntry = Extract<
   JournalEntry,
   { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'drain-seconds' }
@@ -107,6 +114,33 @@ export class Book {
     for (const [id, standing] of this.#ahead) {
       if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;
     }
+  }
+
+  /** Places in the ledger of machines that stand so now; those that came since the last freeze have none yet. */
+  slotsOf({ state, cluster, provider }: StandingFilter): number[] {
+    const { machines, clusters } = this.fleet;
+    const ahead = new Map<number, Standing | null>();
+    for (const [id, standing] of this.#ahead) {
+      const slot = machines.slotOf(id);
+      if (slot !== undefined) ahead.set(slot, standing);
+    }
+    const number = clusters.find(cluster ?? '');
+    // Names nobody knows are found under the number of no name, and must not be taken for it.
+    const isKnown = clusters.nameOf(number) === (cluster ?? '');
+    const stands = (slot: number): boolean => {
+      const moved = ahead.get(slot);
+      if (moved === null) return false;
+      if (state !== null && (moved?.state ?? machines.stateOf(slot)) !== state) return false;
+      if (cluster === undefined) return true;
+      return moved === undefined ? isKnown && machines.cluster[slot] === number : moved.cluster === cluster;
+    };
+    const found: number[] = [];
+    for (let slot = 0; slot < machines.size; slot++) {
+      // Slots that are not in use have state 0.
+      if (machines.state[slot] === 0 || !stands(slot)) continue;
+      if (provider === undefined || this.#owners.hasSlot(provider, slot)) found.push(slot);
+    }
+    return found;
   }
 
   /** Ids of the machines bound to a cluster, as they stand now. */

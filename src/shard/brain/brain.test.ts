@@ -109,7 +109,7 @@ describe('cycles', () => {
 
     const cycles = scene.cycles.slice(before);
     expect(cycles.map(({ admitted }) => admitted.Bootstrap)).toEqual([2, 2, 1]);
-    expect(cycles.map(({ waiting }) => waiting.deferred ?? 0)).toEqual([3, 1, 0]);
+    expect(cycles.map(({ waiting }) => waiting['deferred'] ?? 0)).toEqual([3, 1, 0]);
     expect(scene.of('ask-bootstrap')).toHaveLength(5);
   });
 
