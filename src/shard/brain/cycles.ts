@@ -111,22 +111,30 @@ export class Cycles {
     this.#decision = null;
     profiles.forget();
     const applied = book.freeze();
+    const frozen = monotonicMs();
     memory.frozen(applied);
     memory.flush();
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
     if (!this.#mayDecide()) return false;
-    metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
+    metrics.phase('snapread', frozen - began);
+    metrics.phase('reconcile', monotonicMs() - frozen);
     const options = this.#decisionOptions();
     const decision = state.engine.decide(this.#now, options, {});
     this.#decision = decision;
     this.#options = options;
+    const naming = monotonicMs();
     const decided = decision.actions();
+    const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
+    metrics.phase('phase1', normalise + credit + acquire);
+    metrics.phase('phase2', preempt);
+    metrics.phase('phase3', reclaim);
+    metrics.phase('emit', plan + monotonicMs() - naming);
     // First: what is carried out below aims machines that this cycle has not seen at rows.
     for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
-    metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
+    metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
     return admission.waiting.deferred.length > 0;

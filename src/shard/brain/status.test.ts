@@ -62,6 +62,18 @@ describe('the status of a shard', () => {
     );
   });
 
+  it('counts by class where machines are alike', () => {
+    const bound = some(30, Configured).map(({ id }) => record(`b-${id}`, Configured, { pricePerHour: 2 }));
+    const { brain } = new BrainScene()
+      .list([...some(100), ...some(200, Speculative).slice(100), ...bound])
+      .tick();
+
+    expect(brain.ask('status', {})).toMatchObject({
+      ...{ machines: 230, machinesByState: { IDLE: 100, SPECULATIVE: 100, CONFIGURED: 30 } },
+      ...{ costPerHour: 160, supply: { cpu: { wanted: 0, configured: 0.12 } } },
+    });
+  });
+
   it('says how it goes with each provider', () => {
     const scene = new BrainScene({ providers: ['p', 'q'] }).list(some(3)).failList('q', 'no route').tick();
 
