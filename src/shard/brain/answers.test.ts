@@ -5,6 +5,7 @@ import { NEED, record, some } from '../../../test/shard/scene.ts';
 import { keyOf, MachineState, ZONE_KEY } from '../../model/index.ts';
 import type { MachineFilter } from '../views.ts';
 import { needId } from './need-names.ts';
+import { DEFAULT_BRAIN } from './options.ts';
 
 const { Speculative, Creating, Idle, Configured, Failed } = MachineState;
 
@@ -207,6 +208,21 @@ describe('a question about actions', () => {
     expect(ask({ machine: 'm-0' })).toMatchObject({ items: [{ outcome: 'success' }], total: 1 });
     expect(ask({ cluster: 'c1' }).total).toBe(2);
     expect(ask({ cluster: 'c2' }).total).toBe(0);
+  });
+});
+
+describe('a question about what waits', () => {
+  it('counts more than it keeps', () => {
+    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    scene
+      .list(some(1200))
+      .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })
+      .tick();
+
+    const { waiting } = scene.brain.ask('actions', { limit: 2000 });
+    expect(waiting.total).toBe(1200);
+    expect(waiting.items).toHaveLength(1000);
+    expect(scene.brain.ask('actions', { machine: 'm-3', limit: 10 }).waiting.total).toBe(1);
   });
 });
 

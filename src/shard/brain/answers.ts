@@ -226,12 +226,15 @@ export class Answers {
     const records = [...this.#state.actuation.actions()].filter(isWanted);
     records.sort((a, b) => b.startedMs - a.startedMs);
     const waiting = this.#cycles.waiting.filter(isWanted);
+    // Of very many only the first are kept, but all are counted.
+    const counted = Object.values(this.#cycles.last?.waiting ?? {}).reduce((sum, count) => sum + count, 0);
+    const isEverything = machine === undefined && cluster === undefined;
     return {
       actions: {
         items: records.slice(0, limit).map((record) => this.#action(record)),
         total: records.length,
       },
-      waiting: { items: waiting.slice(0, limit), total: waiting.length },
+      waiting: { items: waiting.slice(0, limit), total: isEverything ? counted : waiting.length },
     };
   }
 
