@@ -351,6 +351,31 @@ describe('a target', () => {
     expect(scene.machine('m')).toMatchObject({ state: 'IDLE', need: null });
   });
 
+  it('that comes back with a move nobody knows the end of ends, too', () => {
+    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 100 };
+    const scene = new BrainScene({ desk })
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED);
+    scene
+      .tick()
+      .accept('create', Creating)
+      .list([])
+      .list([record('m', Idle)])
+      .tick();
+    scene.blobs();
+    expect(scene.calls('configure')).toHaveLength(1);
+    scene.demand('c1').tick(3000);
+
+    scene.answer('configure', { kind: 'transient', message: 'no answer' });
+    for (let i = 0; i < 3; i++) {
+      scene.answer('get', { kind: 'transient', message: 'no answer' });
+      scene.tick(5000);
+    }
+
+    expect(scene.machine('m')).toMatchObject({ state: 'IDLE', need: null });
+  });
+
   it('is the row of the machine once it is bound', () => {
     const scene = new BrainScene()
       .list([record('m', Idle)])
