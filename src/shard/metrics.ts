@@ -71,7 +71,7 @@ export class BrainMetrics {
   readonly #fleet: Fleet;
 
   readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
-  readonly cyclePhase = this.registry.histograms(
+  readonly #cyclePhase = this.registry.histograms(
     `${PREFIX}cycle_phase_duration_seconds`,
     'Parts of a cycle.',
     CYCLE_SECONDS,
@@ -170,6 +170,10 @@ export class BrainMetrics {
   constructor(engine: EngineMetrics, fleet: Fleet) {
     this.registry.collect(() => engineFamilies(engine));
     this.#fleet = fleet;
+  }
+
+  phase(phase: CyclePhase, ms: number): void {
+    this.#cyclePhase.of({ phase }).observe(ms / 1000);
   }
 
   /** What the rails let through and what they held back. */

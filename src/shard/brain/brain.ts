@@ -140,8 +140,9 @@ export class Brain {
     return this.#state.desk.inFlight === 0;
   }
 
-  /** Ends the threads of the engine. */
+  /** Keeps what became of the last calls, and ends the threads of the engine. */
   async close(): Promise<void> {
+    this.#state.memory.flush();
     await this.#state.engine.close();
   }
 
@@ -190,6 +191,14 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
     freezes,
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
+  const ended = new EndedRows(fleet);
+  const reported = new Set<string>();
+  book.listen((_id, before, after) => {
+    const cluster = after?.target?.cluster;
+    // A target that comes back, with a provider read late or a move taken back, may be for a row that is long gone.
+    if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
+      ended.look(cluster);
+  });
   desk.onBreaker((provider, state) => observers.breaker(provider, state));
   return {
     ...{
@@ -208,9 +217,9 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
     },
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
-    ended: new EndedRows(fleet),
+    ended,
     sessions: new Map(),
-    reported: new Set(),
+    reported,
     phase: 'starting',
   };
 }

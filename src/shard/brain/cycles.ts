@@ -66,7 +66,7 @@ export class Cycles {
     const { book, reported, ended } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
     reported.add(cluster);
-    ended.reported(cluster);
+    ended.look(cluster);
     this.soon();
   }
 
@@ -116,22 +116,32 @@ export class Cycles {
     this.#decision = null;
     profiles.forget();
     const applied = book.freeze();
+    const frozen = monotonicMs();
     memory.frozen(applied);
     memory.flush();
     failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
     if (!this.#mayDecide()) return false;
-    metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
+    metrics.phase('snapread', frozen - began);
+    metrics.phase('reconcile', monotonicMs() - frozen);
     const options = this.#decisionOptions();
     const decision = state.engine.decide(this.#now, options, {});
     this.#decision = decision;
     this.#options = options;
+    const naming = monotonicMs();
     const decided = decision.actions();
     failpoint('cycle.decided');
+    const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
+    metrics.phase('phase1', normalise + credit + acquire);
+    metrics.phase('phase2', preempt);
+    metrics.phase('phase3', reclaim);
+    metrics.phase('emit', plan + monotonicMs() - naming);
+    // First: what is carried out below aims machines that this cycle has not seen at rows.
+    for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
-    metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
+    metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
     failpoint('cycle.ended');
@@ -204,10 +214,9 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { book, shortfalls, profiles, ended, metrics } = this.#state;
+    const { shortfalls, profiles, metrics } = this.#state;
     this.#sayShort(shortfalls.observe(decision.unmet, (key) => profiles.of(key)!));
     metrics.shortfalls(shortfalls.gauges);
-    for (const key of ended.take()) book.append({ kind: 'row-ended', key });
   }
 
   /** Once for each row that stays short; a burst of them is told in a few lines and a number. */
