@@ -15,6 +15,8 @@ export interface ShardUnderTest {
 
 const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+) /;
 
+const START_MS = 60_000;
+
 export async function startShardProcess(
   env: Readonly<Record<string, string>>,
   log: ShardLog,
@@ -34,12 +36,16 @@ export async function startShardProcess(
     child.kill(signal);
     await exited;
   };
+  // A process that never says where it listens must not outlive the test.
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), START_MS);
   for await (const line of createInterface({ input: child.stdout })) {
     const [, sessions, api] = FIRST_LINE.exec(line) ?? [];
     if (sessions === undefined || api === undefined) continue;
+    clearTimeout(tooLate);
     child.stdout.resume();
     return { addresses: { sessions, api }, stop: end('SIGTERM'), kill: end('SIGKILL') };
   }
+  clearTimeout(tooLate);
   throw new Error(`The process of the shard has ended: ${said.join('\n')}`);
 }
 
