@@ -31,19 +31,25 @@ describe('commands against a running shard', PATIENT, () => {
     const [one] = world.nodesOf('a');
 
     // Looking.
-    expect(await ask('get', 'status')).toMatch(/^shard-0 {2}running\n/);
-    expect(await ask('get', 'machines', '--state', 'configured')).toMatch(
-      new RegExp(`${one} +configured +a +small`),
-    );
-    expect(await ask('get', 'needs')).toContain(need1!.id);
-    expect(await ask('get', 'clusters')).toMatch(/\na +/);
-    expect(await ask('get', 'shortfalls')).toMatch(new RegExp(`${odd!.id}.*no-matching-supply`));
-    const { actions } = JSON.parse(await ask('get', 'actions', '-o', 'json')) as {
-      actions: Page<ActionView>;
-    };
-    expect(actions.items.filter(({ kind }) => kind === 'Bootstrap')).toHaveLength(2);
-    expect(await ask('explain', odd!.id)).toContain('(no-matching-supply)');
-    expect(await ask('explain', need1!.id)).toContain('Met by 2 machines.');
+    const [status, machines, needs, clusters, shortfalls, actions, unmet, met] = await Promise.all([
+      ask('get', 'status'),
+      ask('get', 'machines', '--state', 'configured'),
+      ask('get', 'needs'),
+      ask('get', 'clusters'),
+      ask('get', 'shortfalls'),
+      ask('get', 'actions', '-o', 'json'),
+      ask('explain', odd!.id),
+      ask('explain', need1!.id),
+    ]);
+    expect(status).toMatch(/^shard-0 {2}running\n/);
+    expect(machines).toMatch(new RegExp(`${one} +configured +a +small`));
+    expect(needs).toContain(need1!.id);
+    expect(clusters).toMatch(/\na +/);
+    expect(shortfalls).toMatch(new RegExp(`${odd!.id}.*no-matching-supply`));
+    const begun = (JSON.parse(actions) as { actions: Page<ActionView> }).actions.items;
+    expect(begun.filter(({ kind }) => kind === 'Bootstrap')).toHaveLength(2);
+    expect(unmet).toContain('(no-matching-supply)');
+    expect(met).toContain('Met by 2 machines.');
 
     // A machine that is in quarantine is not touched, until somebody says so.
     const [third] = await world.machines('?state=speculative');

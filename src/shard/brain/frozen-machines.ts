@@ -27,12 +27,8 @@ export class FrozenMachines {
   /** Freezes of a cluster, or of all of them, have come or gone. */
   changed(cluster: string): void {
     const { book } = this.#parts;
-    const { machines, clusters } = book.fleet;
-    const runs = machines.boundOf(clusters.find(cluster));
-    if (runs === undefined) return;
-    const { offset, length } = runs.configured;
-    const ids = Array.from({ length }, (_, i) => machines.idOf(machines.arena.data[offset + i]!));
-    for (const id of ids) this.#settle(id);
+    // As they stand now: one that was Configured since the last cycle counts too.
+    for (const id of [...book.boundTo(cluster)]) this.#settle(id);
   }
 
   #settle(id: string): void {
