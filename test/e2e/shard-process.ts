@@ -31,6 +31,8 @@ export class EndedEarly extends Error {
 
 const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+) /;
 
+const START_MS = 60_000;
+
 export async function startShardProcess(
   env: Readonly<Record<string, string>>,
   log: ShardLog,
@@ -52,12 +54,16 @@ export async function startShardProcess(
     child.kill(signal);
     await exited;
   };
+  // A process that never says where it listens must not outlive the test.
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), START_MS);
   for await (const line of createInterface({ input: child.stdout })) {
     const [, sessions, api] = FIRST_LINE.exec(line) ?? [];
     if (sessions === undefined || api === undefined) continue;
+    clearTimeout(tooLate);
     child.stdout.resume();
     return { addresses: { sessions, api }, stop: end('SIGTERM'), kill: end('SIGKILL'), exited };
   }
+  clearTimeout(tooLate);
   throw new EndedEarly(await exited, said);
 }
 

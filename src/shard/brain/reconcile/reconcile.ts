@@ -113,7 +113,8 @@ export class Reconcile {
   handle(event: ListEvent): void {
     const source = this.#sources.get(event.provider);
     const reading = source?.reading;
-    if (source === undefined || reading?.number !== event.reading) return;
+    // After the stop readings are cut off, which says nothing about the provider.
+    if (source === undefined || reading?.number !== event.reading || this.#isStopped) return;
     switch (event.kind) {
       case 'list-changed':
         for (const machine of machinesOf(event.batch)) this.#listed(source, reading, machine);
