@@ -277,6 +277,15 @@ export const ERRORS = {
     summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
     remedy: 'Check the three paths and their permissions; each file holds PEM.',
   },
+  BF_CERT_EXISTS: {
+    summary: 'A certificate or key is already there, and would have been overwritten.',
+    remedy:
+      'Take another directory; or say --replace to give a running process a new leaf. An authority is never replaced.',
+  },
+  BF_CERT_AUTHORITY: {
+    summary: 'There is no authority to sign with, or its certificate and key do not belong together.',
+    remedy: 'Make one with bigfleet certs init, and give the same --dir.',
+  },
   BF_PLAINTEXT_REFUSED: {
     summary: 'Plaintext was asked for on an address that others can reach.',
     remedy:

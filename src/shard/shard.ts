@@ -192,7 +192,7 @@ async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts
   const lag = parts.add(monitorEventLoopDelay({ resolution: 10 }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
-    tls: null,
+    tls: config.apiTls,
     insecure: config.insecure,
     metrics: async () => `${handsText(metrics, hands, lag)}${await port.ask('metrics', {})}`,
     unready: async () => {

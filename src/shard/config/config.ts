@@ -21,6 +21,8 @@ export interface ShardConfig extends Brain {
   readonly providers: readonly ProviderSpec[];
   /** null: plaintext. */
   readonly tls: TlsFiles | null;
+  /** Those of the API; null: plaintext. */
+  readonly apiTls: TlsFiles | null;
   readonly insecure: boolean;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
@@ -142,11 +144,13 @@ function plaintextProblems(values: Values, where: (key: SettingKey) => string): 
     ...(isPlain
       ? values.providers.flatMap(({ address }) => refusal(where('providers'), address, grpcRemedy))
       : []),
-    ...refusal(
-      where('api'),
-      values.api,
-      'HTTP has no TLS here: keep it on loopback, or say --insecure if the network itself is trusted.',
-    ),
+    ...(isPlain || !values['tls.api']
+      ? refusal(
+          where('api'),
+          values.api,
+          'keep it on loopback, give the TLS files and leave tls.api true, or say --insecure if the network itself is trusted.',
+        )
+      : []),
   ];
 }
 
@@ -177,6 +181,7 @@ function configOf(values: Values): ShardConfig {
   const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
   return {
     ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
+    apiTls: values['tls.api'] ? tls : null,
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
   };

@@ -71,7 +71,7 @@ export const SETTINGS = {
   api: setting(
     ADDRESS,
     '127.0.0.1:8780',
-    'Where the read and control API, metrics and health are, over HTTP without TLS.',
+    'Where the read and control API, metrics and health are, over HTTP; over HTTPS where the TLS files are given.',
     'api',
   ),
   dataDir: setting(
@@ -100,6 +100,12 @@ export const SETTINGS = {
   ),
   'tls.key': setting(OPTIONAL_PATH, undefined, 'Its key in PEM.', 'tls-key'),
   'tls.ca': setting(OPTIONAL_PATH, undefined, 'The authority that all ends trust, in PEM.', 'tls-ca'),
+  'tls.api': setting(
+    SWITCH,
+    true,
+    'Serve the API with the TLS files too. false: in plaintext, for a browser or a scraper on this machine that has no certificate.',
+    'tls-api',
+  ),
   insecure: setting(
     SWITCH,
     false,
