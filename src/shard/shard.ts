@@ -13,6 +13,7 @@ import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
+import { EpochWatch } from './epoch-watch.ts';
 import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
 import { Hands } from './hands/hands.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
@@ -70,6 +71,7 @@ async function assemble(
   const ended = Promise.withResolvers<EndReason>();
   const directory = parts.add(openDataDir(config.dataDir, config.epochAtLeast), (it) => it.close());
   const { epoch } = directory;
+  const watch = new EpochWatch(epoch, directory.isNew);
   let stopping: Promise<void> | null = null;
   const end = (reason: EndReason): Promise<void> => {
     stopping ??= shutDown(parts, reason, ended);
@@ -99,11 +101,21 @@ async function assemble(
     providerEnds(config, epoch, parts),
     (event) => brain.post(event),
     () => brain.room(),
+    (provider, newest) => lookAtEpoch(provider, newest),
   );
-  const onStop = ({ provider }: { readonly provider: string }): void => {
-    const message = `Provider ${provider} has seen a newer process of shard ${config.id}; this one stops.`;
-    log('error', 'fenced', { provider, epoch });
-    void end({ kind: 'fenced', message });
+  const giveWay = (provider: string, newest: bigint | null): void => {
+    log('error', 'fenced', { provider, epoch, ...(newest === null ? {} : { newest }) });
+    void end({ kind: 'fenced', message: fencedText(config.id, provider, { epoch, newest }) });
+  };
+  const onStop = ({ provider }: { readonly provider: string }): void => giveWay(provider, null);
+  const lookAtEpoch = (provider: string, newest: bigint | null): void => {
+    const { kind } = watch.look(provider, newest);
+    if (kind === 'past-lost') log('warn', 'data-dir-lost', { provider, epoch, seen: newest });
+    if (kind === 'give-way') giveWay(provider, newest);
+    if (kind !== 'begin-above') return;
+    // Once in the life of a directory, so that two that live do not raise each other for ever.
+    directory.raiseTo(newest!);
+    fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
   brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
   const port = new Door(brain, hands);
@@ -112,6 +124,28 @@ async function assemble(
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
+}
+
+interface Epochs {
+  readonly epoch: bigint;
+  /** null: the provider does not say. */
+  readonly newest: bigint | null;
+}
+
+function fencedText(id: string, provider: string, { epoch, newest }: Epochs): string {
+  const other = newest === null ? 'a newer process' : `a newer process, of epoch ${newest},`;
+  const least = newest === null ? 'a number above every epoch it has used' : `${newest + 1n}`;
+  return (
+    `Provider ${provider} has seen ${other} of shard ${id}; this one, of epoch ${epoch}, stops. ` +
+    `If no other runs, this data directory is older than what the provider remembers: start once with --epoch-at-least and ${least}.`
+  );
+}
+
+function raisedText(id: string, provider: string, { epoch, newest }: Epochs): string {
+  return (
+    `Provider ${provider} has machines that shard ${id} bound in epoch ${newest}, and this new data directory began at ${epoch}: ` +
+    'the clock of this machine is behind. The epoch has been raised above it; start the shard again.'
+  );
 }
 
 async function shutDown(
@@ -146,7 +180,7 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
     const provider = { address, tls, insecure };
     const transport = parts.add(grpcTransport(provider), (it) => it.close());
     const client = new ProviderClient({ transport, fence, clock: systemClock, random });
-    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31) }), (it) =>
+    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31), shardId }), (it) =>
       it.close(),
     );
     ends.set(name, { client, inventory });
