@@ -34,3 +34,26 @@ export class EpochWatch {
     return { kind: 'past-lost' };
   }
 }
+
+interface Epochs {
+  readonly epoch: bigint;
+  /** null: the provider does not say. */
+  readonly newest: bigint | null;
+}
+
+/** Why a process gives way, and what to do if it should not have. */
+export function fencedText(id: string, provider: string, { epoch, newest }: Epochs): string {
+  const other = newest === null ? 'a newer process' : `a newer process, of epoch ${newest},`;
+  const least = newest === null ? 'a number above every epoch it has used' : `${newest + 1n}`;
+  return (
+    `Provider ${provider} has seen ${other} of shard ${id}; this one, of epoch ${epoch}, stops. ` +
+    `If no other runs, this data directory is older than what the provider remembers: start once with --epoch-at-least and ${least}.`
+  );
+}
+
+export function raisedText(id: string, provider: string, { epoch, newest }: Epochs): string {
+  return (
+    `Provider ${provider} has machines that shard ${id} bound in epoch ${newest}, and this new data directory began at ${epoch}: ` +
+    'the clock of this machine is behind. The epoch has been raised above it; start the shard again.'
+  );
+}

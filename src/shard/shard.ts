@@ -8,14 +8,15 @@ import { BigFleetError, Random } from '../model/index.ts';
 import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
 import { serverCredentials } from '../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
-import { addShardRead } from './api/shard-read-grpc.ts';
+import { addShardRead, type ReadCounters } from './api/shard-read-grpc.ts';
 import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
-import { EpochWatch } from './epoch-watch.ts';
+import { EpochWatch, fencedText, raisedText } from './epoch-watch.ts';
 import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
 import { Hands } from './hands/hands.ts';
+import { PacedBrain } from './hands/paced-brain.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
 import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 import { handsText } from './hands-metrics.ts';
@@ -86,10 +87,12 @@ async function assemble(
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
   const store = parts.add(new SqliteDemandStore(directory.demandFile), (it) => it.close());
+  const paced = new PacedBrain(brain);
   const hands = parts.add(
     await Hands.open({
       clock: systemClock,
-      brain,
+      brain: paced,
+      limits: config.limits,
       store,
       shardEpoch: epoch,
       log,
@@ -119,33 +122,11 @@ async function assemble(
   };
   brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
   const port = new Door(brain, hands);
-  const sessions = await serveSessions(config, hands, port, parts);
-  const api = await serveHttp({ config, port, hands, brain, pages }, parts);
+  const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
+  const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
-}
-
-interface Epochs {
-  readonly epoch: bigint;
-  /** null: the provider does not say. */
-  readonly newest: bigint | null;
-}
-
-function fencedText(id: string, provider: string, { epoch, newest }: Epochs): string {
-  const other = newest === null ? 'a newer process' : `a newer process, of epoch ${newest},`;
-  const least = newest === null ? 'a number above every epoch it has used' : `${newest + 1n}`;
-  return (
-    `Provider ${provider} has seen ${other} of shard ${id}; this one, of epoch ${epoch}, stops. ` +
-    `If no other runs, this data directory is older than what the provider remembers: start once with --epoch-at-least and ${least}.`
-  );
-}
-
-function raisedText(id: string, provider: string, { epoch, newest }: Epochs): string {
-  return (
-    `Provider ${provider} has machines that shard ${id} bound in epoch ${newest}, and this new data directory began at ${epoch}: ` +
-    'the clock of this machine is behind. The epoch has been raised above it; start the shard again.'
-  );
 }
 
 async function shutDown(
@@ -193,11 +174,11 @@ async function serveSessions(
   hands: Hands,
   port: Door,
   parts: Parts,
-): Promise<string> {
+): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
   const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => it.forceShutdown());
   addSessions(server, hands, { hasTls });
-  addShardRead(
+  const reads = addShardRead(
     server,
     async function* inspect({ clusterId, limit }) {
       yield* await port.ask('inspect', { cluster: clusterId, limit });
@@ -210,7 +191,7 @@ async function serveSessions(
       error === null ? resolve(found) : reject(new BigFleetError('BF_LISTEN_FAILED', error.message)),
     );
   });
-  return `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`;
+  return { address: `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`, reads };
 }
 
 interface HttpParts {
@@ -218,17 +199,24 @@ interface HttpParts {
   readonly port: Door;
   readonly hands: Hands;
   readonly brain: BrainThread;
+  readonly paced: PacedBrain;
+  readonly reads: ReadCounters;
   readonly pages: ApiOptions['pages'];
 }
 
-async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts: Parts): Promise<ApiServer> {
+async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
+  const { config, port, hands, brain, paced, reads, pages } = given;
   const metrics = new HandsMetrics();
   const lag = parts.add(monitorEventLoopDelay({ resolution: 10 }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
     tls: config.apiTls,
     insecure: config.insecure,
-    metrics: async () => `${handsText(metrics, hands, lag)}${await port.ask('metrics', {})}`,
+    metrics: async () => {
+      const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };
+      const own = handsText(metrics, hands, lag, { brain, paced, readers });
+      return `${own}${await port.ask('metrics', {})}`;
+    },
     unready: async () => {
       if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
       const { phase } = await port.ask('status', {});
@@ -236,5 +224,6 @@ async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts
     },
     ...(pages === undefined ? {} : { pages }),
   };
-  return parts.add(await serveApi(port, config.api, options), (it) => it.close());
+  const api: ApiServer = parts.add(await serveApi(port, config.api, options), (it) => it.close());
+  return api;
 }

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
+import type { HandsLimits } from '../hands/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
@@ -26,6 +27,7 @@ export interface ShardConfig extends Brain {
   readonly insecure: boolean;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
+  readonly limits: Pick<HandsLimits, 'sessions' | 'rollupRows' | 'demandRows' | 'demandBytes'>;
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
 
@@ -182,6 +184,12 @@ function configOf(values: Values): ShardConfig {
   return {
     ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
     apiTls: values['tls.api'] ? tls : null,
+    limits: {
+      sessions: values['limits.sessions'],
+      rollupRows: values['limits.rollupRows'],
+      demandRows: values['limits.demandRows'],
+      demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
+    },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
   };

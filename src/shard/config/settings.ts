@@ -4,6 +4,7 @@
 import { CapacityType, MachineState } from '../../model/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
+import { DEFAULT_HANDS_LIMITS } from '../hands/limits.ts';
 import {
   ADDRESS,
   autoOr,
@@ -58,6 +59,7 @@ function deadline(state: keyof typeof actuation.deadlineMs, about: string): Sett
   return setting(duration('1s'), actuation.deadlineMs[state], about);
 }
 
+const MIB = 1024 * 1024;
 const POSITIVE = whole(1, 1_000_000);
 
 export const SETTINGS = {
@@ -274,6 +276,26 @@ export const SETTINGS = {
     'reconcile-full-interval',
   ),
   ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  'limits.sessions': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.sessions,
+    'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
+  ),
+  'limits.rollupRows': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.rollupRows,
+    'Rows of one roll-up. One with more is refused as a whole; to read 10,000 keeps others waiting for some tenths of a second.',
+  ),
+  'limits.demandRows': setting(
+    whole(1, 100_000_000),
+    DEFAULT_HANDS_LIMITS.demandRows,
+    'Rows of all clusters together. A roll-up beyond is refused and the last one of its cluster stays. Reckon with a kilobyte of memory for each.',
+  ),
+  'limits.demandMebibytes': setting(
+    whole(1, 1_000_000),
+    DEFAULT_HANDS_LIMITS.demandBytes / MIB,
+    'The same in MiB of roll-ups as they were sent, which are kept to compare the next ones with.',
+  ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
     'info' as const,
