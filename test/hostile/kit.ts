@@ -1,11 +1,11 @@
 // What the tests of this folder stand on: a cloud on a port, real shards, operators that speak raw frames, and files of
 // certificates. Everything on loopback, closed after each test.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { afterEach } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import {
   FakeProvider,
   MemoryStore,
@@ -270,4 +270,66 @@ export async function until(holds: () => boolean | Promise<boolean>, withinMs = 
 export function p99(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
+}
+
+/** A well-behaved cluster that changes its demand all the time and notes how long each ack takes. */
+export class Neighbour {
+  readonly #operator: RawOperator;
+  readonly #cluster: string;
+  #sent = 0;
+
+  constructor(shard: HostedShard, cluster: string, security: SecurityOptions = PLAIN) {
+    this.#operator = new RawOperator(shard.addresses.sessions, security);
+    this.#cluster = cluster;
+    this.#operator.hello(cluster);
+  }
+
+  /** Milliseconds of every ack, while something else goes on or for a while. */
+  async measure(during: Promise<unknown>): Promise<readonly number[]> {
+    let isOver = false;
+    const over = during.finally(() => {
+      isOver = true;
+    });
+    const times: number[] = [];
+    // What goes on may be over in no time.
+    while (!isOver || times.length < 20) times.push(await this.#report());
+    await over;
+    return times;
+  }
+
+  async #report(): Promise<number> {
+    const beganMs = performance.now();
+    // The priority makes it another row, so that it is read and not just recognised.
+    this.#operator.rollup(this.#cluster, [
+      aRow(++this.#sent, { aggregateResources: new Map([['cpu', '0']]) }),
+    ]);
+    await this.#operator.acked('rollup', this.#sent);
+    const ms = performance.now() - beganMs;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return ms;
+  }
+}
+
+/**
+ * What a neighbour feels of an attack: the p99 of its acks before and meanwhile. Tests ask only that it is served; how
+ * well is for whoever reads the lines that BIGFLEET_HOSTILE_JSON collects.
+ */
+export async function felt(
+  name: string,
+  neighbour: Neighbour,
+  attack: () => Promise<unknown>,
+): Promise<{ readonly beforeMs: number; readonly duringMs: number }> {
+  const before = await neighbour.measure(new Promise((resolve) => setTimeout(resolve, 500)));
+  const during = await neighbour.measure(attack());
+  const found = { beforeMs: p99(before), duringMs: p99(during) };
+  const file = process.env['BIGFLEET_HOSTILE_JSON'];
+  const ratio = found.duringMs / found.beforeMs;
+  if (file !== undefined)
+    appendFileSync(file, `${JSON.stringify({ name, acks: during.length, ...found, ratio })}\n`);
+  return found;
+}
+
+/** Generous: two cores that others use as well. What it must not be is starved. */
+export function expectServed({ beforeMs, duringMs }: { beforeMs: number; duringMs: number }): void {
+  expect(duringMs).toBeLessThan(Math.max(2_000, 50 * beforeMs));
 }

@@ -55,6 +55,8 @@ const ANSWER_MS = 30_000;
 const IDLE_MS = 60_000;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
+/** How often connections are looked at for these; otherwise a request that never ends has half a minute more. */
+const CHECKS = { connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 512;
 /** Requests under way; each may be a question that waits at the brain, and an answer of some megabytes. */
 const MAX_REQUESTS = 64;
@@ -129,7 +131,7 @@ function serverOf(
   { tls }: SecurityOptions,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): AnyServer {
-  const server = tls === null ? createHttpServer(answer) : tlsServer(new KeyPair(tls), answer);
+  const server = tls === null ? createHttpServer(CHECKS, answer) : tlsServer(new KeyPair(tls), answer);
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
   server.timeout = IDLE_MS;
@@ -144,7 +146,7 @@ function tlsServer(
 ): HttpsServer {
   // No tickets: every connection shows its certificate anew.
   const demands = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
-  const server = createHttpsServer({ ...pair.context, ...demands }, answer);
+  const server = createHttpsServer({ ...pair.context, ...demands, ...CHECKS }, answer);
   const watch = setInterval(() => {
     if (pair.refresh()) server.setSecureContext(pair.context);
   }, WATCH_MS).unref();
