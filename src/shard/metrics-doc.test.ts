@@ -36,11 +36,17 @@ function scrape(): string {
   const scene = new BrainScene().list(some(3)).open('c1').demand('c1', NEED).tick(3000);
   const hands = {
     sessions: [],
+    load: { rows: 0, bytes: 0, waiting: 0, waitingBytes: 0 },
     counters: { sessionsOpened: 1, sessionsClosed: 0, sessionsReplaced: 0, identityRejected: 0 },
     reports: [{ cluster: 'c1', refusedRollups: 1, held: {} }],
   } as unknown as Hands;
   const lag = { percentile: () => 0, reset: () => {} };
-  return handsText(new HandsMetrics(), hands, lag) + scene.brain.ask('metrics', {});
+  const around = {
+    brain: { waiting: 0, waitingMs: 0 },
+    paced: { waiting: 0, coalesced: 0 },
+    readers: {},
+  };
+  return handsText(new HandsMetrics(), hands, lag, around) + scene.brain.ask('metrics', {});
 }
 
 describe('docs/metrics.md', () => {
