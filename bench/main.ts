@@ -8,7 +8,10 @@ const BENCHMARKS: Readonly<Record<string, { readonly file: string; readonly abou
   engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
   ladder: { file: 'ladder/main.ts', about: 'the scale ladder, from dev-50 to uber-500k' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
-  shard: { file: 'shard/main.ts', about: 'a shard over gRPC, with its clusters and providers in processes apart' },
+  shard: {
+    file: 'shard/main.ts',
+    about: 'a shard over gRPC, with its clusters and providers in processes apart',
+  },
   speedup: { file: 'ladder/speedup.ts', about: 'what a second thread brings, against a plain parallel loop' },
 };
 

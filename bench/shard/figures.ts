@@ -52,7 +52,8 @@ export interface Figures {
   readonly unmet: number;
   readonly sessionsLost: Readonly<Record<string, number>>;
   readonly generatorLagMs: Quantiles;
-  readonly probeLagMs: Quantiles;
+  /** Of a process with nothing to do: what the machine itself adds to everything. */
+  readonly idleLagMs: Quantiles;
   readonly processes: readonly ProcessFigures[];
 }
 
@@ -65,6 +66,7 @@ export interface Watched {
   readonly metrics: string;
   readonly reports: readonly LoadReport[];
   readonly probeReport: LoadReport;
+  readonly idleLagMs: Quantiles;
   readonly cycles: readonly Cycle[];
   readonly arrivals: readonly Arrival[];
   readonly calls: number;
@@ -116,7 +118,7 @@ export function watchedFigures(
     unmet: cycles.at(-1)?.unmet ?? 0,
     sessionsLost: summed([...reports, probeReport].map(({ lost }) => [...lost])),
     generatorLagMs: worst(reports.map(({ lagMs }) => lagMs)),
-    probeLagMs: probeReport.lagMs,
+    idleLagMs: watched.idleLagMs,
     processes: [...watched.after].map(([name, after]) =>
       processFigures(name, watched.before.get(name)!, after, watched.endedMs - beganMs),
     ),

@@ -8,7 +8,8 @@ import { Random } from '../../src/model/index.ts';
 import { changeRows, type Row, Workload } from '../../src/sim/index.ts';
 import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { needToWire } from '../../src/wire/index.ts';
-import { type Quantiles, rounded } from '../quantiles.ts';
+import type { Quantiles } from '../quantiles.ts';
+import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
 import { type Ack, LoadOperator, type NodeNews } from './load-operator.ts';
 import { nowMs } from './processes.ts';
 import { fleetOf, type Settings } from './settings.ts';
@@ -53,7 +54,6 @@ const PROBE_EVERY_MS = 250;
 /** Part of the roll-ups that differ from the one before, and part of their rows that do. */
 const CHANGED_ROLLUPS = 0.1;
 const CHANGED_ROWS = 0.1;
-const LAG_RESOLUTION_MS = 10;
 
 interface Cluster {
   readonly name: string;
@@ -177,10 +177,8 @@ class Load {
   }
 
   #report(): void {
-    const at = (percentile: number): number =>
-      rounded(Math.max(0, this.#lag.percentile(percentile) / 1e6 - LAG_RESOLUTION_MS));
     const nodeFrames = this.#clusters.reduce((sum, { operator }) => sum + (operator?.nodeFrames ?? 0), 0);
-    const lagMs = { p50: at(50), p99: at(99), max: at(100) };
+    const lagMs = lagOf(this.#lag);
     this.#tell({ kind: 'report', acks: this.#acks, news: this.#news, nodeFrames, lost: this.#lost, lagMs });
     this.#lag.reset();
     this.#acks = [];

@@ -20,6 +20,7 @@ const HELP = `bench shard: a shard over gRPC, its clusters and providers in proc
   --settle T       after the start, before anything is measured (default 20s)
   --seconds N      how long it is measured (default 60)
   --seed N         (default 1)
+  --nice=N         niceness of shard and providers; below 0 where others use the machine (default 0)
   --heap MIB       heap of each thread of the shard (default 8192)
   --cpu-prof DIR   writes a profile of each thread of the shard
   --flag TEXT      one more flag for the shard, such as --flag=--phase1-workers=1; may be repeated
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     settle: { type: 'string', default: '20s' },
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
+    nice: { type: 'string', default: '0' },
     heap: { type: 'string', default: '8192' },
     'cpu-prof': { type: 'string' },
     flag: { type: 'string', multiple: true, default: [] },
@@ -67,9 +69,12 @@ const settings: Settings = {
   settleMs: millisecondsOf(values.settle),
   seconds: Number(values.seconds),
   seed: Number(values.seed),
+  niceness: Number(values.nice),
 };
 
-const wrong = Object.entries(settings).find(([, value]) => !Number.isInteger(value) || value < 1);
+const wrong = Object.entries(settings).find(
+  ([name, value]) => !Number.isInteger(value) || (value < 1 && name !== 'niceness'),
+);
 if (values.help) console.log(HELP);
 else if (wrong !== undefined) {
   const name = wrong[0].replace(/Ms$/, '');

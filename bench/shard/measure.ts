@@ -1,11 +1,13 @@
 // One run: everything is started, the shard meets a fleet that is bound already and all clusters at once, things settle,
 // and then it is watched for a while.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { rounded } from '../quantiles.ts';
 import { type ColdFigures, coldFigures, type Figures, type Watched, watchedFigures } from './figures.ts';
+import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
 import { type LoadOrder, type LoadReport, type LoadSetup, type LoadTold, PROBE } from './load.ts';
-import { nowMs, startWorker, type Usage, usageOf, type Worker } from './processes.ts';
+import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from './processes.ts';
 import type { Call, ProviderOrder, ProviderSetup, ProviderTold } from './provider.ts';
 import type { Settings } from './settings.ts';
 import { ShardProcess } from './shard.ts';
@@ -51,7 +53,7 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   const calls: Call[] = [];
   const providers = Array.from({ length: settings.providers }, (_, index) => {
     const setup: ProviderSetup = { settings, index };
-    const options = { isNice: false, heapMiB: HEAP_MIB, onExit };
+    const options = { niceness: settings.niceness, heapMiB: HEAP_MIB, onExit };
     const worker = startWorker<ProviderTold, ProviderOrder>('provider.ts', setup, options);
     worker.listen((told) => {
       if (told.kind === 'called') calls.push(told.call);
@@ -59,7 +61,11 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
     return worker;
   });
   const load = (setup: Omit<LoadSetup, 'settings'>): LoadProcess =>
-    startWorker('load.ts', { settings, ...setup }, { isNice: !setup.isProbe, heapMiB: HEAP_MIB, onExit });
+    startWorker(
+      'load.ts',
+      { settings, ...setup },
+      { niceness: settings.niceness + (setup.isProbe ? 0 : NICER), heapMiB: HEAP_MIB, onExit },
+    );
   const edge = (i: number): number => Math.floor((clusters * i) / settings.generators);
   const generators = Array.from({ length: settings.generators }, (_, i) =>
     load({ from: edge(i), to: edge(i + 1), isProbe: false }),
@@ -82,7 +88,10 @@ async function runOn(
   onExit: (error: Error) => void,
 ): Promise<Figures> {
   const { addresses, seconds } = await saying(stage, stage.ready, () => 'machines and clusters are made');
-  const shard = await ShardProcess.start({ providers: addresses, nodeFlags, flags, logFile, onExit });
+  const { niceness } = stage.settings;
+  const shard = await ShardProcess.start({
+    ...{ providers: addresses, niceness, nodeFlags, flags, logFile, onExit },
+  });
   try {
     const cold = await meet(stage, shard);
     const watched = await watch(stage, shard);
@@ -129,6 +138,8 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   ]);
   const usage = (): Map<string, Usage> => new Map([...pids].map(([name, pid]) => [name, usageOf(pid)]));
   const [before, beganMs] = [usage(), nowMs()];
+  const idle = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  idle.enable();
   calls.length = 0;
   const lastMs = beganMs + settings.seconds * 1000;
   const probes = probing(stage, lastMs);
@@ -142,6 +153,7 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
     cycles: shard.cycles.filter((cycle) => cycle.endedMs >= beganMs),
     arrivals: await arrivalsOf(stage),
     probeReport: probeReport!,
+    idleLagMs: lagOf(idle),
     probes: await probes,
   };
 }

@@ -10,8 +10,8 @@ export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Niceness of load generators: they must not take the time of what they measure. */
-const NICE = 10;
+/** How much nicer load generators are than the rest: they must not take the time of what they measure. */
+export const NICER = 10;
 
 export interface Worker<Told extends { readonly kind: string }, Order> {
   readonly pid: number;
@@ -23,7 +23,7 @@ export interface Worker<Told extends { readonly kind: string }, Order> {
 }
 
 export interface WorkerOptions {
-  readonly isNice: boolean;
+  readonly niceness: number;
   readonly heapMiB: number;
   readonly onExit: (error: Error) => void;
 }
@@ -31,7 +31,7 @@ export interface WorkerOptions {
 export function startWorker<Told extends { readonly kind: string }, Order extends object>(
   file: string,
   setup: object,
-  { isNice, heapMiB, onExit }: WorkerOptions,
+  { niceness, heapMiB, onExit }: WorkerOptions,
 ): Worker<Told, Order> {
   const child: ChildProcess = fork(`${import.meta.dirname}/${file}`, [JSON.stringify(setup)], {
     execArgv: [`--max-old-space-size=${heapMiB}`],
@@ -41,7 +41,7 @@ export function startWorker<Told extends { readonly kind: string }, Order extend
   child.on('exit', (code) => {
     if (!isStopping) onExit(new Error(`${file} ended with code ${code}`));
   });
-  if (isNice) setPriority(child.pid!, NICE);
+  setPriority(child.pid!, niceness);
   return {
     pid: child.pid!,
     tell: (order) => void child.send(order),

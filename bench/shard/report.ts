@@ -23,6 +23,7 @@ export function tableOf(
     timing('demand to call at the provider', figures.demandToCallMs),
     timing('event-loop lag of the shard', figures.lagMs),
     timing('event-loop lag of generators', figures.generatorLagMs),
+    timing('event-loop lag of an idle process', figures.idleLagMs),
     timing('cold: first ack', cold.ackMs),
     timing('cold: event-loop lag', cold.lagMs),
     '',
@@ -31,9 +32,9 @@ export function tableOf(
     `actions decided: ${pairs(figures.actions)}; calls at providers: ${figures.calls}`,
     `unmet at the end: ${figures.unmet}; sessions lost: ${pairs(figures.sessionsLost) || 'none'}`,
     '',
-    row('process', ['CPU %', 'RSS MiB', 'peak MiB', 'threads']),
+    row('process', ['CPU %', 'RSS MiB', 'peak MiB', '']),
     ...figures.processes.map(({ name, cpuPercent, rssMiB, peakRssMiB, threads }) =>
-      row(name, [cpuPercent, rssMiB, peakRssMiB, threads.map((each) => each.cpuPercent).join('+')]),
+      row(name, [cpuPercent, rssMiB, peakRssMiB, namesOf(threads)]),
     ),
     '',
     `load average ${loadAverage.before?.toFixed(1)} before, ${loadAverage.after?.toFixed(1)} after`,
@@ -54,6 +55,12 @@ function timing(
   const count = samples === undefined ? '' : String(samples);
   const columns = [p50, p99, max].map((each) => each.toFixed(1));
   return row(name, [...columns, missed ? `${count} (-${missed})` : count]);
+}
+
+/** `MainThread 7, brain 4`, where there is more than one. */
+function namesOf(threads: Figures['processes'][number]['threads']): string {
+  if (threads.length < 2) return '';
+  return `  ${threads.map(({ name, cpuPercent }) => `${name} ${cpuPercent}`).join(', ')}`;
 }
 
 function pairs(counts: Readonly<Record<string, number>>): string {

@@ -18,6 +18,8 @@ export interface Settings {
   readonly settleMs: number;
   readonly seconds: number;
   readonly seed: number;
+  /** Of shard and providers. Below 0 where others use the machine and the user may. */
+  readonly niceness: number;
 }
 
 /** Machines of uber-50k by state at rest, in thousands. */

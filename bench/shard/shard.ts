@@ -3,12 +3,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nowMs } from './processes.ts';
 
 export interface ShardSetup {
   readonly providers: readonly string[];
+  readonly niceness: number;
   /** Flags for Node, such as those of a profiler. */
   readonly nodeFlags: readonly string[];
   /** Flags for the shard. */
@@ -70,7 +71,8 @@ export class ShardProcess {
     this.#api = api;
   }
 
-  static async start({ providers, nodeFlags, flags, logFile, onExit }: ShardSetup): Promise<ShardProcess> {
+  static async start({ providers, niceness, ...setup }: ShardSetup): Promise<ShardProcess> {
+    const { nodeFlags, flags, logFile, onExit } = setup;
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-shard-'));
     const named = providers.flatMap((address, i) => ['--provider', `cloud-${i}=${address}`]);
     const own = ['--listen', '127.0.0.1:0', '--api', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
@@ -78,6 +80,7 @@ export class ShardProcess {
     const child = spawn(process.execPath, [...nodeFlags, ENTRY, 'shard', ...own, ...named, ...flags], {
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     });
+    setPriority(child.pid!, niceness);
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout!.once('data', (text: Buffer) => resolve(String(text)));
       child.once('exit', (code) => reject(new Error(`the shard ended with code ${code}; see ${logFile}`)));

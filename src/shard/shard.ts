@@ -13,15 +13,15 @@ import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
-import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
 import { Hands } from './hands/hands.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
 import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
-import { handsText } from './hands-metrics.ts';
+import { handsText, LAG_RESOLUTION_MS } from './hands-metrics.ts';
 import type { ShardLog } from './logger.ts';
 import { HandsMetrics } from './metrics.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { BrainThread } from './thread/brain-thread.ts';
+import { DemandStoreThread } from './thread/demand-store-thread.ts';
 
 /** A brain that has taken nothing for so long does not do its work any more. */
 const STUCK_MS = 60_000;
@@ -79,11 +79,14 @@ async function assemble(
     log('error', 'shard-failed', { error });
     void end({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   };
+  // Both threads start at the same time.
+  const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
+  opening.catch(() => {});
   const brain = parts.add(await startBrain(config, directory, fail), (it) => it.stop());
   brain.listen((news) => {
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
-  const store = parts.add(new SqliteDemandStore(directory.demandFile), (it) => it.close());
+  const store = await opening;
   const hands = parts.add(
     await Hands.open({
       clock: systemClock,
@@ -112,6 +115,12 @@ async function assemble(
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
+}
+
+/** Closes what may never have been opened. */
+async function closeOpened(opening: Promise<DemandStoreThread>): Promise<void> {
+  const store = await opening.catch(() => null);
+  await store?.close();
 }
 
 async function shutDown(
@@ -189,7 +198,7 @@ interface HttpParts {
 
 async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts: Parts): Promise<ApiServer> {
   const metrics = new HandsMetrics();
-  const lag = parts.add(monitorEventLoopDelay({ resolution: 10 }), (it) => it.disable());
+  const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
     tls: null,
