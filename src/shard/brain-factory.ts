@@ -1,12 +1,12 @@
 // Makes the brain of a shard on its own thread, over its own file.
 
 import { Brain } from './brain/brain.ts';
-import { armFailpoints } from './failpoints.ts';
+import { killAtFailpoint } from './failpoints.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';
 import type { MakeBrain } from './thread/protocol.ts';
 
 export const makeBrain: MakeBrain = (surroundings, { options, file }) => {
-  armFailpoints(process.env['BIGFLEET_FAILPOINT'], () => process.kill(process.pid, 'SIGKILL'));
+  killAtFailpoint();
   const store = new SqliteBrainStore(file);
   const brain = new Brain({ ...surroundings, options, store });
   return {

@@ -33,8 +33,13 @@ export function failpoint(point: Failpoint): void {
   onReached?.(point);
 }
 
+/** Each thread of the process does this for itself. Without the variable nothing happens. */
+export function killAtFailpoint(): void {
+  armFailpoints(process.env['BIGFLEET_FAILPOINT'], () => process.kill(process.pid, 'SIGKILL'));
+}
+
 /** `wanted` is a point, or a point and how many times it is passed first: `create.saved:2`. */
-export function armFailpoints(wanted: string | undefined, kill: () => void): void {
+function armFailpoints(wanted: string | undefined, kill: () => void): void {
   if (wanted === undefined || wanted === '') return;
   const [name, times = '0'] = wanted.split(':');
   if (!FAILPOINTS.some((point) => point === name)) throw new Error(`there is no failpoint "${name}"`);

@@ -3,7 +3,10 @@
 import type { Hands } from './hands/hands.ts';
 import { type HandsMetrics, type ReaderEnd, snakeCase } from './metrics.ts';
 
-/** Nanoseconds that timers were late. */
+/** How often the loop is looked at. */
+export const LAG_RESOLUTION_MS = 10;
+
+/** Nanoseconds from one look to the next, as `monitorEventLoopDelay` counts them. */
 export interface LoopLag {
   percentile(percentile: number): number;
   reset(): void;
@@ -45,9 +48,14 @@ export function handsText(
     metrics.quarantined(cluster, held !== null);
   }
   for (const [quantile, name] of QUANTILES)
-    metrics.eventLoopLag.of({ quantile: name }).set(lag.percentile(quantile) / NANOS_PER_SECOND);
+    metrics.eventLoopLag.of({ quantile: name }).set(secondsLate(lag.percentile(quantile)));
   lag.reset();
   return metrics.text();
+}
+
+/** Beyond the wait that was asked for. */
+function secondsLate(nanos: number): number {
+  return Math.max(0, nanos / NANOS_PER_SECOND - LAG_RESOLUTION_MS / 1000);
 }
 
 const QUANTILES = [

@@ -14,23 +14,23 @@ import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
 import { EpochWatch, fencedText, raisedText } from './epoch-watch.ts';
-import { armFailpoints } from './failpoints.ts';
-import { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
+import { killAtFailpoint } from './failpoints.ts';
 import { Hands } from './hands/hands.ts';
 import { PacedBrain } from './hands/paced-brain.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
 import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
-import { handsText } from './hands-metrics.ts';
+import { handsText, LAG_RESOLUTION_MS } from './hands-metrics.ts';
 import type { ShardLog } from './logger.ts';
 import { HandsMetrics } from './metrics.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { BrainThread } from './thread/brain-thread.ts';
+import { DemandStoreThread } from './thread/demand-store-thread.ts';
 
 /** A brain that has taken nothing for so long does not do its work any more. */
 const STUCK_MS = 60_000;
 
 export const startShard: StartShard = async (config, { log, pages }) => {
-  armFailpoints(process.env['BIGFLEET_FAILPOINT'], () => process.kill(process.pid, 'SIGKILL'));
+  killAtFailpoint();
   const parts = new Parts(log);
   try {
     return await assemble(config, parts, pages);
@@ -84,11 +84,14 @@ async function assemble(
     log('error', 'shard-failed', { error });
     void end({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   };
+  // Both threads start at the same time.
+  const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
+  opening.catch(() => {});
   const brain = parts.add(await startBrain(config, directory, fail), (it) => it.stop());
   brain.listen((news) => {
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
-  const store = parts.add(new SqliteDemandStore(directory.demandFile), (it) => it.close());
+  const store = await opening;
   const paced = new PacedBrain(brain);
   const hands = parts.add(
     await Hands.open({
@@ -129,6 +132,12 @@ async function assemble(
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
+}
+
+/** Closes what may never have been opened. */
+async function closeOpened(opening: Promise<DemandStoreThread>): Promise<void> {
+  const store = await opening.catch(() => null);
+  await store?.close();
 }
 
 async function shutDown(
@@ -210,7 +219,7 @@ interface HttpParts {
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
   const { config, port, hands, brain, paced, reads, pages } = given;
   const metrics = new HandsMetrics();
-  const lag = parts.add(monitorEventLoopDelay({ resolution: 10 }), (it) => it.disable());
+  const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
     tls: config.apiTls,

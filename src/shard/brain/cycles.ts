@@ -17,6 +17,8 @@ import { statusOf } from './status.ts';
 const MAX_WAITING = 1000;
 /** Rows that have become short in one cycle, told in a line each. */
 const MAX_SHORT_LINES = 20;
+/** Between two freezes while the first inventories are read. */
+const STARTING_FREEZE_MS = 5000;
 
 export class Cycles {
   readonly #state: BrainState;
@@ -25,6 +27,7 @@ export class Cycles {
   #cancel: () => void = () => {};
   #dueMs = Number.POSITIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
+  #frozenMs = Number.NEGATIVE_INFINITY;
   #number = 0;
   #isStopped = false;
   #decision: Decision | null = null;
@@ -112,6 +115,7 @@ export class Cycles {
     const state = this.#state;
     const { book, memory, profiles, metrics } = state;
     const { monotonicMs } = state.parts;
+    if (!this.#isFreezeDue()) return false;
     // Numbers of the old decision mean nothing once the ledger is written.
     this.#decision = null;
     profiles.forget();
@@ -149,6 +153,22 @@ export class Cycles {
   }
 
   /**
+   * While inventories are read for the first time nobody decides, and each freeze costs a look at all that is there by
+   * then. One now and then lets go of the memory that records take, and shows people how far things are.
+   */
+  #isFreezeDue(): boolean {
+    const isRecent = this.#now - this.#frozenMs < STARTING_FREEZE_MS && this.#now >= this.#frozenMs;
+    if (isRecent && this.#state.phase === 'starting' && this.#waitsForProviders) return false;
+    this.#frozenMs = this.#now;
+    return true;
+  }
+
+  get #waitsForProviders(): boolean {
+    const { reconcile, startedMs, parts } = this.#state;
+    return !reconcile.isReady && this.#now - startedMs < parts.options.cycle.readyWaitMs;
+  }
+
+  /**
    * With part of the inventory, what the other part has would be bought again. So the first cycle waits for every
    * provider, but not for ever.
    */
@@ -156,9 +176,9 @@ export class Cycles {
     const state = this.#state;
     if (state.phase === 'running') return true;
     if (state.phase !== 'starting') return false;
-    const waitedMs = this.#now - state.startedMs;
-    if (!state.reconcile.isReady && waitedMs < state.parts.options.cycle.readyWaitMs) return false;
+    if (this.#waitsForProviders) return false;
     if (!state.reconcile.isReady) {
+      const waitedMs = this.#now - state.startedMs;
       const unread = state.parts.options.providers.filter(
         (name) => !state.reconcile.readingsOf(name).hasListed,
       );
