@@ -101,7 +101,14 @@ export class SimCluster {
 
   /** A row of the tail, which nothing else competes with but the same row of other clusters. */
   wantTail(priority: number, machines: number): void {
-    this.#tail = { priority, machines, podCpu: 4000, kind: 'plain', group: 'tail', penalty: BUCKET_UNSPECIFIED };
+    this.#tail = {
+      priority,
+      machines,
+      podCpu: 4000,
+      kind: 'plain',
+      group: 'tail',
+      penalty: BUCKET_UNSPECIFIED,
+    };
     this.#operator.setDemand(this.#needs());
   }
 

@@ -2,7 +2,14 @@
 // process of the shard hears, wants and begins. It knows the truth, which is the providers', and none of the shard's own
 // reasoning, so that a mistake there cannot hide here.
 
-import { type ActionKind, type Clock, COMMANDS, CapacityType, MachineState, stateName } from '../../model/index.ts';
+import {
+  type ActionKind,
+  CapacityType,
+  type Clock,
+  COMMANDS,
+  MachineState,
+  stateName,
+} from '../../model/index.ts';
 import type { TransitionKind } from '../../provider/index.ts';
 import type { ActionView, BrainEvent, Effect, FreezeScope, News } from '../../shard/index.ts';
 import { freezeId } from '../../shard/index.ts';
@@ -19,7 +26,8 @@ export const INVARIANTS = {
   'epochs-rise': 'Nobody hears an epoch below one it has heard, and the newest process is never fenced.',
   'no-early-reclaim': 'Nothing is taken from a cluster as excess before it has reported to this process.',
   'collapse-is-held': 'A roll-up that loses nearly everything is not believed before its third repetition.',
-  'claimed-or-reclaimed': 'No machine has two actions in a cycle, and none is reclaimed that a row counts on.',
+  'claimed-or-reclaimed':
+    'No machine has two actions in a cycle, and none is reclaimed that a row counts on.',
   'frozen-is-frozen': 'No action begins in a frozen scope, restarts included.',
   'reclaim-rail': 'No more Reclaims of a cluster in any 10 s than its share, and none in the first 10 s.',
   'hold-is-kept': 'A host is given back only after its hold, and one that is owned never.',
@@ -27,14 +35,16 @@ export const INVARIANTS = {
   'incremental-equals-full': 'Cycles that look at changes alone decide what full ones decide.',
   'entries-apply': 'Every entry of the journal applies.',
   settles: 'With nothing going wrong any more, the world comes to rest.',
-  'ledger-equals-provider': 'At rest the ledger says of every machine what its provider says, prices included.',
+  'ledger-equals-provider':
+    'At rest the ledger says of every machine what its provider says, prices included.',
   'nothing-forgotten': 'At rest every host that is paid for is on record as one.',
   'nothing-idle': 'At rest no host that could be given back idles beyond its hold.',
   'demand-is-met': 'At rest, with supply to spare, every plain row is met.',
   'clusters-know': 'At rest a cluster knows exactly the machines that serve it.',
   'no-open-asks': 'At rest no question and no instruction is open, and no action under way.',
   'quiet-when-constant': 'At constant demand nothing is begun, however prices move.',
-  'exact-acquisition': 'Demand that rises once is met by exactly the machines it takes, each bought and bound once.',
+  'exact-acquisition':
+    'Demand that rises once is met by exactly the machines it takes, each bought and bound once.',
   'exact-preemption': 'A shortage is met by exactly as many preemptions as machines are short.',
   'no-exception': 'Nothing throws.',
 } as const;
@@ -95,7 +105,13 @@ export class Watch implements SiteWatch, ProcessWatch {
   readonly violations: Violation[] = [];
   readonly machines = new Map<string, Truth>();
   /** Actions begun, by kind. */
-  readonly begun: Record<ActionKind, number> = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+  readonly begun: Record<ActionKind, number> = {
+    Bootstrap: 0,
+    Provision: 0,
+    Preempt: 0,
+    Reclaim: 0,
+    Delete: 0,
+  };
   lastActionMs = 0;
   readonly #clock: Clock;
   readonly #trace: Trace;
@@ -104,7 +120,10 @@ export class Watch implements SiteWatch, ProcessWatch {
   /** By machine: the first call of the action that has it, until it or a later one has arrived. */
   readonly #firsts = new Map<string, string>();
   /** By cluster: roll-ups sent since it began to report next to nothing. */
-  readonly #collapses = new Map<string, { readonly rows: number; readonly sentBefore: number; sent: () => number }>();
+  readonly #collapses = new Map<
+    string,
+    { readonly rows: number; readonly sentBefore: number; sent: () => number }
+  >();
   readonly #heardEpochs = new Map<string, bigint>();
   #newest = 0n;
   #order = 0;
@@ -141,7 +160,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const { command, machine, epoch } = call;
     if (epoch < truth.epoch)
       this.fail('fence-holds', `${command} of ${machine} by epoch ${epoch} after epoch ${truth.epoch}`);
-    truth.epoch = epoch > truth.epoch ? epoch : truth.epoch;
+    if (epoch > truth.epoch) truth.epoch = epoch;
     if (epoch < this.#newest) truth.disturbed = order;
     truth.accepted[command]++;
     const { accepted, failed, begun } = truth;
@@ -256,11 +275,10 @@ export class Watch implements SiteWatch, ProcessWatch {
   }
 
   /** The shard has answered that it is frozen. */
-  frozen(scope: FreezeScope): string {
+  frozen(scope: FreezeScope): void {
     const id = freezeId(scope);
     this.#trace.note(`freeze ${id}`);
     this.#freezes.set(id, scope);
-    return id;
   }
 
   /** The shard is about to be asked to lift it. */
@@ -346,7 +364,10 @@ export class Watch implements SiteWatch, ProcessWatch {
     const configured = view?.machinesByState['CONFIGURED'] ?? 0;
     const cap = Math.max(1, Math.floor(process.plan.reclaimFraction * configured + 1e-9));
     if (recent.length > cap)
-      this.fail('reclaim-rail', `${recent.length} Reclaims of ${cluster} in 10 s, ${cap} of ${configured} allowed`);
+      this.fail(
+        'reclaim-rail',
+        `${recent.length} Reclaims of ${cluster} in 10 s, ${cap} of ${configured} allowed`,
+      );
     if (nowMs - process.startedMs < WINDOW_MS)
       this.fail('reclaim-rail', `a Reclaim of ${cluster} ${nowMs - process.startedMs} ms after the start`);
   }
@@ -364,7 +385,8 @@ export class Watch implements SiteWatch, ProcessWatch {
     const collapse = this.#collapses.get(cluster);
     if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * 10 >= collapse.rows) return;
     const sent = collapse.sent() - collapse.sentBefore;
-    if (sent < BELIEVED_AT) this.fail('collapse-is-held', `${cluster}: ${rows} rows believed after ${sent} roll-ups`);
+    if (sent < BELIEVED_AT)
+      this.fail('collapse-is-held', `${cluster}: ${rows} rows believed after ${sent} roll-ups`);
   }
 
   #cycleEnded(process: ShardProcess): void {
@@ -379,7 +401,10 @@ export class Watch implements SiteWatch, ProcessWatch {
       const claimed = claimedBy(process, cluster);
       const both = reclaims.find(({ machine }) => claimed.has(machine));
       if (both !== undefined)
-        this.fail('claimed-or-reclaimed', `${both.machine} is reclaimed from ${cluster}, where a row counts on it`);
+        this.fail(
+          'claimed-or-reclaimed',
+          `${both.machine} is reclaimed from ${cluster}, where a row counts on it`,
+        );
     }
   }
 }
@@ -404,4 +429,3 @@ function newTruth(id: string, state: MachineState): Truth {
     ...{ lastIn: new Map(), accepted: zero(), failed: zero(), begun: zero() },
   };
 }
-

@@ -101,7 +101,14 @@ export interface WorldPlan {
 }
 
 const PRIORITIES = [100, 1000, 50_000, 700_000] as const;
-const KINDS: readonly (ActionKind | null)[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete', null];
+const KINDS: readonly (ActionKind | null)[] = [
+  'Bootstrap',
+  'Provision',
+  'Preempt',
+  'Reclaim',
+  'Delete',
+  null,
+];
 /** A cluster with so many rows is protected from reports that lose nearly all of them. */
 const WIDE_ROWS = 11;
 

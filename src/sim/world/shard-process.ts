@@ -2,7 +2,12 @@
 // it. `kill` is a crash: nothing is finished, flushed or said any more.
 
 import { type Clock, MachineState, Random } from '../../model/index.ts';
-import { InventoryReader, ProviderClient, type ProviderTransport, type TransitionKind } from '../../provider/index.ts';
+import {
+  InventoryReader,
+  ProviderClient,
+  type ProviderTransport,
+  type TransitionKind,
+} from '../../provider/index.ts';
 import {
   ACTUATION_LIMITS,
   type BrainEvent,
@@ -41,7 +46,14 @@ export interface ProcessParts {
 }
 
 const SHARD_ID = 'shard-0';
-const CALL_LIMITS = { callMs: 9000, attemptMs: 2500, listMs: 6000, attempts: 3, backoffMs: 200, maxBackoffMs: 1000 };
+const CALL_LIMITS = {
+  callMs: 9000,
+  attemptMs: 2500,
+  listMs: 6000,
+  attempts: 3,
+  backoffMs: 200,
+  maxBackoffMs: 1000,
+};
 
 export class ShardProcess {
   readonly epoch: bigint;
@@ -138,7 +150,10 @@ export class ShardProcess {
         ...{ fence, random, clock: this.#clock, limits: CALL_LIMITS },
         transport: this.#watched(transport),
       });
-      const inventory = new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: plan.seed });
+      const inventory = new InventoryReader({
+        listBytes: (query) => client.listBytes(query),
+        seed: plan.seed,
+      });
       ends.set(name, { client, inventory });
     }
     return ends;
@@ -147,7 +162,10 @@ export class ShardProcess {
   /** Tells the watch of every attempt. A process that is dead sends nothing. */
   #watched(transport: ProviderTransport): ProviderTransport {
     const { watch } = this.#parts;
-    const sent = (command: TransitionKind, request: { machineId: string; sequenceNumber: bigint }): boolean => {
+    const sent = (
+      command: TransitionKind,
+      request: { machineId: string; sequenceNumber: bigint },
+    ): boolean => {
       if (this.isAlive) watch.sent(this, command, request.machineId, request.sequenceNumber);
       return this.isAlive;
     };

@@ -32,7 +32,13 @@ export interface Arrival {
 export interface SiteWatch {
   arrived(call: Arrival): void;
   /** `by`: the call that moved it; null: the cloud or time did. */
-  moved(machine: string, from: MachineState | null, to: MachineState, cluster: string, by: Arrival | null): void;
+  moved(
+    machine: string,
+    from: MachineState | null,
+    to: MachineState,
+    cluster: string,
+    by: Arrival | null,
+  ): void;
 }
 
 export interface SiteParts {
@@ -184,7 +190,12 @@ function settingsOf(weather: CloudWeather): FakeSettings {
       hang: weather.hang,
       neverReady: weather.neverReady,
     },
-    market: { priceSwing: weather.priceSwing, rateSwing: weather.priceSwing, stepMs: 20_000, refreshMs: 7000 },
+    market: {
+      priceSwing: weather.priceSwing,
+      rateSwing: weather.priceSwing,
+      stepMs: 20_000,
+      refreshMs: 7000,
+    },
     stock: { outChance: weather.outOfStock, outMs: 20_000 },
     losses: {
       interruptionFactor: 10,

@@ -3,9 +3,9 @@
 // which it must come to rest, and a tail in which every step is counted.
 
 import { MachineState, Random, stateName, VirtualClock } from '../../model/index.ts';
-import type { FreezeScope, MachineView } from '../../shard/index.ts';
+import { type FreezeScope, freezeId, type MachineView } from '../../shard/index.ts';
 import { SimCluster } from './cluster.ts';
-import { type InvariantName, type Violation, typeOf, Watch } from './invariants.ts';
+import { type InvariantName, typeOf, type Violation, Watch } from './invariants.ts';
 import { calm, Network } from './network.ts';
 import type { WorldEvent, WorldPlan } from './plan.ts';
 import { ShardProcess, siteName } from './shard-process.ts';
@@ -31,7 +31,10 @@ const START_MS = 1_000_000;
 const STEP_MS = 1000;
 /** At rest is a world in which nothing has begun for so long: longer than any hold or back-off. */
 const REST_MS = 32_000;
-const LONGEST_UNREST_MS = 400_000;
+/** A drain that hangs is given up after its grace, which is ten minutes. */
+const LONGEST_UNREST_MS = 900_000;
+/** From calm to the end of the next full List, which makes up for any that lacked records. */
+const CATCH_UP_MS = 15_000;
 const QUIET_MS = 22_000;
 /** Looks at the ledger, a second apart, until one finds it equal. */
 const LEDGER_LOOKS = 5;
@@ -57,6 +60,8 @@ class World {
   /** Ends of spells: what is still on when calm comes is ended then. */
   readonly #spells = new Set<() => void>();
   #isCalm = false;
+  /** When it was last stirred. */
+  #calmMs = 0;
 
   constructor(plan: WorldPlan, { onLine }: WorldOptions) {
     this.#plan = plan;
@@ -79,7 +84,10 @@ class World {
     try {
       await this.#live();
     } catch (error) {
-      this.#watch.fail('no-exception', error instanceof Error ? (error.stack ?? error.message) : String(error));
+      this.#watch.fail(
+        'no-exception',
+        error instanceof Error ? (error.stack ?? error.message) : String(error),
+      );
     }
     const { violations } = this.#watch;
     return { violations, digest: this.#trace.digest(), lastedMs: this.#clock.now() - START_MS };
@@ -92,7 +100,9 @@ class World {
     for (const event of this.#plan.events) this.#clock.after(event.atMs, () => this.#befall(event));
     if (!(await this.#pass(this.#plan.stormMs))) return;
     this.#calmDown();
-    if (!(await this.#rest())) return;
+    const { weather, fullListMs } = this.#plan;
+    const catchUpMs = weather.partialLists > 0 ? fullListMs + CATCH_UP_MS : 0;
+    if (!(await this.#pass(catchUpMs)) || !(await this.#rest())) return;
     await this.#checkRest();
     const before = { ...this.#watch.begun };
     if (!(await this.#pass(QUIET_MS))) return;
@@ -102,7 +112,8 @@ class World {
 
   /** Lets time pass; false as soon as something is wrong. */
   async #pass(ms: number): Promise<boolean> {
-    for (let left = ms; left > 0 && this.#isFine; left -= STEP_MS) await this.#clock.advance(Math.min(STEP_MS, left));
+    for (let left = ms; left > 0 && this.#isFine; left -= STEP_MS)
+      await this.#clock.advance(Math.min(STEP_MS, left));
     return this.#isFine;
   }
 
@@ -116,7 +127,7 @@ class World {
     for (;;) {
       if (!(await this.#pass(STEP_MS))) return false;
       const nowMs = this.#clock.now();
-      if (nowMs - Math.max(this.#watch.lastActionMs, sinceMs) >= REST_MS && this.#isStill) return true;
+      if (nowMs - Math.max(this.#watch.lastActionMs, this.#calmMs) >= REST_MS && this.#isStill) return true;
       if (nowMs - sinceMs < LONGEST_UNREST_MS) continue;
       const moving = [...this.#watch.machines.values()].filter(({ state }) => !isStable(state));
       const texts = moving.map(({ id, state }) => `${id} ${stateName(state)}`);
@@ -159,7 +170,9 @@ class World {
         this.#spell(forMs, () => cluster.start());
         break;
       case 'no-blobs':
-        cluster.setBootstrap(event.habit === 'ignore' ? { kind: 'ignore' } : { kind: 'refuse', error: 'not now' });
+        cluster.setBootstrap(
+          event.habit === 'ignore' ? { kind: 'ignore' } : { kind: 'refuse', error: 'not now' },
+        );
         this.#spell(forMs, () => cluster.setBootstrap({ kind: 'answer' }));
         break;
       case 'demand':
@@ -204,7 +217,11 @@ class World {
   }
 
   #collapse(cluster: SimCluster, forMs: number): void {
-    this.#watch.collapses(cluster.name, cluster.rows.filter(({ machines }) => machines > 0).length, () => cluster.rollupsSent);
+    this.#watch.collapses(
+      cluster.name,
+      cluster.rows.filter(({ machines }) => machines > 0).length,
+      () => cluster.rollupsSent,
+    );
     cluster.collapse(true);
     this.#spell(forMs, () => {
       cluster.collapse(false);
@@ -216,10 +233,10 @@ class World {
     const shard = this.#shard;
     if (shard === null || !shard.isAlive) return;
     const { isDone } = shard.brain.brain.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
-    // It may have died while it was writing that down.
-    if (!isDone || !shard.isAlive) return;
-    const id = this.#watch.frozen(scope);
-    this.#spell(forMs, () => this.#unfreeze(id));
+    if (!isDone) return;
+    // One that died while it was writing that down has promised nothing, but may have done it.
+    if (shard.isAlive) this.#watch.frozen(scope);
+    this.#spell(forMs, () => this.#unfreeze(freezeId(scope)));
   }
 
   /** Again and again until somebody is there to hear it. */
@@ -294,6 +311,7 @@ class World {
   #calmDown(): void {
     this.#trace.note('calm');
     this.#isCalm = true;
+    this.#calmMs = this.#clock.now();
     this.#network.weather = calm(this.#plan.weather);
     for (const end of [...this.#spells]) end();
     for (const site of this.#sites) site.set(CALM_CLOUD);
@@ -368,12 +386,17 @@ class World {
   #checkClusters(): void {
     for (const { name, operator } of this.#clusters) {
       const truths = [...this.#watch.machines.values()];
-      const serving = truths.filter(({ state, cluster }) => state === MachineState.Configured && cluster === name);
+      const serving = truths.filter(
+        ({ state, cluster }) => state === MachineState.Configured && cluster === name,
+      );
       const nodes = [...operator.nodes.values()].filter(({ state }) => state === MachineState.Configured);
       const has = serving.map(({ id }) => id).sort();
       const hears = nodes.map(({ machine }) => machine).sort();
       if (nodes.length !== operator.nodes.size || has.join() !== hears.join())
-        this.#watch.fail('clusters-know', `${name} has ${has.join(' ')} and knows ${[...operator.nodes.keys()].join(' ')}`);
+        this.#watch.fail(
+          'clusters-know',
+          `${name} has ${has.join(' ')} and knows ${[...operator.nodes.keys()].join(' ')}`,
+        );
     }
   }
 
@@ -391,9 +414,15 @@ class World {
     const rise = Math.min(this.#plan.rise, all);
     const none = { create: 0, configure: 0, drain: 0, delete: 0 };
     this.#check('quiet-when-constant', none, this.#watch.acceptedOn(TAIL));
+    this.#calmMs = this.#clock.now();
     first!.wantTail(100, rise);
     if (!(await this.#rest())) return;
-    this.#check('exact-acquisition', { ...none, create: rise, configure: rise }, this.#watch.acceptedOn(TAIL));
+    this.#check(
+      'exact-acquisition',
+      { ...none, create: rise, configure: rise },
+      this.#watch.acceptedOn(TAIL),
+    );
+    this.#calmMs = this.#clock.now();
     second!.wantTail(900_000, all);
     const { tailCrashMs } = this.#plan;
     if (tailCrashMs !== null) this.#clock.after(tailCrashMs, () => this.#crash(0, false, TAIL_DOWN_MS));
