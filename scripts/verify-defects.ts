@@ -50,7 +50,9 @@ async function work(): Promise<void> {
   for (let defect = left.shift(); defect !== undefined; defect = left.shift()) {
     const one = await lookFor(defect);
     found.push(one);
-    console.error(`${found.length}/${chosen.length}  ${defect.name}: ${one.seed ?? 'NOT FOUND'} ${one.invariant}`);
+    console.error(
+      `${found.length}/${chosen.length}  ${defect.name}: ${one.seed ?? 'NOT FOUND'} ${one.invariant}`,
+    );
   }
 }
 
@@ -62,7 +64,13 @@ async function lookFor(defect: Defect): Promise<Found> {
   await rm(copy, { recursive: true, force: true });
   const [, seed, invariant] = /^FAULT seed (\d+), \d+ ms: ([a-z-]+)/m.exec(output) ?? [];
   const seconds = Math.round((performance.now() - started) / 100) / 10;
-  return { defect, seed: seed === undefined ? null : Number(seed), invariant: invariant ?? '', seconds, output };
+  return {
+    defect,
+    seed: seed === undefined ? null : Number(seed),
+    invariant: invariant ?? '',
+    seconds,
+    output,
+  };
 }
 
 async function putBack({ file, text, replacement, name }: Defect, copy: string): Promise<void> {
@@ -74,7 +82,10 @@ async function putBack({ file, text, replacement, name }: Defect, copy: string):
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const source = await readFile(join(copy, file), 'utf8');
   if (source.split(text).length !== 2) throw new Error(`${name}: its text does not stand once in ${file}`);
-  await writeFile(join(copy, file), source.replace(text, () => replacement));
+  await writeFile(
+    join(copy, file),
+    source.replace(text, () => replacement),
+  );
 }
 
 function soak(copy: string): Promise<string> {

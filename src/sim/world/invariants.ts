@@ -20,6 +20,7 @@ import type { Trace } from './trace.ts';
 /** Every invariant by its name. */
 export const INVARIANTS = {
   'acts-on-what-is': 'An action begins on a machine as it really is, unless the cloud moved it meanwhile.',
+  'taken-back-is-free': 'An action that no provider has heard of leaves its machine as it was.',
   'one-binding': 'A machine serves one cluster at a time; nothing is bound that is bound.',
   'nothing-twice': 'A provider accepts no more operations than the shard has begun actions.',
   'fence-holds': 'Once a newer process has changed a machine, an older one changes it no more.',
@@ -45,6 +46,7 @@ export const INVARIANTS = {
   'quiet-when-constant': 'At constant demand nothing is begun, however prices move.',
   'exact-acquisition':
     'Demand that rises once is met by exactly the machines it takes, each bought and bound once.',
+  'exact-replacement': 'A machine that is lost is replaced by exactly one.',
   'exact-preemption': 'A shortage is met by exactly as many preemptions as machines are short.',
   'no-exception': 'Nothing throws.',
 } as const;
@@ -86,6 +88,9 @@ const VIA: ReadonlyMap<MachineState, TransitionKind> = new Map([
   [MachineState.Draining, 'drain'],
   [MachineState.Deleting, 'delete'],
 ]);
+/** Outcomes of actions that no provider has heard of. */
+const UNTOUCHED: ReadonlySet<string> = new Set(['no_session', 'blob_error', 'ctx_canceled']);
+const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => stateName(state).toUpperCase()));
 const WINDOW_MS = 10_000;
 /** Rows of a demand below which the quarantine does not look, and the part that must be left. */
 const GUARDED_ROWS = 10;
@@ -261,7 +266,7 @@ export class Watch implements SiteWatch, ProcessWatch {
         this.#begun(process, news.action);
         break;
       case 'action-ended':
-        this.#trace.note(`ended ${news.action.kind} ${news.action.machine} ${news.action.outcome}`);
+        this.#ended(process, news.action);
         break;
       case 'cycle':
         this.#cycleEnded(process);
@@ -340,12 +345,25 @@ export class Watch implements SiteWatch, ProcessWatch {
       return;
     }
     truth.begun[COMMAND_OF[kind]]++;
-    this.#checkFreezes(action);
+    // One that has been replaced hears of no new freeze.
+    if (process.epoch === this.#newest) this.#checkFreezes(action);
     const isExcess = kind === 'Reclaim' || reason === 'phase2.excess';
     if (isExcess && !facts.reported.has(cluster))
       this.fail('no-early-reclaim', `${kind} of ${machine} from ${cluster}, which has not reported`);
     if (kind === 'Reclaim') this.#checkRail(process, facts, cluster);
     if (kind === 'Delete') this.#checkHold(truth);
+  }
+
+  #ended(process: ShardProcess, { kind, machine, outcome }: ActionView): void {
+    this.#trace.note(`ended ${kind} ${machine} ${outcome}`);
+    const truth = this.machines.get(machine);
+    if (truth === undefined || outcome === null || !UNTOUCHED.has(outcome) || VIA.has(truth.state)) return;
+    const [view] = process.brain.brain.ask('machines', { where: { id: machine }, limit: 1 }).items;
+    if (view !== undefined && MOVING.has(view.state))
+      this.fail(
+        'taken-back-is-free',
+        `${kind} of ${machine} ended ${outcome}; the ledger says ${view.state}`,
+      );
   }
 
   #checkFreezes({ kind, machine, cluster, need }: ActionView): void {

@@ -61,6 +61,8 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
       readonly atWrite: number;
       readonly isWritten: boolean;
     }
+  /** Another process of the shard is started while this one goes on, on a disk that nobody else sees. */
+  | { readonly kind: 'twin'; readonly keepsSessions: boolean }
   /** The provider's process is killed and started again on its store. */
   | { readonly kind: 'provider-restart' }
   /** Nothing reaches the provider. */
@@ -96,6 +98,8 @@ export interface WorldPlan {
   readonly fullListMs: number;
   /** How many machines the row of the tail wants first. */
   readonly rise: number;
+  /** One of the machines it then has is lost. */
+  readonly hasTailLoss: boolean;
   /** The shard is killed so long after demand rose for the last time; null: it is not. */
   readonly tailCrashMs: number | null;
 }
@@ -115,6 +119,7 @@ const WIDE_ROWS = 11;
 /** How often each kind of event comes, against the others. */
 const EVENT_WEIGHTS: Readonly<Record<WorldEvent['kind'], number>> = {
   crash: 7,
+  twin: 3,
   'provider-restart': 3,
   'provider-outage': 3,
   'stream-break': 4,
@@ -151,6 +156,7 @@ export function drawPlan(seed: number): WorldPlan {
     maxActionsPerCycle: random.pick([0, 0, 0, 3]),
     fullListMs: random.pick([12_000, 45_000]),
     rise: random.between(1, 3),
+    hasTailLoss: random.chance(0.4),
     tailCrashMs: random.chance(0.4) ? random.between(1, 9000) : null,
   };
 }
@@ -220,6 +226,8 @@ function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent
       const atWrite = random.chance(0.5) ? 0 : random.between(1, 6);
       return { ...base, kind, atWrite, isWritten: random.chance(0.5), forMs: random.between(100, 9000) };
     }
+    case 'twin':
+      return { ...base, kind, keepsSessions: random.chance(0.5) };
     case 'provider-restart':
       return { ...base, kind, forMs: random.between(100, 6000) };
     case 'no-blobs':

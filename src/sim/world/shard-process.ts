@@ -65,6 +65,7 @@ export class ShardProcess {
   readonly #store: CrashingStore;
   readonly #providers: ProviderHands;
   #hands: Hands | null = null;
+  #isIsolated = false;
 
   constructor(parts: ProcessParts) {
     const { epoch, plan, disk, random } = parts;
@@ -73,7 +74,7 @@ export class ShardProcess {
     this.#parts = parts;
     this.#clock = new ProcessClock(parts.clock);
     this.startedMs = this.#clock.now();
-    this.#store = new CrashingStore({ disk, random, clock: this.#clock, isAlive: () => this.isAlive });
+    this.#store = new CrashingStore({ disk, random, clock: this.#clock, isAlive: () => this.#hasDisk });
     this.brain = new InlineBrain({
       clock: this.#clock,
       monotonicMs: () => this.#clock.now(),
@@ -91,6 +92,10 @@ export class ShardProcess {
     return this.#clock.isAlive;
   }
 
+  get #hasDisk(): boolean {
+    return this.isAlive && !this.#isIsolated;
+  }
+
   /** null until it listens, and once it is dead. */
   get hands(): Hands | null {
     return this.isAlive ? this.#hands : null;
@@ -98,7 +103,7 @@ export class ShardProcess {
 
   async start(): Promise<void> {
     const { disk, random, clock } = this.#parts;
-    const isAlive = () => this.isAlive;
+    const isAlive = () => this.#hasDisk;
     const hands = await Hands.open({
       clock: this.#clock,
       brain: { post: (event) => this.#post(event) },
@@ -117,6 +122,12 @@ export class ShardProcess {
     this.brain.kill();
     // Its sockets are closed by whatever it ran on.
     this.#hands?.close();
+  }
+
+  /** Goes on without its disk, which another process has now; perhaps also without its clusters. */
+  isolate(keepsSessions: boolean): void {
+    this.#isIsolated = true;
+    if (!keepsSessions) this.#hands?.close();
   }
 
   /** Dies in the middle of a write. */

@@ -83,7 +83,6 @@ export class SlowStore implements DemandStore {
       await new Promise<void>((resolve) => clock.after(random.below(SLOWEST_WRITE_MS), resolve));
       // A dead process never hears of it, so whether it happened is only for the next one to see.
       if (isAlive() || random.chance(0.5)) await disk.demand.write(changes);
-      else await new Promise<never>(() => {});
     })();
     return this.#last;
   }

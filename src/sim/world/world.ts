@@ -152,6 +152,9 @@ class World {
       case 'crash':
         this.#crash(event.atWrite, event.isWritten, forMs);
         break;
+      case 'twin':
+        this.#twin(event.keepsSessions, forMs);
+        break;
       case 'provider-restart':
         this.#restartSite(site, forMs);
         break;
@@ -263,6 +266,14 @@ class World {
     }
     shard.kill();
     died();
+  }
+
+  #twin(keepsSessions: boolean, forMs: number): void {
+    const old = this.#shard;
+    if (old === null || !old.isAlive) return;
+    old.isolate(keepsSessions);
+    this.#startShard();
+    this.#spell(forMs, () => old.kill());
   }
 
   #startShard(): void {
@@ -417,11 +428,23 @@ class World {
     this.#calmMs = this.#clock.now();
     first!.wantTail(100, rise);
     if (!(await this.#rest())) return;
+    let bought = rise;
     this.#check(
       'exact-acquisition',
-      { ...none, create: rise, configure: rise },
+      { ...none, create: bought, configure: bought },
       this.#watch.acceptedOn(TAIL),
     );
+    if (this.#plan.hasTailLoss && rise < all) {
+      this.#calmMs = this.#clock.now();
+      this.#sites[0]!.provider!.cloud.kill({ offering: 'tail', cluster: first!.name, count: 1 });
+      if (!(await this.#rest())) return;
+      bought++;
+      this.#check(
+        'exact-replacement',
+        { ...none, create: bought, configure: bought },
+        this.#watch.acceptedOn(TAIL),
+      );
+    }
     this.#calmMs = this.#clock.now();
     second!.wantTail(900_000, all);
     const { tailCrashMs } = this.#plan;
@@ -429,7 +452,7 @@ class World {
     if (!(await this.#rest())) return;
     this.#check(
       'exact-preemption',
-      { create: all, configure: rise + all, drain: rise, delete: 0 },
+      { create: bought + all - rise, configure: bought + all, drain: rise, delete: 0 },
       this.#watch.acceptedOn(TAIL),
     );
   }
