@@ -51,6 +51,7 @@ export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
 export { openDataDir } from './data-dir.ts';
+export { carryOut } from './effects.ts';
 export type {
   BrainEvent,
   CallOutcome,

@@ -9,6 +9,7 @@ import { BrainMetrics } from '../metrics.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
+import { AwaitedMachines } from './awaited-machines.ts';
 import { Book } from './book.ts';
 import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
@@ -46,6 +47,7 @@ export interface BrainState {
   readonly reconcile: Reconcile;
   readonly freezes: Freezes;
   readonly frozen: FrozenMachines;
+  readonly awaited: AwaitedMachines;
   readonly rails: Rails;
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
@@ -110,7 +112,7 @@ export class Brain {
         break;
       case 'demand-held':
         // Without the demand itself, all that the cluster has would be taken for excess.
-        if (event.hasDemand) this.#state.reported.add(event.cluster);
+        if (event.hasDemand) this.#cycles.reported(event.cluster);
         break;
     }
   }
@@ -199,6 +201,11 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
     if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
       ended.look(cluster);
   });
+  const awaited = new AwaitedMachines({
+    ...{ book, clock },
+    hasReported: (cluster) => reported.has(cluster),
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
   desk.onBreaker((provider, state) => observers.breaker(provider, state));
   return {
     ...{
@@ -211,6 +218,7 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
       reconcile,
       freezes,
       frozen,
+      awaited,
       engine,
       metrics,
       profiles,

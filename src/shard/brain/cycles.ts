@@ -66,11 +66,17 @@ export class Cycles {
 
   /** A cluster's complete demand. */
   demand(cluster: string, needs: readonly Need[]): void {
-    const { book, reported, ended } = this.#state;
+    const { book, ended } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
-    reported.add(cluster);
+    this.reported(cluster);
     ended.look(cluster);
     this.soon();
+  }
+
+  /** The demand of a cluster is known since the start. */
+  reported(cluster: string): void {
+    this.#state.reported.add(cluster);
+    this.#state.awaited.reported(cluster);
   }
 
   connected(cluster: string): void {
