@@ -32,6 +32,7 @@ export interface DataDir {
   /** Files of the brain and of the hands. */
   readonly brainFile: string;
   readonly demandFile: string;
+  readonly journalFile: string;
   /** Lets go of the directory. */
   close(): void;
 }
@@ -49,11 +50,16 @@ export function openDataDir(path: string, atLeast: bigint): DataDir {
     const isNew = !existsSync(brainFile) && !existsSync(demandFile);
     const epoch = nextEpoch(path, { isNew, atLeast });
     attempt(path, () => replaceFile(path, 'epoch', `${epoch}\n`));
-    return { epoch, brainFile, demandFile, close: () => lock.close() };
+    return { epoch, brainFile, demandFile, journalFile: journalFileIn(path), close: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;
   }
+}
+
+/** Where a shard writes its journal. */
+export function journalFileIn(path: string): string {
+  return join(path, 'journal.db');
 }
 
 function nextEpoch(path: string, { isNew, atLeast }: { isNew: boolean; atLeast: bigint }): bigint {

@@ -105,7 +105,7 @@ export class Cycles {
   /** Returns whether another cycle should follow at once. */
   #cycle(began: number): boolean {
     const state = this.#state;
-    const { book, memory, profiles, metrics } = state;
+    const { book, memory, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     // Numbers of the old decision mean nothing once the ledger is written.
     this.#decision = null;
@@ -115,18 +115,22 @@ export class Cycles {
     memory.flush();
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
-    if (!this.#mayDecide()) return false;
+    const nowMs = this.#now;
+    const options = this.#mayDecide() ? this.#decisionOptions() : null;
+    recorder?.input(applied, nowMs, options);
+    if (options === null) return false;
     metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
-    const options = this.#decisionOptions();
-    const decision = state.engine.decide(this.#now, options, {});
+    const decision = state.engine.decide(nowMs, options, {});
     this.#decision = decision;
     this.#options = options;
     const decided = decision.actions();
+    const digest = recorder?.digest(decision, decided) ?? null;
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
+    recorder?.outcome(digest, this.#last!, this.#waiting);
     return admission.waiting.deferred.length > 0;
   }
 
@@ -196,8 +200,9 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { book, shortfalls, profiles, ended, metrics } = this.#state;
-    shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    const { book, shortfalls, profiles, ended, metrics, recorder } = this.#state;
+    const changes = shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    recorder?.needsChanged(changes, this.#now);
     metrics.shortfalls(shortfalls.gauges);
     for (const key of ended.take()) book.append({ kind: 'row-ended', key });
   }

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
+import type { JournalLimits } from '../journal/format.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
@@ -24,6 +25,7 @@ export interface ShardConfig extends Brain {
   readonly insecure: boolean;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
+  readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
 
@@ -177,6 +179,11 @@ function configOf(values: Values): ShardConfig {
   const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
   return {
     ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
+    journal: {
+      isEnabled: values['journal.enabled'],
+      maxBytes: values['journal.maxBytes'],
+      maxAgeMs: values['journal.maxAge'],
+    },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
   };

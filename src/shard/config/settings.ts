@@ -4,6 +4,7 @@
 import { CapacityType, MachineState } from '../../model/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
+import { JOURNAL_LIMITS } from '../journal/format.ts';
 import {
   ADDRESS,
   autoOr,
@@ -268,6 +269,24 @@ export const SETTINGS = {
     'reconcile-full-interval',
   ),
   ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  'journal.enabled': setting(
+    SWITCH,
+    true,
+    'Write down what every cycle decided on and came to, for "bigfleet replay" and "bigfleet history".',
+    'journal',
+  ),
+  'journal.maxBytes': setting(
+    whole(2 ** 20, 2 ** 50),
+    JOURNAL_LIMITS.maxBytes,
+    'Size of the journal, in bytes; the oldest is dropped. Small: it does not reach back to what people ask about.',
+    'journal-max-bytes',
+  ),
+  'journal.maxAge': setting(
+    duration('1m'),
+    JOURNAL_LIMITS.maxAgeMs,
+    'What is older is dropped from the journal, however small it is.',
+    'journal-max-age',
+  ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
     'info' as const,
