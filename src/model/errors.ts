@@ -239,6 +239,15 @@ export const ERRORS = {
     summary: 'Another process uses this state file or data directory.',
     remedy: 'Run one process per state file and data directory; stop the other one first.',
   },
+  BF_JOURNAL_UNREADABLE: {
+    summary: 'The journal of a shard is missing or cannot be read.',
+    remedy:
+      'Give the data directory of the shard with --data-dir. A journal that is broken is put aside when the shard starts, and a new one begun.',
+  },
+  BF_JOURNAL_RANGE: {
+    summary: 'The journal of a shard does not reach back to what was asked for.',
+    remedy: 'Ask for a later time, or give the journal more room: journal.maxBytes and journal.maxAge.',
+  },
   BF_DATA_DIR: {
     summary: 'The data directory of a shard cannot be made or written to.',
     remedy: 'Give a directory that this user may write to with --data-dir.',

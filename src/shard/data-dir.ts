@@ -43,6 +43,7 @@ export interface DataDir {
   readonly demandFile: string;
   /** The next start begins above this. For epochs that others have seen and the directory has not. */
   raiseTo(epoch: bigint): void;
+  readonly journalFile: string;
   /** Lets go of the directory. */
   close(): void;
 }
@@ -65,11 +66,17 @@ export function openDataDir(path: string, atLeast: bigint, clock: () => bigint =
     const raiseTo = (seen: bigint): void => {
       if (seen > epoch && seen < MAX_EPOCH) write(seen);
     };
-    return { epoch, isNew, brainFile, demandFile, raiseTo, close: () => lock.close() };
+    const journalFile = journalFileIn(path);
+    return { epoch, isNew, brainFile, demandFile, journalFile, raiseTo, close: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;
   }
+}
+
+/** Where a shard writes its journal. */
+export function journalFileIn(path: string): string {
+  return join(path, 'journal.db');
 }
 
 /** Two directories that begin in the same millisecond should not begin at the same number. */

@@ -153,12 +153,15 @@ async function shutDown(
 
 function startBrain(
   config: ShardConfig,
-  { brainFile: file, epoch }: DataDir,
+  { brainFile: file, journalFile, epoch }: DataDir,
   onFailure: (error: unknown) => void,
 ): Promise<BrainThread> {
   const options = brainOptionsOf(config, epoch, randomInt(2 ** 31));
   const name = import.meta.url.endsWith('.ts') ? './brain-factory.ts' : './brain-factory.js';
-  return BrainThread.start({ setup: { options, file }, factory: new URL(name, import.meta.url), onFailure });
+  const { isEnabled, ...limits } = config.journal;
+  const journal = isEnabled ? { path: journalFile, limits } : undefined;
+  const setup = { options, file, journal };
+  return BrainThread.start({ setup, factory: new URL(name, import.meta.url), onFailure });
 }
 
 function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): ReadonlyMap<string, ProviderEnd> {

@@ -164,6 +164,20 @@ function failureWords({ outcome, message }: Action): string {
   return message === '' ? why : `${why} (${message})`;
 }
 
+const HELD_BACK: Readonly<Record<string, string>> = {
+  frozen: 'somebody has frozen it',
+  'dry-run': 'this is a dry run',
+  capped: 'its cluster has just lost as many machines as it may',
+  deferred: 'the cycle had enough to do',
+  deduped: 'something is being done with the machine already',
+  dropped: 'too much waits for its provider',
+};
+
+/** Why a decided action was not begun. */
+export function heldBackWords(why: string): string {
+  return HELD_BACK[why] ?? (OUTCOMES as Readonly<Record<string, string>>)[why] ?? why;
+}
+
 export function unmetWords(reason: UnmetReason): string {
   return UNMET[reason] ?? reason;
 }

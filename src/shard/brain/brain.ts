@@ -5,6 +5,8 @@ import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
 import { type Clock, Random } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
+import type { JournalLimits, JournalSink } from '../journal/format.ts';
+import { Recorder } from '../journal/recorder.ts';
 import { BrainMetrics } from '../metrics.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
@@ -34,6 +36,8 @@ export interface BrainParts {
   readonly tell: (news: News) => void;
   readonly store: BrainStore;
   readonly options: BrainOptions;
+  /** Where what happens is written down, if anywhere. */
+  readonly journal?: { readonly sink: JournalSink; readonly limits: JournalLimits } | undefined;
 }
 
 /** What the parts of a brain share. */
@@ -54,6 +58,7 @@ export interface BrainState {
   readonly metrics: BrainMetrics;
   readonly profiles: Profiles;
   readonly ended: EndedRows;
+  readonly recorder: Recorder | null;
   /** By cluster: its session. */
   readonly sessions: Map<string, number>;
   /** Clusters whose demand is known since the start. */
@@ -68,7 +73,9 @@ export class Brain {
   readonly #answers: Answers;
 
   constructor(parts: BrainParts) {
-    this.#state = stateOf(parts, (effect) => this.#emit(effect));
+    const fleet = new Fleet();
+    const recorder = recorderOf(parts, fleet);
+    this.#state = stateOf(heardBy(recorder, parts), fleet, recorder, (effect) => this.#emit(effect));
     // A cluster without a session hears everything when it comes back.
     this.#news = new NodeNews(this.#state.book, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
@@ -135,6 +142,7 @@ export class Brain {
     state.reconcile.stop();
     state.actuation.stop();
     state.memory.flush();
+    state.recorder?.flush();
   }
 
   /** Whether no call to a provider is under way. */
@@ -158,11 +166,30 @@ export class Brain {
   }
 }
 
-function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState {
+function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet): Recorder | null {
+  if (journal === undefined) return null;
+  return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
+}
+
+/** All that a brain tells is written down, too. */
+function heardBy(recorder: Recorder | null, parts: BrainParts): BrainParts {
+  if (recorder === null) return parts;
+  const tell = (news: News): void => {
+    recorder.news(news);
+    parts.tell(news);
+  };
+  return { ...parts, tell };
+}
+
+function stateOf(
+  parts: BrainParts,
+  fleet: Fleet,
+  recorder: Recorder | null,
+  emit: (effect: Effect) => void,
+): BrainState {
   const { clock, store, options } = parts;
   const startedMs = clock.now();
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
-  const fleet = new Fleet();
   const book = new Book(fleet);
   const memory = new Memory(book, store.machines);
   const desk = new Desk({ clock, random, emit, limits: options.desk });
@@ -226,6 +253,7 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,
+    recorder,
     sessions: new Map(),
     reported,
     phase: 'starting',

@@ -119,7 +119,7 @@ export class Cycles {
   /** Returns whether another cycle should follow at once. */
   #cycle(began: number): boolean {
     const state = this.#state;
-    const { book, memory, profiles, metrics } = state;
+    const { book, memory, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isFreezeDue()) return false;
     // Numbers of the old decision mean nothing once the ledger is written.
@@ -132,16 +132,19 @@ export class Cycles {
     failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
-    if (!this.#mayDecide()) return false;
+    const nowMs = this.#now;
+    const options = this.#mayDecide() ? this.#decisionOptions() : null;
+    recorder?.input(applied, nowMs, options);
+    if (options === null) return false;
     metrics.phase('snapread', frozen - began);
     metrics.phase('reconcile', monotonicMs() - frozen);
-    const options = this.#decisionOptions();
-    const decision = state.engine.decide(this.#now, options, {});
+    const decision = state.engine.decide(nowMs, options, {});
     this.#decision = decision;
     this.#options = options;
     const naming = monotonicMs();
     const decided = decision.actions();
     failpoint('cycle.decided');
+    const digest = recorder?.digest(decision, decided) ?? null;
     const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
     metrics.phase('phase1', normalise + credit + acquire);
     metrics.phase('phase2', preempt);
@@ -154,6 +157,7 @@ export class Cycles {
     metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
+    recorder?.outcome(digest, this.#last!, this.#waiting);
     failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
   }
@@ -240,8 +244,10 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { shortfalls, profiles, metrics } = this.#state;
-    this.#sayShort(shortfalls.observe(decision.unmet, (key) => profiles.of(key)!));
+    const { shortfalls, profiles, metrics, recorder } = this.#state;
+    const { changes, escalated } = shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    this.#sayShort(escalated);
+    recorder?.needsChanged(changes, this.#now);
     metrics.shortfalls(shortfalls.gauges);
   }
 

@@ -7,6 +7,7 @@ import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
 import type { HandsLimits } from '../hands/limits.ts';
+import type { JournalLimits } from '../journal/format.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
@@ -31,6 +32,7 @@ export interface ShardConfig extends Brain {
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
   readonly limits: Pick<HandsLimits, 'sessions' | 'rollupRows' | 'demandRows' | 'demandBytes'>;
+  readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
 
@@ -197,6 +199,11 @@ function configOf(values: Values): ShardConfig {
       rollupRows: values['limits.rollupRows'],
       demandRows: values['limits.demandRows'],
       demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
+    },
+    journal: {
+      isEnabled: values['journal.enabled'],
+      maxBytes: values['journal.maxBytes'],
+      maxAgeMs: values['journal.maxAge'],
     },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),

@@ -6,6 +6,7 @@ import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
 import { DEFAULT_HANDS_LIMITS } from '../hands/limits.ts';
+import { JOURNAL_LIMITS } from '../journal/format.ts';
 import {
   ADDRESS,
   autoOr,
@@ -312,6 +313,24 @@ const SETTINGS = {
     whole(1, 1_000_000),
     DEFAULT_HANDS_LIMITS.demandBytes / MIB,
     'The same in MiB of roll-ups as they were sent, which are kept to compare the next ones with.',
+  ),
+  'journal.enabled': setting(
+    SWITCH,
+    true,
+    'Write down what every cycle decided on and came to, for "bigfleet replay" and "bigfleet history".',
+    'journal',
+  ),
+  'journal.maxBytes': setting(
+    whole(2 ** 20, 2 ** 50),
+    JOURNAL_LIMITS.maxBytes,
+    'Size of the journal, in bytes; the oldest is dropped. Small: it does not reach back to what people ask about.',
+    'journal-max-bytes',
+  ),
+  'journal.maxAge': setting(
+    duration('1m'),
+    JOURNAL_LIMITS.maxAgeMs,
+    'What is older is dropped from the journal, however small it is.',
+    'journal-max-age',
   ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
