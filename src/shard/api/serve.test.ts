@@ -290,12 +290,12 @@ describe('web pages of strangers', () => {
     expect(await call('POST', '/v1/freezes', ORDER, { origin: server.url })).toMatchObject({ status: 200 });
   });
 
-  it('given the hook, then it serves / and /assets, and nothing else', async () => {
+  it('given the hook, then it serves what is not of the API, and takes only JSON from it', async () => {
     const seen: string[] = [];
     const { call } = await served({
       pages: ({ url }, response) => {
         seen.push(url ?? '');
-        if (url === '/assets/none.js') return false;
+        if (url === '/elsewhere' || url?.startsWith('/assets/none')) return false;
         response.writeHead(200, { 'content-type': 'text/html' });
         response.end('<p>fleet</p>');
         return true;
@@ -309,8 +309,11 @@ describe('web pages of strangers', () => {
     expect(await call('GET', '/assets/app.js?v=1')).toMatchObject({ status: 200 });
     expect(await call('GET', '/assets/none.js')).toMatchObject({ status: 404 });
     expect(await call('GET', '/elsewhere')).toMatchObject({ status: 404 });
-    expect(await call('POST', '/', {})).toMatchObject({ status: 404 });
-    expect(seen).toEqual(['/', '/assets/app.js?v=1', '/assets/none.js']);
+    expect(await call('GET', '/v1/elsewhere')).toMatchObject({ status: 404 });
+    expect(await call('POST', '/go', {})).toMatchObject({ status: 200 });
+    expect(await call('POST', '/go', 'text')).toMatchObject({ status: 400 });
+    expect(await call('PUT', '/', {})).toMatchObject({ status: 404 });
+    expect(seen).toEqual(['/', '/assets/app.js?v=1', '/assets/none.js', '/elsewhere', '/go']);
   });
 });
 
