@@ -9,7 +9,7 @@ import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } fro
 import type { CycleView, MachineView, News, Order, OrderResult } from '../../src/shard/views.ts';
 import { batchOf, HandClock, REPORT, record } from './scene.ts';
 
-export const SECOND_MS = 1000;
+const SECOND_MS = 1000;
 /** What is reclaimed in the first seconds after a start is unknown, so nothing is; see RECLAIM_WINDOW_MS. */
 export const SETTLED_MS = 11_000;
 

@@ -180,7 +180,8 @@ describe('a brain that ends', () => {
     scene.brain.stop();
     const [called] = scene.calls('create');
     const states = some(3).map(({ id }) => scene.machine(id)?.state);
-    expect(states.sort()).toEqual(['CREATING', 'SPECULATIVE', 'SPECULATIVE']);
+    expect(states.filter((state) => state === 'SPECULATIVE')).toHaveLength(2);
+    expect(states).toContain('CREATING');
     scene.accept('create', Creating);
     scene.tick(60_000);
 
@@ -216,11 +217,8 @@ describe('what clusters are told', () => {
     scene.open('c1');
     const told = scene
       .of('node-state')
-      .map(({ cluster, update }) => [cluster, update.machineId, update.state]);
-    expect(told.sort()).toEqual([
-      ['c1', 'a', Configured],
-      ['c1', 'b', Configured],
-    ]);
+      .map(({ cluster, update }) => `${cluster} ${update.machineId} ${update.state}`);
+    expect(told.sort()).toEqual([`c1 a ${Configured}`, `c1 b ${Configured}`]);
 
     scene.close('c1');
     const { length } = scene.of('node-state');
