@@ -1,10 +1,12 @@
 // Makes the brain of a shard on its own thread, over its own file.
 
 import { Brain } from './brain/brain.ts';
+import { killAtFailpoint } from './failpoints.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';
 import type { MakeBrain } from './thread/protocol.ts';
 
 export const makeBrain: MakeBrain = (surroundings, { options, file }) => {
+  killAtFailpoint();
   const store = new SqliteBrainStore(file);
   const brain = new Brain({ ...surroundings, options, store });
   return {

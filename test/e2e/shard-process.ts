@@ -11,6 +11,22 @@ export interface ShardUnderTest {
   stop(): Promise<unknown>;
   /** Ends a process at once; nothing of it gets a chance to tidy up. */
   readonly kill?: () => Promise<unknown>;
+  /** How a process ended, once it has. */
+  readonly exited?: Promise<ProcessEnd>;
+}
+
+export interface ProcessEnd {
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The process ended before it said where it is. */
+export class EndedEarly extends Error {
+  readonly end: ProcessEnd;
+
+  constructor(end: ProcessEnd, said: readonly string[]) {
+    super(`The process of the shard has ended: ${said.join('\n')}`);
+    this.end = end;
+  }
 }
 
 const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+) /;
@@ -25,7 +41,9 @@ export async function startShardProcess(
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const exited = once(child, 'exit');
+  const exited = once(child, 'exit').then(
+    ([, signal]): ProcessEnd => ({ signal: signal as NodeJS.Signals | null }),
+  );
   const said: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     said.push(line);
@@ -43,10 +61,10 @@ export async function startShardProcess(
     if (sessions === undefined || api === undefined) continue;
     clearTimeout(tooLate);
     child.stdout.resume();
-    return { addresses: { sessions, api }, stop: end('SIGTERM'), kill: end('SIGKILL') };
+    return { addresses: { sessions, api }, stop: end('SIGTERM'), kill: end('SIGKILL'), exited };
   }
   clearTimeout(tooLate);
-  throw new Error(`The process of the shard has ended: ${said.join('\n')}`);
+  throw new EndedEarly(await exited, said);
 }
 
 interface Line extends Record<string, unknown> {

@@ -101,6 +101,8 @@ export interface WorldGiven {
   readonly settings?: Settings;
   /** The shard is a process of its own, which can be killed. */
   readonly isProcess?: boolean;
+  /** The test starts the shard itself. */
+  readonly isLate?: boolean;
 }
 
 /** What a cluster's operator was told to give back. */
@@ -147,7 +149,7 @@ export class World {
     }
     const world = new World(dir, clouds, given);
     onTestFinished(() => world.#close());
-    await world.start();
+    if (given.isLate !== true) await world.start();
     return world;
   }
 
@@ -171,11 +173,11 @@ export class World {
     return this.calls.filter((call) => call.command === command);
   }
 
-  async start(): Promise<void> {
+  async start(extra: Readonly<Record<string, string>> = {}): Promise<void> {
     const log = (level: ShardLogLevel, event: string, fields = {}): void => {
       this.log.push({ level, event, fields });
     };
-    const env = this.#environment();
+    const env = { ...this.#environment(), ...extra };
     this.#shard =
       this.#given.isProcess === true
         ? await startShardProcess(env, log)
@@ -195,6 +197,16 @@ export class World {
     if (kill === undefined) throw new Error('this shard is no process');
     this.#shard = null;
     await kill();
+  }
+
+  /** The process has died by itself. */
+  buried(): void {
+    this.#shard = null;
+  }
+
+  /** Where sessions will be taken, before anybody listens there. */
+  listenAt(address: string): void {
+    this.#listen = address;
   }
 
   async restart(): Promise<void> {

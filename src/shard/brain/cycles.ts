@@ -3,6 +3,7 @@
 
 import { ClaimWatch, type Decision } from '../../engine/index.ts';
 import { type Action, type DecisionOptions, formatResources, type Need } from '../../model/index.ts';
+import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
@@ -16,6 +17,8 @@ import { statusOf } from './status.ts';
 const MAX_WAITING = 1000;
 /** Rows that have become short in one cycle, told in a line each. */
 const MAX_SHORT_LINES = 20;
+/** Between two freezes while the first inventories are read. */
+const STARTING_FREEZE_MS = 5000;
 
 export class Cycles {
   readonly #state: BrainState;
@@ -24,6 +27,7 @@ export class Cycles {
   #cancel: () => void = () => {};
   #dueMs = Number.POSITIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
+  #frozenMs = Number.NEGATIVE_INFINITY;
   #number = 0;
   #isStopped = false;
   #decision: Decision | null = null;
@@ -62,11 +66,17 @@ export class Cycles {
 
   /** A cluster's complete demand. */
   demand(cluster: string, needs: readonly Need[]): void {
-    const { book, reported, ended } = this.#state;
+    const { book, ended } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
-    reported.add(cluster);
-    ended.reported(cluster);
+    this.reported(cluster);
+    ended.look(cluster);
     this.soon();
+  }
+
+  /** The demand of a cluster is known since the start. */
+  reported(cluster: string): void {
+    this.#state.reported.add(cluster);
+    this.#state.awaited.reported(cluster);
   }
 
   connected(cluster: string): void {
@@ -111,27 +121,57 @@ export class Cycles {
     const state = this.#state;
     const { book, memory, profiles, metrics } = state;
     const { monotonicMs } = state.parts;
+    if (!this.#isFreezeDue()) return false;
     // Numbers of the old decision mean nothing once the ledger is written.
     this.#decision = null;
     profiles.forget();
     const applied = book.freeze();
+    const frozen = monotonicMs();
     memory.frozen(applied);
     memory.flush();
+    failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
     if (!this.#mayDecide()) return false;
-    metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
+    metrics.phase('snapread', frozen - began);
+    metrics.phase('reconcile', monotonicMs() - frozen);
     const options = this.#decisionOptions();
     const decision = state.engine.decide(this.#now, options, {});
     this.#decision = decision;
     this.#options = options;
+    const naming = monotonicMs();
     const decided = decision.actions();
+    failpoint('cycle.decided');
+    const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
+    metrics.phase('phase1', normalise + credit + acquire);
+    metrics.phase('phase2', preempt);
+    metrics.phase('phase3', reclaim);
+    metrics.phase('emit', plan + monotonicMs() - naming);
+    // First: what is carried out below aims machines that this cycle has not seen at rows.
+    for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
-    metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
+    metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
+    failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
+  }
+
+  /**
+   * While inventories are read for the first time nobody decides, and each freeze costs a look at all that is there by
+   * then. One now and then lets go of the memory that records take, and shows people how far things are.
+   */
+  #isFreezeDue(): boolean {
+    const isRecent = this.#now - this.#frozenMs < STARTING_FREEZE_MS && this.#now >= this.#frozenMs;
+    if (isRecent && this.#state.phase === 'starting' && this.#waitsForProviders) return false;
+    this.#frozenMs = this.#now;
+    return true;
+  }
+
+  get #waitsForProviders(): boolean {
+    const { reconcile, startedMs, parts } = this.#state;
+    return !reconcile.isReady && this.#now - startedMs < parts.options.cycle.readyWaitMs;
   }
 
   /**
@@ -142,9 +182,9 @@ export class Cycles {
     const state = this.#state;
     if (state.phase === 'running') return true;
     if (state.phase !== 'starting') return false;
-    const waitedMs = this.#now - state.startedMs;
-    if (!state.reconcile.isReady && waitedMs < state.parts.options.cycle.readyWaitMs) return false;
+    if (this.#waitsForProviders) return false;
     if (!state.reconcile.isReady) {
+      const waitedMs = this.#now - state.startedMs;
       const unread = state.parts.options.providers.filter(
         (name) => !state.reconcile.readingsOf(name).hasListed,
       );
@@ -200,10 +240,9 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { book, shortfalls, profiles, ended, metrics } = this.#state;
+    const { shortfalls, profiles, metrics } = this.#state;
     this.#sayShort(shortfalls.observe(decision.unmet, (key) => profiles.of(key)!));
     metrics.shortfalls(shortfalls.gauges);
-    for (const key of ended.take()) book.append({ kind: 'row-ended', key });
   }
 
   /** Once for each row that stays short; a burst of them is told in a few lines and a number. */

@@ -24,11 +24,9 @@ export class FrozenMachines {
     });
   }
 
-  /** Freezes of a cluster, or of all of them, have come or gone. */
+  /** A freeze of the cluster has come or gone. */
   changed(cluster: string): void {
-    const { book } = this.#parts;
-    // As they stand now: one that was Configured since the last cycle counts too.
-    for (const id of [...book.boundTo(cluster)]) this.#settle(id);
+    for (const id of [...this.#parts.book.boundTo(cluster)]) this.#settle(id);
   }
 
   #settle(id: string): void {

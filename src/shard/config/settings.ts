@@ -5,6 +5,7 @@ import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
+import { DEFAULT_HANDS_LIMITS } from '../hands/limits.ts';
 import {
   ADDRESS,
   autoOr,
@@ -59,6 +60,7 @@ function deadline(state: keyof typeof actuation.deadlineMs, about: string): Sett
   return setting(duration('1s'), actuation.deadlineMs[state], about);
 }
 
+const MIB = 1024 * 1024;
 const POSITIVE = whole(1, 1_000_000);
 
 const SETTINGS = {
@@ -72,7 +74,7 @@ const SETTINGS = {
   api: setting(
     ADDRESS,
     '127.0.0.1:8780',
-    'Where the read and control API, metrics and health are, over HTTP without TLS.',
+    'Where the read and control API, metrics and health are, over HTTP; over HTTPS where the TLS files are given.',
     'api',
   ),
   dataDir: setting(
@@ -101,6 +103,12 @@ const SETTINGS = {
   ),
   'tls.key': setting(OPTIONAL_PATH, undefined, 'Its key in PEM.', 'tls-key'),
   'tls.ca': setting(OPTIONAL_PATH, undefined, 'The authority that all ends trust, in PEM.', 'tls-ca'),
+  'tls.api': setting(
+    SWITCH,
+    true,
+    'Serve the API with the TLS files too. false: in plaintext, for a browser or a scraper on this machine that has no certificate.',
+    'tls-api',
+  ),
   insecure: setting(
     SWITCH,
     false,
@@ -285,6 +293,26 @@ const SETTINGS = {
     'reconcile-full-interval',
   ),
   ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  'limits.sessions': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.sessions,
+    'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
+  ),
+  'limits.rollupRows': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.rollupRows,
+    'Rows of one roll-up. One with more is refused as a whole; to read 10,000 keeps others waiting for some tenths of a second.',
+  ),
+  'limits.demandRows': setting(
+    whole(1, 100_000_000),
+    DEFAULT_HANDS_LIMITS.demandRows,
+    'Rows of all clusters together. A roll-up beyond is refused and the last one of its cluster stays. Reckon with a kilobyte of memory for each.',
+  ),
+  'limits.demandMebibytes': setting(
+    whole(1, 1_000_000),
+    DEFAULT_HANDS_LIMITS.demandBytes / MIB,
+    'The same in MiB of roll-ups as they were sent, which are kept to compare the next ones with.',
+  ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
     'info' as const,
