@@ -10,7 +10,7 @@ export interface ShardUnderTest {
   readonly addresses: { readonly sessions: string; readonly api: string };
   stop(): Promise<unknown>;
   /** Ends a process at once; nothing of it gets a chance to tidy up. */
-  kill?(): Promise<unknown>;
+  readonly kill?: () => Promise<unknown>;
   /** How a process ended, once it has. */
   readonly exited?: Promise<ProcessEnd>;
 }

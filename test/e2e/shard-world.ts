@@ -32,13 +32,7 @@ import {
   startShard,
   type WaitingActionView,
 } from '../../src/shard/index.ts';
-import {
-  grpcDialer,
-  type OperatorEvent,
-  type OperatorTimes,
-  type SimNode,
-  SimOperator,
-} from '../../src/sim/index.ts';
+import { grpcDialer, type OperatorTimes, type SimNode, SimOperator } from '../../src/sim/index.ts';
 import type { ReclaimInstruction } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { Cloud, type CloudCall } from './shard-cloud.ts';
 import { type ShardUnderTest, startShardProcess } from './shard-process.ts';
@@ -128,8 +122,6 @@ export class World {
   readonly log: LogLine[] = [];
   /** Instructions to empty nodes, as operators received them. */
   readonly told: Told[] = [];
-  /** What connections came to, by cluster. */
-  readonly heard: { readonly cluster: string; readonly event: OperatorEvent }[] = [];
   readonly #dir: string;
   readonly #given: WorldGiven;
   /** Where sessions are taken; the same after a restart, as clusters know no other address. */
@@ -240,7 +232,6 @@ export class World {
         ...times,
       },
       onEvent: (event) => {
-        this.heard.push({ cluster, event });
         if (event.kind === 'reclaim') this.told.push({ cluster, instruction: event.instruction });
       },
     });
