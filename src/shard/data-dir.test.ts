@@ -19,9 +19,9 @@ const CLOCK = 1_700_000_000_000_000n;
 
 /** A start of the shard, ended at once. */
 function start(atLeast = 0n, path = folder): bigint {
-  const { epoch, close } = openDataDir(path, atLeast, () => CLOCK);
-  close();
-  return epoch;
+  const directory = openDataDir(path, atLeast, () => CLOCK);
+  directory.close();
+  return directory.epoch;
 }
 
 function setEpoch(text: string): void {
