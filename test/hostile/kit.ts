@@ -74,7 +74,7 @@ export async function aCloud(machines = 60, security = PLAIN, set: SettingsPatch
   return { address: server.address, fake };
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly event: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -262,12 +262,12 @@ export class Authority {
 export async function until(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
   const lastMs = Date.now() + withinMs;
   while (!(await holds())) {
-    if (Date.now() > lastMs) throw new Error(`still not so after ${withinMs} ms: ${holds}`);
+    if (Date.now() > lastMs) throw new Error(`still not so after ${withinMs} ms: ${String(holds)}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-export function p99(values: readonly number[]): number {
+function p99(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
 }

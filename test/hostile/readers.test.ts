@@ -10,7 +10,18 @@ import { addShardRead } from '../../src/shard/api/shard-read-grpc.ts';
 import { NeedView, ShardReadDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { bindService, clientCredentials, connect as grpcConnect, statusOf } from '../../src/wire/index.ts';
 import { FakeShard } from '../fake-shard.ts';
-import { aCloud, aShard, expectServed, felt, Neighbour, onEnd, until } from './kit.ts';
+import {
+  aCloud,
+  aShard,
+  expectServed,
+  felt,
+  helloFrame,
+  Neighbour,
+  onEnd,
+  rollupFrame,
+  rows,
+  until,
+} from './kit.ts';
 
 const service = bindService(ShardReadDefinition);
 const LARGE = { ...NeedView.decode(new Uint8Array()), clusterId: 'x'.repeat(10_000) };
@@ -96,6 +107,39 @@ describe('readers that never read', () => {
     shard.tell({ kind: 'log', level: 'info', event: 'last', fields });
     await until(() => heard > before);
     expect(api.counters.news_slow).toBe(1);
+  });
+});
+
+/** An operator that writes frames and reads nothing. */
+function aMuteOperator(address: string, frames: readonly Uint8Array[]): void {
+  const session = http2Connect(`http://${address}`);
+  onEnd(() => session.destroy());
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/bigfleet.v1alpha1.Shard/Session',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  stream.pause();
+  stream.on('error', () => {});
+  for (const frame of frames) {
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(frame.length, 1);
+    stream.write(Buffer.concat([head, frame]));
+  }
+}
+
+describe('an operator that never reads', () => {
+  it('given ten thousand acks for it, then most are made one, and neighbours are served', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const neighbour = new Neighbour(shard, 'neighbour');
+    const again = Array.from({ length: 10_000 }, () => rollupFrame('mute', rows(1)));
+    const coalesced = 'bigfleet_shard_session_events_total{event="frames_coalesced"}';
+    const attack = async (): Promise<void> => {
+      aMuteOperator(shard.addresses.sessions, [helloFrame('mute'), ...again]);
+      await until(async () => (await shard.metric(coalesced)) > 0);
+    };
+    expectServed(await felt('an operator that never reads', neighbour, attack));
   });
 });
 

@@ -32,7 +32,7 @@ export interface ApiOptions extends SecurityOptions {
   readonly answerMs?: number;
 }
 
-export interface ApiCounters {
+interface ApiCounters {
   readonly connections: number;
   readonly requests: number;
   readonly malformed: number;

@@ -14,14 +14,14 @@ const service = bindService(ShardReadDefinition);
 
 export type Inspect = (request: InspectNeedsRequest) => AsyncIterable<InspectNeedsResponse>;
 
-export interface ReadLimits {
+interface ReadLimits {
   /** Callers served at the same time. */
   readonly callers: number;
   /** How long a caller may take nothing. */
   readonly stallMs: number;
 }
 
-export const READ_LIMITS: ReadLimits = { callers: 8, stallMs: 30_000 };
+const READ_LIMITS: ReadLimits = { callers: 8, stallMs: 30_000 };
 
 export interface ReadCounters {
   refused: number;
@@ -29,7 +29,7 @@ export interface ReadCounters {
   stalled: number;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly hasTls: boolean;
   readonly limits?: ReadLimits;
 }
