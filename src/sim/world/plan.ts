@@ -242,7 +242,12 @@ function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent
       return { ...base, kind, isCluster: random.chance(0.6), action: random.pick(KINDS) };
     case 'interruption':
       return { ...base, kind, count: random.between(1, 5), isSpot: random.chance(0.6) };
-    default:
+    case 'provider-outage':
+    case 'stream-break':
+    case 'operator-restart':
+    case 'operator-silence':
+    case 'stock-out':
+    case 'squall':
       return { ...base, kind };
   }
 }
