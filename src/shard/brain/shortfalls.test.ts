@@ -46,7 +46,7 @@ describe('shortfalls', () => {
   it('tells of a row once when it is escalated, and again when it was met in between', () => {
     const shortfalls = new Shortfalls();
     const told = (needs: readonly Need[]): number =>
-      shortfalls.observe(needs.map(starved), profilesOf(...needs)).length;
+      shortfalls.observe(needs.map(starved), profilesOf(...needs)).escalated.length;
     const rows = [...Array.from({ length: 8 }, () => [NEED]), [], ...Array.from({ length: 6 }, () => [NEED])];
     expect(rows.map(told)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
   });
