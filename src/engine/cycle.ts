@@ -91,9 +91,10 @@ export class Cycle {
   readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
-  pass: number[] = [];
+  pass = new Uint32Array(0);
   /** By place in the pass: where the turn's claims of the pass begin; they end where those of the next one begin. */
-  passFrom: number[] = [];
+  passFrom = new Uint32Array(0);
+  passCount = 0;
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -218,8 +219,7 @@ export class Cycle {
     this.picked.fill(0);
     this.picks = [];
     this.#claimCount = 0;
-    this.pass = [];
-    this.passFrom = [];
+    this.passCount = 0;
     this.#isFirst = true;
   }
 
@@ -238,7 +238,8 @@ export class Cycle {
 
   #takeBackPass(): void {
     for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
-    for (const turn of this.pass) {
+    for (let place = 0; place < this.passCount; place++) {
+      const turn = this.pass[place]!;
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
       if (this.creditStart[turn]! < this.#creditRegions.end) continue;
@@ -247,8 +248,7 @@ export class Cycle {
     }
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
-    this.pass = [];
-    this.passFrom = [];
+    this.passCount = 0;
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -394,8 +394,13 @@ export class Cycle {
 
   /** Notes that a turn is the next one served; its claims of the pass begin at `from`. */
   enterPass(turn: number, from: number): void {
-    this.pass.push(turn);
-    this.passFrom.push(from);
+    const place = this.passCount++;
+    if (place === this.pass.length) {
+      this.pass = withRoom(this.pass, this.passCount);
+      this.passFrom = withRoom(this.passFrom, this.passCount);
+    }
+    this.pass[place] = turn;
+    this.passFrom[place] = from;
   }
 
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */

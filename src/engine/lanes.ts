@@ -89,7 +89,7 @@ export class Lanes {
       this.#pause--;
       return 1;
     }
-    return lanesThatPay(this.#cycle, order, this.#crew.ready);
+    return lanesThatPay(this.#cycle, order.length, this.#crew.ready);
   }
 
   #run(lanes: number, work: LaneWork): void {

@@ -16,8 +16,11 @@ export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Ui
     all.set(list, at);
     at += list.length;
   }
-  const byFirstSeen = sortedBy(all, (turn) => firstSeenMs[turn]!);
-  return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
+  return sortedBy(
+    all,
+    (turn) => -precedence[turn]!,
+    (turn) => firstSeenMs[turn]!,
+  );
 }
 
 /**

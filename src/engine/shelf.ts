@@ -60,8 +60,7 @@ export class Shelf {
   #fill(): void {
     const found: number[] = [];
     for (let c = 0; c < this.#stock.size; c++) if (this.#stock.holds(c) && this.#fits(c)) found.push(c);
-    const byPrice = sortedBy(Uint32Array.from(found), this.#order.priceOf);
-    this.#arrange(sortedBy(byPrice, this.#order.costOf));
+    this.#arrange(sortedBy(Uint32Array.from(found), this.#order.costOf, this.#order.priceOf));
   }
 
   #follow(changed: readonly number[]): void {

@@ -85,7 +85,7 @@ export function noteTaken(cycle: Cycle, turn: number): void {
   if (cycle.isTrial) return;
   const { creditEnd, creditStart, laterClasses, laterEnd, laterStart } = cycle;
   const { classOf, state } = cycle.fleet.machines;
-  const at = cycle.pass.length - 1;
+  const at = cycle.passCount - 1;
   for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
     const slot = cycle.claims[i]!;
     const free = state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative;
