@@ -3,12 +3,12 @@
 
 import { ChangeLog, type Fleet, type Run, withRoom } from '../fleet/index.ts';
 import type { Attributes } from '../model/index.ts';
-import { Heap, NOTHING_LEFT } from './heap.ts';
+import { Heap, Heaps, NOTHING_LEFT } from './heap.ts';
 import { NONE } from './turns.ts';
 
 /** So many machines of a class are looked at ahead: all at once that takes little longer than one by one. */
 const AHEAD = 16;
-/** A heap that nobody has used for so many cycles is not given to others any more. */
+/** Heaps that nobody has used for so many cycles are not given to others any more. */
 const HEAP_CYCLES = 16;
 
 export class Stock {
@@ -26,6 +26,8 @@ export class Stock {
   readonly changes = new ChangeLog();
   /** By class: where in `changes` it stands last. */
   #changedAt = new Float64Array(0);
+  /** By their classes, as a text. */
+  readonly #groups = new Map<string, Heaps>();
   readonly #heaps = new Map<string, Heap>();
   /** Counts cycles: what was found in one is of no use in the next. */
   cycle = 0;
@@ -62,20 +64,26 @@ export class Stock {
       this.#changedAt[c] = this.changes.end;
       this.changes.add(c);
     }
-    for (const [text, { cycle }] of this.#heaps)
-      if (cycle < this.cycle - HEAP_CYCLES) this.#heaps.delete(text);
+    for (const heaps of [this.#groups, this.#heaps]) {
+      for (const [text, { cycle }] of heaps) if (cycle < this.cycle - HEAP_CYCLES) heaps.delete(text);
+    }
   }
 
   /**
    * Heaps of some classes that cost the same, one for each instance type and zone: most patterns can use all of those
-   * or none, and have their heaps in common.
+   * or none, and have their heaps in common. Patterns that can use the same classes have all of it in common.
    */
-  heapsOf(classes: Uint32Array): Heap[] {
-    const { attributes } = this.#fleet.classes;
-    const kinds = Map.groupBy(classes.toSorted(), (c) => {
-      return `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`;
-    });
-    return [...kinds.values()].map((members) => this.#heapOf(members));
+  heapsOf(classes: Uint32Array): Heaps {
+    const sorted = classes.toSorted();
+    const text = sorted.join();
+    let heaps = this.#groups.get(text);
+    if (heaps === undefined) {
+      const { attributes } = this.#fleet.classes;
+      const kinds = Map.groupBy(sorted, (c) => `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`);
+      heaps = new Heaps([...kinds.values()].map((members) => this.#heapOf(members)));
+      this.#groups.set(text, heaps);
+    }
+    return heaps;
   }
 
   #heapOf(classes: readonly number[]): Heap {
