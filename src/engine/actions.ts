@@ -39,11 +39,11 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claimCount, options, pass, passCount, passFrom, turns } = this.#cycle;
+    const { claimCount, pass, passCount, passFrom } = this.#cycle;
     this.count = 0;
     for (let place = 0; place < passCount; place++) {
       const turn = pass[place]!;
-      if (options.cannotBind.size > 0 && !this.#cycle.canBind(turns.cluster[turn]!)) continue;
+      if (!this.#cycle.canBind(turn)) continue;
       const to = place + 1 < passCount ? passFrom[place + 1]! : claimCount;
       this.#acquire(turn, passFrom[place]!, to);
     }

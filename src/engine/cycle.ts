@@ -22,6 +22,9 @@ import { Want } from './want.ts';
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
 
+/** No cluster has this number, so that a place by cluster is left for all of them. */
+const ANY = 0;
+
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
  * their machines, and what their rows were credited with. What came out of the pools is taken back when the next
@@ -110,7 +113,7 @@ export class Cycle {
   takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
-  /** By cluster: 1 if it cannot bind machines now. */
+  /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
   #isFirst = true;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
@@ -192,7 +195,10 @@ export class Cycle {
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
-    for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
+    for (const name of options.cannotBind) {
+      this.cannotBind[fleet.clusters.find(name)] = 1;
+      this.cannotBind[ANY] = 1;
+    }
     return dirty;
   }
 
@@ -433,8 +439,8 @@ export class Cycle {
     return this.explained.size > 0 && this.explained.has(this.turns.key[turn]!);
   }
 
-  canBind(cluster: number): boolean {
-    return this.cannotBind[cluster] === 0;
+  canBind(turn: number): boolean {
+    return this.cannotBind[ANY] === 0 || this.cannotBind[this.turns.cluster[turn]!] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -465,7 +471,7 @@ export class Cycle {
   beginWant(turn: number): void {
     if (this.turns.kind[turn] === TurnKind.Fold)
       this.want.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
-    else this.want.beginRow(this.turns.row[turn]!);
+    else this.want.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
   }
 
   /**
@@ -586,7 +592,7 @@ export class Cycle {
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
     const slots: number[] = [];
-    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    if (!this.canBind(turn)) return slots;
     const { state } = this.fleet.machines;
     for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
     return slots;

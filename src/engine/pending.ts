@@ -30,16 +30,14 @@ export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Ui
  */
 export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
   const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
-  const { cluster, coming, kind, key, pattern, profile, row } = cycle.turns;
-  const { aggregate, minUnit } = cycle.fleet.demand;
+  const { coming, kind, pattern, profile, row } = cycle.turns;
+  const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
   let seen = 0;
   for (let i = from; i < to; i++) {
     const turn = order[i]!;
-    const at = row[turn]! * stride;
-    seen += aggregate.data[at]! + minUnit.data[at]!;
-    seen += coming[turn]! + kind[turn]! + key[turn]! + pattern[turn]! + profile[turn]!;
-    seen += cluster[turn]! + outcome[turn]!;
+    seen += aggregate.data[row[turn]! * stride]!;
+    seen += coming[turn]! + kind[turn]! + outcome[turn]! + pattern[turn]! + profile[turn]!;
     seen += creditStart[turn]! + creditEnd[turn]! + laterStart[turn]! + laterEnd[turn]!;
   }
   return seen;

@@ -40,7 +40,7 @@ function serveRow(cycle: Cycle, turn: number): void {
   if (!want.covered) {
     if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
     else {
-      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn);
+      if (cycle.canBind(turn)) acquire(cycle, turn);
       if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
     }
   }

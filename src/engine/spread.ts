@@ -58,11 +58,11 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
 
 /** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
-  const { turns, want } = cycle;
+  const { want } = cycle;
   const domains = spreadDomains(cycle, turn);
   const stands = new Stands(cycle, turn, domains);
   const test = stands.test();
-  if (cycle.canBind(turns.cluster[turn]!)) {
+  if (cycle.canBind(turn)) {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     while (!want.covered) {
       test.settle(want);
