@@ -25,8 +25,8 @@ export interface LaneOptions {
   readonly schedule?: Schedule | undefined;
 }
 
-/** Rows looked at before they are served: as many as the nearest memory holds at once. */
-const AHEAD = 32;
+/** Rows looked at together, while as many others are served that were looked at before. */
+const AHEAD = 16;
 /** Demand changes shape slowly: after so many cycles lanes are worth another try. */
 const PAUSE = 100;
 
@@ -52,7 +52,7 @@ export class Lanes {
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
       for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i, Math.min(i + AHEAD, order.length));
+        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i + AHEAD, i + 2 * AHEAD);
         this.#serveAlone(order[i]!);
       }
       return;

@@ -34,7 +34,7 @@ export function glance(cycle: Cycle, order: Uint32Array, from: number, to: numbe
   const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
   let seen = 0;
-  for (let i = from; i < to; i++) {
+  for (let i = from; i < Math.min(to, order.length); i++) {
     const turn = order[i]!;
     seen += aggregate.data[row[turn]! * stride]!;
     seen += coming[turn]! + kind[turn]! + outcome[turn]! + pattern[turn]! + profile[turn]!;

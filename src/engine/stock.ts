@@ -22,6 +22,9 @@ export class Stock {
   /** By class: what it was when it had machines last; undefined without. A number given out again has other ones. */
   #known: (Attributes | undefined)[] = [];
   #seen = -1;
+  #claimedBy: Int32Array = new Int32Array(0);
+  /** What all looks ahead at claims came to. Public, so that nobody takes it for unused and leaves them out. */
+  glanced = 0;
   /** Classes that came to have machines, or have none any more, or took over the number of another. */
   readonly changes = new ChangeLog();
   /** By class: where in `changes` it stands last. */
@@ -43,9 +46,10 @@ export class Stock {
   }
 
   /** Puts everything back, and notices which classes came and went since the last cycle. */
-  begin(): void {
+  begin(claimedBy: Int32Array): void {
     const { classes, machines } = this.#fleet;
     this.cycle++;
+    this.#claimedBy = claimedBy;
     this.#heads = withRoom(this.#heads, classes.size);
     this.#heads.fill(0);
     this.#ordinals = withRoom(this.#ordinals, classes.size * AHEAD);
@@ -135,15 +139,21 @@ export class Stock {
     return this.#ordinals[classNumber * AHEAD + head - from]!;
   }
 
+  /** Also looks at who claims the machines: somebody soon will, and writing to a place nobody has looked at takes longer. */
   #lookAhead(classNumber: number, from: number): void {
     const { arena, ordinal } = this.#fleet.machines;
     const run = this.#runs[classNumber];
-    const left = run === undefined ? 0 : run.length - from;
+    const left = run === undefined ? 0 : Math.min(run.length - from, AHEAD);
     const to = classNumber * AHEAD;
-    for (let i = 0; i < AHEAD; i++) {
-      this.#ordinals[to + i] = i < left ? ordinal[arena.data[run!.offset + from + i]!]! : NOTHING_LEFT;
+    let seen = 0;
+    for (let i = 0; i < left; i++) {
+      const slot = arena.data[run!.offset + from + i]!;
+      this.#ordinals[to + i] = ordinal[slot]!;
+      seen += this.#claimedBy[slot]!;
     }
+    this.#ordinals.fill(NOTHING_LEFT, to + left, to + AHEAD);
     this.#lookedFrom[classNumber] = from;
+    this.glanced += seen;
   }
 
   /** Takes a machine, if it is the first of its class. */
