@@ -39,13 +39,13 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claimCount, pass, passCount, passFrom } = this.#cycle;
+    const { claimCount, pass } = this.#cycle;
     this.count = 0;
-    for (let place = 0; place < passCount; place++) {
-      const turn = pass[place]!;
+    for (let place = 0; place < pass.count; place++) {
+      const turn = pass.turnAt(place);
       if (!this.#cycle.canBind(turn)) continue;
-      const to = place + 1 < passCount ? passFrom[place + 1]! : claimCount;
-      this.#acquire(turn, passFrom[place]!, to);
+      const to = place + 1 < pass.count ? pass.fromAt(place + 1) : claimCount;
+      this.#acquire(turn, pass.fromAt(place), to);
     }
     for (const [turn, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {

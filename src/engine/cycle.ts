@@ -8,6 +8,7 @@ import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
+import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
@@ -94,10 +95,7 @@ export class Cycle {
   readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
-  pass = new Uint32Array(0);
-  /** By place in the pass: where the turn's claims of the pass begin; they end where those of the next one begin. */
-  passFrom = new Uint32Array(0);
-  passCount = 0;
+  readonly pass = new Pass();
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -225,7 +223,7 @@ export class Cycle {
     this.picked.fill(0);
     this.picks = [];
     this.#claimCount = 0;
-    this.passCount = 0;
+    this.pass.clear();
     this.#isFirst = true;
   }
 
@@ -244,8 +242,8 @@ export class Cycle {
 
   #takeBackPass(): void {
     for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
-    for (let place = 0; place < this.passCount; place++) {
-      const turn = this.pass[place]!;
+    for (let place = 0; place < this.pass.count; place++) {
+      const turn = this.pass.turnAt(place);
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
       if (this.creditStart[turn]! < this.#creditRegions.end) continue;
@@ -254,7 +252,7 @@ export class Cycle {
     }
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
-    this.passCount = 0;
+    this.pass.clear();
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -396,17 +394,6 @@ export class Cycle {
   openPass(): void {
     this.#claimCount = this.#creditRegions.end;
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
-  }
-
-  /** Notes that a turn is the next one served; its claims of the pass begin at `from`. */
-  enterPass(turn: number, from: number): void {
-    const place = this.passCount++;
-    if (place === this.pass.length) {
-      this.pass = withRoom(this.pass, this.passCount);
-      this.passFrom = withRoom(this.passFrom, this.passCount);
-    }
-    this.pass[place] = turn;
-    this.passFrom[place] = from;
   }
 
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */

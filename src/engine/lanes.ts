@@ -164,7 +164,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
     cycle.takeBack(turn, from);
     return false;
   }
-  cycle.enterPass(turn, from);
+  cycle.pass.enter(turn, from);
   if (turns.kind[turn] === TurnKind.Gang) {
     settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
   }

@@ -24,7 +24,7 @@ export function serve(cycle: Cycle, turn: number): void {
 
 function serveRow(cycle: Cycle, turn: number): void {
   const { turns, want } = cycle;
-  cycle.enterPass(turn, cycle.claimCount);
+  cycle.pass.enter(turn, cycle.claimCount);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
   if (turns.kind[turn] === TurnKind.Gang) {
     serveGang(cycle, turn);
