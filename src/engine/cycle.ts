@@ -8,6 +8,7 @@ import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
+import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
 import { CycleStats } from './stats.ts';
@@ -21,6 +22,9 @@ import { Want } from './want.ts';
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
+
+/** No cluster has this number, so that a place by cluster is left for all of them. */
+const ANY = 0;
 
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
@@ -91,9 +95,7 @@ export class Cycle {
   readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
-  pass: number[] = [];
-  /** By place in the pass: where the turn's claims of the pass begin; they end where those of the next one begin. */
-  passFrom: number[] = [];
+  readonly pass = new Pass();
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -109,7 +111,7 @@ export class Cycle {
   takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
-  /** By cluster: 1 if it cannot bind machines now. */
+  /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
   #isFirst = true;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
@@ -191,7 +193,10 @@ export class Cycle {
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
-    for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
+    for (const name of options.cannotBind) {
+      this.cannotBind[fleet.clusters.find(name)] = 1;
+      this.cannotBind[ANY] = 1;
+    }
     return dirty;
   }
 
@@ -218,8 +223,7 @@ export class Cycle {
     this.picked.fill(0);
     this.picks = [];
     this.#claimCount = 0;
-    this.pass = [];
-    this.passFrom = [];
+    this.pass.clear();
     this.#isFirst = true;
   }
 
@@ -238,7 +242,8 @@ export class Cycle {
 
   #takeBackPass(): void {
     for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
-    for (const turn of this.pass) {
+    for (let place = 0; place < this.pass.count; place++) {
+      const turn = this.pass.turnAt(place);
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
       if (this.creditStart[turn]! < this.#creditRegions.end) continue;
@@ -247,8 +252,7 @@ export class Cycle {
     }
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
-    this.pass = [];
-    this.passFrom = [];
+    this.pass.clear();
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -392,12 +396,6 @@ export class Cycle {
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
-  /** Notes that a turn is the next one served; its claims of the pass begin at `from`. */
-  enterPass(turn: number, from: number): void {
-    this.pass.push(turn);
-    this.passFrom.push(from);
-  }
-
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
   noteHopeless(turn: number): void {
     if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
@@ -428,8 +426,8 @@ export class Cycle {
     return this.explained.size > 0 && this.explained.has(this.turns.key[turn]!);
   }
 
-  canBind(cluster: number): boolean {
-    return this.cannotBind[cluster] === 0;
+  canBind(turn: number): boolean {
+    return this.cannotBind[ANY] === 0 || this.cannotBind[this.turns.cluster[turn]!] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -460,7 +458,7 @@ export class Cycle {
   beginWant(turn: number): void {
     if (this.turns.kind[turn] === TurnKind.Fold)
       this.want.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
-    else this.want.beginRow(this.turns.row[turn]!);
+    else this.want.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
   }
 
   /**
@@ -581,7 +579,7 @@ export class Cycle {
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
     const slots: number[] = [];
-    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    if (!this.canBind(turn)) return slots;
     const { state } = this.fleet.machines;
     for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
     return slots;
