@@ -473,22 +473,22 @@ export class DemandLedger {
   #reserve(needed: number): void {
     if (needed <= this.key.length) return;
     const capacity = grownCapacity(this.key.length, needed);
-    this.ranked = extended(this.ranked, sharedUint32(capacity));
-    this.cluster = extended(this.cluster, sharedUint32(capacity));
-    this.key = extended(this.key, sharedUint32(capacity));
-    this.profile = extended(this.profile, sharedUint32(capacity));
-    this.pattern = extended(this.pattern, sharedUint32(capacity));
-    this.same = extended(this.same, sharedUint8(capacity));
-    this.precedence = extended(this.precedence, sharedFloat64(capacity));
-    this.spreads = extended(this.spreads, sharedUint8(capacity));
-    this.wholePattern = extended(this.wholePattern, sharedUint32(capacity));
-    this.foldPattern = extended(this.foldPattern, sharedUint32(capacity));
-    this.foldProfile = extended(this.foldProfile, sharedUint32(capacity));
-    this.foldKey = extended(this.foldKey, sharedUint32(capacity));
-    this.text = extended(this.text, sharedUint32(capacity));
-    this.foldText = extended(this.foldText, sharedUint32(capacity));
-    this.empty = extended(this.empty, sharedUint8(capacity));
-    this.firstSeenMs = extended(this.firstSeenMs, sharedFloat64(capacity));
+    this.ranked = extended(this.ranked, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.key = extended(this.key, capacity);
+    this.profile = extended(this.profile, capacity);
+    this.pattern = extended(this.pattern, capacity);
+    this.same = extended(this.same, capacity);
+    this.precedence = extended(this.precedence, capacity);
+    this.spreads = extended(this.spreads, capacity);
+    this.wholePattern = extended(this.wholePattern, capacity);
+    this.foldPattern = extended(this.foldPattern, capacity);
+    this.foldProfile = extended(this.foldProfile, capacity);
+    this.foldKey = extended(this.foldKey, capacity);
+    this.text = extended(this.text, capacity);
+    this.foldText = extended(this.foldText, capacity);
+    this.empty = extended(this.empty, capacity);
+    this.firstSeenMs = extended(this.firstSeenMs, capacity);
   }
 }
 

@@ -1,7 +1,7 @@
 // Finds numbers by hash: a table of places, each empty (0) or taken by a number, with those that want one place in the
 // places behind it. It holds nothing but numbers, so that a million keys cost no texts and no entries of a Map.
 
-import { grownCapacity } from './columns.ts';
+import { withRoom } from './columns.ts';
 
 const SMALLEST = 64;
 /** Whoever chooses names for many keys must not be able to choose their places. */
@@ -30,11 +30,7 @@ export class KeyIndex {
 
   add(number: number, hash: number): void {
     if (++this.#count * 2 > this.#places.length) this.#grow();
-    if (number >= this.#hashes.length) {
-      const hashes = new Uint32Array(grownCapacity(this.#hashes.length, number + 1));
-      hashes.set(this.#hashes);
-      this.#hashes = hashes;
-    }
+    this.#hashes = withRoom(this.#hashes, number + 1);
     this.#hashes[number] = hash;
     this.#put(number);
   }

@@ -26,7 +26,7 @@ export class KeyOrder {
   arrange(before: Uint32Array, wanted: Uint32Array): void {
     if (this.#place.length < this.#keys.size) {
       const capacity = grownCapacity(this.#place.length, this.#keys.size);
-      this.#place = extended(this.#place, new Uint32Array(capacity));
+      this.#place = extended(this.#place, capacity);
     }
     const place = this.#place;
     for (let i = 0; i < wanted.length; i++) place[wanted[i]!] = WANTED;
@@ -79,8 +79,8 @@ export class KeyOrder {
     const { fingerprints } = this.#keys;
     if (this.#rank.length < fingerprints) {
       const capacity = grownCapacity(this.#rank.length, fingerprints);
-      this.#rank = extended(this.#rank, new Float64Array(capacity));
-      this.#rankedFor = extended(this.#rankedFor, new Uint32Array(capacity));
+      this.#rank = extended(this.#rank, capacity);
+      this.#rankedFor = extended(this.#rankedFor, capacity);
     }
     this.#round++;
     // Keys in whose place their fingerprint can be read, in order.

@@ -268,7 +268,7 @@ export class MachineLedger {
     this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.state[slot] = 0;
-    this.#ids.remove(id, slot);
+    this.#ids.remove(slot);
   }
 
   /** How many machines name a key, by stamp or target, in any state. */
@@ -294,8 +294,8 @@ export class MachineLedger {
     if (key === 0) return;
     if (key >= this.owned.length) {
       const capacity = grownCapacity(this.owned.length, key + 1);
-      this.owned = extended(this.owned, sharedUint32(capacity));
-      this.coming = extended(this.coming, sharedUint32(capacity));
+      this.owned = extended(this.owned, capacity);
+      this.coming = extended(this.coming, capacity);
     }
     this.owned[key]! += by;
   }
@@ -475,15 +475,15 @@ export class MachineLedger {
 
   #reserve(needed: number): void {
     const capacity = grownCapacity(this.state.length, needed);
-    this.state = extended(this.state, sharedUint8(capacity));
-    this.held = extended(this.held, sharedUint8(capacity));
-    this.classOf = extended(this.classOf, sharedUint32(capacity));
-    this.cluster = extended(this.cluster, sharedUint32(capacity));
-    this.stamp = extended(this.stamp, sharedUint32(capacity));
-    this.stampKey = extended(this.stampKey, sharedUint32(capacity));
-    this.target = extended(this.target, sharedUint32(capacity));
-    this.ordinal = extended(this.ordinal, sharedUint32(capacity));
-    this.idleSinceMs = extended(this.idleSinceMs, sharedFloat64(capacity));
+    this.state = extended(this.state, capacity);
+    this.held = extended(this.held, capacity);
+    this.classOf = extended(this.classOf, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.stamp = extended(this.stamp, capacity);
+    this.stampKey = extended(this.stampKey, capacity);
+    this.target = extended(this.target, capacity);
+    this.ordinal = extended(this.ordinal, capacity);
+    this.idleSinceMs = extended(this.idleSinceMs, capacity);
   }
 }
 

@@ -89,7 +89,7 @@ export class RunArena {
     if (needed <= run.capacity) return;
     const larger = this.#blocks.take(needed);
     if (this.#blocks.end > this.data.length) {
-      this.data = extended(this.data, sharedUint32(grownCapacity(this.data.length, this.#blocks.end)));
+      this.data = extended(this.data, grownCapacity(this.data.length, this.#blocks.end));
     }
     this.data.copyWithin(larger.offset, run.offset, run.offset + run.length);
     this.#blocks.giveBack(run);

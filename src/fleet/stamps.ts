@@ -54,10 +54,10 @@ export class StampTable {
   #reserve(number: number): void {
     if (number < this.priority.length) return;
     const capacity = grownCapacity(this.priority.length, number + 1);
-    this.hasPriority = extended(this.hasPriority, sharedUint8(capacity));
-    this.priority = extended(this.priority, sharedInt32(capacity));
-    this.interruptionDollars = extended(this.interruptionDollars, sharedFloat64(capacity));
-    this.reclamationDollars = extended(this.reclamationDollars, sharedFloat64(capacity));
+    this.hasPriority = extended(this.hasPriority, capacity);
+    this.priority = extended(this.priority, capacity);
+    this.interruptionDollars = extended(this.interruptionDollars, capacity);
+    this.reclamationDollars = extended(this.reclamationDollars, capacity);
   }
 }
 

@@ -138,7 +138,7 @@ export class VectorColumn {
   #reserve(index: number): void {
     if (index < this.#capacity) return;
     this.#capacity = grownCapacity(this.#capacity, index + 1);
-    this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
+    this.data = extended(this.data, this.#capacity * this.#dimensions.stride);
   }
 
   /** Copies the vectors from `from` up to `end` to `to` and behind. */
