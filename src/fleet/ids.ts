@@ -45,7 +45,7 @@ export class IdTable {
 
   /** Forgets an id. Its slot is not given out again before the next `settle`. */
   remove(slot: number): void {
-    this.#index.remove(slot + 1);
+    this.#index.remove(slot + 1, hashOf(0, 0, this.idOf(slot)));
     this.#removed.add(slot);
   }
 

@@ -6,7 +6,7 @@ import { RunBatch } from './batch.ts';
 import { ChangeLog } from './changelog.ts';
 import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
-import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32, withRoom } from './columns.ts';
 import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
@@ -71,6 +71,8 @@ export class MachineLedger {
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
+  /** By slot: zeros for the next batch. */
+  #marks = new Uint8Array(0);
 
   readonly #bound: (BoundRuns | undefined)[] = [];
   /** Free plain Idle and Speculative machines by class: not held, and Idle ones without target and penalty. */
@@ -218,7 +220,8 @@ export class MachineLedger {
       change();
       return;
     }
-    const batch = new RunBatch(this.arena, this.size);
+    this.#marks = withRoom(this.#marks, this.size);
+    const batch = new RunBatch(this.arena, this.#marks);
     this.#batch = batch;
     try {
       change();
@@ -384,17 +387,18 @@ export class MachineLedger {
     this.#touch(slot);
     this.#count(slot, -1);
     const remove = (run: Run, order: SlotOrder): void =>
-      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
+      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
     const leaving = this.#leavingRunOf(slot);
     if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
-    if (key === 0) return;
-    const targeted = this.#targeted.get(key)!;
-    remove(targeted, this.idOrder);
-    this.#left.add(key);
+    if (key !== 0) {
+      remove(this.#targeted.get(key)!, this.idOrder);
+      this.#left.add(key);
+    }
     if (batch === null) this.#dropEmptyTargets();
+    else batch.left(slot);
   }
 
   /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */

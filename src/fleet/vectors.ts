@@ -111,12 +111,17 @@ export class VectorColumn {
     return this.data.byteLength;
   }
 
+  /** Doubles per vector. */
+  get stride(): number {
+    return this.#dimensions.stride;
+  }
+
   set(index: number, vector: ResourceVector): void {
     if (!this.#dimensions.knows(vector)) this.#dimensions.admit([vector]);
     const { stride } = this.#dimensions;
     this.#reserve(index);
     const offset = index * stride;
-    this.data.fill(0, offset, offset + stride);
+    for (let d = 0; d < stride; d++) this.data[offset + d] = 0;
     for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
   }
 
