@@ -43,6 +43,8 @@ export class Cycle {
   readonly #hopeless: Hopeless;
   /** Clusters that have changed since the last cycle. */
   readonly #changed: Set<number>;
+  /** Those of them whose turns may be others. */
+  readonly #reshaped: Set<number>;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
@@ -87,6 +89,10 @@ export class Cycle {
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
   putOff = new Uint8Array(0);
+  /** By cluster that is served again: 1 if its turns are what they were, and only its machines changed. */
+  keeps = new Uint8Array(0);
+  /** By cluster: 1 if its turns depend on which machines are bound to it. */
+  scanned = new Uint8Array(0);
   /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
   readonly #entangled = new Set<number>();
 
@@ -120,13 +126,14 @@ export class Cycle {
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet, changed: Set<number> = fleet.changes.watch()) {
+  constructor(fleet: Fleet, changed = fleet.changes.watch(), reshaped = fleet.reshaped.watch()) {
     this.fleet = fleet;
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.#changed = changed;
+    this.#reshaped = reshaped;
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
     this.sums = new DomainSums(this);
@@ -142,7 +149,7 @@ export class Cycle {
    * sees it.
    */
   static trialOf(cycle: Cycle, passStart: number): Cycle {
-    const trial = new Cycle(cycle.fleet, new Set());
+    const trial = new Cycle(cycle.fleet, new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
     Object.assign(trial.turns, cycle.turns);
@@ -183,7 +190,10 @@ export class Cycle {
     this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);
-    turns.reserve(fleet, dirty);
+    turns.reserve(
+      fleet,
+      dirty.filter((cluster) => this.keeps[cluster] === 0),
+    );
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
@@ -205,10 +215,17 @@ export class Cycle {
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
-      this.turns.make(this.fleet, this.foldable, cluster);
+      this.makeTurns(cluster);
       if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
     }
     return late;
+  }
+
+  /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
+  makeTurns(cluster: number): boolean {
+    const areMade = this.turns.make(this.fleet, this.foldable, cluster);
+    this.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
+    return areMade;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
@@ -226,14 +243,30 @@ export class Cycle {
   #dirty(everything: boolean): number[] {
     const changed = this.#changed;
     const { clusters } = this.fleet;
-    const flipped = this.foldable.refresh();
-    const dirty =
-      everything || this.#isFirst
-        ? [...clusters.sorted()]
-        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.#entangled])];
+    const anew = new Set([
+      ...this.foldable.refresh(),
+      ...this.#hopeless.flipped(changed),
+      ...this.#entangled,
+    ]);
+    const dirty = everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...changed, ...anew])];
+    this.keeps = withRoom(this.keeps, clusters.size);
+    this.scanned = withRoom(this.scanned, clusters.size);
+    for (const cluster of dirty)
+      this.keeps[cluster] =
+        this.#isEverything(dirty) || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
     this.#isFirst = false;
     changed.clear();
+    this.#reshaped.clear();
     return dirty;
+  }
+
+  #isEverything(dirty: readonly number[]): boolean {
+    return dirty.length >= this.fleet.clusters.size - 1;
+  }
+
+  /** Whether the turns of a cluster that changed may be others than they were. */
+  #isReshaped(cluster: number): boolean {
+    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#hopeless.has(cluster);
   }
 
   #takeBackPass(): void {
@@ -260,7 +293,7 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
     // Clearing whole columns is faster than looking up every claim.
-    if (dirty.length >= this.fleet.clusters.size - 1) {
+    if (this.#isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
       return;
@@ -270,7 +303,7 @@ export class Cycle {
         for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
           this.claimedBy[this.claims[i]!] = 0;
       }
-      this.turns.forget(cluster);
+      if (this.keeps[cluster] === 0) this.turns.forget(cluster);
     }
   }
 
@@ -400,6 +433,7 @@ export class Cycle {
 
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
   noteHopeless(turn: number): void {
+    // Its turn has to say so, and is made anew because the cluster now has a hopeless gang.
     if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
   }
 

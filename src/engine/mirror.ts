@@ -177,6 +177,8 @@ function sharedOf(cycle: Cycle): Shared {
       'pending',
       'pendingEnd',
       'putOff',
+      'keeps',
+      'scanned',
       'cannotBind',
     ]),
   };

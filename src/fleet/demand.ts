@@ -4,7 +4,6 @@
 import {
   BigFleetError,
   isZero,
-  keyOf,
   mergeNeeds,
   type Need,
   type NeedKey,
@@ -70,7 +69,7 @@ interface Arrival {
 }
 
 export class DemandLedger {
-  readonly #changed: Changes;
+  readonly #changed: readonly Changes[];
   readonly #clusters: NameTable;
   readonly #keys: KeyTable;
   readonly #patterns: PatternTable;
@@ -120,13 +119,13 @@ export class DemandLedger {
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
-  /** `changed` is told of the clusters whose rows are others than before. */
+  /** All of `changed` are told of the clusters whose rows are others than before. */
   constructor(
     clusters: NameTable,
     keys: KeyTable,
     patterns: PatternTable,
     dimensions: Dimensions,
-    changed: Changes,
+    changed: readonly Changes[],
   ) {
     this.#changed = changed;
     this.#clusters = clusters;
@@ -163,7 +162,7 @@ export class DemandLedger {
   needOf(key: NeedKey): Need | undefined {
     const cluster = this.#clusters.find(key.cluster);
     const { offset, length } = this.rowsOf(cluster);
-    const row = this.#findRow(key, offset, length);
+    const row = this.#rowWith(this.#keys.find(key), offset, length);
     if (row === undefined) return undefined;
     const { needs, places } = this.#reportedBy(cluster);
     return needs[places.indexOf(row - offset)];
@@ -224,7 +223,8 @@ export class DemandLedger {
     const unknown: Need[] = [];
     for (const i of others) {
       const need = needs[i]!;
-      const row = this.#findRow(keyOf(need), offset, length);
+      const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
+      const row = this.#rowWith(key, offset, length);
       if (row === undefined) {
         unknown.push(need);
         continue;
@@ -246,8 +246,7 @@ export class DemandLedger {
   }
 
   /** The row among a cluster's that has a key. */
-  #findRow(wanted: NeedKey, offset: number, length: number): number | undefined {
-    const key = this.#keys.find(wanted);
+  #rowWith(key: number, offset: number, length: number): number | undefined {
     const row = this.#rowOf[key];
     // Where a key is nobody's any more, or another's, an old row may still be written down.
     if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
@@ -255,10 +254,11 @@ export class DemandLedger {
   }
 
   /** Takes hold of keys and profiles of rows that are new, and puts the rows in rank order. */
-  #arrivals(needs: readonly Need[], added: readonly number[]): readonly Arrival[] {
+  #arrivals(cluster: number, needs: readonly Need[], added: readonly number[]): readonly Arrival[] {
     const arrivals = added.map((index): Arrival => {
       const need = needs[index]!;
-      return { need, index, key: this.#keys.hold(keyOf(need)), profile: this.profiles.hold(need.profile) };
+      const key = this.#keys.holdIn(cluster, need.profile.fingerprint, need.group);
+      return { need, index, key, profile: this.profiles.hold(need.profile) };
     });
     this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
     const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
@@ -288,7 +288,7 @@ export class DemandLedger {
     const old = this.rowsOf(number);
     this.#reported[number] = { needs, places: origin };
     if (added.length + amended.length === 0 && needs.length === old.length) return false;
-    this.#changed.add(number);
+    for (const changes of this.#changed) changes.add(number);
     this.revision++;
     const stays = this.#staying(origin, old.length);
     const left: Holdings[] = [];
@@ -305,7 +305,7 @@ export class DemandLedger {
       if (former !== null) outdated.push(former);
     }
     // In rank order too, so that a cycle reads rows one behind the other where they came together.
-    const fresh = this.#arrivals(needs, added);
+    const fresh = this.#arrivals(number, needs, added);
     this.#fill(number, current, origin, fresh, stays);
     this.#rank(current, origin, fresh, inRank);
     this.#placeTexts(current);
@@ -429,7 +429,7 @@ export class DemandLedger {
     this.#writeAggregate(row, need);
   }
 
-  #writeAggregate(row: number, { cluster, aggregate }: Need): void {
+  #writeAggregate(row: number, { aggregate }: Need): void {
     this.aggregate.set(row, aggregate);
     this.empty[row] = isZero(aggregate) ? 1 : 0;
     if (this.same[row] === 0) return;
@@ -437,8 +437,7 @@ export class DemandLedger {
     const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
     this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate, amounts);
     this.foldPattern[row] = this.#patterns.hold(stripped.requirements, aggregate, amounts);
-    const key = { cluster, fingerprint: stripped.fingerprint, group: foldGroup };
-    this.foldKey[row] = this.#keys.hold(key);
+    this.foldKey[row] = this.#keys.holdIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
     this.foldText[row] = UNPLACED;
   }
 

@@ -168,12 +168,16 @@ class Freeze {
     const known = draft.standing;
     const current = known === null ? null : this.#factsOf(draft);
     const standing = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
-    const facts = this.#factsFrom(machine, current);
+    const seen = this.#factsFrom(machine, current);
+    const isAlike = current !== null && sameFacts(current, seen);
     // Most records of a List say nothing new and cost nothing more.
-    if (known !== null && sameStanding(known, standing) && sameFacts(current!, facts)) return;
-    this.#fleet.classes.admit([machine]);
+    if (known !== null && isAlike && sameStanding(known, standing)) return;
+    if (!isAlike) this.#fleet.classes.admit([machine]);
     this.#report(machine.id, known?.state ?? null, machine.state);
-    this.#draft(machine.id, { ...draft, standing, facts, measured: this.#measurements });
+    // What is as it was said to be need not be compared again.
+    const facts = isAlike ? draft.facts : seen;
+    const measured = isAlike ? draft.measured : this.#measurements;
+    this.#draft(machine.id, { ...draft, standing, facts, measured });
   }
 
   #lose(id: string): void {

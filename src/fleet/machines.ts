@@ -1,7 +1,7 @@
 // The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
 // write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
 
-import { isBound, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
+import { isBound, type LedgerMachine, MachineState, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
 import { ChangeLog } from './changelog.ts';
 import { Changes } from './changes.ts';
@@ -51,6 +51,7 @@ export class MachineLedger {
   readonly clusters: NameTable;
   readonly keys: KeyTable;
   readonly #changed: Changes;
+  readonly #reshaped: Changes;
   readonly stamps = new StampTable();
   readonly arena = new RunArena();
 
@@ -111,9 +112,13 @@ export class MachineLedger {
   readonly #clockOrder = (a: number, b: number): number =>
     this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
-  /** `changed` is told of the clusters whose rows see other machines than before. */
-  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
+  /**
+   * `changed` is told of the clusters whose rows see other machines than before, `reshaped` of those with a row that has a
+   * machine that names it, or that is on its way to it, where it had none, or none where it had one.
+   */
+  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes, reshaped: Changes) {
     this.#changed = changed;
+    this.#reshaped = reshaped;
     this.classes = classes;
     this.clusters = clusters;
     this.keys = keys;
@@ -301,6 +306,12 @@ export class MachineLedger {
       this.coming = extended(this.coming, capacity);
     }
     this.owned[key]! += by;
+    this.#noteFirst(this.owned[key]!, by, key);
+  }
+
+  /** Notes the cluster of a key that has its first machine, or has lost its last. */
+  #noteFirst(count: number, by: 1 | -1, key: number): void {
+    if (count === (by === 1 ? 1 : 0)) this.#reshaped.add(this.keys.clusterOf(key));
   }
 
   /** The machine of a class with the smallest id, whatever its state. */
@@ -327,8 +338,7 @@ export class MachineLedger {
     const old = this.stamp[slot]!;
     if (stamp !== undefined) this.stamp[slot] = this.stamps.hold(stamp);
     const current = this.stamps.stampOf(this.stamp[slot]!);
-    const bound = this.clusters.nameOf(this.cluster[slot]!);
-    this.#name(this.stampKey, slot, this.#stampKeyOf(bound, current));
+    this.#name(this.stampKey, slot, this.#stampKeyOf(this.cluster[slot]!, current));
     if (stamp !== undefined) this.stamps.release(old);
   }
 
@@ -342,10 +352,8 @@ export class MachineLedger {
   }
 
   // A stamp belongs to the row of the cluster the machine is bound to; without a cluster it is nobody's.
-  #stampKeyOf(cluster: string, stamp: Stamp | null): number {
-    if (stamp === null || cluster === '') return 0;
-    const key: NeedKey = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
-    return this.keys.hold(key);
+  #stampKeyOf(cluster: number, stamp: Stamp | null): number {
+    return stamp === null || cluster === 0 ? 0 : this.keys.holdIn(cluster, stamp.fingerprint, stamp.group);
   }
 
   /**
@@ -404,9 +412,8 @@ export class MachineLedger {
   /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */
   #touch(slot: number): void {
     if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
-    for (const key of [this.stampKey[slot]!, this.target[slot]!]) {
-      if (key !== 0) this.#changed.add(this.keys.clusterOf(key));
-    }
+    if (this.stampKey[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.stampKey[slot]!));
+    if (this.target[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.target[slot]!));
   }
 
   #dropEmptyTargets(): void {
@@ -431,7 +438,10 @@ export class MachineLedger {
     if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
     this.#counts[at] = (this.#counts[at] ?? 0) + by;
     const key = this.target[slot]!;
-    if (key !== 0 && !isBound(this.stateOf(slot))) this.coming[key]! += by;
+    if (key !== 0 && !isBound(this.stateOf(slot))) {
+      this.coming[key]! += by;
+      this.#noteFirst(this.coming[key]!, by, key);
+    }
     if (this.held[slot] === 1) return;
     this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
     if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);

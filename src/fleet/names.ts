@@ -79,17 +79,21 @@ export class KeyTable {
 
   /** The number of a key, with one more holder. */
   hold(key: NeedKey): number {
-    const fingerprint = this.#fingerprints.hold(key.fingerprint);
-    const cluster = this.#clusters.numberOf(key.cluster);
-    const hash = hashOf(cluster, fingerprint, key.group);
-    let number = this.#find(hash, cluster, fingerprint, key.group);
+    return this.holdIn(this.#clusters.numberOf(key.cluster), key.fingerprint, key.group);
+  }
+
+  /** The same, with its cluster by number. */
+  holdIn(cluster: number, fingerprintText: string, group: string): number {
+    const fingerprint = this.#fingerprints.hold(fingerprintText);
+    const hash = hashOf(cluster, fingerprint, group);
+    let number = this.#find(hash, cluster, fingerprint, group);
     if (number === 0) {
       number = this.#free.pop() ?? this.size;
       this.#parts = withRoom(this.#parts, (number + 1) * PARTS);
       this.#parts[number * PARTS + Part.Cluster] = cluster;
       this.#parts[number * PARTS + Part.Fingerprint] = fingerprint;
       this.#parts[number * PARTS + Part.Hash] = hash;
-      this.#group[number] = key.group;
+      this.#group[number] = group;
       this.#index.add(number, hash);
     }
     this.#parts[number * PARTS + Part.Holders]!++;
@@ -99,9 +103,14 @@ export class KeyTable {
   /** The number of a key that somebody holds, else 0. */
   find(key: NeedKey): number {
     const cluster = this.#clusters.find(key.cluster);
-    const fingerprint = this.#fingerprints.find(key.fingerprint);
-    if (fingerprint === 0 || (cluster === 0 && key.cluster !== '')) return 0;
-    return this.#find(hashOf(cluster, fingerprint, key.group), cluster, fingerprint, key.group);
+    return cluster === 0 && key.cluster !== '' ? 0 : this.findIn(cluster, key.fingerprint, key.group);
+  }
+
+  /** The same, with its cluster by number. */
+  findIn(cluster: number, fingerprintText: string, group: string): number {
+    const fingerprint = this.#fingerprints.find(fingerprintText);
+    if (fingerprint === 0) return 0;
+    return this.#find(hashOf(cluster, fingerprint, group), cluster, fingerprint, group);
   }
 
   #find(hash: number, cluster: number, fingerprint: number, group: string): number {

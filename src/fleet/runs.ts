@@ -104,6 +104,8 @@ export class RunArena {
   #position(run: Run, length: number, slot: number, order: SlotOrder): number {
     let low = run.offset;
     let high = run.offset + length;
+    // Whatever is ordered by time arrives at the end.
+    if (length > 0 && order(this.data[high - 1]!, slot) < 0) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (order(this.data[middle]!, slot) < 0) low = middle + 1;

@@ -117,12 +117,23 @@ export class VectorColumn {
   }
 
   set(index: number, vector: ResourceVector): void {
-    if (!this.#dimensions.knows(vector)) this.#dimensions.admit([vector]);
-    const { stride } = this.#dimensions;
     this.#reserve(index);
+    if (this.#put(index, vector)) return;
+    this.#dimensions.admit([vector]);
+    this.#put(index, vector);
+  }
+
+  /** Writes a vector; says false if one of its names has no dimension yet. */
+  #put(index: number, vector: ResourceVector): boolean {
+    const { stride } = this.#dimensions;
     const offset = index * stride;
     for (let d = 0; d < stride; d++) this.data[offset + d] = 0;
-    for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
+    for (const [name, units] of vector) {
+      const dimension = this.#dimensions.find(name);
+      if (dimension === undefined) return false;
+      this.data[offset + dimension] = units;
+    }
+    return true;
   }
 
   /** Whether the vector at an index says the same. */
