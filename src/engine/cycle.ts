@@ -10,6 +10,7 @@ import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
+import { Stale } from './stale.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
@@ -41,10 +42,7 @@ export class Cycle {
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
   readonly #hopeless: Hopeless;
-  /** Clusters that have changed since the last cycle. */
-  readonly #changed: Set<number>;
-  /** Those of them whose turns may be others. */
-  readonly #reshaped: Set<number>;
+  readonly stale: Stale;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
@@ -89,12 +87,6 @@ export class Cycle {
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
   putOff = new Uint8Array(0);
-  /** By cluster that is served again: 1 if its turns are what they were, and only its machines changed. */
-  keeps = new Uint8Array(0);
-  /** By cluster: 1 if its turns depend on which machines are bound to it. */
-  scanned = new Uint8Array(0);
-  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
-  readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
   pass: number[] = [];
@@ -117,7 +109,6 @@ export class Cycle {
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now. */
   cannotBind = new Uint8Array(0);
-  #isFirst = true;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
   isTrial = false;
 
@@ -132,10 +123,9 @@ export class Cycle {
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
-    this.#changed = changed;
-    this.#reshaped = reshaped;
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
+    this.stale = new Stale(fleet, this.foldable, this.#hopeless, changed, reshaped);
     this.sums = new DomainSums(this);
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
@@ -186,13 +176,13 @@ export class Cycle {
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.stocks.beginCycle();
-    const dirty = this.#dirty(everything);
+    const dirty = this.stale.take(everything);
     this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);
     turns.reserve(
       fleet,
-      dirty.filter((cluster) => this.keeps[cluster] === 0),
+      dirty.filter((cluster) => this.stale.keeps[cluster] === 0),
     );
     this.bound.reserve(dirty);
     this.#reserveTurns();
@@ -210,13 +200,13 @@ export class Cycle {
    * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
    */
   takeUp(dirty: readonly number[]): readonly number[] {
-    for (const cluster of dirty) this.#entangled.delete(cluster);
+    for (const cluster of dirty) this.stale.entangle(cluster, false);
     const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
       this.makeTurns(cluster);
-      if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
+      this.stale.entangle(cluster, this.bound.isEntangled(cluster));
     }
     return late;
   }
@@ -224,7 +214,7 @@ export class Cycle {
   /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
   makeTurns(cluster: number): boolean {
     const areMade = this.turns.make(this.fleet, this.foldable, cluster);
-    this.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
+    this.stale.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
     return areMade;
   }
 
@@ -237,36 +227,7 @@ export class Cycle {
     this.#claimCount = 0;
     this.pass = [];
     this.passFrom = [];
-    this.#isFirst = true;
-  }
-
-  #dirty(everything: boolean): number[] {
-    const changed = this.#changed;
-    const { clusters } = this.fleet;
-    const anew = new Set([
-      ...this.foldable.refresh(),
-      ...this.#hopeless.flipped(changed),
-      ...this.#entangled,
-    ]);
-    const dirty = everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...changed, ...anew])];
-    this.keeps = withRoom(this.keeps, clusters.size);
-    this.scanned = withRoom(this.scanned, clusters.size);
-    for (const cluster of dirty)
-      this.keeps[cluster] =
-        this.#isEverything(dirty) || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
-    this.#isFirst = false;
-    changed.clear();
-    this.#reshaped.clear();
-    return dirty;
-  }
-
-  #isEverything(dirty: readonly number[]): boolean {
-    return dirty.length >= this.fleet.clusters.size - 1;
-  }
-
-  /** Whether the turns of a cluster that changed may be others than they were. */
-  #isReshaped(cluster: number): boolean {
-    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#hopeless.has(cluster);
+    this.stale.restart();
   }
 
   #takeBackPass(): void {
@@ -293,7 +254,7 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
     // Clearing whole columns is faster than looking up every claim.
-    if (this.#isEverything(dirty)) {
+    if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
       return;
@@ -303,7 +264,7 @@ export class Cycle {
         for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
           this.claimedBy[this.claims[i]!] = 0;
       }
-      if (this.keeps[cluster] === 0) this.turns.forget(cluster);
+      if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
     }
   }
 
@@ -434,7 +395,7 @@ export class Cycle {
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
   noteHopeless(turn: number): void {
     // Its turn has to say so, and is made anew because the cluster now has a hopeless gang.
-    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
+    if (this.#hopeless.note(turn)) this.stale.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */
