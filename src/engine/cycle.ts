@@ -11,6 +11,7 @@ import { Hopeless } from './hopeless.ts';
 import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
+import { Stale } from './stale.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
@@ -45,8 +46,7 @@ export class Cycle {
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
   readonly #hopeless: Hopeless;
-  /** Clusters that have changed since the last cycle. */
-  readonly #changed: Set<number>;
+  readonly stale: Stale;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
@@ -91,8 +91,6 @@ export class Cycle {
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
   putOff = new Uint8Array(0);
-  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
-  readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
   readonly pass = new Pass();
@@ -113,7 +111,6 @@ export class Cycle {
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
-  #isFirst = true;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
   isTrial = false;
 
@@ -122,15 +119,15 @@ export class Cycle {
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet, changed: Set<number> = fleet.changes.watch()) {
+  constructor(fleet: Fleet, changed = fleet.changes.watch(), reshaped = fleet.reshaped.watch()) {
     this.fleet = fleet;
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
-    this.#changed = changed;
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
+    this.stale = new Stale(fleet, this.foldable, this.#hopeless, changed, reshaped);
     this.sums = new DomainSums(this);
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
@@ -144,7 +141,7 @@ export class Cycle {
    * sees it.
    */
   static trialOf(cycle: Cycle, passStart: number): Cycle {
-    const trial = new Cycle(cycle.fleet, new Set());
+    const trial = new Cycle(cycle.fleet, new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
     Object.assign(trial.turns, cycle.turns);
@@ -181,11 +178,14 @@ export class Cycle {
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.stocks.beginCycle();
-    const dirty = this.#dirty(everything);
+    const dirty = this.stale.take(everything);
     this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);
-    turns.reserve(fleet, dirty);
+    turns.reserve(
+      fleet,
+      dirty.filter((cluster) => this.stale.keeps[cluster] === 0),
+    );
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
@@ -205,15 +205,22 @@ export class Cycle {
    * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
    */
   takeUp(dirty: readonly number[]): readonly number[] {
-    for (const cluster of dirty) this.#entangled.delete(cluster);
+    for (const cluster of dirty) this.stale.entangle(cluster, false);
     const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
-      this.turns.make(this.fleet, this.foldable, cluster);
-      if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
+      this.makeTurns(cluster);
+      this.stale.entangle(cluster, this.bound.isEntangled(cluster));
     }
     return late;
+  }
+
+  /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
+  makeTurns(cluster: number): boolean {
+    const areMade = this.turns.make(this.fleet, this.foldable, cluster);
+    this.stale.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
+    return areMade;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
@@ -224,20 +231,7 @@ export class Cycle {
     this.picks = [];
     this.#claimCount = 0;
     this.pass.clear();
-    this.#isFirst = true;
-  }
-
-  #dirty(everything: boolean): number[] {
-    const changed = this.#changed;
-    const { clusters } = this.fleet;
-    const flipped = this.foldable.refresh();
-    const dirty =
-      everything || this.#isFirst
-        ? [...clusters.sorted()]
-        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.#entangled])];
-    this.#isFirst = false;
-    changed.clear();
-    return dirty;
+    this.stale.restart();
   }
 
   #takeBackPass(): void {
@@ -264,7 +258,7 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
     // Clearing whole columns is faster than looking up every claim.
-    if (dirty.length >= this.fleet.clusters.size - 1) {
+    if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
       return;
@@ -274,7 +268,7 @@ export class Cycle {
         for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
           this.claimedBy[this.claims[i]!] = 0;
       }
-      this.turns.forget(cluster);
+      if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
     }
   }
 
@@ -398,7 +392,8 @@ export class Cycle {
 
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
   noteHopeless(turn: number): void {
-    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
+    // Its turn has to say so, and is made anew because the cluster now has a hopeless gang.
+    if (this.#hopeless.note(turn)) this.stale.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */

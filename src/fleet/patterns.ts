@@ -194,7 +194,7 @@ export class Pattern {
   #work(classNumber: number): number {
     if (classNumber >= this.#flags.length) {
       const capacity = grownCapacity(this.#flags.length, this.#classes.size);
-      this.#flags = extended(this.#flags, sharedUint8(capacity));
+      this.#flags = extended(this.#flags, capacity);
     }
     let flags = KNOWN;
     if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
