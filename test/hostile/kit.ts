@@ -5,7 +5,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { afterEach, expect } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import {
   FakeProvider,
   MemoryStore,
@@ -34,6 +34,9 @@ import {
   type SecurityOptions,
   type TlsFiles,
 } from '../../src/wire/index.ts';
+
+// Every test here starts whole shards, each with threads of its own; a busy machine takes its time over that.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

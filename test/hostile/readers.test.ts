@@ -178,6 +178,19 @@ describe('requests that never end', () => {
     expect(await shard.metric('bigfleet_shard_readers_cut_total{reason="malformed"}')).toBe(100);
   });
 
+  it('given more connections than there may be, then the rest is dropped and counted, and there is room again', async () => {
+    const api = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null });
+    onEnd(() => api.close());
+    const sockets = await Promise.all(Array.from({ length: 540 }, () => speak(api.address, '')));
+    await until(() => api.counters.connections >= 28);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => {
+      const answer = await fetch(`${api.url}/healthz`).catch(() => null);
+      return answer?.status === 200;
+    });
+    expect(api.counters.connections).toBeLessThan(100);
+  });
+
   it('given more questions than are answered at a time, then 503 and when to come again, and probes come through', async () => {
     const shard = new FakeShard();
     let release = (): void => {};
