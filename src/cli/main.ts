@@ -7,6 +7,8 @@ import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, type ErrorCode, printable } from '../model/index.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
+import { historyCommand } from './journal/history.ts';
+import { replayCommand } from './journal/replay.ts';
 import { decideWith } from './phase1.ts';
 import { providerCommand } from './provider.ts';
 import { acceptCommand, refuseCommand } from './remote/accept.ts';
@@ -55,6 +57,8 @@ const program = new Command('bigfleet')
   .addCommand(forgetCommand())
   .addCommand(acceptCommand())
   .addCommand(refuseCommand())
+  .addCommand(historyCommand())
+  .addCommand(replayCommand())
   .addCommand(providerCommand());
 
 // Sub-commands inherit neither setting by themselves.
