@@ -71,9 +71,13 @@ function run(command: typeof replayCommand | typeof historyCommand, ...words: st
   let text = '';
   let code = 0;
   const io = {
-    out: (more: string) => void (text += more),
+    out: (more: string) => {
+      text += more;
+    },
     paint: noPaint,
-    exitCode: (n: number) => void (code = n),
+    exitCode: (n: number) => {
+      code = n;
+    },
   };
   command(io).parse(['--data-dir', join(dir, 'data'), ...words], { from: 'user' });
   return { text, code };

@@ -39,9 +39,9 @@ export function itemWords(item: StoryItem): string {
 }
 
 /** `freeze by alice (maintenance): cluster:web is frozen.` */
-function orderWords({ order, who, why, message }: Readonly<Record<string, unknown>>): string {
-  const reason = why === undefined ? '' : ` (${String(why)})`;
-  return `${String(order)} by ${String(who)}${reason}: ${String(message)}`;
+function orderWords(fields: Readonly<Record<string, unknown>>): string {
+  const { order, who, why, message } = fields as Readonly<Record<string, string | undefined>>;
+  return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ describe('digestOf', () => {
   });
 
   it.each<[string, Partial<Decided>]>([
-    ['an action less', { actions: DECIDED.actions instanceof Array ? DECIDED.actions.slice(1) : [] }],
+    ['an action less', { actions: [...DECIDED.actions].slice(1) }],
     ['another order', { actions: [...DECIDED.actions].reverse() }],
     ['another grace', { actions: [...DECIDED.actions].map((action) => ({ ...action, graceSeconds: 1 })) }],
     ['another machine', { restamps: new Map([['m4', keyOf(NEED)]]) }],

@@ -2,14 +2,14 @@
 
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, resources } from '../../../test/fleets.ts';
-import { keyOf, MachineState } from '../../model/index.ts';
-import { needId } from '../../shard/brain/need-names.ts';
-import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../shard/journal/testkit.ts';
-import { noPaint } from '../table.ts';
-import { historyCommand } from './history.ts';
-import { replayCommand } from './replay.ts';
-import { timeOf } from './times.ts';
+import { historyCommand } from '../../src/cli/journal/history.ts';
+import { replayCommand } from '../../src/cli/journal/replay.ts';
+import { timeOf } from '../../src/cli/journal/times.ts';
+import { noPaint } from '../../src/cli/table.ts';
+import { keyOf, MachineState } from '../../src/model/index.ts';
+import { needId } from '../../src/shard/brain/need-names.ts';
+import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../src/shard/journal/testkit.ts';
+import { aMachine, aNeed, resources } from '../fleets.ts';
 
 const { Idle, Speculative } = MachineState;
 const NEED = aNeed({
@@ -88,9 +88,13 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
     let text = '';
     let code = 0;
     const io = {
-      out: (more: string) => void (text += more),
+      out: (more: string) => {
+        text += more;
+      },
       paint: noPaint,
-      exitCode: (n: number) => void (code = n),
+      exitCode: (n: number) => {
+        code = n;
+      },
     };
     command(io).parse([...words, '--data-dir', dirname(path)], { from: 'user' });
     return {
