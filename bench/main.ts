@@ -8,6 +8,10 @@ const BENCHMARKS: Readonly<Record<string, { readonly file: string; readonly abou
   engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
   ladder: { file: 'ladder/main.ts', about: 'the scale ladder, from dev-50 to uber-500k' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
+  shard: {
+    file: 'shard/main.ts',
+    about: 'a shard over gRPC, with its clusters and providers in processes apart',
+  },
   speedup: { file: 'ladder/speedup.ts', about: 'what a second thread brings, against a plain parallel loop' },
 };
 
@@ -23,6 +27,7 @@ examples:
   npm run --silent bench -- engine --json > engine.json
   npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json
   npm run --silent bench -- provider --records 50000
+  npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2
   npm run --silent bench -- speedup --profile uber-500k --regime full
 
 NAME --help tells the options of one benchmark.

@@ -17,11 +17,11 @@ import type {
   StatusView,
 } from '../src/shard/index.ts';
 
-export const NOW_MS = 1_760_000_000_000;
+const NOW_MS = 1_760_000_000_000;
 const MINUTE = 60_000;
 
-export const CHECKOUT = { id: 'prod-eu/3fa94c01de', cluster: 'prod-eu', group: 'checkout', priority: 1000 };
-export const TRAINING = { id: 'ml/00ff00ff00', cluster: 'ml', group: 'training', priority: 100 };
+const CHECKOUT = { id: 'prod-eu/3fa94c01de', cluster: 'prod-eu', group: 'checkout', priority: 1000 };
+const TRAINING = { id: 'ml/00ff00ff00', cluster: 'ml', group: 'training', priority: 100 };
 
 const NO_KINDS = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
 
@@ -221,7 +221,7 @@ export const STATUS: StatusView = {
   shortfalls: 1,
   escalated: 1,
   freezes: 1,
-  supply: { cpu: { wanted: 192_000, configured: 63_500 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
+  supply: { cpu: { wanted: 192, configured: 63.5 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
   providers: [
     {
       name: 'metal',
@@ -306,7 +306,7 @@ export class FakeShard implements ShardPort {
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     this.asked.push({ name, ask });
-    return await this.answers[name](ask);
+    return this.answers[name](ask);
   }
 
   async order(order: Order): Promise<OrderResult> {

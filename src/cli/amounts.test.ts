@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age, amounts, countOf, dollars, roundUnits, shortAmounts } from './amounts.ts';
+import { age, amounts, countOf, dollars, roundAmount, shortAmounts } from './amounts.ts';
 
 describe('amounts for people', () => {
   it.each([
@@ -23,10 +23,10 @@ describe('amounts for people', () => {
     expect(shortAmounts(some)).toBe('cpu 63.5 memory 1.5Ti gpu 12,000');
     expect(amounts({})).toBe('nothing');
     expect(amounts({ cpu: 'lots' })).toBe('cpu lots');
-    expect(roundUnits('cpu', 125)).toBe('0.13');
-    expect(roundUnits('memory', 0)).toBe('0');
-    expect(roundUnits('memory', 1023)).toBe('1,023');
-    expect(roundUnits('memory', 5 * 2 ** 60)).toBe('5,120Pi');
+    expect(roundAmount('cpu', 0.125)).toBe('0.13');
+    expect(roundAmount('memory', 0)).toBe('0');
+    expect(roundAmount('memory', 1023)).toBe('1,023');
+    expect(roundAmount('memory', 5 * 2 ** 60)).toBe('5,120Pi');
   });
 
   it('one is one', () => {

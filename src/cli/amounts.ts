@@ -47,7 +47,8 @@ export function shortAmounts(quantities: Quantities): string {
 
 function quantity(resource: string, text: string): string {
   try {
-    return roundUnits(resource, parseQuantity(text, resource, 'up'));
+    const units = parseQuantity(text, resource, 'up');
+    return roundAmount(resource, formatQuantity(1, resource) === '1m' ? units / 1000 : units);
   } catch {
     return text;
   }
@@ -55,13 +56,12 @@ function quantity(resource: string, text: string): string {
 
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
 
-/** Units of the model: thousandths of a cpu, bytes, ones. */
-export function roundUnits(resource: string, units: number): string {
-  if (formatQuantity(1, resource) === '1m') return rounded(units / 1000);
-  if (!formatQuantity(1024, resource).endsWith('Ki')) return count(units);
+/** Cores, bytes or pieces. */
+export function roundAmount(resource: string, amount: number): string {
+  if (!formatQuantity(1024, resource).endsWith('Ki')) return rounded(amount);
   let step = 0;
-  while (step < BINARY.length - 1 && units >= 1024 ** (step + 1)) step++;
-  return `${rounded(units / 1024 ** step)}${BINARY[step]}`;
+  while (step < BINARY.length - 1 && amount >= 1024 ** (step + 1)) step++;
+  return `${rounded(amount / 1024 ** step)}${BINARY[step]}`;
 }
 
 function rounded(n: number): string {

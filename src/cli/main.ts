@@ -5,6 +5,8 @@ import { Command, CommanderError } from 'commander';
 import { explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, type ErrorCode, printable } from '../model/index.ts';
+import { startShard } from '../shard/index.ts';
+import { certsCommand } from './certs.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 import { historyCommand } from './journal/history.ts';
@@ -15,6 +17,8 @@ import { acceptCommand, refuseCommand } from './remote/accept.ts';
 import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
 import { getCommand } from './remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
+import { shardCommand } from './shard.ts';
+import { upCommand } from './up/up.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -29,7 +33,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 /** Errors that are nobody's wrong words. */
-const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED'];
+const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED', 'BF_SHARD_ENDED'];
 
 /** Lines for a person, with nothing in them that a terminal would obey. */
 function printError(text: string): void {
@@ -47,6 +51,8 @@ const program = new Command('bigfleet')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('Run with --help for the arguments and examples.')
   .exitOverride()
+  .addCommand(upCommand())
+  .addCommand(shardCommand(startShard))
   .addCommand(decideCommand(decider))
   .addCommand(getCommand())
   .addCommand(explainCommand())
@@ -59,7 +65,8 @@ const program = new Command('bigfleet')
   .addCommand(refuseCommand())
   .addCommand(historyCommand())
   .addCommand(replayCommand())
-  .addCommand(providerCommand());
+  .addCommand(providerCommand())
+  .addCommand(certsCommand());
 
 // Sub-commands inherit neither setting by themselves.
 program.configureOutput({ writeErr: printError });

@@ -59,18 +59,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 interface OwnFlags {
   readonly config?: string;
-  readonly printConfig: boolean;
+  readonly printConfig?: true;
 }
 
 export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO): Command {
   const command = new Command('shard')
     .description('run a shard: it owns a slice of the fleet and serves the clusters that connect to it')
     .option('--config <file>', 'settings in YAML; see docs/configuration.md')
-    .option(
-      '--print-config',
-      'print the configuration in force, with the source of each value, and end',
-      false,
-    );
+    .option('--print-config', 'print the configuration in force, with the source of each value, and end');
   for (const key of SETTING_KEYS) {
     const option = optionOf(key);
     if (option !== undefined) command.addOption(option);
@@ -82,7 +78,7 @@ export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO)
     .action(async () => {
       const own = command.opts<OwnFlags>();
       const loaded = await load(command, own, io);
-      if (own.printConfig) io.out(printConfig(loaded));
+      if (own.printConfig === true) io.out(printConfig(loaded));
       else await run(loaded.config, start, io);
     });
 }
@@ -110,14 +106,14 @@ function optionOf(key: SettingKey): Option | undefined {
   const { flag, about, kind, standard } = settingOf(key);
   if (flag === undefined) return undefined;
   const value = kind.placeholder === undefined ? '[true|false]' : `<${kind.placeholder}>`;
-  const plain = standard === undefined ? [] : kind.write(standard);
-  const remark = Array.isArray(plain) ? '' : ` (default: ${String(plain)})`;
-  const option = new Option(`--${flag} ${value}`, `${about}${remark}`);
-  return isRepeated(key) ? option.argParser(collect) : option;
-}
-
-function isRepeated(key: SettingKey): boolean {
-  return Array.isArray(settingOf(key).standard);
+  // The first sentence; the page has the rest.
+  const what = about.split('. ')[0]!.replace(/\.$/, '');
+  const plain = standard === undefined ? undefined : kind.write(standard);
+  if (typeof plain === 'object') {
+    return new Option(`--${flag} ${value}`, `${what}; may be repeated`).argParser(collect);
+  }
+  const remark = plain === undefined ? '' : ` (default: ${plain})`;
+  return new Option(`--${flag} ${value}`, `${what}${remark}`);
 }
 
 function collect(word: string, words: readonly string[] | undefined): readonly string[] {
@@ -128,7 +124,7 @@ async function load(command: Command, own: OwnFlags, io: ShardCommandIo): Promis
   const file =
     own.config === undefined ? {} : { file: { path: own.config, text: await read(own.config, io) } };
   const sources = { ...file, env: io.env, flags: settingFlags(command) };
-  const result: Result<LoadedConfig> = loadConfig(sources, !own.printConfig);
+  const result: Result<LoadedConfig> = loadConfig(sources, own.printConfig !== true);
   const problems = [...unknownWords(command), ...(result.ok ? [] : result.problems)];
   if (result.ok && problems.length === 0) return result.value;
   const lines = problems.map(({ path, message }) => `\n  ${path}: ${message}`);
@@ -166,9 +162,9 @@ function unknownWords(command: Command): readonly Problem[] {
 async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): Promise<void> {
   // First, since whoever reads the first line may ask for the end at once.
   const asked = io.asked();
-  const { log, flush } = io.openLog(config);
+  const file = io.openLog(config);
   try {
-    const shard = await start(config, { log });
+    const shard = await start(config, { log: file.log });
     io.out(startLines(config, shard));
     const reason = await Promise.race([shard.ended, asked.then(() => stopped(shard))]);
     if (reason.kind === 'stopped') return;
@@ -179,7 +175,7 @@ async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): 
     io.err(`${printable(error.message)}\n`);
     io.exitCode(1);
   } finally {
-    flush();
+    file.flush();
   }
 }
 
@@ -200,8 +196,9 @@ async function stopped(shard: RunningShard): Promise<EndReason> {
 
 function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): string {
   const providers = config.providers.map(({ name, address }) => `${name} (${address})`);
+  const scheme = config.apiTls === null ? 'http' : 'https';
   return [
-    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at http://${addresses.api} (epoch ${epoch}).`,
+    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api} (epoch ${epoch}).`,
     `State is in ${printable(config.dataDir)}. Providers: ${providers.join(', ')}.`,
     ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
     '',

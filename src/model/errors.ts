@@ -286,6 +286,15 @@ export const ERRORS = {
     summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
     remedy: 'Check the three paths and their permissions; each file holds PEM.',
   },
+  BF_CERT_EXISTS: {
+    summary: 'A certificate or key is already there, and would have been overwritten.',
+    remedy:
+      'Take another directory; or say --replace to give a running process a new leaf. An authority is never replaced.',
+  },
+  BF_CERT_AUTHORITY: {
+    summary: 'There is no authority to sign with, or its certificate and key do not belong together.',
+    remedy: 'Make one with bigfleet certs init, and give the same --dir.',
+  },
   BF_PLAINTEXT_REFUSED: {
     summary: 'Plaintext was asked for on an address that others can reach.',
     remedy:
@@ -309,6 +318,11 @@ export const ERRORS = {
     summary: 'The shard has as many sessions or clusters as it takes.',
     remedy: 'Give the cluster to another shard; the limit stands in the message.',
   },
+  BF_SESSION_RATE: {
+    summary: 'A cluster opens sessions faster than a shard takes them.',
+    remedy:
+      'Wait as long as the message says, and longer each time; check that one operator alone runs for the cluster.',
+  },
   BF_SESSION_SLOW: {
     summary: 'An operator does not read what the shard sends.',
     remedy: 'Check its load and the network; everything it missed is sent again when it connects.',
@@ -320,6 +334,15 @@ export const ERRORS = {
   BF_FRAME_SIZE: {
     summary: 'A frame of a session is larger than a shard takes.',
     remedy: 'Send less; the limit stands in the message.',
+  },
+  BF_READ_LIMIT: {
+    summary: 'As many callers inspect Needs as a shard serves at a time.',
+    remedy: 'Try again in a while, or ask for one cluster; the limit stands in the message.',
+  },
+  BF_DEMAND_LIMIT: {
+    summary: 'A shard has no room for the rows or bytes of a roll-up beside those of its other clusters.',
+    remedy:
+      'Give clusters to another shard, or raise limits.demandRows and limits.demandMebibytes if the machine has the memory. The last good roll-up stays.',
   },
   BF_ROLLUP_LIMIT: {
     summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',
@@ -358,6 +381,10 @@ export const ERRORS = {
   BF_TARGET_UNREACHABLE: {
     summary: 'No provider answers at the address that was given.',
     remedy: 'Check the address, the certificates and that the provider is running.',
+  },
+  BF_SHARD_ENDED: {
+    summary: 'The shard ended by itself.',
+    remedy: 'The message says why. If another process acts for the same shard, end one of the two.',
   },
   BF_SHARD_UNREACHABLE: {
     summary: 'No shard answers at the address that was given.',

@@ -1,12 +1,14 @@
 // Makes the brain of a shard on its own thread, over its own file.
 
 import { Brain } from './brain/brain.ts';
+import { killAtFailpoint } from './failpoints.ts';
 import { JournalThread, type JournalThreadStart } from './journal/journal-thread.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';
 import type { MakeBrain } from './thread/protocol.ts';
 import type { News } from './views.ts';
 
 export const makeBrain: MakeBrain = (surroundings, { options, file, journal }) => {
+  killAtFailpoint();
   const store = new SqliteBrainStore(file);
   const thread = journal && startJournal(journal, surroundings.tell);
   const brain = new Brain({

@@ -51,6 +51,7 @@ export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
 export { journalFileIn, openDataDir } from './data-dir.ts';
+export { carryOut } from './effects.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -72,6 +73,8 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export type { BrainPort, InlineParts } from './inline-brain.ts';
+export { InlineBrain } from './inline-brain.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
 export { JOURNAL_LIMITS } from './journal/format.ts';
 export type { MachineFacts as MachineStoryFacts, StoryItem, Subject } from './journal/history.ts';
@@ -86,6 +89,7 @@ export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
+export { startShard } from './shard.ts';
 export { SqliteBrainStore } from './store-sqlite.ts';
 export type { BrainThreadParts } from './thread/brain-thread.ts';
 export { BrainThread } from './thread/brain-thread.ts';

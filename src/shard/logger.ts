@@ -102,7 +102,6 @@ function errorFields(error: Error, inner: (value: unknown) => unknown): Record<s
 interface Line {
   readonly level: ShardLogLevel;
   readonly time: string;
-  readonly shard: string;
   readonly event: string;
   readonly [field: string]: unknown;
 }
@@ -110,10 +109,11 @@ interface Line {
 const STYLES = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
 
 /** `12:00:00.123 WARN  rollup-held cluster=c1 rows=0`: one line, with nothing in it that a terminal would obey. */
-function lineOf({ level, time, shard: _, event, ...fields }: Line, isColoured: boolean): string {
+function lineOf({ level, time, event, ...fields }: Line, isColoured: boolean): string {
   const paint = (style: (typeof STYLES)[ShardLogLevel] | 'bold', text: string): string =>
     isColoured ? styleText(style, text, { validateStream: false }) : text;
-  const words = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
+  const own = Object.entries(fields).filter(([name]) => !RESERVED.has(name));
+  const words = own.map(([name, value]) => `${name}=${wordOf(value)}`);
   const head = [
     time.slice(11, 23),
     paint(STYLES[level], level.toUpperCase().padEnd(5)),

@@ -39,7 +39,7 @@ export interface StatusView {
   readonly shortfalls: number;
   readonly escalated: number;
   readonly freezes: number;
-  /** By resource, in the units of the model (thousandths of a cpu, bytes): what all Needs want, what Configured machines offer. */
+  /** By resource, in cores, bytes or pieces: what all Needs want, what Configured machines offer. */
   readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
   readonly providers: readonly ProviderView[];
 }

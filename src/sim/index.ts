@@ -62,6 +62,7 @@ export { writeScenario } from './scenario-write.ts';
 export type { Beginning } from './workload.ts';
 export { Workload } from './workload.ts';
 export type { ChurnStep, RollUp } from './workload-churn.ts';
-export { Churn } from './workload-churn.ts';
+export { Churn, changeRows } from './workload-churn.ts';
 export type { ExpectedActions } from './workload-planted.ts';
+export type { Row } from './workload-rows.ts';
 export { WORKLOAD_NOW_MS } from './workload-rows.ts';

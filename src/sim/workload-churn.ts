@@ -60,30 +60,14 @@ export class Churn {
     const times = ++this.#rollUps[cluster]!;
     const rows = [...this.#workload.planOf(cluster).rows];
     let changed: readonly number[] = [];
-    for (let i = 1; i <= times; i++) changed = this.#changeRows(cluster, rows, i);
+    for (let i = 1; i <= times; i++) {
+      const random = new Random(this.#workload.seed, STREAM.churn, cluster, i);
+      changed = changeRows(random, rows, this.#change.rows, i);
+    }
     const needs = [...this.#sent[cluster]!];
     for (const place of changed) needs[place] = this.#workload.asNeeds(cluster, [rows[place]!])[0]!;
     this.#sent[cluster] = needs;
     return { cluster: this.#workload.clusterName(cluster), needs, changed: changed.length };
-  }
-
-  /** A gang that changes is a job that ended and one like it that begins; a plain row gets more or fewer pods. */
-  #changeRows(cluster: number, rows: Row[], time: number): readonly number[] {
-    const random = new Random(this.#workload.seed, STREAM.churn, cluster, time);
-    const places = random.distinct(partOf(this.#change.rows, rows.length), rows.length);
-    for (const place of places) {
-      const row = rows[place]!;
-      if (row.group !== '') {
-        const group = `${row.group.split('.')[0]}.${time}`;
-        rows[place] = { ...row, group, firstSeenMs: WORKLOAD_NOW_MS + time * CYCLE_MS };
-      } else {
-        const most = Math.max(1, Math.floor(row.pods * LARGEST_CHANGE));
-        const by = random.between(1, most);
-        const pods = random.chance(0.5) && row.pods > by ? row.pods - by : row.pods + by;
-        rows[place] = { ...row, pods };
-      }
-    }
-    return places;
   }
 
   /** Half of the changes are bound machines that fail, half are machines that come back, as far as any are down. */
@@ -109,6 +93,27 @@ export class Churn {
     this.#failed.push(...failing);
     return [...repaired, ...failing];
   }
+}
+
+/**
+ * Changes this part of some rows in place, and says which. A gang that changes is a job that ended and one like it that
+ * begins; a plain row gets more or fewer pods. `time`: how often these rows have changed, this time included.
+ */
+export function changeRows(random: Random, rows: Row[], part: number, time: number): readonly number[] {
+  const places = random.distinct(partOf(part, rows.length), rows.length);
+  for (const place of places) {
+    const row = rows[place]!;
+    if (row.group !== '') {
+      const group = `${row.group.split('.')[0]}.${time}`;
+      rows[place] = { ...row, group, firstSeenMs: WORKLOAD_NOW_MS + time * CYCLE_MS };
+    } else {
+      const most = Math.max(1, Math.floor(row.pods * LARGEST_CHANGE));
+      const by = random.between(1, most);
+      const pods = random.chance(0.5) && row.pods > by ? row.pods - by : row.pods + by;
+      rows[place] = { ...row, pods };
+    }
+  }
+  return places;
 }
 
 /** A part of a whole, at least one. */

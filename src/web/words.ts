@@ -96,7 +96,7 @@ const VERBS: Readonly<Record<ActionKind, Verbs>> = {
 };
 
 const REASONS: Readonly<Record<ActionReason, (action: Action) => string>> = {
-  'phase1.idle': () => 'it was idle and fits',
+  'phase1.idle': () => 'idle, and fits',
   'phase1.speculative': () => 'nothing idle fits',
   'phase2.inversion': ({ need }) =>
     need === null ? 'more important work needs it' : `work of priority ${need.priority} goes first`,

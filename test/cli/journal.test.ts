@@ -108,7 +108,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
   });
 }
 
-const STARTED = 'the shard started (start 1) and reads everything anew';
+const STARTED = 'the shard started (epoch 1) and reads everything anew';
 
 describe('bigfleet history', () => {
   it('tells what a machine went through, with reasons', () => {
@@ -171,7 +171,7 @@ describe('bigfleet replay', () => {
   it('says of every cycle whether it came out the same', () => {
     const { lines, code } = told(replayCommand);
     expect(code).toBe(0);
-    expect(lines[0]).toMatch(/^start 1 {2}cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
+    expect(lines[0]).toMatch(/^epoch 1 {2}cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
     expect(lines).toHaveLength(4);
   });
 

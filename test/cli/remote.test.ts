@@ -19,7 +19,7 @@ import { noPaint } from '../../src/cli/table.ts';
 import type { UnmetReason } from '../../src/model/index.ts';
 import { serveApi } from '../../src/shard/index.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
-import { FakeShard, MACHINES, MET_STORY, STATUS, UNMET, UNMET_STORY } from '../fake-shard.ts';
+import { CLUSTERS, FakeShard, MACHINES, MET_STORY, STATUS, UNMET, UNMET_STORY } from '../fake-shard.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -112,6 +112,25 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     );
   });
 
+  it('given a roll-up that is held or refused, then what it lacks and what to do', async () => {
+    const { shard, run } = await served();
+    const held = { sinceMs: 0, count: 3, rows: 1, knownRows: 388, isRefused: false };
+    const reports = {
+      lastReportMs: 0,
+      problems: ['BF_QUANTITY_SYNTAX: needs[3]: "x" is no quantity.'],
+      held,
+    };
+    shard.answers.clusters = () => [{ ...CLUSTERS[1]!, reports }];
+    const out = await run('get', 'clusters');
+    expect(out).toContain('refused: BF_QUANTITY_SYNTAX: needs[3]');
+    expect(out).toContain('A roll-up with 1 row instead of 388 is held');
+    expect(out).toContain('bigfleet accept rollup ml');
+    shard.answers.clusters = () => [
+      { ...CLUSTERS[1]!, reports: { ...reports, held: { ...held, isRefused: true } } },
+    ];
+    expect(await run('get', 'clusters')).toContain('is refused; to believe it: bigfleet accept rollup ml');
+  });
+
   it('status', async () => {
     const { run } = await served();
     const out = await run('get', 'status');
@@ -169,7 +188,7 @@ Why
   See: bigfleet explain prod-eu/3fa94c01de
 
 What would help
-  - More machines that it can use, with nvidia.com/gpu 8, cpu 63.5 in all.
+  - 2 more machines like gpu/7.
   - Add machines to one of the domains below, or let the work be split.
 
 In the way outside the decision
@@ -307,7 +326,7 @@ describe('over TLS', () => {
     const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: filesOf('shard/shard-0') });
     cleanups.push(() => server.close());
     const { cert, key, ca } = filesOf('readonly');
-    const flags = ['--shard', server.url, '--tls-cert', cert, '--tls-key', key, '--tls-ca', ca];
+    const flags = ['--shard', server.address, '--tls-cert', cert, '--tls-key', key, '--tls-ca', ca];
     let out = '';
     const io = { out: (text: string) => (out += text), paint: noPaint };
     await quiet(getCommand(io)).parseAsync(['machines', ...flags], { from: 'user' });

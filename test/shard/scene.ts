@@ -39,7 +39,7 @@ import { aMachine, aNeed } from '../fleets.ts';
 import { OpenAsks } from './open-asks.ts';
 
 /** A clock that moves by hand and runs what is due in order. */
-class HandClock implements Clock {
+export class HandClock implements Clock {
   #now = 1_000_000;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
@@ -78,7 +78,7 @@ export interface SceneOptions {
 export const NEED: Need = aNeed({ cluster: 'c1', priority: 100 });
 export const OTHER_NEED: Need = aNeed({ cluster: 'c2', priority: 900_000 });
 
-const REPORT: Omit<ListReport, 'kind'> = {
+export const REPORT: Omit<ListReport, 'kind'> = {
   ...{ isFirst: false, messages: 1, bytes: 1, records: 0, added: 0, changed: 0 },
   ...{ unchanged: 0, gone: 0, missing: 0, refused: 0, problems: [], hasRevision: true },
 };
@@ -271,7 +271,7 @@ type ListAnswer =
     : never;
 
 /** Records as the reader of an inventory hands them over. */
-function batchOf(machines: readonly Machine[]): RecordBatch {
+export function batchOf(machines: readonly Machine[]): RecordBatch {
   const list = { machines: machines.map(machineToWire), revision: new Uint8Array() };
   return { bytes: new Uint8Array(MachineList.encode(list).finish()), count: machines.length };
 }

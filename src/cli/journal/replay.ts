@@ -1,6 +1,6 @@
 // `bigfleet replay`: decides past cycles of a shard again, from its journal, and says whether they come out the same.
 
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
 import {
   type CycleOutcome,
@@ -42,7 +42,7 @@ export function replayCommand(io: JournalIo = PROCESS_IO): Command {
   const command = new Command('replay')
     .description('decide past cycles of a shard again, and see whether they come out the same')
     .option('--cycle <n>', 'only the cycle of this number, of the last start that had one', wholeNumber)
-    .option('--epoch <n>', 'with --cycle: of this start of the shard', wholeNumber)
+    .option('--epoch <n>', 'with --cycle: of the start of the shard with this epoch', epochNumber)
     .option('--plan', 'with --cycle: the whole plan as JSON')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
   for (const option of spanOptions()) command.addOption(option);
@@ -60,6 +60,13 @@ Examples:
   bigfleet replay --cycle 4711 --plan > plan.json`,
     )
     .action((flags: Flags) => run(flags, io));
+}
+
+function epochNumber(text: string): number {
+  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(epoch))
+    throw new InvalidArgumentError('It must be an epoch, as a replay shows them.');
+  return epoch;
 }
 
 function run(flags: Flags, io: JournalIo): void {
@@ -123,7 +130,7 @@ function printText(cycles: Iterable<ReplayedCycle>, { out, paint }: JournalIo): 
     const word = isSame === null ? paint('yellow', 'not on record') : isSame ? 'ok' : paint('red', 'DIFFERS');
     const number = recorded === null ? 'cycle ?' : `cycle ${recorded.cycle}`;
     const was = isSame === false ? ` (was ${recorded!.digest})` : '';
-    out(`${timeText(atMs)}  start ${epoch}  ${number}  ${word}  ${digest}${was}  ${countsText(cycle)}\n`);
+    out(`${timeText(atMs)}  epoch ${epoch}  ${number}  ${word}  ${digest}${was}  ${countsText(cycle)}\n`);
   }
   const parts = [
     `${countOf(same + different + unknown, 'cycle')}: ${count(same)} the same`,

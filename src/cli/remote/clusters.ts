@@ -1,8 +1,10 @@
 // `bigfleet get clusters`.
 
+import { printable } from '../../model/index.ts';
 import type { ClusterView, Page } from '../../shard/index.ts';
-import { count, dollars } from '../amounts.ts';
+import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
+import { proseLines } from './facts.ts';
 import { type Listing, pageLines } from './listing.ts';
 import { countWords } from './wire-words.ts';
 
@@ -22,7 +24,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
       { header: 'PER HOUR', align: 'right' },
       { header: 'NOTE' },
     ] as const;
-    return pageLines(page, 'clusters', columns, rowOf, look);
+    return [...pageLines(page, 'clusters', columns, rowOf, look), ...page.items.flatMap(reportLines)];
   },
 };
 
@@ -36,6 +38,22 @@ function rowOf(view: ClusterView): readonly Cell[] {
     { text: dollars(view.costPerHour) },
     { text: notesOf(view).join('; '), style: 'dim' },
   ];
+}
+
+/** What is wrong with its roll-ups, whole: it is what somebody has to act on. */
+function reportLines({ cluster, reports }: ClusterView): readonly string[] {
+  if (reports === null) return [];
+  const { held, problems } = reports;
+  const texts = problems.map((problem) => `Its last roll-up was refused: ${problem}`);
+  if (held !== null) {
+    const rows = `${countOf(held.rows, 'row')} instead of ${count(held.knownRows)}`;
+    texts.push(
+      held.isRefused
+        ? `A roll-up with ${rows} is refused; to believe it: bigfleet accept rollup ${cluster}`
+        : `A roll-up with ${rows} is held; to settle it: bigfleet accept rollup ${cluster}, or refuse rollup`,
+    );
+  }
+  return texts.length === 0 ? [] : ['', printable(cluster), ...proseLines(texts)];
 }
 
 function notesOf({ freeze, cannotBind, hasReported }: ClusterView): readonly string[] {

@@ -16,7 +16,7 @@ export interface Look {
   readonly nowMs: number;
 }
 
-export type FilterName = 'state' | 'cluster' | 'provider' | 'machine' | 'unmet' | 'forgotten' | 'limit';
+type FilterName = 'state' | 'cluster' | 'provider' | 'machine' | 'unmet' | 'forgotten' | 'limit';
 
 export interface Listing<T> {
   readonly noun: string;

@@ -2,7 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
-import { age, count, countOf, dollars, roundUnits } from '../amounts.ts';
+import { age, count, countOf, dollars, roundAmount } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
 import { notesOf } from './providers.ts';
@@ -50,8 +50,8 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
 
 function supplyTexts({ supply }: StatusView): readonly string[] {
   return Object.entries(supply).map(([resource, { wanted, configured }]) => {
-    const have = roundUnits(resource, configured);
-    return `${resource} ${have} configured for ${roundUnits(resource, wanted)} wanted`;
+    const have = roundAmount(resource, configured);
+    return `${resource} ${have} configured for ${roundAmount(resource, wanted)} wanted`;
   });
 }
 

@@ -102,9 +102,7 @@ function aheadText(need: NeedRef, blocker: NeedRef): string {
 
 function helpSection({ need, extraSupply }: NeedStory, look: Look): readonly string[] {
   const sentences = [
-    extraSupply === null
-      ? ''
-      : `${count(extraSupply.count)} more ${extraSupply.count === 1 ? 'machine' : 'machines'} like ${extraSupply.like}.`,
+    extraSupply === null ? '' : `${countOf(extraSupply.count, 'more machine')} like ${extraSupply.like}.`,
     need.reason === null ? '' : UNMET_WORDS[need.reason].remedy,
   ];
   return titled('What would help', proseLines(sentences, '- '), look);

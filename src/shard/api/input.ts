@@ -5,11 +5,11 @@ import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.ts';
 
 /** Enough for every order there is. */
-export const MAX_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** Rows of a list: by default, and at most. */
-export const DEFAULT_LIMIT = 1_000;
-export const MAX_LIMIT = 10_000;
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
 
 /** Ids, names and reasons are for people; nobody reads more. */
 const MAX_TEXT = 1_000;

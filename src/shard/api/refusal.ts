@@ -13,7 +13,7 @@ const CODES = {
   504: 'timeout',
 } as const;
 
-export type RefusalStatus = keyof typeof CODES;
+type RefusalStatus = keyof typeof CODES;
 
 /** Throw it while answering; any other error becomes a 500. */
 export class Refusal extends Error {

@@ -17,7 +17,7 @@ export interface Route {
   readonly answer: (call: Call) => Promise<Reply>;
 }
 
-export interface Call {
+interface Call {
   readonly port: ShardPort;
   /** The segments that stand for something, in order. */
   readonly params: readonly string[];

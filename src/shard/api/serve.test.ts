@@ -131,6 +131,32 @@ describe('reading', () => {
   });
 });
 
+describe('callers that go away', () => {
+  it('given one that leaves before its answer, or while news come, then the next is served', async () => {
+    const { shard, server, call } = await served();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: answer, resolve: go } = Promise.withResolvers<typeof STATUS>();
+    shard.answers.status = () => {
+      ask();
+      return answer as never;
+    };
+    const [host, port] = server.address.split(':');
+    const caller = tcpConnect(Number(port), host!);
+    caller.write(`GET /v1/status HTTP/1.1\r\nhost: ${server.address}\r\n\r\n`);
+    await asked;
+    caller.destroy();
+    const response = await new Promise<IncomingMessage>((resolve) => get(`${server.url}/v1/events`, resolve));
+    response.on('error', () => {});
+    response.destroy();
+    for (let i = 0; i < 100; i++) {
+      shard.tell({ kind: 'log', level: 'info', event: 'e', fields: {} });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    go(STATUS);
+    expect(await call('GET', '/v1/status')).toMatchObject({ status: 200 });
+  });
+});
+
 describe('ordering', () => {
   const WHO = { who: 'ann@desk' };
 
@@ -264,12 +290,12 @@ describe('web pages of strangers', () => {
     expect(await call('POST', '/v1/freezes', ORDER, { origin: server.url })).toMatchObject({ status: 200 });
   });
 
-  it('given the hook, then it serves / and /assets, and nothing else', async () => {
+  it('given the hook, then it serves what is not of the API, and takes only JSON from it', async () => {
     const seen: string[] = [];
     const { call } = await served({
       pages: ({ url }, response) => {
         seen.push(url ?? '');
-        if (url === '/assets/none.js') return false;
+        if (url === '/elsewhere' || url?.startsWith('/assets/none')) return false;
         response.writeHead(200, { 'content-type': 'text/html' });
         response.end('<p>fleet</p>');
         return true;
@@ -283,8 +309,11 @@ describe('web pages of strangers', () => {
     expect(await call('GET', '/assets/app.js?v=1')).toMatchObject({ status: 200 });
     expect(await call('GET', '/assets/none.js')).toMatchObject({ status: 404 });
     expect(await call('GET', '/elsewhere')).toMatchObject({ status: 404 });
-    expect(await call('POST', '/', {})).toMatchObject({ status: 404 });
-    expect(seen).toEqual(['/', '/assets/app.js?v=1', '/assets/none.js']);
+    expect(await call('GET', '/v1/elsewhere')).toMatchObject({ status: 404 });
+    expect(await call('POST', '/go', {})).toMatchObject({ status: 200 });
+    expect(await call('POST', '/go', 'text')).toMatchObject({ status: 400 });
+    expect(await call('PUT', '/', {})).toMatchObject({ status: 404 });
+    expect(seen).toEqual(['/', '/assets/app.js?v=1', '/assets/none.js', '/elsewhere', '/go']);
   });
 });
 

@@ -11,6 +11,7 @@ import { BrainMetrics } from '../metrics.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
+import { AwaitedMachines } from './awaited-machines.ts';
 import { Book } from './book.ts';
 import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
@@ -50,6 +51,7 @@ export interface BrainState {
   readonly reconcile: Reconcile;
   readonly freezes: Freezes;
   readonly frozen: FrozenMachines;
+  readonly awaited: AwaitedMachines;
   readonly rails: Rails;
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
@@ -117,7 +119,7 @@ export class Brain {
         break;
       case 'demand-held':
         // Without the demand itself, all that the cluster has would be taken for excess.
-        if (event.hasDemand) this.#state.reported.add(event.cluster);
+        if (event.hasDemand) this.#cycles.reported(event.cluster);
         break;
     }
   }
@@ -148,8 +150,9 @@ export class Brain {
     return this.#state.desk.inFlight === 0;
   }
 
-  /** Ends the threads of the engine. */
+  /** Keeps what became of the last calls, and ends the threads of the engine. */
   async close(): Promise<void> {
+    this.#state.memory.flush();
     await this.#state.engine.close();
   }
 
@@ -217,6 +220,19 @@ function stateOf(
     freezes,
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
+  const ended = new EndedRows(fleet);
+  const reported = new Set<string>();
+  book.listen((_id, before, after) => {
+    const cluster = after?.target?.cluster;
+    // A target that comes back, with a provider read late or a move taken back, may be for a row that is long gone.
+    if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
+      ended.look(cluster);
+  });
+  const awaited = new AwaitedMachines({
+    ...{ book, clock },
+    hasReported: (cluster) => reported.has(cluster),
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
   desk.onBreaker((provider, state) => observers.breaker(provider, state));
   return {
     ...{
@@ -229,16 +245,17 @@ function stateOf(
       reconcile,
       freezes,
       frozen,
+      awaited,
       engine,
       metrics,
       profiles,
     },
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
-    ended: new EndedRows(fleet),
+    ended,
     recorder,
     sessions: new Map(),
-    reported: new Set(),
+    reported,
     phase: 'starting',
   };
 }

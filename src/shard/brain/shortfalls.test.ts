@@ -43,6 +43,14 @@ describe('shortfalls', () => {
     ]);
   });
 
+  it('tells of a row once when it is escalated, and again when it was met in between', () => {
+    const shortfalls = new Shortfalls();
+    const told = (needs: readonly Need[]): number =>
+      shortfalls.observe(needs.map(starved), profilesOf(...needs)).escalated.length;
+    const rows = [...Array.from({ length: 8 }, () => [NEED]), [], ...Array.from({ length: 6 }, () => [NEED])];
+    expect(rows.map(told)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  });
+
   it('ages by a cycle a cycle, and is escalated after five', () => {
     expect(shortFor(5, [NEED]).find(keyOf(NEED))).toMatchObject({ ageCycles: 5, isEscalated: false });
     expect(shortFor(6, [NEED]).find(keyOf(NEED))).toMatchObject({ ageCycles: 6, isEscalated: true });

@@ -68,6 +68,12 @@ export interface UnmetChange {
   readonly deficit: ResourceVector;
 }
 
+/** What a cycle changed. */
+interface Observed {
+  readonly changes: readonly UnmetChange[];
+  readonly escalated: readonly Shortfall[];
+}
+
 export class Shortfalls {
   readonly #limit: number;
   #rows = new KeyMap<Row>();
@@ -79,11 +85,12 @@ export class Shortfalls {
 
   /**
    * Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here.
-   * Returns what is new.
+   * Returns what is new, and which rows have been short for so long that they count as escalated from now on.
    */
-  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): readonly UnmetChange[] {
+  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): Observed {
     const rows = new KeyMap<Row>();
     const gauges = noShortfalls();
+    const escalated: Shortfall[] = [];
     const changes: UnmetChange[] = [];
     let stayed = 0;
     for (const verdict of unmet) {
@@ -91,6 +98,7 @@ export class Shortfalls {
       const row = rowOf(verdict, before, before?.profile ?? profileOf(verdict.key));
       if (rows.size < this.#limit) rows.set(verdict.key, row);
       if (row.ageCycles > 0) count(gauges, row);
+      if (row.isEscalated && before?.isEscalated !== true) escalated.push(row);
       if (before !== undefined) stayed++;
       if (before?.reason !== row.reason) changes.push(changeOf(row, row.reason));
     }
@@ -100,7 +108,7 @@ export class Shortfalls {
     }
     this.#rows = rows;
     this.#gauges = gauges;
-    return changes;
+    return { changes, escalated };
   }
 
   get gauges(): ShortfallGauges {

@@ -122,8 +122,8 @@ providers: [{ name: a, address: nowhere }]
       'shard.yaml:5 cycle.intervall: There is no such setting. Did you mean cycle.interval?',
       'shard.yaml:7 rails: Expected settings by name, as in "listen: 127.0.0.1:7780".',
       'BIGFLEET_SHARD_DATADIR: There is no such setting. Did you mean BIGFLEET_SHARD_DATA_DIR?',
-      'shard.yaml:2 id: Expected a name of letters, digits, dots, dashes and underscores, at most 253, found "5".',
-      'shard.yaml:6 cycle.spacing: Expected a duration from 0s to 24d, such as 500ms, 10s or 5m, found "200".',
+      'shard.yaml:2 id: Expected a name of letters, digits, dots, dashes and underscores, at most 253, found 5.',
+      'shard.yaml:6 cycle.spacing: Expected a duration from 0s to 24d, such as 500ms, 10s or 5m, found 200.',
       expect.stringContaining('shard.yaml:8 providers: Expected providers as NAME=HOST:PORT'),
       'BIGFLEET_SHARD_PHASE1_WORKERS: Expected auto, or a whole number from 1 to 1024, found "0".',
       '--dry-run: Expected true or false, found "perhaps".',
@@ -156,7 +156,8 @@ providers: [{ name: a, address: nowhere }]
     ['__proto__: { x: 1 }', /There is no such setting\./],
     ['tls: { cert: a }', /missing: tls\.key, tls\.ca/],
     ['listen: :7780', /0\.0\.0\.0:7780 is not on loopback/],
-    ['api: 10.0.0.1:8780', /HTTP has no TLS/],
+    ['api: 10.0.0.1:8780', /10\.0\.0\.1:8780 is not on loopback/],
+    ['api: :8780\ntls: { cert: c, key: k, ca: a, api: false }', /leave tls\.api true/],
     ['providers: [{ name: a, address: far.example:1 }]', /far\.example:1 is not on loopback/],
     ['providers: [{ name: a, address: localhost:1 }, { name: a, address: localhost:2 }]', /Two .* named a/],
     ['providers: [{ name: a, address: localhost:1, zone: b }]', /Expected providers/],
@@ -175,6 +176,10 @@ providers: [{ name: a, address: nowhere }]
     const yaml = 'listen: :7780\nproviders: [{ name: a, address: far.example:1 }]\n';
     const { tls } = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a }` }).config;
     expect(tls).toEqual({ cert: 'c', key: 'k', ca: 'a' });
+    const { apiTls } = loaded({ yaml: `${yaml}api: :8780\ntls: { cert: c, key: k, ca: a }` }).config;
+    expect(apiTls).toEqual(tls);
+    const plain = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a, api: false }` }).config;
+    expect(plain).toMatchObject({ tls, apiTls: null });
     const insecure = loaded({ yaml: `${yaml}api: :8780`, flags: { insecure: true } }).config;
     expect(insecure).toMatchObject({ listen: '0.0.0.0:7780', insecure: true, tls: null });
   });

@@ -7,12 +7,14 @@ export interface Kind<T> {
   /** What is expected, as in "a duration such as 500ms or 10s". */
   readonly what: string;
   /** undefined: it is not that. */
-  read(raw: unknown): T | undefined;
-  /** Plain data, as YAML holds it. */
-  write(value: T): unknown;
+  readonly read: (raw: unknown) => T | undefined;
+  /** As YAML holds it. */
+  readonly write: (value: T) => Plain;
   /** What may stand for the value in a list of flags; none: it is a switch. */
   readonly placeholder?: string;
 }
+
+type Plain = string | number | boolean | readonly ProviderSpec[];
 
 export interface ProviderSpec {
   readonly name: string;
@@ -20,7 +22,7 @@ export interface ProviderSpec {
   readonly address: string;
 }
 
-const same = <T>(value: T): unknown => value;
+const same = <T>(value: T): T => value;
 
 export const NAME: Kind<string> = {
   what: 'a name of letters, digits, dots, dashes and underscores, at most 253',
@@ -179,7 +181,6 @@ function providerOf(raw: unknown): ProviderSpec | undefined {
 /** A value that was not accepted, as a person would write it. */
 export function described(raw: unknown): string {
   if (raw === null || raw === undefined) return 'nothing';
-  if (typeof raw !== 'object') return printable(JSON.stringify(String(raw))).slice(0, 200);
   return printable(JSON.stringify(raw)).slice(0, 200);
 }
 

@@ -46,7 +46,7 @@ function rowOf(key: SettingKey): string {
   const cells = [
     `\`${key}\``,
     flag === undefined ? '' : `\`--${flag}\``,
-    plain === undefined || (Array.isArray(plain) && plain.length === 0) ? 'none' : `\`${String(plain)}\``,
+    plain === undefined || typeof plain === 'object' ? 'none' : `\`${plain}\``,
     kind.what,
     about,
   ];

@@ -4,11 +4,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../model/index.ts';
 import { systemClock } from '../../provider/index.ts';
+import { chunksOf } from './chunks.ts';
 import { DemandReceiver } from './demand-codec.ts';
 import type { BrainLike, BrainThreadStart, FromBrain, MakeBrain, ToBrain } from './protocol.ts';
 
-/** So many to a message: the owner looks at the clock after each, and unpacks one in about a millisecond. */
-const CHUNK = 64;
 /** Between looks whether a brain that stops has nothing under way any more. */
 const IDLE_LOOK_MS = 10;
 
@@ -35,9 +34,7 @@ function ringSoon(): void {
 
 function ring(): void {
   isRingDue = false;
-  for (let from = 0; from < outbox.length; from += CHUNK) {
-    port.postMessage(outbox.length <= CHUNK ? outbox : outbox.slice(from, from + CHUNK));
-  }
+  for (const chunk of chunksOf(outbox)) port.postMessage(chunk);
   outbox = [];
   bell.postMessage(taken);
 }

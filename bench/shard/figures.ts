@@ -1,0 +1,195 @@
+// From what the processes of a run saw to the figures of a report.
+
+import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
+import type { LoadReport } from './load.ts';
+import type { Ack, NodeNews } from './load-operator.ts';
+import type { Usage } from './processes.ts';
+import type { Arrival } from './provider.ts';
+import type { Settings } from './settings.ts';
+import { type Cycle, type ShardProcess, seriesIn } from './shard.ts';
+
+export interface ProcessFigures {
+  readonly name: string;
+  /** Of one core. */
+  readonly cpuPercent: number;
+  readonly rssMiB: number;
+  readonly peakRssMiB: number;
+  /** Threads that took more than 1 %. */
+  readonly threads: readonly { readonly name: string; readonly cpuPercent: number }[];
+}
+
+type Timed = Quantiles & { readonly samples: number };
+
+/** From the start of the process until things have settled. */
+export interface ColdFigures {
+  readonly listeningSeconds: number;
+  readonly firstDecisionSeconds: number;
+  /** From the start of the shard until every cluster had its first ack. */
+  readonly allAckedSeconds: number;
+  /** First roll-ups, all sent at once. */
+  readonly ackMs: Timed;
+  readonly lagMs: Quantiles;
+  readonly longestCycleMs: number;
+  readonly nodeStates: number;
+}
+
+export interface Figures {
+  /** How long the slowest provider took to make its machines. */
+  readonly providerReadySeconds: number;
+  readonly cold: ColdFigures;
+  readonly ackMs: Timed;
+  readonly ackChangedMs: Timed;
+  /** As a cluster sees it whose process is not niced. */
+  readonly ackProbeMs: Timed;
+  readonly appliedMs: Timed;
+  readonly cycleMs: Timed;
+  readonly publishMs: Timed & { readonly missed: number };
+  readonly lagMs: Quantiles;
+  readonly demandToCallMs: Timed & { readonly missed: number };
+  readonly rollupsPerSecond: number;
+  readonly actions: Readonly<Record<string, number>>;
+  readonly calls: number;
+  readonly unmet: number;
+  readonly sessionsLost: Readonly<Record<string, number>>;
+  readonly generatorLagMs: Quantiles;
+  /** Of a process with nothing to do: what the machine itself adds to everything. */
+  readonly idleLagMs: Quantiles;
+  readonly processes: readonly ProcessFigures[];
+}
+
+/** What there is to see of a run while it is watched. */
+export interface Watched {
+  readonly before: ReadonlyMap<string, Usage>;
+  readonly after: ReadonlyMap<string, Usage>;
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly metrics: string;
+  readonly reports: readonly LoadReport[];
+  readonly probeReport: LoadReport;
+  readonly idleLagMs: Quantiles;
+  readonly cycles: readonly Cycle[];
+  readonly arrivals: readonly Arrival[];
+  readonly calls: number;
+  /** How long demand took to become a call; NaN where none came. */
+  readonly probes: readonly number[];
+}
+
+export function coldFigures(seen: {
+  readonly shard: ShardProcess;
+  readonly ackedMs: number;
+  readonly metrics: string;
+  readonly reports: readonly LoadReport[];
+}): ColdFigures {
+  const { shard, ackedMs, metrics, reports } = seen;
+  const [first] = shard.cycles;
+  const firstAcks = reports.flatMap(({ acks }) => acks).filter((ack) => ack.ackMs <= ackedMs);
+  return {
+    listeningSeconds: rounded(shard.listeningMs / 1000),
+    firstDecisionSeconds: rounded((first!.endedMs - shard.startedMs) / 1000),
+    allAckedSeconds: rounded((ackedMs - shard.startedMs) / 1000),
+    ackMs: timed(firstAcks.map(tookMs)),
+    lagMs: lagIn(metrics),
+    longestCycleMs: rounded(Math.max(...shard.cycles.map(({ durationMs }) => durationMs))),
+    nodeStates: reports.reduce((sum, { nodeFrames }) => sum + nodeFrames, 0),
+  };
+}
+
+export function watchedFigures(
+  { seconds }: Settings,
+  watched: Watched,
+): Omit<Figures, 'cold' | 'providerReadySeconds'> {
+  const { reports, probeReport, cycles, arrivals, probes, beganMs } = watched;
+  const acks = reports.flatMap((report) => report.acks).filter(({ sentMs }) => sentMs >= beganMs);
+  const changed = acks.filter(({ isChanged }) => isChanged);
+  const news = [...reports, probeReport].flatMap((report) => report.news);
+  const called = probes.filter((ms) => !Number.isNaN(ms));
+  return {
+    ackMs: timed(acks.map(tookMs)),
+    ackChangedMs: timed(changed.map(tookMs)),
+    ackProbeMs: timed(probeReport.acks.map(tookMs)),
+    appliedMs: timed(changed.flatMap((ack) => appliedAfter(ack, cycles))),
+    cycleMs: timed(cycles.map(({ durationMs }) => durationMs)),
+    publishMs: published(arrivals, news, watched.endedMs),
+    lagMs: lagIn(watched.metrics),
+    demandToCallMs: { ...timed(called), missed: probes.length - called.length },
+    rollupsPerSecond: rounded(acks.length / seconds),
+    actions: summed(cycles.map(({ decided }) => Object.entries(decided))),
+    calls: watched.calls,
+    unmet: cycles.at(-1)?.unmet ?? 0,
+    sessionsLost: summed([...reports, probeReport].map(({ lost }) => [...lost])),
+    generatorLagMs: worst(reports.map(({ lagMs }) => lagMs)),
+    idleLagMs: watched.idleLagMs,
+    processes: [...watched.after].map(([name, after]) =>
+      processFigures(name, watched.before.get(name)!, after, watched.endedMs - beganMs),
+    ),
+  };
+}
+
+function timed(durationsMs: readonly number[]): Timed {
+  return { ...quantilesOf(durationsMs), samples: durationsMs.length };
+}
+
+function tookMs({ sentMs, ackMs }: Ack): number {
+  return ackMs - sentMs;
+}
+
+/** Until the end of the first cycle that began after the ack. One that began just before may have used it already. */
+function appliedAfter({ sentMs, ackMs }: Ack, cycles: readonly Cycle[]): number[] {
+  const cycle = cycles.find(({ beganMs }) => beganMs >= ackMs);
+  return cycle === undefined ? [] : [cycle.endedMs - sentMs];
+}
+
+/** Late arrivals may be told after everybody stopped watching. */
+const PUBLISH_GRACE_MS = 5000;
+
+/** From the arrival of a machine at its provider until its cluster heard of it. */
+function published(
+  arrivals: readonly Arrival[],
+  news: readonly NodeNews[],
+  endedMs: number,
+): Figures['publishMs'] {
+  const heard = new Map<string, number[]>();
+  for (const { machine, state, atMs } of news) {
+    const key = `${machine} ${state}`;
+    heard.set(key, [...(heard.get(key) ?? []), atMs]);
+  }
+  const due = arrivals.filter(({ atMs }) => atMs < endedMs - PUBLISH_GRACE_MS);
+  const took = due.map(({ machine, state, atMs }) => {
+    const at = heard.get(`${machine} ${state}`)?.find((each) => each >= atMs);
+    return at === undefined ? Number.NaN : at - atMs;
+  });
+  const told = took.filter((ms) => !Number.isNaN(ms));
+  return { ...timed(told), missed: took.length - told.length };
+}
+
+function lagIn(metrics: string): Quantiles {
+  const at = (quantile: string): number =>
+    rounded(seriesIn(metrics, `bigfleet_shard_event_loop_lag_seconds{quantile="${quantile}"}`) * 1000);
+  return { p50: at('0.5'), p99: at('0.99'), max: at('1') };
+}
+
+function summed(lists: readonly (readonly (readonly [string, number])[])[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, count] of lists.flat()) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+function worst(quantiles: readonly Quantiles[]): Quantiles {
+  const most = (key: keyof Quantiles): number => Math.max(...quantiles.map((each) => each[key]));
+  return { p50: most('p50'), p99: most('p99'), max: most('max') };
+}
+
+function processFigures(name: string, before: Usage, after: Usage, ms: number): ProcessFigures {
+  const percent = (from: number, to: number): number => Math.round(((to - from) * 100_000) / ms);
+  const threads = [...after.threads].map(([id, thread]) => ({
+    name: thread.name,
+    cpuPercent: percent(before.threads.get(id)?.cpuSeconds ?? 0, thread.cpuSeconds),
+  }));
+  return {
+    name,
+    cpuPercent: percent(before.cpuSeconds, after.cpuSeconds),
+    rssMiB: after.rssMiB,
+    peakRssMiB: after.peakRssMiB,
+    threads: threads.filter(({ cpuPercent }) => cpuPercent > 1).sort((a, b) => b.cpuPercent - a.cpuPercent),
+  };
+}

@@ -1,0 +1,164 @@
+// An operator that costs little, so that thousands of them fit beside the shard they load: roll-ups are put together from
+// rows encoded before, frames are looked at by their kind alone unless somebody waits for what they say. It answers for
+// blobs at once, acknowledges reclaims, and dials again when it is cut off.
+
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { MachineState } from '../../src/model/index.ts';
+import {
+  OperatorMessage,
+  ShardDefinition,
+  ShardMessage,
+} from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import { bindService, connect, rawBytes } from '../../src/wire/index.ts';
+import { nowMs } from './processes.ts';
+
+const service = bindService(ShardDefinition, { session: { request: rawBytes, response: rawBytes } });
+
+/** A connection of its own for each cluster, as clusters have. */
+const CHANNEL = { 'grpc.use_local_subchannel_pool': 1, 'grpc.keepalive_time_ms': 20_000 };
+
+/** How soon somebody who was cut off dials again, at most. */
+const REDIAL_MS = 2000;
+
+export interface Ack {
+  readonly sentMs: number;
+  readonly ackMs: number;
+  /** Whether rows differed from the roll-up before; always for the first of a connection. */
+  readonly isChanged: boolean;
+}
+
+export interface NodeNews {
+  readonly machine: string;
+  readonly state: MachineState;
+  readonly atMs: number;
+}
+
+export interface LoadOperatorParts {
+  readonly cluster: string;
+  readonly address: string;
+  /** Each a `CapacityNeed`. */
+  readonly rows: readonly Uint8Array[];
+  readonly onAck: (ack: Ack) => void;
+  readonly onNode: (news: NodeNews) => void;
+  readonly onLost: (why: string) => void;
+}
+
+// First bytes of frames: the tags of their payloads.
+const ACK = 0x0a;
+const NODE_STATE = 0x22;
+const HINT = 0x2a;
+
+const ROLLUP_TAG = 18;
+const CLUSTER_TAG = 10;
+const TIMESTAMP_TAG = 16;
+const NEEDS_TAG = 26;
+
+export class LoadOperator {
+  readonly #parts: LoadOperatorParts;
+  #stream: { write(frame: Uint8Array): unknown } | null = null;
+  readonly #rows: Uint8Array[];
+  #body: Uint8Array;
+  #isChanged = true;
+  /** Roll-ups that no ack has come for. */
+  #unacked: Omit<Ack, 'ackMs'>[] = [];
+  #hasNewsReader = false;
+  nodeFrames = 0;
+
+  constructor(parts: LoadOperatorParts) {
+    this.#parts = parts;
+    this.#rows = [...parts.rows];
+    this.#body = bodyOf(this.#rows);
+  }
+
+  /** Hello and the whole demand. */
+  dial(): void {
+    const client = connect(service, this.#parts.address, undefined, CHANNEL);
+    const stream = client.rpc.session();
+    stream.on('data', (frame: Uint8Array) => this.#receive(frame));
+    stream.on('error', () => {});
+    stream.on('status', ({ details }) => {
+      client.close();
+      this.#stream = null;
+      this.#unacked = [];
+      this.#parts.onLost(details);
+      setTimeout(() => this.dial(), Math.random() * REDIAL_MS);
+    });
+    this.#stream = stream;
+    this.#say({ $case: 'hello', value: { clusterId: this.#parts.cluster, protocolVersion: 'v1alpha1' } });
+    this.#isChanged = true;
+    this.rollUp();
+  }
+
+  /** Replaces rows; they go with the next roll-up. */
+  change(rows: readonly (readonly [place: number, row: Uint8Array])[]): void {
+    for (const [place, row] of rows) this.#rows[place] = row;
+    this.#body = bodyOf(this.#rows);
+    this.#isChanged = true;
+  }
+
+  rollUp(): number {
+    const sentMs = nowMs();
+    if (this.#stream === null) return sentMs;
+    const inner = new BinaryWriter()
+      .uint32(CLUSTER_TAG)
+      .string(this.#parts.cluster)
+      .uint32(TIMESTAMP_TAG)
+      .int64(BigInt(Math.round(sentMs)) * 1_000_000n)
+      .finish();
+    const outer = new BinaryWriter()
+      .uint32(ROLLUP_TAG)
+      .uint32(inner.length + this.#body.length)
+      .finish();
+    this.#unacked.push({ sentMs, isChanged: this.#isChanged });
+    this.#isChanged = false;
+    this.#stream.write(Buffer.concat([outer, inner, this.#body]));
+    return sentMs;
+  }
+
+  /** From now on node states are read, not only counted. */
+  readNews(): void {
+    this.#hasNewsReader = true;
+  }
+
+  #receive(frame: Uint8Array): void {
+    const atMs = nowMs();
+    if (frame[0] === HINT) return;
+    if (frame[0] === NODE_STATE) {
+      this.nodeFrames++;
+      if (!this.#hasNewsReader) return;
+    }
+    const { payload } = ShardMessage.decode(frame);
+    if (frame[0] === ACK) {
+      if (payload?.$case === 'ack' && payload.value.echo === 'rollup') this.#acknowledged(atMs);
+    } else if (payload?.$case === 'nodeStateUpdate') {
+      const { machineId: machine, state } = payload.value;
+      this.#parts.onNode({ machine, state: state as MachineState, atMs });
+    } else if (payload?.$case === 'bootstrapRequest') {
+      const { requestId } = payload.value;
+      const answer = { requestId, userData: BLOB, ttlSeconds: 3600n, error: '' };
+      this.#say({ $case: 'bootstrapResponse', value: answer });
+    } else if (payload?.$case === 'reclaimInstruction') {
+      const { instructionId, nodes } = payload.value;
+      this.#say({ $case: 'reclaimAck', value: { instructionId, nodesStarted: nodes.length } });
+    }
+  }
+
+  /** A roll-up that another one overtook is never acknowledged itself, so an ack settles everything sent so far. */
+  #acknowledged(ackMs: number): void {
+    for (const sent of this.#unacked) this.#parts.onAck({ ...sent, ackMs });
+    this.#unacked = [];
+  }
+
+  #say(payload: NonNullable<OperatorMessage['payload']>): void {
+    this.#stream?.write(OperatorMessage.encode({ payload }).finish());
+  }
+}
+
+/** As large as the user data of a real node. */
+const BLOB = Buffer.alloc(4096, 'x');
+
+function bodyOf(rows: readonly Uint8Array[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const row of rows) writer.uint32(NEEDS_TAG).bytes(row);
+  return writer.finish();
+}

@@ -1,0 +1,221 @@
+// One run: everything is started, the shard meets a fleet that is bound already and all clusters at once, things settle,
+// and then it is watched for a while.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Progress } from '../ladder/progress.ts';
+import { rounded } from '../quantiles.ts';
+import { type ColdFigures, coldFigures, type Figures, type Watched, watchedFigures } from './figures.ts';
+import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
+import { type LoadOrder, type LoadReport, type LoadSetup, type LoadTold, PROBE } from './load.ts';
+import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from './processes.ts';
+import type { Call, ProviderOrder, ProviderSetup, ProviderTold } from './provider.ts';
+import type { Settings } from './settings.ts';
+import { ShardProcess } from './shard.ts';
+
+export interface RunOptions {
+  readonly nodeFlags: readonly string[];
+  readonly flags: readonly string[];
+  readonly logFile: string;
+  readonly progress: Progress;
+}
+
+type LoadProcess = Worker<LoadTold, LoadOrder>;
+type ProviderProcess = Worker<ProviderTold, ProviderOrder>;
+
+interface Stage {
+  readonly settings: Settings;
+  readonly progress: Progress;
+  readonly providers: readonly ProviderProcess[];
+  readonly generators: readonly LoadProcess[];
+  readonly probe: LoadProcess;
+  /** Of all providers, as they come. */
+  readonly calls: Call[];
+  readonly ready: Promise<{ readonly addresses: readonly string[]; readonly seconds: number }>;
+}
+
+const HEAP_MIB = 8192;
+const PROBE_WITHIN_MS = 15_000;
+const PROBE_PAUSE_MS = 1000;
+const LOOK_MS = 50;
+
+export async function measure(settings: Settings, options: RunOptions): Promise<Figures> {
+  const broken = Promise.withResolvers<never>();
+  const stage = startStage(settings, options.progress, broken.reject);
+  try {
+    return await Promise.race([runOn(stage, options, broken.reject), broken.promise]);
+  } finally {
+    for (const worker of [...stage.providers, ...stage.generators, stage.probe]) worker.stop();
+  }
+}
+
+function startStage(settings: Settings, progress: Progress, onExit: (error: Error) => void): Stage {
+  const { clusters } = settings;
+  const calls: Call[] = [];
+  const providers = Array.from({ length: settings.providers }, (_, index) => {
+    const setup: ProviderSetup = { settings, index };
+    const options = { niceness: settings.niceness, heapMiB: HEAP_MIB, onExit };
+    const worker = startWorker<ProviderTold, ProviderOrder>('provider.ts', setup, options);
+    worker.listen((told) => {
+      if (told.kind === 'called') calls.push(told.call);
+    });
+    return worker;
+  });
+  const load = (setup: Omit<LoadSetup, 'settings'>): LoadProcess =>
+    startWorker(
+      'load.ts',
+      { settings, ...setup },
+      { niceness: settings.niceness + (setup.isProbe ? 0 : NICER), heapMiB: HEAP_MIB, onExit },
+    );
+  const edge = (i: number): number => Math.floor((clusters * i) / settings.generators);
+  const generators = Array.from({ length: settings.generators }, (_, i) =>
+    load({ from: edge(i), to: edge(i + 1), isProbe: false }),
+  );
+  const probe = load({ from: 0, to: 1, isProbe: true });
+  // Asked for now: what was said before anybody listened is lost.
+  const ready = Promise.all([
+    Promise.all(providers.map((each) => each.heard('ready'))),
+    ...[...generators, probe].map((each) => each.heard('ready')),
+  ]).then(([told]) => ({
+    addresses: told.map(({ address }) => address),
+    seconds: Math.max(...told.map(({ seconds }) => seconds)),
+  }));
+  return { settings, progress, providers, generators, probe, calls, ready };
+}
+
+async function runOn(
+  stage: Stage,
+  { nodeFlags, flags, logFile }: RunOptions,
+  onExit: (error: Error) => void,
+): Promise<Figures> {
+  const { addresses, seconds } = await saying(stage, stage.ready, () => 'machines and clusters are made');
+  const { niceness } = stage.settings;
+  const shard = await ShardProcess.start({
+    ...{ providers: addresses, niceness, nodeFlags, flags, logFile, onExit },
+  });
+  try {
+    const cold = await meet(stage, shard);
+    const watched = await watch(stage, shard);
+    return { providerReadySeconds: rounded(seconds), cold, ...watchedFigures(stage.settings, watched) };
+  } finally {
+    await saying(stage, shard.stop(), () => 'the shard ends');
+  }
+}
+
+/** Everybody dials at once, and the shard reads everything. */
+async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
+  const { generators, probe, settings } = stage;
+  const everybody = [...generators, probe];
+  const acked = Promise.all(everybody.map((each) => each.heard('acked')));
+  for (const each of everybody) each.tell({ kind: 'dial', address: shard.sessions });
+  await saying(stage, acked, () => 'every cluster says hello');
+  const ackedMs = nowMs();
+  await saying(
+    stage,
+    until(() => shard.cycles.length > 0),
+    () => 'the first decision is due',
+  );
+  for (const each of everybody) each.tell({ kind: 'begin' });
+  const settledMs = nowMs() + settings.settleMs;
+  await saying(
+    stage,
+    pause(settings.settleMs),
+    () => `settles, ${leftOf(settledMs)} s to go, ${glance(shard)}`,
+  );
+  const metrics = await shard.metrics();
+  const reports = await reportsOf(generators);
+  await reportsOf([probe]);
+  await arrivalsOf(stage);
+  return coldFigures({ shard, ackedMs, metrics, reports });
+}
+
+async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
+  const { settings, generators, probe, providers, calls } = stage;
+  const pids = new Map<string, number>([
+    ['shard', shard.pid],
+    ...providers.map((each, i) => [`provider ${i}`, each.pid] as const),
+    ...generators.map((each, i) => [`clusters ${i}`, each.pid] as const),
+    ['probe', probe.pid],
+  ]);
+  const usage = (): Map<string, Usage> => new Map([...pids].map(([name, pid]) => [name, usageOf(pid)]));
+  const [before, beganMs] = [usage(), nowMs()];
+  const idle = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  idle.enable();
+  calls.length = 0;
+  const lastMs = beganMs + settings.seconds * 1000;
+  const probes = probing(stage, lastMs);
+  await saying(stage, pause(lastMs - nowMs()), () => `watched, ${leftOf(lastMs)} s to go, ${glance(shard)}`);
+  const [after, endedMs] = [usage(), nowMs()];
+  const metrics = await shard.metrics();
+  const reports = await reportsOf(generators);
+  const [probeReport] = await reportsOf([probe]);
+  return {
+    ...{ before, after, beganMs, endedMs, metrics, reports, calls: calls.length },
+    cycles: shard.cycles.filter((cycle) => cycle.endedMs >= beganMs),
+    arrivals: await arrivalsOf(stage),
+    probeReport: probeReport!,
+    idleLagMs: lagOf(idle),
+    probes: await probes,
+  };
+}
+
+/** Raises the demand of the probe again and again; how long each took to become a call, NaN where none came. */
+async function probing({ probe, calls }: Stage, lastMs: number): Promise<number[]> {
+  const took: number[] = [];
+  while (nowMs() < lastMs - PROBE_PAUSE_MS) {
+    const raised = probe.heard('raised');
+    probe.tell({ kind: 'raise' });
+    const { atMs } = await raised;
+    const isIt = (call: Call): boolean => call.cluster === PROBE && call.atMs >= atMs;
+    await until(() => calls.some(isIt) || nowMs() > atMs + PROBE_WITHIN_MS);
+    took.push((calls.find(isIt)?.atMs ?? Number.NaN) - atMs);
+    await pause(PROBE_PAUSE_MS * (0.5 + Math.random()));
+  }
+  return took;
+}
+
+function reportsOf(processes: readonly LoadProcess[]): Promise<LoadReport[]> {
+  return Promise.all(
+    processes.map((each) => {
+      const report = each.heard('report');
+      each.tell({ kind: 'report' });
+      return report;
+    }),
+  );
+}
+
+async function arrivalsOf({ providers }: Stage) {
+  const reports = providers.map((each) => {
+    const report = each.heard('report');
+    each.tell({ kind: 'report' });
+    return report;
+  });
+  return (await Promise.all(reports)).flatMap(({ arrivals }) => arrivals);
+}
+
+function glance({ status, cycles }: ShardProcess): string {
+  if (status === null) return 'no decision yet';
+  const { sessions, machines, cycle } = status;
+  return `cycle ${cycles.length} in ${Math.round(cycle.durationMs)} ms, ${sessions} sessions, ${machines} machines`;
+}
+
+function leftOf(lastMs: number): number {
+  return Math.max(0, Math.round((lastMs - nowMs()) / 1000));
+}
+
+/** Waits, and says how far things are meanwhile. */
+async function saying<T>({ progress }: Stage, work: Promise<T>, text: () => string): Promise<T> {
+  const timer = setInterval(() => progress.say(text()), LOOK_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await pause(LOOK_MS);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,100 @@
+// The processes of a run: started as children, ended by their channel or a signal, and what each of them used, read from
+// /proc. Times are the same in all of them: milliseconds since the epoch, in fractions.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** Finer than Date.now, and comparable between processes of one machine. */
+export function nowMs(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** How much nicer load generators are than the rest: they must not take the time of what they measure. */
+export const NICER = 10;
+
+export interface Worker<Told extends { readonly kind: string }, Order> {
+  readonly pid: number;
+  tell(order: Order): void;
+  /** Resolves to the first message of a kind that comes from now on. */
+  heard<K extends Told['kind']>(kind: K): Promise<Extract<Told, { readonly kind: K }>>;
+  listen(listener: (told: Told) => void): void;
+  stop(): void;
+}
+
+export interface WorkerOptions {
+  readonly niceness: number;
+  readonly heapMiB: number;
+  readonly onExit: (error: Error) => void;
+}
+
+export function startWorker<Told extends { readonly kind: string }, Order extends object>(
+  file: string,
+  setup: object,
+  { niceness, heapMiB, onExit }: WorkerOptions,
+): Worker<Told, Order> {
+  const child: ChildProcess = fork(`${import.meta.dirname}/${file}`, [JSON.stringify(setup)], {
+    execArgv: [`--max-old-space-size=${heapMiB}`],
+    serialization: 'advanced',
+  });
+  let isStopping = false;
+  child.on('exit', (code) => {
+    if (!isStopping) onExit(new Error(`${file} ended with code ${code}`));
+  });
+  setPriority(child.pid!, niceness);
+  return {
+    pid: child.pid!,
+    tell: (order) => void child.send(order),
+    heard: (kind) =>
+      new Promise((resolve) => {
+        const look = (told: Told): void => {
+          if (told.kind !== kind) return;
+          child.off('message', look as never);
+          resolve(told as never);
+        };
+        child.on('message', look as never);
+      }),
+    listen: (listener) => void child.on('message', listener as never),
+    stop: () => {
+      isStopping = true;
+      if (child.connected) child.disconnect();
+    },
+  };
+}
+
+/** What a process has used so far. */
+export interface Usage {
+  readonly cpuSeconds: number;
+  readonly rssMiB: number;
+  readonly peakRssMiB: number;
+  /** By thread: its name and the time it has had. */
+  readonly threads: ReadonlyMap<string, { readonly name: string; readonly cpuSeconds: number }>;
+}
+
+/** Of Linux on every machine there is. */
+const TICKS_PER_SECOND = 100;
+
+export function usageOf(pid: number): Usage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
+    const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8');
+    return [id, { name: nameIn(stat), cpuSeconds: secondsIn(stat) }] as const;
+  });
+  return {
+    cpuSeconds: secondsIn(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+    rssMiB: Math.round(field('VmRSS') / 1024),
+    peakRssMiB: Math.round(field('VmHWM') / 1024),
+    threads: new Map(threads),
+  };
+}
+
+function nameIn(stat: string): string {
+  return stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+}
+
+/** User and system time: the 14th and 15th field, of which the 2nd may hold blanks. */
+function secondsIn(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}

@@ -1,0 +1,142 @@
+// The shard under load, as its own process started by the command line, and what can be seen of it from outside: its
+// cycles as they are told, and its metrics.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { setPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nowMs } from './processes.ts';
+
+export interface ShardSetup {
+  readonly providers: readonly string[];
+  readonly niceness: number;
+  /** Flags for Node, such as those of a profiler. */
+  readonly nodeFlags: readonly string[];
+  /** Flags for the shard. */
+  readonly flags: readonly string[];
+  /** Its log goes here. */
+  readonly logFile: string;
+  readonly onExit: (error: Error) => void;
+}
+
+export interface Cycle {
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly durationMs: number;
+  readonly unmet: number;
+  readonly decided: Readonly<Record<string, number>>;
+}
+
+interface CycleNews {
+  readonly status: {
+    readonly phase: string;
+    readonly machines: number;
+    readonly needs: number;
+    readonly sessions: number;
+    readonly cycle: {
+      readonly atMs: number;
+      readonly durationMs: number;
+      readonly unmet: number;
+      readonly decided: Readonly<Record<string, number>>;
+    };
+  };
+}
+
+const ENTRY = `${import.meta.dirname}/../../bin/bigfleet.js`;
+const STARTED = /takes sessions at (\S+), API and metrics at (http:\/\/\S+)/;
+
+export class ShardProcess {
+  readonly pid: number;
+  readonly startedMs: number;
+  readonly sessions: string;
+  readonly listeningMs: number;
+  readonly cycles: Cycle[] = [];
+  /** As of the last cycle. */
+  status: CycleNews['status'] | null = null;
+  readonly #api: string;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+  readonly #aborting = new AbortController();
+  #isStopping = false;
+
+  private constructor(child: ChildProcess, folder: string, startedMs: number, line: string) {
+    const [, sessions, api] = STARTED.exec(line) ?? [];
+    if (sessions === undefined || api === undefined) throw new Error(`the shard said: ${line}`);
+    this.pid = child.pid!;
+    this.#child = child;
+    this.#folder = folder;
+    this.startedMs = startedMs;
+    this.listeningMs = nowMs() - startedMs;
+    this.sessions = sessions;
+    this.#api = api;
+  }
+
+  static async start({ providers, niceness, ...setup }: ShardSetup): Promise<ShardProcess> {
+    const { nodeFlags, flags, logFile, onExit } = setup;
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-shard-'));
+    const named = providers.flatMap((address, i) => ['--provider', `cloud-${i}=${address}`]);
+    const own = ['--listen', '127.0.0.1:0', '--api', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
+    const startedMs = nowMs();
+    const child = spawn(process.execPath, [...nodeFlags, ENTRY, 'shard', ...own, ...named, ...flags], {
+      stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
+    });
+    setPriority(child.pid!, niceness);
+    const line = await new Promise<string>((resolve, reject) => {
+      child.stdout!.once('data', (text: Buffer) => resolve(String(text)));
+      child.once('exit', (code) => reject(new Error(`the shard ended with code ${code}; see ${logFile}`)));
+    });
+    const shard = new ShardProcess(child, folder, startedMs, line);
+    child.once('exit', (code) => {
+      if (!shard.#isStopping) onExit(new Error(`the shard ended with code ${code}; see ${logFile}`));
+    });
+    void shard.#follow();
+    return shard;
+  }
+
+  async metrics(): Promise<string> {
+    return await (await fetch(`${this.#api}/metrics`)).text();
+  }
+
+  /** Ends it as an operator would, and waits. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#aborting.abort();
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGTERM');
+    await ended;
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        const { body } = await fetch(`${this.#api}/v1/events`, { signal: this.#aborting.signal });
+        let text = '';
+        for await (const part of body!.pipeThrough(new TextDecoderStream())) {
+          text += part;
+          const end = text.lastIndexOf('\n\n');
+          if (end < 0) continue;
+          for (const event of text.slice(0, end).split('\n\n')) this.#hear(event);
+          text = text.slice(end + 2);
+        }
+      } catch (error) {
+        if (!this.#isStopping) console.error(`the news of the shard broke off: ${String(error)}`);
+      }
+    }
+  }
+
+  #hear(event: string): void {
+    const data = /^event: cycle\ndata: (.*)$/m.exec(event)?.[1];
+    if (data === undefined) return;
+    const { status } = JSON.parse(data) as CycleNews;
+    const { atMs, durationMs, unmet, decided } = status.cycle;
+    this.status = status;
+    this.cycles.push({ beganMs: atMs - durationMs, endedMs: atMs, durationMs, unmet, decided });
+  }
+}
+
+/** The value of one series of a text of metrics; NaN if it is not there. */
+export function seriesIn(text: string, series: string): number {
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));
+}

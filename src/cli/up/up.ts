@@ -1,0 +1,210 @@
+// `bigfleet up`, which is `npm start`: a shard, two clouds and a handful of clusters in one process, over real gRPC on
+// loopback, with a view of what happens. Nothing here is special to the demonstration but the clouds and the clusters.
+
+import { rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
+import {
+  defaultConfig,
+  makeLog,
+  type RunningShard,
+  type ShardConfig,
+  startShard,
+} from '../../shard/index.ts';
+import {
+  type Backstage,
+  type BackstageSize,
+  backstageSizeIn,
+  type StoryName as StoryKey,
+  startBackstage,
+} from '../../sim/index.ts';
+import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
+import { wholeNumber } from '../flags.ts';
+import { PlainView } from './plain.ts';
+import { TerminalView, type UpView } from './terminal.ts';
+
+interface UpFlags {
+  readonly clusters?: number;
+  readonly machines?: number;
+  readonly seed?: number;
+  readonly speed: number;
+  readonly port: number;
+  readonly dir: string;
+  readonly fresh: boolean;
+  readonly output: 'text' | 'json';
+  readonly plain: boolean;
+}
+
+const STANDARD: BackstageSize = { clusters: 6, machines: 400, seed: 1 };
+const FIRST_PORT = 7777;
+/** Ports that are tried from the first one on. */
+const PORTS = 100;
+
+const STORY_KEYS: Readonly<Record<StoryName, StoryKey>> = {
+  'deploy-burst': 'deployBurst',
+  'gpu-gang': 'gpuGang',
+  'spot-wave': 'spotWave',
+  'zone-outage': 'zoneOutage',
+};
+
+export function upCommand(): Command {
+  return new Command('up')
+    .description('start a shard, two fake clouds and some clusters, and watch them work')
+    .option('--clusters <n>', `simulated clusters (default: ${STANDARD.clusters})`, wholeNumber)
+    .option('--machines <n>', `machines in both clouds together (default: ${STANDARD.machines})`, wholeNumber)
+    .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
+    .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
+    .option('--port <n>', 'of the web page; the next free one if it is taken', wholeNumber, FIRST_PORT)
+    .option('--dir <path>', 'where clouds and shard keep their state', join('.bigfleet', 'up'))
+    .option('--fresh', 'start over instead of going on where the last start ended', false)
+    .option('--plain', 'lines instead of the live view, also on a terminal', false)
+    .addOption(
+      new Option('-o, --output <format>', 'text, or the news as JSON lines')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addHelpText('after', HELP)
+    .action((flags: UpFlags) => up(flags));
+}
+
+const HELP = `
+Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds that exist only here
+(bare metal and reserved; on-demand and spot) and clusters whose demand comes and goes. It ends with q or Ctrl-C. A
+second start goes on where the first one ended; --fresh starts over.
+
+Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze the fleet, q quit.
+
+While it runs, other terminals can ask and tell the shard; the first lines say where it is:
+  bigfleet get machines --shard http://127.0.0.1:${FIRST_PORT}
+  bigfleet get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
+
+Examples:
+  bigfleet up
+  bigfleet up --clusters 20 --machines 2000 --seed 7 --fresh
+  bigfleet up --speed 1            as slow as real clouds
+  bigfleet up -o json | jq .       what happens, for programs`;
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new BigFleetError('BF_USAGE', '--speed must be above 0.');
+  return value;
+}
+
+async function up(flags: UpFlags): Promise<void> {
+  const quit = Promise.withResolvers<void>();
+  let backstage: Backstage | null = null;
+  const story = async (name: StoryName): Promise<string> =>
+    backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
+  const view = viewOf(flags, story, () => quit.resolve());
+  const onSignal = (): void => {
+    // Whoever asks twice is in a hurry; everything is on disk at any moment.
+    process.once('SIGINT', () => process.exit(130));
+    quit.resolve();
+  };
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    backstage = await openClouds(flags, view);
+    const shard = await openShard(flags, backstage, story, view);
+    void shard.ended.then(() => quit.resolve());
+    backstage.connect(shard.addresses.sessions);
+    view.follow(shard.port, `http://${shard.addresses.api}`);
+    await quit.promise;
+    view.stop();
+    await shard.stop();
+    const reason = await shard.ended;
+    if (reason.kind !== 'stopped') throw new BigFleetError('BF_SHARD_ENDED', reason.message);
+  } finally {
+    view.stop();
+    await backstage?.stop();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+function viewOf(flags: UpFlags, story: (name: StoryName) => Promise<string>, quit: () => void): UpView {
+  const { stdin: input, stdout: output } = process;
+  if (flags.output === 'text' && !flags.plain && output.isTTY && input.isTTY)
+    return new TerminalView({ input, output, story, quit });
+  return new PlainView({
+    out: (text) => output.write(text),
+    format: flags.output,
+    monotonicMs: () => performance.now(),
+    nowMs: () => Date.now(),
+  });
+}
+
+async function openClouds({ dir, fresh, speed, ...flags }: UpFlags, view: UpView): Promise<Backstage> {
+  if (fresh) await rm(dir, { recursive: true, force: true });
+  const clouds = join(dir, 'clouds');
+  const saved = await backstageSizeIn(clouds);
+  const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
+  const size: BackstageSize = { ...STANDARD, ...saved, ...given(asked) };
+  const { clusters, machines, seed } = size;
+  view.step(
+    `${saved === null ? 'Building' : 'Continuing'} a fleet of ${machines} machines and ${clusters} clusters, seed ${seed}.`,
+  );
+  const backstage = await startBackstage({ ...size, dir: clouds, speed });
+  for (const { name, address } of backstage.providers) view.step(`Cloud ${name} is open at ${address}.`);
+  return backstage;
+}
+
+/** Without what nobody said. */
+function given(flags: Readonly<Record<string, number | undefined>>): Partial<BackstageSize> {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+async function openShard(
+  { dir, port, speed }: UpFlags,
+  { providers }: Backstage,
+  story: (name: StoryName) => Promise<string>,
+  view: UpView,
+): Promise<RunningShard> {
+  const standard = defaultConfig();
+  const config: ShardConfig = {
+    ...standard,
+    id: 'up',
+    dataDir: join(dir, 'shard'),
+    listen: '127.0.0.1:0',
+    api: `127.0.0.1:${await freePort(port)}`,
+    providers,
+    // Clouds that are ten times as fast want their machines back ten times as soon.
+    releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
+  };
+  // The view shows what the log says; a file of it stays for whoever wants to look closer.
+  const log = makeLog({ shard: config.id, level: 'warn', format: 'json' }, { write: () => true });
+  const shard = await startShard(config, { log, pages: pagesWith(story) });
+  view.step(`Shard ${config.id} takes sessions at ${shard.addresses.sessions}, start number ${shard.epoch}.`);
+  return shard;
+}
+
+/** The first port from this one on that nobody listens on. */
+async function freePort(first: number): Promise<number> {
+  for (let port = first; port < first + PORTS; port++) if (await isFree(port)) return port;
+  throw new BigFleetError('BF_LISTEN_FAILED', `Ports ${first} to ${first + PORTS - 1} are all taken.`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+/** The web page, and the buttons that make things happen. */
+function pagesWith(story: (name: StoryName) => Promise<string>) {
+  const page = pageServer();
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const { method, url = '' } = request;
+    if (method === 'GET' && url !== '/up/stories') return page(request, response);
+    const name = url.slice('/up/stories/'.length);
+    const known = STORIES.find((each) => each.name === name);
+    if (method === 'POST' && known === undefined) return false;
+    const answer =
+      known === undefined ? STORIES.map((each) => each.name) : { message: await story(known.name) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    return true;
+  };
+}
