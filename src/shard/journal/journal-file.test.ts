@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, resources } from '../../../test/fleets.ts';
@@ -195,6 +196,20 @@ describe('a journal after a crash', () => {
       expect(() => new JournalReader(path)).toThrow(
         expect.objectContaining({ code: 'BF_JOURNAL_UNREADABLE' }),
       );
+    });
+  });
+
+  it('given a record that is broken, then a replay over it is refused with its code', () => {
+    withPath((path) => {
+      const file = fileAt(path);
+      const recorded = new Recorded(file);
+      recorded.cycle(seen('a'));
+      recorded.cycle(seen('b'));
+      file.close();
+      const database = new DatabaseSync(path);
+      database.exec("UPDATE cycles SET input = x'00ff0f' WHERE seq = 2");
+      database.close();
+      expect(() => replayAll(path)).toThrow(expect.objectContaining({ code: 'BF_JOURNAL_UNREADABLE' }));
     });
   });
 
