@@ -48,8 +48,10 @@ function acquireFrom(
 ): void {
   const { pools, turns, want } = cycle;
   const mayTakeTargeted = beyondDrains(cycle, turn, drains);
+  // Whose it is matters for machines with a target only.
+  const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : turns.key[turn]!;
   while (!want.covered) {
-    const slot = pools.nextIdle(shelves, want, turns.key[turn]!, allowed, mayTakeTargeted);
+    const slot = pools.nextIdle(shelves, want, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }

@@ -39,12 +39,13 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claimCount, options, pass, passFrom, turns } = this.#cycle;
+    const { claimCount, pass } = this.#cycle;
     this.count = 0;
-    for (let place = 0; place < pass.length; place++) {
-      const turn = pass[place]!;
-      if (options.cannotBind.size > 0 && !this.#cycle.canBind(turns.cluster[turn]!)) continue;
-      this.#acquire(turn, passFrom[place]!, passFrom[place + 1] ?? claimCount);
+    for (let place = 0; place < pass.count; place++) {
+      const turn = pass.turnAt(place);
+      if (!this.#cycle.canBind(turn)) continue;
+      const to = place + 1 < pass.count ? pass.fromAt(place + 1) : claimCount;
+      this.#acquire(turn, pass.fromAt(place), to);
     }
     for (const [turn, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {

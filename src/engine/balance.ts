@@ -11,27 +11,40 @@ const SMALLEST_WORK = 256;
 const LARGEST_SHARE = 0.6;
 export const MOST_CONFLICTS = 0.15;
 
-/** Lanes for rows in rank order, at most `ceiling`. */
-export function lanesThatPay(cycle: Cycle, order: Uint32Array, ceiling: number): number {
-  if (ceiling === 1 || order.length < SMALLEST_WORK) return 1;
-  const work = new Map<number, number>();
+/** Lanes for `rows` rows that need the pools, at most `ceiling`. */
+export function lanesThatPay(cycle: Cycle, rows: number, ceiling: number): number {
+  if (ceiling === 1 || rows < SMALLEST_WORK) return 1;
+  const work = workOf(cycle);
   let total = 0;
-  for (const turn of order) {
-    if (cycle.turns.kind[turn] !== TurnKind.Gang) continue;
-    const pattern = cycle.turns.pattern[turn]!;
-    work.set(pattern, (work.get(pattern) ?? 0) + 1);
-    total++;
+  let largest = 0;
+  for (const gangs of work.values()) {
+    total += gangs;
+    largest = Math.max(largest, gangs);
   }
   if (total < SMALLEST_WORK) return 1;
   // A component is no smaller than its largest pattern, which is known without looking at any class.
-  if (Math.max(...work.values()) / total > LARGEST_SHARE) return 1;
-  const share = largestComponent(cycle, order, work) / total;
+  if (largest / total > LARGEST_SHARE) return 1;
+  const share = largestComponent(cycle, work) / total;
   return share > LARGEST_SHARE ? 1 : Math.min(ceiling, Math.floor(1 / share));
 }
 
-/** The work of the component that has most of it. Rows without work join components all the same. */
-function largestComponent(cycle: Cycle, order: Uint32Array, work: ReadonlyMap<number, number>): number {
-  const { patterns, classes } = cycle.fleet;
+/** Patterns of the rows that need the pools, and how many gangs have each. Goes through rows as they lie in memory. */
+function workOf({ fleet, pending, pendingEnd, turns }: Cycle): ReadonlyMap<number, number> {
+  const gangs = new Int32Array(fleet.patterns.size).fill(NONE);
+  for (const cluster of fleet.clusters.sorted()) {
+    for (let i = turns.start[cluster]!; i < pendingEnd[cluster]!; i++) {
+      const turn = pending[i]!;
+      const pattern = turns.pattern[turn]!;
+      if (gangs[pattern] === NONE) gangs[pattern] = 0;
+      if (turns.kind[turn] === TurnKind.Gang) gangs[pattern]!++;
+    }
+  }
+  return new Map([...gangs.entries()].filter(([, count]) => count !== NONE));
+}
+
+/** The work of the component that has most of it. Patterns without work join components all the same. */
+function largestComponent({ fleet }: Cycle, work: ReadonlyMap<number, number>): number {
+  const { patterns, classes } = fleet;
   const parents = new Map<number, number>();
   const rootOf = (pattern: number): number => {
     let root = pattern;
@@ -40,9 +53,7 @@ function largestComponent(cycle: Cycle, order: Uint32Array, work: ReadonlyMap<nu
     return root;
   };
   const firstOf = new Int32Array(classes.size).fill(NONE);
-  for (const turn of order) {
-    const pattern = cycle.turns.pattern[turn]!;
-    if (parents.has(pattern)) continue;
+  for (const pattern of work.keys()) {
     parents.set(pattern, pattern);
     for (const c of patterns.patternOf(pattern).fittingClasses()) {
       if (firstOf[c] === NONE) firstOf[c] = pattern;
@@ -50,9 +61,9 @@ function largestComponent(cycle: Cycle, order: Uint32Array, work: ReadonlyMap<nu
     }
   }
   const sums = new Map<number, number>();
-  for (const [pattern, rows] of work) {
+  for (const [pattern, gangs] of work) {
     const root = rootOf(pattern);
-    sums.set(root, (sums.get(root) ?? 0) + rows);
+    sums.set(root, (sums.get(root) ?? 0) + gangs);
   }
   return Math.max(...sums.values());
 }

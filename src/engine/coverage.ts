@@ -2,6 +2,8 @@
 // different racks for a rounding error.
 
 const MILLION = 1_000_000;
+/** A thousand times this is still below 2^53. */
+const EXACT = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** `floor(1e6 × have ÷ want)` exactly, for whole have and want, want above zero. */
 export function partsPerMillion(have: number, want: number): number {
@@ -13,5 +15,15 @@ export function partsPerMillion(have: number, want: number): number {
   const fraction = estimate - floor;
   const margin = Math.max(1e-9, estimate * 1e-15);
   if (fraction > margin && fraction < 1 - margin) return floor;
+  if (want <= EXACT && have <= Number.MAX_SAFE_INTEGER) return exactParts(have, want);
   return Number((BigInt(have) * BigInt(MILLION)) / BigInt(want));
+}
+
+/** In two steps of a thousand: what is left over stays a whole number below 2^53, and so the quotients are exact. */
+function exactParts(have: number, want: number): number {
+  const rest = have % want;
+  const thousandths = rest * 1000;
+  const left = thousandths % want;
+  const parts = ((thousandths - left) / want) * 1000 + Math.floor((left * 1000) / want);
+  return ((have - rest) / want) * MILLION + parts;
 }

@@ -13,12 +13,12 @@ import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
 /**
- * Makes the turns of a cluster, indexes its machines and credits it; or puts it off, if that takes more than what
- * belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
+ * Makes the turns of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that takes
+ * more than what belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
  */
 export function serveCluster(cycle: Cycle, cluster: number): void {
-  const { bound, fleet, foldable, turns } = cycle;
-  if (turns.make(fleet, foldable, cluster) && bound.index(cluster, false)) creditAll(cycle, cluster);
+  const hasTurns = cycle.stale.keeps[cluster] === 1 || cycle.makeTurns(cluster);
+  if (hasTurns && cycle.bound.index(cluster, false)) creditAll(cycle, cluster);
   else cycle.putOff[cluster] = 1;
 }
 

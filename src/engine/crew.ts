@@ -25,9 +25,9 @@ export const Standing = { Away: 0, Up: 1, Failed: 2 } as const;
 export const STOP = -1;
 
 /** Most pieces taken at a time: enough that taking is cheap, few enough that threads end together. */
-const LARGEST_CHUNK = 16;
+const LARGEST_CHUNK = 4;
 /** Below so many pieces waking the others costs more than it saves. */
-export const SMALLEST_ROUND = 4 * LARGEST_CHUNK;
+export const SMALLEST_ROUND = 64;
 /** A thread that has not ended a round after so long has gone; a round lasts tens of milliseconds. */
 const PATIENCE_MS = 60_000;
 /** Looks at shared memory before a thread parks; parking and waking cost some 30 µs. */

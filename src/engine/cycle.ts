@@ -8,8 +8,10 @@ import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
+import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
+import { Stale } from './stale.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
@@ -21,6 +23,9 @@ import { Want } from './want.ts';
 /** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
+
+/** No cluster has this number, so that a place by cluster is left for all of them. */
+const ANY = 0;
 
 /**
  * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
@@ -41,8 +46,7 @@ export class Cycle {
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
   readonly #hopeless: Hopeless;
-  /** Clusters that have changed since the last cycle. */
-  readonly #changed: Set<number>;
+  readonly stale: Stale;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
@@ -87,13 +91,9 @@ export class Cycle {
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
   putOff = new Uint8Array(0);
-  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
-  readonly #entangled = new Set<number>();
 
   /** Turns that waited for the pools, in the order they were served. */
-  pass: number[] = [];
-  /** By place in the pass: where the turn's claims of the pass begin; they end where those of the next one begin. */
-  passFrom: number[] = [];
+  readonly pass = new Pass();
   /** Gangs that had to choose. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
@@ -109,9 +109,8 @@ export class Cycle {
   takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
-  /** By cluster: 1 if it cannot bind machines now. */
+  /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
-  #isFirst = true;
   /** This one belongs to a lane: what a row claims is all that matters of it. */
   isTrial = false;
 
@@ -120,15 +119,15 @@ export class Cycle {
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet, changed: Set<number> = fleet.changes.watch()) {
+  constructor(fleet: Fleet, changed = fleet.changes.watch(), reshaped = fleet.reshaped.watch()) {
     this.fleet = fleet;
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
-    this.#changed = changed;
     this.stocks = new DomainStocks(this);
     this.#hopeless = new Hopeless(this);
+    this.stale = new Stale(fleet, this.foldable, this.#hopeless, changed, reshaped);
     this.sums = new DomainSums(this);
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
@@ -142,7 +141,7 @@ export class Cycle {
    * sees it.
    */
   static trialOf(cycle: Cycle, passStart: number): Cycle {
-    const trial = new Cycle(cycle.fleet, new Set());
+    const trial = new Cycle(cycle.fleet, new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
     Object.assign(trial.turns, cycle.turns);
@@ -179,11 +178,14 @@ export class Cycle {
     turns.beginCycle(fleet);
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.stocks.beginCycle();
-    const dirty = this.#dirty(everything);
+    const dirty = this.stale.take(everything);
     this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);
-    turns.reserve(fleet, dirty);
+    turns.reserve(
+      fleet,
+      dirty.filter((cluster) => this.stale.keeps[cluster] === 0),
+    );
     this.bound.reserve(dirty);
     this.#reserveTurns();
     this.#reserveCredits(dirty);
@@ -191,7 +193,10 @@ export class Cycle {
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
-    for (const name of options.cannotBind) this.cannotBind[fleet.clusters.find(name)] = 1;
+    for (const name of options.cannotBind) {
+      this.cannotBind[fleet.clusters.find(name)] = 1;
+      this.cannotBind[ANY] = 1;
+    }
     return dirty;
   }
 
@@ -200,15 +205,22 @@ export class Cycle {
    * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
    */
   takeUp(dirty: readonly number[]): readonly number[] {
-    for (const cluster of dirty) this.#entangled.delete(cluster);
+    for (const cluster of dirty) this.stale.entangle(cluster, false);
     const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
-      this.turns.make(this.fleet, this.foldable, cluster);
-      if (this.bound.isEntangled(cluster)) this.#entangled.add(cluster);
+      this.makeTurns(cluster);
+      this.stale.entangle(cluster, this.bound.isEntangled(cluster));
     }
     return late;
+  }
+
+  /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
+  makeTurns(cluster: number): boolean {
+    const areMade = this.turns.make(this.fleet, this.foldable, cluster);
+    this.stale.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
+    return areMade;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
@@ -218,27 +230,14 @@ export class Cycle {
     this.picked.fill(0);
     this.picks = [];
     this.#claimCount = 0;
-    this.pass = [];
-    this.passFrom = [];
-    this.#isFirst = true;
-  }
-
-  #dirty(everything: boolean): number[] {
-    const changed = this.#changed;
-    const { clusters } = this.fleet;
-    const flipped = this.foldable.refresh();
-    const dirty =
-      everything || this.#isFirst
-        ? [...clusters.sorted()]
-        : [...new Set([...changed, ...flipped, ...this.#hopeless.flipped(changed), ...this.#entangled])];
-    this.#isFirst = false;
-    changed.clear();
-    return dirty;
+    this.pass.clear();
+    this.stale.restart();
   }
 
   #takeBackPass(): void {
     for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
-    for (const turn of this.pass) {
+    for (let place = 0; place < this.pass.count; place++) {
+      const turn = this.pass.turnAt(place);
       this.laterStart[turn] = 0;
       this.laterEnd[turn] = 0;
       if (this.creditStart[turn]! < this.#creditRegions.end) continue;
@@ -247,8 +246,7 @@ export class Cycle {
     }
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
-    this.pass = [];
-    this.passFrom = [];
+    this.pass.clear();
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -260,7 +258,7 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     const { start, end } = this.turns;
     // Clearing whole columns is faster than looking up every claim.
-    if (dirty.length >= this.fleet.clusters.size - 1) {
+    if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
       return;
@@ -270,7 +268,7 @@ export class Cycle {
         for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
           this.claimedBy[this.claims[i]!] = 0;
       }
-      this.turns.forget(cluster);
+      if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
     }
   }
 
@@ -392,15 +390,10 @@ export class Cycle {
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
-  /** Notes that a turn is the next one served; its claims of the pass begin at `from`. */
-  enterPass(turn: number, from: number): void {
-    this.pass.push(turn);
-    this.passFrom.push(from);
-  }
-
   /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
   noteHopeless(turn: number): void {
-    if (this.#hopeless.note(turn)) this.#changed.add(this.turns.cluster[turn]!);
+    // Its turn has to say so, and is made anew because the cluster now has a hopeless gang.
+    if (this.#hopeless.note(turn)) this.stale.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */
@@ -428,8 +421,8 @@ export class Cycle {
     return this.explained.size > 0 && this.explained.has(this.turns.key[turn]!);
   }
 
-  canBind(cluster: number): boolean {
-    return this.cannotBind[cluster] === 0;
+  canBind(turn: number): boolean {
+    return this.cannotBind[ANY] === 0 || this.cannotBind[this.turns.cluster[turn]!] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -460,7 +453,7 @@ export class Cycle {
   beginWant(turn: number): void {
     if (this.turns.kind[turn] === TurnKind.Fold)
       this.want.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
-    else this.want.beginRow(this.turns.row[turn]!);
+    else this.want.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
   }
 
   /**
@@ -581,7 +574,7 @@ export class Cycle {
   /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
   acquiredOf(turn: number): number[] {
     const slots: number[] = [];
-    if (!this.canBind(this.turns.cluster[turn]!)) return slots;
+    if (!this.canBind(turn)) return slots;
     const { state } = this.fleet.machines;
     for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
     return slots;

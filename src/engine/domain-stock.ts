@@ -264,7 +264,7 @@ const NOTHING: readonly number[] = [];
 /** The stocks of all patterns that gangs ask for. They are kept from cycle to cycle and follow what changed. */
 export class DomainStocks {
   readonly #cycle: Cycle;
-  #topologies = new Map<Domains, Topology>();
+  #topologies: Topology[] = [];
   #stocks = new Map<number, DomainStock>();
   #earlier = new Map<number, DomainStock>();
   #onTrial = false;
@@ -292,7 +292,7 @@ export class DomainStocks {
     this.#restockedSeen = restocked.end;
     if (moved === null || changed === null) {
       this.#earlier.clear();
-      this.#topologies = new Map();
+      this.#topologies = [];
       this.#members.fill(0);
     } else {
       for (const c of new Set(moved)) {
@@ -313,7 +313,7 @@ export class DomainStocks {
   }
 
   #eachTopology(act: (topology: Topology) => void): void {
-    for (const topology of this.#topologies.values()) act(topology);
+    for (const topology of this.#topologies) act(topology);
   }
 
   /** Machines of a class that could serve somebody, whoever uses them now. */
@@ -353,7 +353,7 @@ export class DomainStocks {
       this.#isTouched[classNumber] = 1;
       this.#touched.push(classNumber);
     }
-    for (const topology of this.#topologies.values()) topology.touch(classNumber);
+    for (const topology of this.#topologies) topology.touch(classNumber);
   }
 
   /** Runs a trial that puts back all it takes, and in which nobody looks at a stock. */
@@ -372,10 +372,10 @@ export class DomainStocks {
       return earlier;
     }
     const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
-    let topology = this.#topologies.get(byKey);
+    let topology = this.#topologies.find((known) => known.domains === byKey);
     if (topology === undefined) {
       topology = new Topology(byKey);
-      this.#topologies.set(byKey, topology);
+      this.#topologies.push(topology);
     }
     const stock = new DomainStock(this.#cycle, topology, pattern);
     topology.reserve();

@@ -24,6 +24,8 @@ export class Foldable {
   readonly #supplied: Set<number>;
   /** By pattern: the Answer for machines bound to the cluster being served. */
   #bound = new Uint8Array(0);
+  /** Whether a row of the cluster being served depends on machines that are bound to it. */
+  hasScanned = false;
 
   constructor(fleet: Fleet, walk: BoundWalk) {
     this.#fleet = fleet;
@@ -59,6 +61,7 @@ export class Foldable {
   openCluster(): void {
     this.#bound = withRoom(this.#bound, this.#fleet.patterns.size);
     this.#bound.fill(Answer.Unknown);
+    this.hasScanned = false;
   }
 
   /** Whether a row may fold; null if that cannot be told before `answer` was called. */
@@ -111,6 +114,7 @@ export class Foldable {
   }
 
   #foundBound(cluster: number, pattern: number): boolean {
+    this.hasScanned = true;
     if (this.#bound[pattern] === Answer.Unknown)
       this.#bound[pattern] = this.#scanBound(cluster, pattern) ? Answer.Yes : Answer.No;
     return this.#bound[pattern] === Answer.Yes;

@@ -57,7 +57,7 @@ function claimIn(cycle: Cycle, turn: number, domain: number, satisfiable: boolea
   if (domain === NONE || cycle.want.covered) return;
   creditDomain(cycle, turn, domain, satisfiable);
   cycle.openLater(turn);
-  if (!satisfiable || cycle.want.covered || !cycle.canBind(cycle.turns.cluster[turn]!)) return;
+  if (!satisfiable || cycle.want.covered || !cycle.canBind(turn)) return;
   acquireIn(cycle, turn, domainsOf(cycle, turn), domain, drainsIn(cycle, turn, domain));
 }
 

@@ -87,7 +87,8 @@ export class Heaps {
   readonly #heaps: Heap[];
   /** By place: a bound of the heap there; the places form a heap themselves. */
   readonly #bounds: Uint32Array;
-  #cycle = 0;
+  /** The last cycle they were of use in. */
+  cycle = 0;
 
   constructor(heaps: readonly Heap[]) {
     this.#heaps = [...heaps];
@@ -96,7 +97,7 @@ export class Heaps {
 
   /** The class with the lowest first machine; -1 if nothing is left. */
   first(cycle: number): number {
-    if (this.#cycle !== cycle) this.#build(cycle);
+    if (this.cycle !== cycle) this.#build(cycle);
     for (;;) {
       const heap = this.#heaps[0]!;
       const lowest = heap.lowest();
@@ -107,7 +108,7 @@ export class Heaps {
   }
 
   #build(cycle: number): void {
-    this.#cycle = cycle;
+    this.cycle = cycle;
     for (let i = 0; i < this.#heaps.length; i++) this.#bounds[i] = this.#heaps[i]!.lowest();
     for (let i = (this.#heaps.length >> 1) - 1; i >= 0; i--) {
       this.#sink(i, this.#heaps[i]!, this.#bounds[i]!);

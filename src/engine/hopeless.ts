@@ -26,6 +26,11 @@ export class Hopeless {
     return turns.hopeless[turn] === 0;
   }
 
+  /** Whether a cluster has gangs that were found hopeless. */
+  has(cluster: number): boolean {
+    return this.#keys.has(cluster);
+  }
+
   /** Clusters, other than those in `changed`, with gangs that were hopeless and are no more. */
   flipped(changed: ReadonlySet<number>): Set<number> {
     const { turns } = this.#cycle;

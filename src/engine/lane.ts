@@ -151,8 +151,7 @@ export class Lane {
     const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
     const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
     cycle.takeBack(turn, from);
-    cycle.pass = [];
-    cycle.passFrom = [];
+    cycle.pass.clear();
     cycle.restamped = [];
     cycle.gangs.clear();
     if (unhosted) {

@@ -25,8 +25,8 @@ export interface LaneOptions {
   readonly schedule?: Schedule | undefined;
 }
 
-/** Rows looked at before they are served: as many as the nearest memory holds at once. */
-const AHEAD = 32;
+/** Rows looked at together, while as many others are served that were looked at before. */
+const AHEAD = 16;
 /** Demand changes shape slowly: after so many cycles lanes are worth another try. */
 const PAUSE = 100;
 
@@ -52,7 +52,7 @@ export class Lanes {
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
       for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i, Math.min(i + AHEAD, order.length));
+        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i + AHEAD, i + 2 * AHEAD);
         this.#serveAlone(order[i]!);
       }
       return;
@@ -89,7 +89,7 @@ export class Lanes {
       this.#pause--;
       return 1;
     }
-    return lanesThatPay(this.#cycle, order, this.#crew.ready);
+    return lanesThatPay(this.#cycle, order.length, this.#crew.ready);
   }
 
   #run(lanes: number, work: LaneWork): void {
@@ -164,7 +164,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
     cycle.takeBack(turn, from);
     return false;
   }
-  cycle.enterPass(turn, from);
+  cycle.pass.enter(turn, from);
   if (turns.kind[turn] === TurnKind.Gang) {
     settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
   }

@@ -23,6 +23,7 @@ interface Shared {
   readonly foldable: Columns;
   readonly bound: Columns;
   readonly walk: Columns;
+  readonly stale: Columns;
   readonly cycle: Columns;
 }
 
@@ -164,6 +165,7 @@ function sharedOf(cycle: Cycle): Shared {
     foldable: pick(foldable, ['anywhere']),
     bound: pick(bound, ['region', 'slots', 'ownStart', 'ownEnd', 'orphanStart', 'orphanEnd']),
     walk: pick(walk, ['runs']),
+    stale: pick(cycle.stale, ['keeps', 'scanned']),
     cycle: pick(cycle, [
       'claimedBy',
       'claims',
@@ -208,6 +210,7 @@ export class MirroredCycle {
     Object.assign(cycle.foldable, shared.foldable);
     Object.assign(cycle.bound, shared.bound);
     Object.assign(cycle.walk, shared.walk);
+    Object.assign(cycle.stale, shared.stale);
     Object.assign(cycle, shared.cycle);
   }
 

@@ -16,8 +16,11 @@ export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Ui
     all.set(list, at);
     at += list.length;
   }
-  const byFirstSeen = sortedBy(all, (turn) => firstSeenMs[turn]!);
-  return sortedBy(byFirstSeen, (turn) => -precedence[turn]!);
+  return sortedBy(
+    all,
+    (turn) => -precedence[turn]!,
+    (turn) => firstSeenMs[turn]!,
+  );
 }
 
 /**
@@ -27,16 +30,14 @@ export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Ui
  */
 export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
   const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
-  const { cluster, coming, kind, key, pattern, profile, row } = cycle.turns;
-  const { aggregate, minUnit } = cycle.fleet.demand;
+  const { coming, kind, pattern, profile, row } = cycle.turns;
+  const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
   let seen = 0;
-  for (let i = from; i < to; i++) {
+  for (let i = from; i < Math.min(to, order.length); i++) {
     const turn = order[i]!;
-    const at = row[turn]! * stride;
-    seen += aggregate.data[at]! + minUnit.data[at]!;
-    seen += coming[turn]! + kind[turn]! + key[turn]! + pattern[turn]! + profile[turn]!;
-    seen += cluster[turn]! + outcome[turn]!;
+    seen += aggregate.data[row[turn]! * stride]!;
+    seen += coming[turn]! + kind[turn]! + outcome[turn]! + pattern[turn]! + profile[turn]!;
     seen += creditStart[turn]! + creditEnd[turn]! + laterStart[turn]! + laterEnd[turn]!;
   }
   return seen;

@@ -52,8 +52,8 @@ export class Pools {
     this.#trial = rewinds;
     this.#special = new Map();
     this.#found = NONE;
-    this.#idle.begin();
-    this.#speculative.begin();
+    this.#idle.begin(claimedBy);
+    this.#speculative.begin(claimedBy);
     if (this.#patternsVersion === patterns.version) return;
     this.#patternsVersion = patterns.version;
     for (const [number, shelves] of this.#shelves.entries()) {

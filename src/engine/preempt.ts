@@ -74,7 +74,7 @@ class PhaseTwo {
       test?.count(c);
     }
     const picks: Pick[] = [];
-    if (this.#cycle.canBind(turns.cluster[turn]!)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
+    if (this.#cycle.canBind(turn)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
     return picks.length === 0 && !want.covered ? NOTHING : { picks, covered: want.covered, hopeless: false };
   }
 
@@ -208,7 +208,7 @@ class PhaseTwo {
     }
     // Its own claims among Idle and Speculative machines, and what nobody claims.
     for (const slot of cycle.claimsOf(turn)) count(slot);
-    if (!cycle.canBind(cycle.turns.cluster[turn]!)) return counted;
+    if (!cycle.canBind(turn)) return counted;
     for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
     for (const c of cycle.stocks.of(turn).classesIn(domain)) {
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
@@ -218,7 +218,7 @@ class PhaseTwo {
   }
 
   #victimsOfGang(turn: number): VictimList {
-    return this.#cycle.canBind(this.#cycle.turns.cluster[turn]!) ? this.#victimsOf(turn) : NO_VICTIMS;
+    return this.#cycle.canBind(turn) ? this.#victimsOf(turn) : NO_VICTIMS;
   }
 
   #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {

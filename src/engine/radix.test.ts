@@ -24,6 +24,25 @@ describe('sorting by a key', () => {
     );
   });
 
+  it('orders by the second key where the first is the same', () => {
+    const items = Uint32Array.from({ length: 600 }, (_, i) => i);
+
+    const many = sortedBy(
+      items,
+      (item) => -(item % 3),
+      (item) => item % 7,
+    );
+    const few = sortedBy(
+      items.subarray(0, 42),
+      (item) => -(item % 3),
+      (item) => item % 7,
+    );
+
+    const compared = [...items].sort((a, b) => (b % 3) - (a % 3) || (a % 7) - (b % 7));
+    expect([...many]).toEqual(compared);
+    expect([...few]).toEqual(compared.filter((item) => item < 42));
+  });
+
   it('orders few items by the same rule as many', () => {
     const keys = [2, Number.POSITIVE_INFINITY, -0, 0, -5, Number.POSITIVE_INFINITY];
     const many = Array.from({ length: 600 }, (_, i) => keys[i % keys.length]!);

@@ -8,33 +8,50 @@ const SHIFTS = [0, DIGIT_BITS, 2 * DIGIT_BITS];
 /** Below this, counting buckets costs more than comparing. */
 const SHORT = 256;
 
-/** The items by key, lowest first; items with equal keys stay in the order they came in. Keys are never NaN. */
-export function sortedBy(items: Uint32Array, keyOf: (item: number) => number): Uint32Array {
-  if (items.length < SHORT) return sortedByComparing(items, keyOf);
-  const { low, high } = wordsOf(items, keyOf);
+/** Tells the key of an item. Keys are never NaN. */
+export type KeyOf = (item: number) => number;
+
+/**
+ * The items by their first key, lowest first, those with equal ones by the next; items that are equal in all keys stay in
+ * the order they came in.
+ */
+export function sortedBy(items: Uint32Array, ...keys: readonly KeyOf[]): Uint32Array {
+  if (items.length < SHORT) return sortedByComparing(items, keys);
+  // Keys are asked for in the order the items came in, which is mostly that of memory.
+  const words = keys.map((keyOf) => wordsOf(items, keyOf));
   let order = new Uint32Array(items.length);
   let spare = new Uint32Array(items.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
-  for (const words of [low, high]) {
-    for (const shift of SHIFTS) {
-      if (!distribute(words, shift, order, spare)) continue;
-      [order, spare] = [spare, order];
+  for (const { low, high } of words.reverse()) {
+    for (const half of [low, high]) {
+      for (const shift of SHIFTS) {
+        if ((half.differing >>> shift) % BUCKETS === 0) continue;
+        distribute(half.words, shift, order, spare);
+        [order, spare] = [spare, order];
+      }
     }
   }
   for (let i = 0; i < order.length; i++) spare[i] = items[order[i]!]!;
   return spare;
 }
 
-// Infinite keys are equal; their difference is not a number.
-function sortedByComparing(items: Uint32Array, keyOf: (item: number) => number): Uint32Array {
-  return items.toSorted((a, b) => (keyOf(a) === keyOf(b) ? 0 : keyOf(a) - keyOf(b)));
+function sortedByComparing(items: Uint32Array, keys: readonly KeyOf[]): Uint32Array {
+  return items.toSorted((a, b) => {
+    // Infinite keys are equal; their difference is not a number.
+    const differing = keys.find((keyOf) => keyOf(a) !== keyOf(b));
+    return differing === undefined ? 0 : differing(a) - differing(b);
+  });
+}
+
+/** One half of the keys of all items. */
+interface Half {
+  readonly words: Uint32Array;
+  /** Bits that are not the same in all of them. */
+  readonly differing: number;
 }
 
 /** The keys as pairs of words that compare like the keys do: the bits of a double, negative ones turned round. */
-function wordsOf(
-  items: Uint32Array,
-  keyOf: (item: number) => number,
-): { readonly low: Uint32Array; readonly high: Uint32Array } {
+function wordsOf(items: Uint32Array, keyOf: KeyOf): { readonly low: Half; readonly high: Half } {
   const low = new Uint32Array(items.length);
   const high = new Uint32Array(items.length);
   const double = new DataView(new ArrayBuffer(8));
@@ -46,14 +63,19 @@ function wordsOf(
     high[i] = top < 0 ? ~top : top ^ 0x80000000;
     low[i] = top < 0 ? ~bottom : bottom;
   }
-  return { low, high };
+  return { low: halfOf(low), high: halfOf(high) };
 }
 
-/** One pass: `from` by one digit of its words into `to`. False if all share the digit; then `to` is untouched. */
-function distribute(words: Uint32Array, shift: number, from: Uint32Array, to: Uint32Array): boolean {
+function halfOf(words: Uint32Array): Half {
+  let differing = 0;
+  for (let i = 1; i < words.length; i++) differing |= words[i]! ^ words[0]!;
+  return { words, differing };
+}
+
+/** One pass: `from` by one digit of its words into `to`. */
+function distribute(words: Uint32Array, shift: number, from: Uint32Array, to: Uint32Array): void {
   const starts = new Uint32Array(BUCKETS);
   for (let i = 0; i < words.length; i++) starts[(words[i]! >>> shift) & (BUCKETS - 1)]!++;
-  if (starts[(words[0]! >>> shift) & (BUCKETS - 1)] === words.length) return false;
   let start = 0;
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     const count = starts[bucket]!;
@@ -64,5 +86,4 @@ function distribute(words: Uint32Array, shift: number, from: Uint32Array, to: Ui
     const bucket = (words[from[i]!]! >>> shift) & (BUCKETS - 1);
     to[starts[bucket]!++] = from[i]!;
   }
-  return true;
 }

@@ -24,7 +24,7 @@ export function serve(cycle: Cycle, turn: number): void {
 
 function serveRow(cycle: Cycle, turn: number): void {
   const { turns, want } = cycle;
-  cycle.enterPass(turn, cycle.claimCount);
+  cycle.pass.enter(turn, cycle.claimCount);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
   if (turns.kind[turn] === TurnKind.Gang) {
     serveGang(cycle, turn);
@@ -40,7 +40,7 @@ function serveRow(cycle: Cycle, turn: number): void {
   if (!want.covered) {
     if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
     else {
-      if (cycle.canBind(turns.cluster[turn]!)) acquire(cycle, turn);
+      if (cycle.canBind(turn)) acquire(cycle, turn);
       if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
     }
   }

@@ -2,7 +2,7 @@
 // from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
 
 import type { Domains } from '../fleet/index.ts';
-import { Heaps, NOTHING_LEFT } from './heap.ts';
+import { type Heaps, NOTHING_LEFT } from './heap.ts';
 import { sortedBy } from './radix.ts';
 import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
@@ -60,8 +60,7 @@ export class Shelf {
   #fill(): void {
     const found: number[] = [];
     for (let c = 0; c < this.#stock.size; c++) if (this.#stock.holds(c) && this.#fits(c)) found.push(c);
-    const byPrice = sortedBy(Uint32Array.from(found), this.#order.priceOf);
-    this.#arrange(sortedBy(byPrice, this.#order.costOf));
+    this.#arrange(sortedBy(Uint32Array.from(found), this.#order.costOf, this.#order.priceOf));
   }
 
   #follow(changed: readonly number[]): void {
@@ -147,9 +146,7 @@ export class Shelf {
   #heapsOf(group: number): Heaps {
     let heaps = this.#heaps[group];
     if (heaps === undefined) {
-      heaps = new Heaps(
-        this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1])),
-      );
+      heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
       this.#heaps[group] = heaps;
     }
     return heaps;

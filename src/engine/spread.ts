@@ -58,20 +58,21 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
 
 /** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
-  const { turns, want } = cycle;
-  const { machines } = cycle.fleet;
+  const { want } = cycle;
   const domains = spreadDomains(cycle, turn);
   const stands = new Stands(cycle, turn, domains);
   const test = stands.test();
-  if (cycle.canBind(turns.cluster[turn]!)) {
+  if (cycle.canBind(turn)) {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     while (!want.covered) {
       test.settle(want);
       let slot = stands.nextIdle(test, mayTakeTargeted);
       if (slot === NONE) slot = stands.nextSpeculative(test);
       if (slot === NONE) break;
+      const classNumber = cycle.pools.classOf(slot);
       cycle.take(turn, slot);
-      test.count(machines.classOf[slot]!);
+      stands.took(classNumber);
+      test.count(classNumber);
     }
   }
   if (!want.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));

@@ -10,6 +10,8 @@ import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
 const NO_COUNTS: ReadonlyMap<number, number> = new Map();
+/** Nobody has looked which class comes first. */
+const UNKNOWN = -2;
 
 /** What the pools have for a row in one domain. */
 interface Stand {
@@ -26,6 +28,12 @@ export class Stands {
   readonly #stands: readonly Stand[];
   /** Stands before this one may still have something in a domain without a machine of the row; the others never will. */
   #open: number;
+  /**
+   * By stand: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. The row's
+   * want only shrinks and others wait, so it stays first until a machine is taken there or it adds nothing more.
+   */
+  readonly #idle: number[];
+  readonly #speculative: number[];
 
   constructor(cycle: Cycle, turn: number, domains: Domains) {
     this.#cycle = cycle;
@@ -33,6 +41,8 @@ export class Stands {
     this.#domains = domains;
     this.#stands = this.#all();
     this.#open = this.#stands.length;
+    this.#idle = new Array<number>(this.#stands.length).fill(UNKNOWN);
+    this.#speculative = new Array<number>(this.#stands.length).fill(UNKNOWN);
   }
 
   #all(): readonly Stand[] {
@@ -70,14 +80,43 @@ export class Stands {
 
   // The row's want only shrinks, and a domain that has a machine of the row keeps it.
   #addsElsewhere(want: Want, counts: ReadonlyMap<number, number>): boolean {
-    const { pools } = this.#cycle;
     for (; this.#open > 0; this.#open--) {
-      const { domain, shelves, isHere } = this.#stands[this.#open - 1]!;
-      if (counts.has(domain)) continue;
-      if (pools.nextIdle(shelves, want, 0, isHere, null) !== NONE) return true;
-      if (pools.nextSpeculative(shelves, want, null) !== NONE) return true;
+      const at = this.#open - 1;
+      if (counts.has(this.#stands[at]!.domain)) continue;
+      if (this.#hasIdle(at, want) || this.#firstSpeculative(at, want) !== NONE) return true;
     }
     return false;
+  }
+
+  #hasIdle(at: number, want: Want): boolean {
+    const { fleet, pools } = this.#cycle;
+    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, want) !== NONE;
+    const { shelves, isHere } = this.#stands[at]!;
+    return pools.nextIdle(shelves, want, 0, isHere, null) !== NONE;
+  }
+
+  #firstIdle(at: number, want: Want): number {
+    const known = this.#idle[at]!;
+    if (known === NONE || (known !== UNKNOWN && want.adds(known, true))) return known;
+    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.shelves, want);
+    this.#idle[at] = first;
+    return first;
+  }
+
+  #firstSpeculative(at: number, want: Want): number {
+    const known = this.#speculative[at]!;
+    if (known === NONE || (known !== UNKNOWN && want.adds(known, true))) return known;
+    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.shelves, want);
+    this.#speculative[at] = first;
+    return first;
+  }
+
+  /** A machine of a class was taken for the row: something else comes first in its domain. */
+  took(classNumber: number): void {
+    const domain = this.#domains.of(classNumber);
+    const at = this.#stands.findIndex((stand) => stand.domain === domain);
+    this.#idle[at] = UNKNOWN;
+    this.#speculative[at] = UNKNOWN;
   }
 
   /** The next Idle machine in a domain that passes the test, or NONE. */
@@ -98,9 +137,9 @@ export class Stands {
   #nextPlain(test: SpreadTest): number {
     const { pools, want } = this.#cycle;
     let next = NONE;
-    for (const { domain, shelves } of this.#stands) {
-      if (!test.passesIn(domain)) continue;
-      const c = pools.nextIdleClass(shelves, want);
+    for (let at = 0; at < this.#stands.length; at++) {
+      if (!test.passesIn(this.#stands[at]!.domain)) continue;
+      const c = this.#firstIdle(at, want);
       if (c !== NONE && (next === NONE || pools.compareIdle(c, next) < 0)) next = c;
     }
     return pools.firstIdle(next);
@@ -110,9 +149,10 @@ export class Stands {
   nextSpeculative(test: SpreadTest): number {
     const { pools, want } = this.#cycle;
     let next = NONE;
-    for (const { domain, shelves } of this.#stands) {
+    for (let at = 0; at < this.#stands.length; at++) {
+      const { domain, shelves } = this.#stands[at]!;
       if (!test.passesIn(domain)) continue;
-      const c = pools.nextSpeculativeClass(shelves, want);
+      const c = this.#firstSpeculative(at, want);
       if (c === NONE) continue;
       if (next === NONE || pools.compareSpeculative(shelves.speculative, c, next) < 0) next = c;
     }

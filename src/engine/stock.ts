@@ -3,12 +3,12 @@
 
 import { ChangeLog, type Fleet, type Run, withRoom } from '../fleet/index.ts';
 import type { Attributes } from '../model/index.ts';
-import { Heap, NOTHING_LEFT } from './heap.ts';
+import { Heap, Heaps, NOTHING_LEFT } from './heap.ts';
 import { NONE } from './turns.ts';
 
 /** So many machines of a class are looked at ahead: all at once that takes little longer than one by one. */
 const AHEAD = 16;
-/** A heap that nobody has used for so many cycles is not given to others any more. */
+/** Heaps that nobody has used for so many cycles are not given to others any more. */
 const HEAP_CYCLES = 16;
 
 export class Stock {
@@ -22,10 +22,15 @@ export class Stock {
   /** By class: what it was when it had machines last; undefined without. A number given out again has other ones. */
   #known: (Attributes | undefined)[] = [];
   #seen = -1;
+  #claimedBy: Int32Array = new Int32Array(0);
+  /** What all looks ahead at claims came to. Public, so that nobody takes it for unused and leaves them out. */
+  glanced = 0;
   /** Classes that came to have machines, or have none any more, or took over the number of another. */
   readonly changes = new ChangeLog();
   /** By class: where in `changes` it stands last. */
   #changedAt = new Float64Array(0);
+  /** By their classes, as a text. */
+  readonly #groups = new Map<string, Heaps>();
   readonly #heaps = new Map<string, Heap>();
   /** Counts cycles: what was found in one is of no use in the next. */
   cycle = 0;
@@ -41,9 +46,10 @@ export class Stock {
   }
 
   /** Puts everything back, and notices which classes came and went since the last cycle. */
-  begin(): void {
+  begin(claimedBy: Int32Array): void {
     const { classes, machines } = this.#fleet;
     this.cycle++;
+    this.#claimedBy = claimedBy;
     this.#heads = withRoom(this.#heads, classes.size);
     this.#heads.fill(0);
     this.#ordinals = withRoom(this.#ordinals, classes.size * AHEAD);
@@ -62,20 +68,26 @@ export class Stock {
       this.#changedAt[c] = this.changes.end;
       this.changes.add(c);
     }
-    for (const [text, { cycle }] of this.#heaps)
-      if (cycle < this.cycle - HEAP_CYCLES) this.#heaps.delete(text);
+    for (const heaps of [this.#groups, this.#heaps]) {
+      for (const [text, { cycle }] of heaps) if (cycle < this.cycle - HEAP_CYCLES) heaps.delete(text);
+    }
   }
 
   /**
    * Heaps of some classes that cost the same, one for each instance type and zone: most patterns can use all of those
-   * or none, and have their heaps in common.
+   * or none, and have their heaps in common. Patterns that can use the same classes have all of it in common.
    */
-  heapsOf(classes: Uint32Array): Heap[] {
-    const { attributes } = this.#fleet.classes;
-    const kinds = Map.groupBy(classes.toSorted(), (c) => {
-      return `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`;
-    });
-    return [...kinds.values()].map((members) => this.#heapOf(members));
+  heapsOf(classes: Uint32Array): Heaps {
+    const sorted = classes.toSorted();
+    const text = sorted.join();
+    let heaps = this.#groups.get(text);
+    if (heaps === undefined) {
+      const { attributes } = this.#fleet.classes;
+      const kinds = Map.groupBy(sorted, (c) => `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`);
+      heaps = new Heaps([...kinds.values()].map((members) => this.#heapOf(members)));
+      this.#groups.set(text, heaps);
+    }
+    return heaps;
   }
 
   #heapOf(classes: readonly number[]): Heap {
@@ -127,15 +139,21 @@ export class Stock {
     return this.#ordinals[classNumber * AHEAD + head - from]!;
   }
 
+  /** Also looks at who claims the machines: somebody soon will, and writing to a place nobody has looked at takes longer. */
   #lookAhead(classNumber: number, from: number): void {
     const { arena, ordinal } = this.#fleet.machines;
     const run = this.#runs[classNumber];
-    const left = run === undefined ? 0 : run.length - from;
+    const left = run === undefined ? 0 : Math.min(run.length - from, AHEAD);
     const to = classNumber * AHEAD;
-    for (let i = 0; i < AHEAD; i++) {
-      this.#ordinals[to + i] = i < left ? ordinal[arena.data[run!.offset + from + i]!]! : NOTHING_LEFT;
+    let seen = 0;
+    for (let i = 0; i < left; i++) {
+      const slot = arena.data[run!.offset + from + i]!;
+      this.#ordinals[to + i] = ordinal[slot]!;
+      seen += this.#claimedBy[slot]!;
     }
+    this.#ordinals.fill(NOTHING_LEFT, to + left, to + AHEAD);
     this.#lookedFrom[classNumber] = from;
+    this.glanced += seen;
   }
 
   /** Takes a machine, if it is the first of its class. */

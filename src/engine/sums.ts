@@ -49,7 +49,7 @@ export class DomainSums {
     this.#clear();
     this.#turn = turn;
     this.#stock = stock;
-    this.#pooled = cycle.canBind(cycle.turns.cluster[turn]!);
+    this.#pooled = cycle.canBind(turn);
     this.#reserve(stock);
     this.#readWants(turn);
     this.#addBound(turn);

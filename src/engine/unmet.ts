@@ -33,7 +33,7 @@ export function blockerOf(cycle: Cycle, turn: number): number {
   if (cycle.takenClasses.length < fitting.length) {
     for (const c of cycle.takenClasses) if (pattern.fits(c)) taken = Math.max(taken, cycle.lastTakenAt[c]!);
   } else for (const c of fitting) taken = Math.max(taken, cycle.lastTakenAt[c]!);
-  const other = taken === NONE ? NONE : cycle.pass[taken]!;
+  const other = taken === NONE ? NONE : cycle.pass.turnAt(taken);
   const neighbour = lastNeighbour(cycle, turn, pattern);
   if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
   return turns.compare(fleet, other, neighbour) < 0 ? neighbour : other;
@@ -85,7 +85,7 @@ export function noteTaken(cycle: Cycle, turn: number): void {
   if (cycle.isTrial) return;
   const { creditEnd, creditStart, laterClasses, laterEnd, laterStart } = cycle;
   const { classOf, state } = cycle.fleet.machines;
-  const at = cycle.pass.length - 1;
+  const at = cycle.pass.count - 1;
   for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
     const slot = cycle.claims[i]!;
     const free = state[slot] === MachineState.Idle || state[slot] === MachineState.Speculative;

@@ -147,7 +147,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   const { turns } = cycle;
   const { turn } = unmet;
   if (preemption.covered) return 'preempting';
-  if (!cycle.canBind(turns.cluster[turn]!)) return 'cluster-disconnected';
+  if (!cycle.canBind(turn)) return 'cluster-disconnected';
   if (preemption.hopeless) return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';

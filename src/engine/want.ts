@@ -43,22 +43,19 @@ export class Want {
     this.#count = this.#fleet.dimensions.count;
   }
 
-  /** Starts with everything a row asks for. */
-  beginRow(row: number): void {
+  /** Starts with everything a row asks for; `hasUnit`: its largest pod takes something. */
+  beginRow(row: number, hasUnit: boolean): void {
     this.#begin(row, false);
     const aggregate = this.#fleet.demand.aggregate.data;
-    const minUnit = this.#fleet.demand.minUnit.data;
     const from = row * this.#stride;
     this.#open = 0;
-    this.#unitMissing = false;
     for (let d = 0; d < this.#count; d++) {
       const wanted = aggregate[from + d]!;
       this.#left[d] = wanted;
       if (wanted > 0) this.#open++;
-      if (minUnit[from + d]! > 0) this.#unitMissing = true;
     }
     // Without pods there is no largest pod.
-    if (this.#open === 0) this.#unitMissing = false;
+    this.#unitMissing = hasUnit && this.#open > 0;
   }
 
   /** Starts with `gangs` gangs, each as large as the aggregate of `row`. */

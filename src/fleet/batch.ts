@@ -4,17 +4,25 @@
 
 import type { Run, RunArena, SlotOrder } from './runs.ts';
 
+/** In runs from this length on, slots that leave are looked up if they are no more than so many; else it is gone through. */
+const LONG = 1024;
+const MOST_GAPS = 1024;
+
 export class RunBatch {
   readonly #arena: RunArena;
-  readonly #leaving: Uint8Array;
+  /** By slot: 1 if it leaves. */
+  readonly #isLeaving: Uint8Array;
+  readonly #leaving: number[] = [];
   readonly #swept = new Set<Run>();
+  /** Of long runs: the places that slots leave. */
+  readonly #gaps = new Map<Run, number[]>();
   readonly #arriving = new Set<number>();
   readonly #arrivals = new Map<Run, { readonly slots: number[]; readonly order: SlotOrder }>();
 
-  /** `size`: one more than the largest slot that stands in a run. */
-  constructor(arena: RunArena, size: number) {
+  /** `marks`: zeros, by slot; they are so again after the sweep. */
+  constructor(arena: RunArena, marks: Uint8Array) {
     this.#arena = arena;
-    this.#leaving = new Uint8Array(size);
+    this.#isLeaving = marks;
   }
 
   /** Slots to be placed at the end. */
@@ -31,15 +39,30 @@ export class RunBatch {
     return this.#arriving.delete(slot);
   }
 
-  /** The slot leaves this run, and every other that it stands in is told the same. */
-  leave(run: Run, slot: number): void {
-    this.#leaving[slot] = 1;
-    this.#swept.add(run);
+  /** The slot leaves this run. What the order reads of it must not have changed yet. */
+  leave(run: Run, slot: number, order: SlotOrder): void {
+    if (this.#swept.has(run)) return;
+    const gaps = this.#gaps.get(run) ?? [];
+    if (run.length < LONG || gaps.length === MOST_GAPS) {
+      this.#swept.add(run);
+      this.#gaps.delete(run);
+      return;
+    }
+    gaps.push(this.#arena.placeOf(run, slot, order, this.#isLeaving));
+    this.#gaps.set(run, gaps);
+  }
+
+  /** All runs that the slot stands in have been told that it leaves: from here on its order means nothing. */
+  left(slot: number): void {
+    this.#isLeaving[slot] = 1;
+    this.#leaving.push(slot);
   }
 
   /** Takes all leaving slots out. From here on the order of what is left can be relied on. */
   sweep(): void {
-    for (const run of this.#swept) this.#arena.removeMarked(run, this.#leaving);
+    for (const run of this.#swept) this.#arena.removeMarked(run, this.#isLeaving);
+    for (const [run, gaps] of this.#gaps) this.#arena.removeAll(run, Uint32Array.from(gaps).sort());
+    for (const slot of this.#leaving) this.#isLeaving[slot] = 0;
   }
 
   add(run: Run, slot: number, order: SlotOrder): void {

@@ -5,7 +5,7 @@ export interface Block {
   readonly capacity: number;
 }
 
-const SMALLEST = 4;
+const SMALLEST = 1;
 
 export class Blocks {
   readonly #free = new Map<number, number[]>();

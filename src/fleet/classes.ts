@@ -150,10 +150,10 @@ export class ClassTable {
   #reserve(number: number): void {
     if (number < this.price.length) return;
     const capacity = grownCapacity(this.price.length, number + 1);
-    this.price = extended(this.price, sharedFloat64(capacity));
-    this.probability = extended(this.probability, sharedFloat64(capacity));
-    this.drainSeconds = extended(this.drainSeconds, sharedFloat64(capacity));
-    this.capacityType = extended(this.capacityType, sharedUint8(capacity));
+    this.price = extended(this.price, capacity);
+    this.probability = extended(this.probability, capacity);
+    this.drainSeconds = extended(this.drainSeconds, capacity);
+    this.capacityType = extended(this.capacityType, capacity);
   }
 }
 

@@ -27,15 +27,26 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
   });
 }
 
-/** Places of a cluster's keys among their texts, and of its folds', and what the rows are when folded. */
+/**
+ * The order of a cluster's keys and its folds' keys by text, as far as it breaks ties, and what the rows are when folded.
+ */
 function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) {
   const { offset, length } = demand.rowsOf(clusters.find(cluster));
-  return Array.from({ length }, (_, i) => {
-    const row = demand.ranked[offset + i]!;
-    const wanted = { text: demand.text[row], minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
-    if (demand.same[row] === 0) return wanted;
+  const all = [...demand.ranked.subarray(offset, offset + length)];
+  const isTie = (a: number, b: number): boolean =>
+    demand.precedence[a] === demand.precedence[b] && demand.firstSeenMs[a] === demand.firstSeenMs[b];
+  return all.map((row) => {
+    const tied = all.filter((other) => isTie(row, other));
+    const folding = tied.filter((other) => demand.same[other] === 1);
+    const wanted = { minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
+    if (folding.length === 0) return wanted;
+    const texts = [...tied.map((it) => demand.text[it]!), ...folding.map((it) => demand.foldText[it]!)];
+    const order = [...new Set(texts)].sort((a, b) => a - b);
+    const text = order.indexOf(demand.text[row]!);
+    if (demand.same[row] === 0) return { ...wanted, text };
     const whole = patterns.patternOf(demand.wholePattern[row]!).minUnit;
-    return { ...wanted, foldText: demand.foldText[row], fold: keys.keyOf(demand.foldKey[row]!), whole };
+    const foldText = order.indexOf(demand.foldText[row]!);
+    return { ...wanted, text, foldText, fold: keys.keyOf(demand.foldKey[row]!), whole };
   });
 }
 

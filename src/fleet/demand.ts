@@ -3,25 +3,29 @@
 
 import {
   BigFleetError,
-  canonicalResources,
-  compareKeys,
-  compareRank,
   isZero,
-  keyOf,
   mergeNeeds,
   type Need,
   type NeedKey,
   printable,
   type ResourceVector,
 } from '../model/index.ts';
+import { AmountTexts } from './amount-texts.ts';
 import { type Block, Blocks } from './blocks.ts';
 import type { Changes } from './changes.ts';
-import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32, withRoom } from './columns.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
-import { ProfileTable, precedenceOf } from './profiles.ts';
-import { NOTHING_REPORTED, NOWHERE, type Reported, type RollUp, sameObjects, staying } from './roll-up.ts';
+import { ProfileTable } from './profiles.ts';
+import {
+  markStaying,
+  NOTHING_REPORTED,
+  NOWHERE,
+  type Reported,
+  type RollUp,
+  sameObjects,
+} from './roll-up.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
 /** The rows of one cluster: `length` of them from `offset` on, in no particular order. */
@@ -32,6 +36,8 @@ export interface ClusterRows extends Block {
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
 /** Rows that have become so much fewer than there is room for move to a smaller place. */
 const ROOMY = 4;
+/** In place of a key's place among others: it has none yet. */
+const UNPLACED = 2 ** 32 - 1;
 
 /** What a row holds of the tables. */
 interface Holdings {
@@ -53,8 +59,17 @@ interface AmountHoldings {
   } | null;
 }
 
+/** A row that is new, with what it holds of the tables that its place depends on. */
+interface Arrival {
+  readonly need: Need;
+  /** Its place in the report. */
+  readonly index: number;
+  readonly key: number;
+  readonly profile: number;
+}
+
 export class DemandLedger {
-  readonly #changed: Changes;
+  readonly #changed: readonly Changes[];
   readonly #clusters: NameTable;
   readonly #keys: KeyTable;
   readonly #patterns: PatternTable;
@@ -65,8 +80,13 @@ export class DemandLedger {
   /** By cluster: what its rows were written from. */
   readonly #reported: (Reported | undefined)[] = [];
   /** By key: the row that has it, if any; keys that no row has may be told an old one. */
-  readonly #rowOf: number[] = [];
+  #rowOf = new Uint32Array(0);
   readonly #order: KeyOrder;
+  readonly #texts = new AmountTexts();
+  /** By place among the rows of the cluster being checked or written: 1 if a row stays there. */
+  #stays = new Uint8Array(0);
+  /** Keys in the order of their places, for rows that are being arranged; 0 in between is none. */
+  #arranged = new Uint32Array(0);
   #count = 0;
 
   /** Rows in rank order: from where a cluster's rows start, as many as it has. */
@@ -87,7 +107,10 @@ export class DemandLedger {
   foldPattern: Uint32Array = sharedUint32(0);
   foldProfile: Uint32Array = sharedUint32(0);
   foldKey: Uint32Array = sharedUint32(0);
-  /** Place of the row's key, and of its fold's key, among all keys of the cluster's rows and folds. */
+  /**
+   * Place of the row's key, and of its fold's key, among the keys of those of its cluster's rows, and of their folds, that
+   * have the same precedence and age. `UNPLACED` where none of them may fold.
+   */
   text: Uint32Array = sharedUint32(0);
   foldText: Uint32Array = sharedUint32(0);
   /** 1 if nothing is wanted: such a row is met by definition. */
@@ -96,13 +119,13 @@ export class DemandLedger {
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
-  /** `changed` is told of the clusters whose rows are others than before. */
+  /** All of `changed` are told of the clusters whose rows are others than before. */
   constructor(
     clusters: NameTable,
     keys: KeyTable,
     patterns: PatternTable,
     dimensions: Dimensions,
-    changed: Changes,
+    changed: readonly Changes[],
   ) {
     this.#changed = changed;
     this.#clusters = clusters;
@@ -138,7 +161,7 @@ export class DemandLedger {
   /** The row that has a key, if any. */
   rowOf(key: NeedKey): number | undefined {
     const { offset, length } = this.rowsOf(this.#clusters.find(key.cluster));
-    return this.#findRow(key, offset, length);
+    return this.#rowWith(this.#keys.find(key), offset, length);
   }
 
   /** The Need on record under a key, as it was reported. */
@@ -172,20 +195,22 @@ export class DemandLedger {
     const number = this.#clusters.find(cluster);
     const before = number === 0 && cluster !== '' ? NOTHING_REPORTED : this.#reportedBy(number);
     const origin = sameObjects(before, needs);
-    const fresh: Need[] = [];
-    for (let i = 0; i < needs.length; i++) {
-      if (origin[i] !== NOWHERE) continue;
-      const need = needs[i]!;
-      if (need.cluster !== cluster) refuseStray(cluster, need, i);
-      fresh.push(need);
-    }
-    const amended = this.#recognise(number, needs, origin);
+    const others: number[] = [];
+    for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) others.push(i);
+    for (const i of others) if (needs[i]!.cluster !== cluster) refuseStray(cluster, needs[i]!, i);
+    const amended = this.#recognise(number, needs, origin, others);
     if (amended === null) return this.check(cluster, mergeNeeds(needs));
-    this.#dimensions.admit(vectorsOf(fresh));
-    const added: number[] = [];
-    for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) added.push(i);
+    this.#admit(needs, others);
+    const added = others.filter((i) => origin[i] === NOWHERE);
     // A copy: whoever reported them may go on to change the list.
     return { before, needs: needs.slice(), origin, amended, added };
+  }
+
+  /** Makes sure that all resources of some rows have a dimension; as a rule they do. */
+  #admit(needs: readonly Need[], rows: readonly number[]): void {
+    const isKnown = (vector: ResourceVector): boolean => this.#dimensions.knows(vector);
+    if (rows.every((i) => isKnown(needs[i]!.aggregate) && isKnown(needs[i]!.minUnit))) return;
+    this.#dimensions.admit(rows.flatMap((i) => [needs[i]!.aggregate, needs[i]!.minUnit]));
   }
 
   #reportedBy(cluster: number): Reported {
@@ -193,18 +218,23 @@ export class DemandLedger {
   }
 
   /**
-   * Finds the rows that are on record under the same key and in the same rank, and returns those of them whose amounts
-   * are others now. Returns null if two rows share a key.
+   * Finds those of the other rows that are on record under the same key and in the same rank, and returns those of them
+   * whose amounts are others now. Returns null if two rows share a key.
    */
-  #recognise(cluster: number, needs: readonly Need[], origin: Int32Array): number[] | null {
+  #recognise(
+    cluster: number,
+    needs: readonly Need[],
+    origin: Int32Array,
+    others: readonly number[],
+  ): number[] | null {
     const { offset, length } = this.rowsOf(cluster);
-    const taken = staying(origin, length);
+    const taken = this.#staying(origin, length);
     const amended: number[] = [];
     const unknown: Need[] = [];
-    for (let i = 0; i < needs.length; i++) {
-      if (origin[i] !== NOWHERE) continue;
+    for (const i of others) {
       const need = needs[i]!;
-      const row = this.#findRow(keyOf(need), offset, length);
+      const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
+      const row = this.#rowWith(key, offset, length);
       if (row === undefined) {
         unknown.push(need);
         continue;
@@ -216,23 +246,47 @@ export class DemandLedger {
       if (!this.aggregate.holds(row, need.aggregate) || !this.minUnit.holds(row, need.minUnit))
         amended.push(i);
     }
-    return mergeNeeds(unknown).length < unknown.length ? null : amended;
+    return haveSharedKeys(unknown) ? null : amended;
+  }
+
+  /** By place, of so many: 1 if a row of the report stood there before. Good until the next call. */
+  #staying(origin: Int32Array, length: number): Uint8Array {
+    this.#stays = withRoom(this.#stays, length);
+    return markStaying(origin, this.#stays.subarray(0, length));
   }
 
   /** The row among a cluster's that has a key. */
-  #findRow(wanted: NeedKey, offset: number, length: number): number | undefined {
-    const key = this.#keys.find(wanted);
+  #rowWith(key: number, offset: number, length: number): number | undefined {
     const row = this.#rowOf[key];
     // Where a key is nobody's any more, or another's, an old row may still be written down.
     if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
     return this.key[row] === key ? row : undefined;
   }
 
-  /** Whether a Need comes before a row of its cluster in rank order. */
-  #isAhead(need: Need, row: number): boolean {
+  /** Takes hold of keys and profiles of rows that are new, and puts the rows in rank order. */
+  #arrivals(cluster: number, needs: readonly Need[], added: readonly number[]): readonly Arrival[] {
+    const arrivals = added.map((index): Arrival => {
+      const need = needs[index]!;
+      const key = this.#keys.holdIn(cluster, need.profile.fingerprint, need.group);
+      return { need, index, key, profile: this.profiles.hold(need.profile) };
+    });
+    this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
+    const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
+    return arrivals.sort(
+      (a, b) =>
+        precedence(b) - precedence(a) ||
+        a.need.firstSeenMs - b.need.firstSeenMs ||
+        this.#keys.compare(a.key, b.key),
+    );
+  }
+
+  /** Whether a row that is new comes before another of its cluster in rank order. */
+  #isAhead({ need, key, profile }: Arrival, row: number): boolean {
     const order =
-      this.precedence[row]! - precedenceOf(need.profile) || need.firstSeenMs - this.firstSeenMs[row]!;
-    return order === 0 ? compareKeys(keyOf(need), this.keyOf(row)) < 0 : order < 0;
+      this.precedence[row]! - this.profiles.entryOf(profile).precedence ||
+      need.firstSeenMs - this.firstSeenMs[row]! ||
+      this.#keys.compare(key, this.key[row]!);
+    return order < 0;
   }
 
   /** Puts a roll-up that `check` has just made in the place of the cluster's rows; one that says the same changes nothing. */
@@ -244,10 +298,9 @@ export class DemandLedger {
     const old = this.rowsOf(number);
     this.#reported[number] = { needs, places: origin };
     if (added.length + amended.length === 0 && needs.length === old.length) return false;
-    this.#changed.add(number);
+    for (const changes of this.#changed) changes.add(number);
     this.revision++;
-    const texts = this.#textsOf(old);
-    const stays = staying(origin, old.length);
+    const stays = this.#staying(origin, old.length);
     const left: Holdings[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
@@ -255,18 +308,17 @@ export class DemandLedger {
     const inRank = this.#rankedIn(old, stays);
     this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
     const current = this.#roomFor(old, needs.length);
-    // Rows take hold of what they share with the old ones before those let go; and no number may change its meaning
-    // before the new keys have their places among the old.
+    // Rows take hold of what they share with the old ones before those let go.
     const outdated: AmountHoldings[] = [];
     for (const i of amended) {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
       if (former !== null) outdated.push(former);
     }
     // In rank order too, so that a cycle reads rows one behind the other where they came together.
-    const fresh = [...added].sort((a, b) => compareRank(needs[a]!, needs[b]!));
-    this.#fill(number, current, needs, origin, fresh, stays);
-    this.#rank(current, needs, origin, fresh, inRank);
-    if (left.length + added.length + outdated.length > 0) this.#placeTexts(texts, current);
+    const fresh = this.#arrivals(number, needs, added);
+    this.#fill(number, current, origin, fresh, stays);
+    this.#rank(current, origin, fresh, inRank);
+    this.#placeTexts(current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const holdings of left) this.#release(holdings);
     this.#rowsOf[number] = current;
@@ -322,37 +374,30 @@ export class DemandLedger {
   #fill(
     cluster: number,
     { offset }: ClusterRows,
-    needs: readonly Need[],
     origin: Int32Array,
-    fresh: readonly number[],
+    fresh: readonly Arrival[],
     stays: Uint8Array,
   ): void {
     let place = 0;
-    for (const i of fresh) {
+    for (const arrival of fresh) {
       while (stays[place] === 1) place++;
-      this.#write(offset + place, cluster, needs[i]!);
-      origin[i] = place++;
+      this.#write(offset + place, cluster, arrival);
+      origin[arrival.index] = place++;
     }
   }
 
   /** Puts the rows that are new in between those that stay; both are in rank order. */
-  #rank(
-    { offset }: ClusterRows,
-    needs: readonly Need[],
-    origin: Int32Array,
-    fresh: readonly number[],
-    inRank: Uint32Array,
-  ): void {
+  #rank({ offset }: ClusterRows, origin: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
     let next = 0;
     let end = offset;
     for (let i = 0; i < inRank.length; i++) {
       const row = offset + inRank[i]!;
-      while (next < fresh.length && this.#isAhead(needs[fresh[next]!]!, row)) {
-        this.ranked[end++] = offset + origin[fresh[next++]!]!;
+      while (next < fresh.length && this.#isAhead(fresh[next]!, row)) {
+        this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
       }
       this.ranked[end++] = row;
     }
-    while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!]!;
+    while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
   }
 
   /** Takes rows, with everything they hold, to another place. */
@@ -370,13 +415,14 @@ export class DemandLedger {
     for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
   }
 
-  #write(row: number, cluster: number, need: Need): void {
+  #write(row: number, cluster: number, { need, key, profile }: Arrival): void {
     this.cluster[row] = cluster;
-    this.key[row] = this.#keys.hold(keyOf(need));
-    this.#rowOf[this.key[row]!] = row;
-    this.profile[row] = this.profiles.hold(need.profile);
+    this.key[row] = key;
+    this.text[row] = UNPLACED;
+    this.#rowOf[key] = row;
+    this.profile[row] = profile;
     this.firstSeenMs[row] = need.firstSeenMs;
-    const entry = this.profiles.entryOf(this.profile[row]!);
+    const entry = this.profiles.entryOf(profile);
     this.precedence[row] = entry.precedence;
     this.spreads[row] = entry.spreadKey === undefined ? 0 : 1;
     this.same[row] = entry.sameKey === undefined ? 0 : 1;
@@ -388,24 +434,21 @@ export class DemandLedger {
   #writeAmounts(row: number, need: Need): void {
     const { profile } = this.profiles.entryOf(this.profile[row]!);
     this.minUnit.set(row, need.minUnit);
-    this.pattern[row] = this.#patterns.hold(
-      profile.requirements,
-      need.minUnit,
-      canonicalResources(need.minUnit),
-    );
+    const { amounts } = this.#texts.of(this.minUnit, row, need.minUnit);
+    this.pattern[row] = this.#patterns.hold(profile.requirements, need.minUnit, amounts);
     this.#writeAggregate(row, need);
   }
 
-  #writeAggregate(row: number, { cluster, aggregate }: Need): void {
+  #writeAggregate(row: number, { aggregate }: Need): void {
     this.aggregate.set(row, aggregate);
     this.empty[row] = isZero(aggregate) ? 1 : 0;
     if (this.same[row] === 0) return;
     const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
-    const amounts = canonicalResources(aggregate);
+    const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
     this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate, amounts);
     this.foldPattern[row] = this.#patterns.hold(stripped.requirements, aggregate, amounts);
-    const key = { cluster, fingerprint: stripped.fingerprint, group: `fold:${amounts}` };
-    this.foldKey[row] = this.#keys.hold(key);
+    this.foldKey[row] = this.#keys.holdIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
+    this.foldText[row] = UNPLACED;
   }
 
   /**
@@ -422,28 +465,55 @@ export class DemandLedger {
     return amounts;
   }
 
-  /** Keys of a cluster's rows and folds in the order of their texts; 0 in between is none. */
-  #textsOf({ offset, length }: ClusterRows): Uint32Array {
-    const texts = new Uint32Array(2 * length);
-    for (let row = offset; row < offset + length; row++) {
-      texts[this.text[row]!] = this.key[row]!;
-      if (this.same[row] === 1) texts[this.foldText[row]!] = this.foldKey[row]!;
+  /**
+   * Gives keys of rows, and of their folds, that have none yet their places in the order of texts, among those of the same
+   * precedence and age if any of them may fold. Ties in rank are broken by it; comparing texts here, once, leaves numbers
+   * to the cycle.
+   */
+  #placeTexts({ offset, length }: ClusterRows): void {
+    const { firstSeenMs, foldText, precedence, ranked, same, text } = this;
+    const end = offset + length;
+    for (let from = offset, to = from; from < end; from = to) {
+      const first = ranked[from]!;
+      let folds = false;
+      let placed = true;
+      for (; to < end; to++) {
+        const row = ranked[to]!;
+        if (precedence[row] !== precedence[first] || firstSeenMs[row] !== firstSeenMs[first]) break;
+        folds ||= same[row] === 1;
+        placed &&= text[row] !== UNPLACED && (same[row] === 0 || foldText[row] !== UNPLACED);
+      }
+      if (folds && !placed) this.#arrange(from, to);
     }
-    return texts;
   }
 
-  /** Ties in rank are broken by the text of the key; comparing texts once here leaves numbers to the cycle. */
-  #placeTexts(before: Uint32Array, { offset, length }: ClusterRows): void {
-    const wanted = new Uint32Array(2 * length);
-    for (let i = 0; i < length; i++) {
-      wanted[2 * i] = this.key[offset + i]!;
-      wanted[2 * i + 1] = this.same[offset + i] === 1 ? this.foldKey[offset + i]! : this.key[offset + i]!;
+  /** Arranges the keys of rows that stand in rank order from one place up to another. */
+  #arrange(from: number, to: number): void {
+    const wanted: number[] = [];
+    let end = 0;
+    for (let i = from; i < to; i++) {
+      const row = this.ranked[i]!;
+      wanted.push(this.key[row]!);
+      end = this.#list(this.text[row]!, this.key[row]!, end);
+      if (this.same[row] === 0) continue;
+      wanted.push(this.foldKey[row]!);
+      end = this.#list(this.foldText[row]!, this.foldKey[row]!, end);
     }
-    this.#order.arrange(before, wanted);
-    for (let row = offset; row < offset + length; row++) {
+    this.#order.arrange(this.#arranged.subarray(0, end), wanted);
+    this.#arranged.fill(0, 0, end);
+    for (let i = from; i < to; i++) {
+      const row = this.ranked[i]!;
       this.text[row] = this.#order.placeOf(this.key[row]!);
       if (this.same[row] === 1) this.foldText[row] = this.#order.placeOf(this.foldKey[row]!);
     }
+  }
+
+  /** Lists a key if it has a place; returns where the list ends, which it did at `end`. */
+  #list(place: number, key: number, end: number): number {
+    if (place === UNPLACED) return end;
+    this.#arranged = withRoom(this.#arranged, place + 1);
+    this.#arranged[place] = key;
+    return Math.max(end, place + 1);
   }
 
   #holdingsOf(row: number): Holdings {
@@ -483,22 +553,22 @@ export class DemandLedger {
   #reserve(needed: number): void {
     if (needed <= this.key.length) return;
     const capacity = grownCapacity(this.key.length, needed);
-    this.ranked = extended(this.ranked, sharedUint32(capacity));
-    this.cluster = extended(this.cluster, sharedUint32(capacity));
-    this.key = extended(this.key, sharedUint32(capacity));
-    this.profile = extended(this.profile, sharedUint32(capacity));
-    this.pattern = extended(this.pattern, sharedUint32(capacity));
-    this.same = extended(this.same, sharedUint8(capacity));
-    this.precedence = extended(this.precedence, sharedFloat64(capacity));
-    this.spreads = extended(this.spreads, sharedUint8(capacity));
-    this.wholePattern = extended(this.wholePattern, sharedUint32(capacity));
-    this.foldPattern = extended(this.foldPattern, sharedUint32(capacity));
-    this.foldProfile = extended(this.foldProfile, sharedUint32(capacity));
-    this.foldKey = extended(this.foldKey, sharedUint32(capacity));
-    this.text = extended(this.text, sharedUint32(capacity));
-    this.foldText = extended(this.foldText, sharedUint32(capacity));
-    this.empty = extended(this.empty, sharedUint8(capacity));
-    this.firstSeenMs = extended(this.firstSeenMs, sharedFloat64(capacity));
+    this.ranked = extended(this.ranked, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.key = extended(this.key, capacity);
+    this.profile = extended(this.profile, capacity);
+    this.pattern = extended(this.pattern, capacity);
+    this.same = extended(this.same, capacity);
+    this.precedence = extended(this.precedence, capacity);
+    this.spreads = extended(this.spreads, capacity);
+    this.wholePattern = extended(this.wholePattern, capacity);
+    this.foldPattern = extended(this.foldPattern, capacity);
+    this.foldProfile = extended(this.foldProfile, capacity);
+    this.foldKey = extended(this.foldKey, capacity);
+    this.text = extended(this.text, capacity);
+    this.foldText = extended(this.foldText, capacity);
+    this.empty = extended(this.empty, capacity);
+    this.firstSeenMs = extended(this.firstSeenMs, capacity);
   }
 }
 
@@ -508,9 +578,8 @@ function refuseStray(cluster: string, need: Need, index: number): never {
   throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${index}].cluster` });
 }
 
-function* vectorsOf(needs: readonly Need[]): Generator<ResourceVector> {
-  for (const need of needs) {
-    yield need.aggregate;
-    yield need.minUnit;
-  }
+/** Whether two rows of a cluster have the same key. Groups are names of jobs, and as a rule all different. */
+function haveSharedKeys(needs: readonly Need[]): boolean {
+  if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
+  return mergeNeeds(needs).length < needs.length;
 }

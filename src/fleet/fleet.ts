@@ -21,8 +21,13 @@ export class Fleet {
   readonly domains = new DomainTable(this.classes);
   /** Tells everyone who watches which clusters' rows, or whose view of the machines, have changed. */
   readonly changes = new Changes();
-  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changes);
-  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, this.changes);
+  /** Of these, those where it may have changed which rows there are, which of them may fold, or what they wait for. */
+  readonly reshaped = new Changes();
+  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changes, this.reshaped);
+  readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, [
+    this.changes,
+    this.reshaped,
+  ]);
   /** Measured median drain by instance type, for machines that arrive. */
   readonly drainSecondsOfType = new Map<string, number>();
 

@@ -92,7 +92,8 @@ class Freeze {
   #measurements = 0;
   /** By cluster: the last accepted roll-up. */
   readonly #rollUps = new Map<string, RollUp>();
-  readonly #changed = new Set<string>();
+  readonly #slots: number[] = [];
+  readonly #removed: string[] = [];
   readonly #sightings: Seen[] = [];
   readonly #refused: RefusedEntry[] = [];
 
@@ -112,19 +113,12 @@ class Freeze {
   finish(): AppliedChanges {
     this.#tellMeasured();
     this.#write();
-    const { machines, demand, clusters } = this.#fleet;
+    const { demand, clusters } = this.#fleet;
     const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
-    const slots: number[] = [];
-    const removed: string[] = [];
-    for (const id of this.#changed) {
-      const slot = machines.slotOf(id);
-      if (slot === undefined) removed.push(id);
-      else slots.push(slot);
-    }
     return {
       clusters: changed.map(([cluster]) => clusters.find(cluster)).sort((a, b) => a - b),
-      slots: slots.sort((a, b) => a - b),
-      removed,
+      slots: this.#slots.sort((a, b) => a - b),
+      removed: this.#removed,
       sightings: this.#sightings,
       refused: this.#refused,
     };
@@ -174,12 +168,16 @@ class Freeze {
     const known = draft.standing;
     const current = known === null ? null : this.#factsOf(draft);
     const standing = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
-    const facts = this.#factsFrom(machine, current);
+    const seen = this.#factsFrom(machine, current);
+    const isAlike = current !== null && sameFacts(current, seen);
     // Most records of a List say nothing new and cost nothing more.
-    if (known !== null && sameStanding(known, standing) && sameFacts(current!, facts)) return;
-    this.#fleet.classes.admit([machine]);
+    if (known !== null && isAlike && sameStanding(known, standing)) return;
+    if (!isAlike) this.#fleet.classes.admit([machine]);
     this.#report(machine.id, known?.state ?? null, machine.state);
-    this.#draft(machine.id, { ...draft, standing, facts, measured: this.#measurements });
+    // What is as it was said to be need not be compared again.
+    const facts = isAlike ? draft.facts : seen;
+    const measured = isAlike ? draft.measured : this.#measurements;
+    this.#draft(machine.id, { ...draft, standing, facts, measured });
   }
 
   #lose(id: string): void {
@@ -304,18 +302,22 @@ class Freeze {
   #write(): void {
     if (this.#drafts.size === 0) return;
     this.#fleet.machines.batch(() => {
-      for (const [id, draft] of this.#drafts) if (this.#writeOne(id, draft)) this.#changed.add(id);
+      for (const [id, draft] of this.#drafts) this.#writeOne(id, draft);
     });
   }
 
-  /** Writes what differs from the columns; false if nothing does. */
-  #writeOne(id: string, draft: Draft): boolean {
+  /** Writes what differs from the columns, if anything does. */
+  #writeOne(id: string, draft: Draft): void {
     const { machines } = this.#fleet;
     const { slot, standing } = draft;
-    if (standing === null) machines.remove(id);
-    else if (slot === undefined) machines.put({ id, ...standing, ...this.#factsOf(draft) });
-    else return this.#rewrite(slot, standing, this.#hasFacts(draft) ? this.#factsOf(draft) : null);
-    return slot !== undefined || standing !== null;
+    if (standing !== null) {
+      if (slot === undefined) this.#slots.push(machines.put({ id, ...standing, ...this.#factsOf(draft) }));
+      else if (this.#rewrite(slot, standing, this.#hasFacts(draft) ? this.#factsOf(draft) : null))
+        this.#slots.push(slot);
+    } else if (slot !== undefined) {
+      machines.remove(id);
+      this.#removed.push(id);
+    }
   }
 
   #hasFacts({ facts }: Draft): boolean {

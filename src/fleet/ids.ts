@@ -1,70 +1,98 @@
 // Machine ids and their slots. A slot is a machine's place in the columns for as long as it is on record; the order of
 // ids, by which ties are broken, is kept as a number per slot so that nobody compares texts in a cycle.
 
-import { compareText } from '../model/index.ts';
+import { hashOf, KeyIndex } from './key-index.ts';
+import { Texts } from './texts.ts';
 
 export class IdTable {
-  readonly #ids: string[] = [];
-  readonly #slots = new Map<string, number>();
+  readonly #texts = new Texts();
+  /** Finds slots plus one: no number is 0. */
+  readonly #index = new KeyIndex();
+  #size = 0;
   readonly #free: number[] = [];
   /** Slots in id order, and those whose id came or went since that order was made. */
-  #sorted: number[] = [];
+  #sorted: Uint32Array = new Uint32Array(0);
   #added: number[] = [];
   readonly #removed = new Set<number>();
 
   /** Ids on record. */
   get count(): number {
-    return this.#slots.size;
+    return this.#index.count;
   }
 
   /** One more than the largest slot in use. */
   get size(): number {
-    return this.#ids.length;
+    return this.#size;
   }
 
   idOf(slot: number): string {
-    return this.#ids[slot]!;
+    return this.#texts.textOf(slot);
   }
 
   slotOf(id: string): number | undefined {
-    return this.#slots.get(id);
+    const number = this.#index.find(hashOf(0, 0, id), (found) => this.#texts.has(found - 1, id));
+    return number === 0 ? undefined : number - 1;
   }
 
   /** A slot for a new id; it has no place in the order before the next `settle`. */
   add(id: string): number {
-    const slot = this.#free.pop() ?? this.#ids.length;
-    this.#ids[slot] = id;
-    this.#slots.set(id, slot);
+    const slot = this.#free.pop() ?? this.#size++;
+    this.#texts.set(slot, id);
+    this.#index.add(slot + 1, hashOf(0, 0, id));
     this.#added.push(slot);
     return slot;
   }
 
   /** Forgets an id. Its slot is not given out again before the next `settle`. */
-  remove(id: string, slot: number): void {
-    this.#slots.delete(id);
+  remove(slot: number): void {
+    this.#index.remove(slot + 1, hashOf(0, 0, this.idOf(slot)));
     this.#removed.add(slot);
   }
 
   /** Writes every id's place in id order into the column; the order among old ids does not change by it. */
   settle(ordinal: Uint32Array): void {
     if (this.#added.length + this.#removed.size === 0) return;
-    const added = this.#added.filter((slot) => !this.#removed.has(slot));
-    added.sort((a, b) => compareText(this.#ids[a]!, this.#ids[b]!));
-    const merged: number[] = [];
-    let next = 0;
-    for (const slot of this.#sorted) {
-      if (this.#removed.has(slot)) continue;
-      while (next < added.length && compareText(this.#ids[added[next]!]!, this.#ids[slot]!) < 0) {
-        merged.push(added[next++]!);
-      }
-      merged.push(slot);
-    }
-    while (next < added.length) merged.push(added[next++]!);
-    for (let i = 0; i < merged.length; i++) ordinal[merged[i]!] = i;
-    this.#sorted = merged;
+    const removed = this.#removed;
+    const kept = removed.size === 0 ? this.#sorted : this.#sorted.filter((slot) => !removed.has(slot));
+    const added = this.#added.filter((slot) => !removed.has(slot));
+    this.#sorted = this.#merged(kept, Uint32Array.from(added));
+    for (let i = 0; i < this.#sorted.length; i++) ordinal[this.#sorted[i]!] = i;
     this.#added = [];
     // One by one: as arguments of a single call, the slots of a large loss overflow the stack.
-    for (const slot of this.#removed) this.#free.push(slot);
-    this.#removed.clear();
+    for (const slot of removed) {
+      this.#texts.remove(slot);
+      this.#free.push(slot);
+    }
+    removed.clear();
+    this.#texts.tidy(this.#sorted);
+  }
+
+  /** Slots in id order, with others in between. */
+  #merged(sorted: Uint32Array, added: Uint32Array): Uint32Array {
+    if (added.length === 0) return sorted;
+    added.sort((a, b) => this.#texts.compare(a, b));
+    if (sorted.length === 0) return added;
+    const merged = new Uint32Array(sorted.length + added.length);
+    let copied = 0;
+    for (let i = 0; i < added.length; i++) {
+      const end = this.#placeOf(added[i]!, sorted, copied);
+      merged.set(sorted.subarray(copied, end), copied + i);
+      merged[end + i] = added[i]!;
+      copied = end;
+    }
+    merged.set(sorted.subarray(copied), copied + added.length);
+    return merged;
+  }
+
+  /** Where a slot belongs among sorted ones, from a place on. */
+  #placeOf(slot: number, sorted: Uint32Array, from: number): number {
+    let low = from;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#texts.compare(sorted[middle]!, slot) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

@@ -1,16 +1,13 @@
 // Finds numbers by hash: a table of places, each empty (0) or taken by a number, with those that want one place in the
 // places behind it. It holds nothing but numbers, so that a million keys cost no texts and no entries of a Map.
 
-import { grownCapacity } from './columns.ts';
-
 const SMALLEST = 64;
 /** Whoever chooses names for many keys must not be able to choose their places. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 
 export class KeyIndex {
-  #places = new Uint32Array(SMALLEST);
-  /** By number. */
-  #hashes = new Uint32Array(SMALLEST);
+  /** Two numbers for each place: what has it, and its hash, so that looking along them is looking at one part of memory. */
+  #places = new Uint32Array(2 * SMALLEST);
   #count = 0;
 
   get count(): number {
@@ -21,53 +18,53 @@ export class KeyIndex {
   find(hash: number, isIt: (number: number) => boolean): number {
     const places = this.#places;
     const mask = places.length - 1;
-    for (let at = hash & mask; places[at] !== 0; at = (at + 1) & mask) {
-      const number = places[at]!;
-      if (this.#hashes[number] === hash && isIt(number)) return number;
+    for (let at = placeOf(hash, mask); places[at] !== 0; at = (at + 2) & mask) {
+      if (places[at + 1] === hash && isIt(places[at]!)) return places[at]!;
     }
     return 0;
   }
 
   add(number: number, hash: number): void {
-    if (++this.#count * 2 > this.#places.length) this.#grow();
-    if (number >= this.#hashes.length) {
-      const hashes = new Uint32Array(grownCapacity(this.#hashes.length, number + 1));
-      hashes.set(this.#hashes);
-      this.#hashes = hashes;
-    }
-    this.#hashes[number] = hash;
-    this.#put(number);
+    if (++this.#count * 4 > this.#places.length) this.#grow();
+    this.#put(number, hash);
   }
 
-  remove(number: number): void {
+  remove(number: number, hash: number): void {
     const places = this.#places;
     const mask = places.length - 1;
-    let gap = this.#hashes[number]! & mask;
-    while (places[gap] !== number) gap = (gap + 1) & mask;
+    let gap = placeOf(hash, mask);
+    while (places[gap] !== number) gap = (gap + 2) & mask;
     // Whatever stands behind and may not be found across a gap moves into it.
-    for (let at = (gap + 1) & mask; places[at] !== 0; at = (at + 1) & mask) {
-      const wanted = this.#hashes[places[at]!]! & mask;
+    for (let at = (gap + 2) & mask; places[at] !== 0; at = (at + 2) & mask) {
+      const wanted = placeOf(places[at + 1]!, mask);
       if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
       places[gap] = places[at]!;
+      places[gap + 1] = places[at + 1]!;
       gap = at;
     }
     places[gap] = 0;
     this.#count--;
   }
 
-  #put(number: number): void {
+  #put(number: number, hash: number): void {
     const places = this.#places;
     const mask = places.length - 1;
-    let at = this.#hashes[number]! & mask;
-    while (places[at] !== 0) at = (at + 1) & mask;
+    let at = placeOf(hash, mask);
+    while (places[at] !== 0) at = (at + 2) & mask;
     places[at] = number;
+    places[at + 1] = hash;
   }
 
   #grow(): void {
     const old = this.#places;
     this.#places = new Uint32Array(old.length * 2);
-    for (const number of old) if (number !== 0) this.#put(number);
+    for (let at = 0; at < old.length; at += 2) if (old[at] !== 0) this.#put(old[at]!, old[at + 1]!);
   }
+}
+
+/** Where the place that a hash wants begins. */
+function placeOf(hash: number, mask: number): number {
+  return (hash << 1) & mask;
 }
 
 /** The hash of a key of two numbers and a text. */

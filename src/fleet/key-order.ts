@@ -1,8 +1,6 @@
-// The order of a cluster's keys by text: ties in rank are broken by it. It is kept as a place for each key, so that a
-// cycle compares numbers, and a few new keys are put into the order of the many old ones.
+// The order of keys by text, as a place for each key: a few new ones are put into the order of the many old ones.
 
-import { compareText } from '../model/index.ts';
-import { extended, grownCapacity } from './columns.ts';
+import { withRoom } from './columns.ts';
 import type { KeyTable } from './names.ts';
 
 /** In the place of a key that is wanted and has none yet, and of one that is about to get one. */
@@ -11,28 +9,29 @@ const LISTED = 2 ** 32 - 2;
 
 export class KeyOrder {
   readonly #keys: KeyTable;
-  /** By key. What was put there for another cluster is never read. */
+  /** By key. What was put there another time is never read. */
   #place = new Uint32Array(0);
-  /** By fingerprint: its rank among those being arranged, if `#rankedFor` says that it has one in this round. */
-  #rank = new Float64Array(0);
-  #rankedFor = new Uint32Array(0);
-  #round = 0;
+  /** Keys being arranged that have their order already. */
+  #old = new Uint32Array(0);
 
   constructor(keys: KeyTable) {
     this.#keys = keys;
   }
 
   /** Puts keys of one cluster, some of them named twice, in order. `before` are keys whose order is known; 0 is none. */
-  arrange(before: Uint32Array, wanted: Uint32Array): void {
-    if (this.#place.length < this.#keys.size) {
-      const capacity = grownCapacity(this.#place.length, this.#keys.size);
-      this.#place = extended(this.#place, new Uint32Array(capacity));
-    }
+  arrange(before: Uint32Array, wanted: readonly number[]): void {
+    this.#place = withRoom(this.#place, this.#keys.size);
     const place = this.#place;
     for (let i = 0; i < wanted.length; i++) place[wanted[i]!] = WANTED;
-    const old = this.#list(before);
-    const order = this.#merged(old, this.#list(wanted));
-    for (let i = 0; i < order.length; i++) place[order[i]!] = i;
+    this.#old = withRoom(this.#old, before.length);
+    let old = 0;
+    for (let i = 0; i < before.length; i++) {
+      const key = before[i]!;
+      if (place[key] !== WANTED) continue;
+      place[key] = LISTED;
+      this.#old[old++] = key;
+    }
+    this.#merge(old, this.#fresh(wanted));
   }
 
   /** The place of a key among those last arranged. */
@@ -40,91 +39,41 @@ export class KeyOrder {
     return this.#place[key]!;
   }
 
-  /** Those of the keys that are wanted and not listed yet. */
-  #list(keys: Uint32Array): Uint32Array {
+  /** Keys that are wanted and have no order yet, in theirs. */
+  #fresh(wanted: readonly number[]): number[] {
     const place = this.#place;
-    const listed = new Uint32Array(keys.length);
-    let count = 0;
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i]!;
+    const fresh: number[] = [];
+    for (let i = 0; i < wanted.length; i++) {
+      const key = wanted[i]!;
       if (place[key] !== WANTED) continue;
       place[key] = LISTED;
-      listed[count++] = key;
+      fresh.push(key);
     }
-    return listed.subarray(0, count);
+    return fresh.sort((a, b) => this.#keys.compare(a, b));
   }
 
-  #merged(old: Uint32Array, fresh: Uint32Array): Uint32Array {
-    if (fresh.length === 0) return old;
-    this.#rankFingerprints(old, fresh);
-    const rank = this.#rank;
-    const compare = (a: number, b: number): number =>
-      rank[this.#keys.fingerprintOf(a)]! - rank[this.#keys.fingerprintOf(b)]! ||
-      compareText(this.#keys.groupOf(a), this.#keys.groupOf(b));
-    fresh.sort(compare);
-    const merged = new Uint32Array(old.length + fresh.length);
-    let copied = 0;
+  /** Gives the old keys, of which there are so many, and fresh ones their places. */
+  #merge(count: number, fresh: readonly number[]): void {
+    const place = this.#place;
+    const old = this.#old;
+    let placed = 0;
     for (let i = 0; i < fresh.length; i++) {
-      const key = fresh[i]!;
-      const end = firstFrom(copied, old.length, (at) => compare(old[at]!, key) > 0);
-      while (copied < end) merged[copied + i] = old[copied++]!;
-      merged[copied + i] = key;
+      const end = this.#firstBehind(fresh[i]!, placed, count);
+      while (placed < end) place[old[placed]!] = placed++ + i;
+      place[fresh[i]!] = placed + i;
     }
-    while (copied < old.length) merged[copied + fresh.length] = old[copied++]!;
-    return merged;
+    while (placed < count) place[old[placed]!] = placed++ + fresh.length;
   }
 
-  /** Fingerprints are long: only one that none of the old keys has is compared with others. */
-  #rankFingerprints(old: Uint32Array, fresh: Uint32Array): void {
-    const { fingerprints } = this.#keys;
-    if (this.#rank.length < fingerprints) {
-      const capacity = grownCapacity(this.#rank.length, fingerprints);
-      this.#rank = extended(this.#rank, new Float64Array(capacity));
-      this.#rankedFor = extended(this.#rankedFor, new Uint32Array(capacity));
+  /** The first of the old keys, from one on and below another, that comes behind a key; else that other. */
+  #firstBehind(key: number, from: number, to: number): number {
+    let low = from;
+    let high = to;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#keys.compare(this.#old[middle]!, key) > 0) high = middle;
+      else low = middle + 1;
     }
-    this.#round++;
-    // Keys in whose place their fingerprint can be read, in order.
-    const known: number[] = [];
-    let last = 0;
-    for (let i = 0; i < old.length; i++) {
-      const fingerprint = this.#keys.fingerprintOf(old[i]!);
-      if (fingerprint === last) continue;
-      this.#setRank(fingerprint, known.length);
-      known.push(old[i]!);
-      last = fingerprint;
-    }
-    const unknown = new Map<number, string>();
-    for (const key of fresh) {
-      const fingerprint = this.#keys.fingerprintOf(key);
-      if (this.#rankedFor[fingerprint] !== this.#round) unknown.set(fingerprint, this.#textOf(key));
-    }
-    const sorted = [...unknown].sort(([, a], [, b]) => compareText(a, b));
-    let next = 0;
-    for (const [i, [fingerprint, text]] of sorted.entries()) {
-      next = firstFrom(next, known.length, (at) => compareText(this.#textOf(known[at]!), text) > 0);
-      // Between the known ones at next - 1 and next, and behind the unknown ones before it.
-      this.#setRank(fingerprint, next - 1 + (i + 1) / (sorted.length + 1));
-    }
+    return low;
   }
-
-  #setRank(fingerprint: number, rank: number): void {
-    this.#rank[fingerprint] = rank;
-    this.#rankedFor[fingerprint] = this.#round;
-  }
-
-  #textOf(key: number): string {
-    return this.#keys.keyOf(key).fingerprint;
-  }
-}
-
-/** The first number from `low` on, and below `high`, of which something holds that holds of all behind it; else `high`. */
-function firstFrom(low: number, high: number, holds: (i: number) => boolean): number {
-  let from = low;
-  let to = high;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (holds(middle)) to = middle;
-    else from = middle + 1;
-  }
-  return from;
 }

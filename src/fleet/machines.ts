@@ -1,12 +1,12 @@
 // The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
 // write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
 
-import { isBound, type LedgerMachine, MachineState, type NeedKey, type Stamp } from '../model/index.ts';
+import { isBound, type LedgerMachine, MachineState, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
 import { ChangeLog } from './changelog.ts';
 import { Changes } from './changes.ts';
 import type { ClassFacts, ClassTable } from './classes.ts';
-import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32 } from './columns.ts';
+import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32, withRoom } from './columns.ts';
 import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import type { KeyTable, NameTable } from './names.ts';
@@ -51,6 +51,7 @@ export class MachineLedger {
   readonly clusters: NameTable;
   readonly keys: KeyTable;
   readonly #changed: Changes;
+  readonly #reshaped: Changes;
   readonly stamps = new StampTable();
   readonly arena = new RunArena();
 
@@ -71,6 +72,8 @@ export class MachineLedger {
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
+  /** By slot: zeros for the next batch. */
+  #marks = new Uint8Array(0);
 
   readonly #bound: (BoundRuns | undefined)[] = [];
   /** Free plain Idle and Speculative machines by class: not held, and Idle ones without target and penalty. */
@@ -109,9 +112,13 @@ export class MachineLedger {
   readonly #clockOrder = (a: number, b: number): number =>
     this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
-  /** `changed` is told of the clusters whose rows see other machines than before. */
-  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes) {
+  /**
+   * `changed` is told of the clusters whose rows see other machines than before, `reshaped` of those with a row that has a
+   * machine that names it, or that is on its way to it, where it had none, or none where it had one.
+   */
+  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes, reshaped: Changes) {
     this.#changed = changed;
+    this.#reshaped = reshaped;
     this.classes = classes;
     this.clusters = clusters;
     this.keys = keys;
@@ -223,7 +230,8 @@ export class MachineLedger {
       change();
       return;
     }
-    const batch = new RunBatch(this.arena, this.size);
+    this.#marks = withRoom(this.#marks, this.size);
+    const batch = new RunBatch(this.arena, this.#marks);
     this.#batch = batch;
     try {
       change();
@@ -273,7 +281,7 @@ export class MachineLedger {
     this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.state[slot] = 0;
-    this.#ids.remove(id, slot);
+    this.#ids.remove(slot);
   }
 
   /** How many machines name a key, by stamp or target, in any state. */
@@ -299,10 +307,16 @@ export class MachineLedger {
     if (key === 0) return;
     if (key >= this.owned.length) {
       const capacity = grownCapacity(this.owned.length, key + 1);
-      this.owned = extended(this.owned, sharedUint32(capacity));
-      this.coming = extended(this.coming, sharedUint32(capacity));
+      this.owned = extended(this.owned, capacity);
+      this.coming = extended(this.coming, capacity);
     }
     this.owned[key]! += by;
+    this.#noteFirst(this.owned[key]!, by, key);
+  }
+
+  /** Notes the cluster of a key that has its first machine, or has lost its last. */
+  #noteFirst(count: number, by: 1 | -1, key: number): void {
+    if (count === (by === 1 ? 1 : 0)) this.#reshaped.add(this.keys.clusterOf(key));
   }
 
   /** The machine of a class with the smallest id, whatever its state. */
@@ -329,8 +343,7 @@ export class MachineLedger {
     const old = this.stamp[slot]!;
     if (stamp !== undefined) this.stamp[slot] = this.stamps.hold(stamp);
     const current = this.stamps.stampOf(this.stamp[slot]!);
-    const bound = this.clusters.nameOf(this.cluster[slot]!);
-    this.#name(this.stampKey, slot, this.#stampKeyOf(bound, current));
+    this.#name(this.stampKey, slot, this.#stampKeyOf(this.cluster[slot]!, current));
     if (stamp !== undefined) this.stamps.release(old);
   }
 
@@ -344,10 +357,8 @@ export class MachineLedger {
   }
 
   // A stamp belongs to the row of the cluster the machine is bound to; without a cluster it is nobody's.
-  #stampKeyOf(cluster: string, stamp: Stamp | null): number {
-    if (stamp === null || cluster === '') return 0;
-    const key: NeedKey = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
-    return this.keys.hold(key);
+  #stampKeyOf(cluster: number, stamp: Stamp | null): number {
+    return stamp === null || cluster === 0 ? 0 : this.keys.holdIn(cluster, stamp.fingerprint, stamp.group);
   }
 
   /**
@@ -389,25 +400,25 @@ export class MachineLedger {
     this.#touch(slot);
     this.#count(slot, -1);
     const remove = (run: Run, order: SlotOrder): void =>
-      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot);
+      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
     const leaving = this.#leavingRunOf(slot);
     if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
     const key = this.target[slot]!;
-    if (key === 0) return;
-    const targeted = this.#targeted.get(key)!;
-    remove(targeted, this.idOrder);
-    this.#left.add(key);
+    if (key !== 0) {
+      remove(this.#targeted.get(key)!, this.idOrder);
+      this.#left.add(key);
+    }
     if (batch === null) this.#dropEmptyTargets();
+    else batch.left(slot);
   }
 
   /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */
   #touch(slot: number): void {
     if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
-    for (const key of [this.stampKey[slot]!, this.target[slot]!]) {
-      if (key !== 0) this.#changed.add(this.keys.clusterOf(key));
-    }
+    if (this.stampKey[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.stampKey[slot]!));
+    if (this.target[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.target[slot]!));
   }
 
   #dropEmptyTargets(): void {
@@ -432,7 +443,10 @@ export class MachineLedger {
     if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
     this.#counts[at] = (this.#counts[at] ?? 0) + by;
     const key = this.target[slot]!;
-    if (key !== 0 && !isBound(this.stateOf(slot))) this.coming[key]! += by;
+    if (key !== 0 && !isBound(this.stateOf(slot))) {
+      this.coming[key]! += by;
+      this.#noteFirst(this.coming[key]!, by, key);
+    }
     if (this.held[slot] === 1) return;
     this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
     if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
@@ -480,15 +494,15 @@ export class MachineLedger {
 
   #reserve(needed: number): void {
     const capacity = grownCapacity(this.state.length, needed);
-    this.state = extended(this.state, sharedUint8(capacity));
-    this.held = extended(this.held, sharedUint8(capacity));
-    this.classOf = extended(this.classOf, sharedUint32(capacity));
-    this.cluster = extended(this.cluster, sharedUint32(capacity));
-    this.stamp = extended(this.stamp, sharedUint32(capacity));
-    this.stampKey = extended(this.stampKey, sharedUint32(capacity));
-    this.target = extended(this.target, sharedUint32(capacity));
-    this.ordinal = extended(this.ordinal, sharedUint32(capacity));
-    this.idleSinceMs = extended(this.idleSinceMs, sharedFloat64(capacity));
+    this.state = extended(this.state, capacity);
+    this.held = extended(this.held, capacity);
+    this.classOf = extended(this.classOf, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.stamp = extended(this.stamp, capacity);
+    this.stampKey = extended(this.stampKey, capacity);
+    this.target = extended(this.target, capacity);
+    this.ordinal = extended(this.ordinal, capacity);
+    this.idleSinceMs = extended(this.idleSinceMs, capacity);
   }
 }
 

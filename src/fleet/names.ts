@@ -2,7 +2,9 @@
 // arrive; a cycle sees numbers only. Number 0 means "none" everywhere.
 
 import { compareText, type NeedKey } from '../model/index.ts';
+import { withRoom } from './columns.ts';
 import { hashOf, KeyIndex } from './key-index.ts';
+import { OrderedNames } from './ordered-names.ts';
 
 /** Names that stay for the life of the process: clusters. Their number is bounded by the fleet. */
 export class NameTable {
@@ -53,6 +55,10 @@ export class NameTable {
   }
 }
 
+/** Numbers that are kept of a key. */
+const Part = { Cluster: 0, Fingerprint: 1, Hash: 2, Holders: 3 } as const;
+const PARTS = 4;
+
 /**
  * Keys of rows: (cluster, fingerprint, group). Groups come and go with every job, so a key is counted by those
  * who hold it and its number is given out again when nobody does. Fingerprints are long and few: they have numbers of
@@ -60,14 +66,12 @@ export class NameTable {
  */
 export class KeyTable {
   readonly #clusters: NameTable;
-  readonly #fingerprints = new CountedNames();
+  readonly #fingerprints = new OrderedNames();
   readonly #index = new KeyIndex();
   readonly #free: number[] = [];
-  // Columns, by key.
-  readonly #cluster: number[] = [0];
-  readonly #fingerprint: number[] = [0];
+  /** By key, its Parts: together, since whoever looks at one of them looks at the others. */
+  #parts = new Uint32Array(PARTS);
   readonly #group: string[] = [''];
-  readonly #holders: number[] = [0];
 
   constructor(clusters: NameTable) {
     this.#clusters = clusters;
@@ -75,37 +79,47 @@ export class KeyTable {
 
   /** The number of a key, with one more holder. */
   hold(key: NeedKey): number {
-    const fingerprint = this.#fingerprints.hold(key.fingerprint);
-    const cluster = this.#clusters.numberOf(key.cluster);
-    const hash = hashOf(cluster, fingerprint, key.group);
-    let number = this.#find(hash, cluster, fingerprint, key.group);
+    return this.holdIn(this.#clusters.numberOf(key.cluster), key.fingerprint, key.group);
+  }
+
+  /** The same, with its cluster by number. */
+  holdIn(cluster: number, fingerprintText: string, group: string): number {
+    const fingerprint = this.#fingerprints.hold(fingerprintText);
+    const hash = hashOf(cluster, fingerprint, group);
+    let number = this.#find(hash, cluster, fingerprint, group);
     if (number === 0) {
       number = this.#free.pop() ?? this.size;
-      this.#cluster[number] = cluster;
-      this.#fingerprint[number] = fingerprint;
-      this.#group[number] = key.group;
-      this.#holders[number] = 0;
+      this.#parts = withRoom(this.#parts, (number + 1) * PARTS);
+      this.#parts[number * PARTS + Part.Cluster] = cluster;
+      this.#parts[number * PARTS + Part.Fingerprint] = fingerprint;
+      this.#parts[number * PARTS + Part.Hash] = hash;
+      this.#group[number] = group;
       this.#index.add(number, hash);
     }
-    this.#holders[number]!++;
+    this.#parts[number * PARTS + Part.Holders]!++;
     return number;
   }
 
   /** The number of a key that somebody holds, else 0. */
   find(key: NeedKey): number {
     const cluster = this.#clusters.find(key.cluster);
-    const fingerprint = this.#fingerprints.find(key.fingerprint);
-    if (fingerprint === 0 || (cluster === 0 && key.cluster !== '')) return 0;
-    return this.#find(hashOf(cluster, fingerprint, key.group), cluster, fingerprint, key.group);
+    return cluster === 0 && key.cluster !== '' ? 0 : this.findIn(cluster, key.fingerprint, key.group);
+  }
+
+  /** The same, with its cluster by number. */
+  findIn(cluster: number, fingerprintText: string, group: string): number {
+    const fingerprint = this.#fingerprints.find(fingerprintText);
+    if (fingerprint === 0) return 0;
+    return this.#find(hashOf(cluster, fingerprint, group), cluster, fingerprint, group);
   }
 
   #find(hash: number, cluster: number, fingerprint: number, group: string): number {
     return this.#index.find(
       hash,
       (number) =>
-        this.#group[number] === group &&
-        this.#fingerprint[number] === fingerprint &&
-        this.#cluster[number] === cluster,
+        this.#parts[number * PARTS + Part.Fingerprint] === fingerprint &&
+        this.#parts[number * PARTS + Part.Cluster] === cluster &&
+        this.#group[number] === group,
     );
   }
 
@@ -117,86 +131,41 @@ export class KeyTable {
   /** One holder less. */
   release(number: number): void {
     if (number === 0) return;
-    if (--this.#holders[number]! === 0) {
-      this.#index.remove(number);
+    if (--this.#parts[number * PARTS + Part.Holders]! === 0) {
+      this.#index.remove(number, this.#parts[number * PARTS + Part.Hash]!);
       this.#group[number] = '';
       this.#free.push(number);
     }
-    this.#fingerprints.release(this.#fingerprint[number]!);
+    this.#fingerprints.release(this.#fingerprintOf(number));
   }
 
   keyOf(number: number): NeedKey {
     return {
-      cluster: this.#clusters.nameOf(this.#cluster[number]!),
-      fingerprint: this.#fingerprints.nameOf(this.#fingerprint[number]!),
+      cluster: this.#clusters.nameOf(this.clusterOf(number)),
+      fingerprint: this.#fingerprints.nameOf(this.#fingerprintOf(number)),
       group: this.#group[number]!,
     };
   }
 
   /** The number of a key's cluster. */
   clusterOf(number: number): number {
-    return this.#cluster[number]!;
+    return this.#parts[number * PARTS + Part.Cluster]!;
   }
 
-  /** The number of a key's fingerprint: equal for keys that share it, and good for nothing else. */
-  fingerprintOf(number: number): number {
-    return this.#fingerprint[number]!;
-  }
-
-  /** One more than the largest number of a fingerprint. */
-  get fingerprints(): number {
-    return this.#fingerprints.size;
-  }
-
-  groupOf(number: number): string {
-    return this.#group[number]!;
+  /** Negative if key `a` comes before key `b`, of the same cluster, by text. */
+  compare(a: number, b: number): number {
+    const x = this.#fingerprintOf(a);
+    const y = this.#fingerprintOf(b);
+    if (x !== y) return this.#fingerprints.placeOf(x) - this.#fingerprints.placeOf(y);
+    return compareText(this.#group[a]!, this.#group[b]!);
   }
 
   /** One more than the largest number in use. */
   get size(): number {
-    return this.#holders.length;
-  }
-}
-
-/** Names that are forgotten when nobody holds them. No name has number 0. */
-class CountedNames {
-  readonly #numbers = new Map<string, number>();
-  readonly #names: string[] = [''];
-  readonly #holders: number[] = [0];
-  readonly #free: number[] = [];
-
-  /** One more than the largest number in use. */
-  get size(): number {
-    return this.#names.length;
+    return this.#group.length;
   }
 
-  /** The number of a name, with one more holder. */
-  hold(name: string): number {
-    let number = this.#numbers.get(name);
-    if (number === undefined) {
-      number = this.#free.pop() ?? this.#names.length;
-      this.#numbers.set(name, number);
-      this.#names[number] = name;
-      this.#holders[number] = 0;
-    }
-    this.#holders[number]!++;
-    return number;
-  }
-
-  /** The number of a name that somebody holds, else 0. */
-  find(name: string): number {
-    return this.#numbers.get(name) ?? 0;
-  }
-
-  nameOf(number: number): string {
-    return this.#names[number]!;
-  }
-
-  /** One holder less. */
-  release(number: number): void {
-    if (--this.#holders[number]! > 0) return;
-    this.#numbers.delete(this.#names[number]!);
-    this.#names[number] = '';
-    this.#free.push(number);
+  #fingerprintOf(number: number): number {
+    return this.#parts[number * PARTS + Part.Fingerprint]!;
   }
 }

@@ -117,6 +117,8 @@ export class Pattern {
   readonly #classes: ClassTable;
   readonly requirements: readonly Requirement[];
   readonly minUnit: ResourceVector;
+  /** Whether there is a smallest unit at all. */
+  readonly hasUnit: boolean;
   /** Where the table has it; null in the table of another thread, which only mirrors. */
   readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
@@ -135,6 +137,7 @@ export class Pattern {
     this.#classes = classes;
     this.requirements = requirements;
     this.minUnit = minUnit;
+    this.hasUnit = [...minUnit.values()].some((amount) => amount > 0);
     this.place = place;
   }
 
@@ -191,7 +194,7 @@ export class Pattern {
   #work(classNumber: number): number {
     if (classNumber >= this.#flags.length) {
       const capacity = grownCapacity(this.#flags.length, this.#classes.size);
-      this.#flags = extended(this.#flags, sharedUint8(capacity));
+      this.#flags = extended(this.#flags, capacity);
     }
     let flags = KNOWN;
     if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {

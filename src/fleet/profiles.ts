@@ -87,6 +87,6 @@ function entryOf(profile: Profile): ProfileEntry {
 }
 
 /** Precedence as one number: the higher is served first. */
-export function precedenceOf({ priority, interruptionBucket, reclamationBucket }: Profile): number {
+function precedenceOf({ priority, interruptionBucket, reclamationBucket }: Profile): number {
   return ((priority + 2 ** 31) * 32 + interruptionBucket) * 32 + reclamationBucket;
 }

@@ -53,9 +53,9 @@ export function sameObjects(before: Reported, needs: readonly Need[]): Int32Arra
   return origin;
 }
 
-/** By place, of so many: 1 if a row of the report stood there before. */
-export function staying(origin: Int32Array, length: number): Uint8Array {
-  const stays = new Uint8Array(length);
+/** Puts 1 in the places where a row of the report stood before, and 0 in the others. */
+export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
+  stays.fill(0);
   for (let i = 0; i < origin.length; i++) if (origin[i] !== NOWHERE) stays[origin[i]!] = 1;
   return stays;
 }

@@ -67,6 +67,33 @@ export class RunArena {
     run.length = kept - run.offset;
   }
 
+  /** Takes out the slots at some places, by number; every entry moves at most once. */
+  removeAll(run: Run, places: Uint32Array): void {
+    const end = run.offset + run.length;
+    let kept = places[0]!;
+    for (let i = 0; i < places.length; i++) {
+      const next = places[i + 1] ?? end;
+      this.data.copyWithin(kept, places[i]! + 1, next);
+      kept += next - places[i]! - 1;
+    }
+    run.length -= places.length;
+  }
+
+  /** Where a slot stands in a run of which some slots are marked: what the order reads of those may have changed. */
+  placeOf(run: Run, slot: number, order: SlotOrder, marked: Uint8Array): number {
+    let low = run.offset;
+    let high = run.offset + run.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      let probe = middle;
+      while (probe < high && marked[this.data[probe]!] === 1) probe++;
+      if (this.data[probe] === slot && probe < high) return probe;
+      if (probe < high && order(this.data[probe]!, slot) < 0) low = probe + 1;
+      else high = middle;
+    }
+    throw new Error(`slot ${slot} is not where its run should have it`);
+  }
+
   /** Gives back the place of an empty run. */
   giveBack(run: Run): void {
     this.#blocks.giveBack(run);
@@ -77,6 +104,8 @@ export class RunArena {
   #position(run: Run, length: number, slot: number, order: SlotOrder): number {
     let low = run.offset;
     let high = run.offset + length;
+    // Whatever is ordered by time arrives at the end.
+    if (length > 0 && order(this.data[high - 1]!, slot) < 0) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (order(this.data[middle]!, slot) < 0) low = middle + 1;
@@ -89,7 +118,7 @@ export class RunArena {
     if (needed <= run.capacity) return;
     const larger = this.#blocks.take(needed);
     if (this.#blocks.end > this.data.length) {
-      this.data = extended(this.data, sharedUint32(grownCapacity(this.data.length, this.#blocks.end)));
+      this.data = extended(this.data, grownCapacity(this.data.length, this.#blocks.end));
     }
     this.data.copyWithin(larger.offset, run.offset, run.offset + run.length);
     this.#blocks.giveBack(run);

@@ -4,7 +4,9 @@ import type { Stamp } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64, sharedInt32, sharedUint8 } from './columns.ts';
 
 export class StampTable {
-  readonly #numbers = new Map<string, number>();
+  /** By fingerprint, which is long and found again by itself, and then by the text of all else. */
+  readonly #numbers = new Map<string, Map<string, number>>();
+  #count = 0;
   readonly #stamps: (Stamp | undefined)[] = [undefined];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
@@ -17,12 +19,14 @@ export class StampTable {
   /** The number of a stamp, with one more holder; 0 for none. */
   hold(stamp: Stamp | null): number {
     if (stamp === null) return 0;
+    const numbers = this.#numbersOf(stamp.fingerprint);
     const text = stampText(stamp);
-    let number = this.#numbers.get(text);
+    let number = numbers.get(text);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#stamps.length;
       this.#reserve(number);
-      this.#numbers.set(text, number);
+      numbers.set(text, number);
+      this.#count++;
       this.#stamps[number] = stamp;
       this.#holders[number] = 0;
       this.hasPriority[number] = stamp.priority === null ? 0 : 1;
@@ -36,13 +40,17 @@ export class StampTable {
 
   /** Stamps in use. */
   get count(): number {
-    return this.#numbers.size;
+    return this.#count;
   }
 
   /** One holder less. */
   release(number: number): void {
     if (number === 0 || --this.#holders[number]! > 0) return;
-    this.#numbers.delete(stampText(this.#stamps[number]!));
+    const stamp = this.#stamps[number]!;
+    const numbers = this.#numbersOf(stamp.fingerprint);
+    numbers.delete(stampText(stamp));
+    if (numbers.size === 0) this.#numbers.delete(stamp.fingerprint);
+    this.#count--;
     this.#stamps[number] = undefined;
     this.#free.push(number);
   }
@@ -51,17 +59,31 @@ export class StampTable {
     return this.#stamps[number] ?? null;
   }
 
+  #numbersOf(fingerprint: string): Map<string, number> {
+    let numbers = this.#numbers.get(fingerprint);
+    if (numbers === undefined) {
+      numbers = new Map();
+      this.#numbers.set(fingerprint, numbers);
+    }
+    return numbers;
+  }
+
   #reserve(number: number): void {
     if (number < this.priority.length) return;
     const capacity = grownCapacity(this.priority.length, number + 1);
-    this.hasPriority = extended(this.hasPriority, sharedUint8(capacity));
-    this.priority = extended(this.priority, sharedInt32(capacity));
-    this.interruptionDollars = extended(this.interruptionDollars, sharedFloat64(capacity));
-    this.reclamationDollars = extended(this.reclamationDollars, sharedFloat64(capacity));
+    this.hasPriority = extended(this.hasPriority, capacity);
+    this.priority = extended(this.priority, capacity);
+    this.interruptionDollars = extended(this.interruptionDollars, capacity);
+    this.reclamationDollars = extended(this.reclamationDollars, capacity);
   }
 }
 
-function stampText(stamp: Stamp): string {
-  const { priority, interruptionPenaltyDollars, reclamationPenaltyDollars, fingerprint, group } = stamp;
-  return `${priority}/${interruptionPenaltyDollars}/${reclamationPenaltyDollars}/${fingerprint.length}/${fingerprint}${group}`;
+/** All of a stamp but its fingerprint. */
+function stampText({
+  priority,
+  interruptionPenaltyDollars,
+  reclamationPenaltyDollars,
+  group,
+}: Stamp): string {
+  return `${priority}/${interruptionPenaltyDollars}/${reclamationPenaltyDollars}/${group}`;
 }

@@ -111,13 +111,29 @@ export class VectorColumn {
     return this.data.byteLength;
   }
 
+  /** Doubles per vector. */
+  get stride(): number {
+    return this.#dimensions.stride;
+  }
+
   set(index: number, vector: ResourceVector): void {
-    if (!this.#dimensions.knows(vector)) this.#dimensions.admit([vector]);
-    const { stride } = this.#dimensions;
     this.#reserve(index);
+    if (this.#put(index, vector)) return;
+    this.#dimensions.admit([vector]);
+    this.#put(index, vector);
+  }
+
+  /** Writes a vector; says false if one of its names has no dimension yet. */
+  #put(index: number, vector: ResourceVector): boolean {
+    const { stride } = this.#dimensions;
     const offset = index * stride;
-    this.data.fill(0, offset, offset + stride);
-    for (const [name, units] of vector) this.data[offset + this.#dimensions.dimensionOf(name)] = units;
+    for (let d = 0; d < stride; d++) this.data[offset + d] = 0;
+    for (const [name, units] of vector) {
+      const dimension = this.#dimensions.find(name);
+      if (dimension === undefined) return false;
+      this.data[offset + dimension] = units;
+    }
+    return true;
   }
 
   /** Whether the vector at an index says the same. */
@@ -138,7 +154,7 @@ export class VectorColumn {
   #reserve(index: number): void {
     if (index < this.#capacity) return;
     this.#capacity = grownCapacity(this.#capacity, index + 1);
-    this.data = extended(this.data, sharedFloat64(this.#capacity * this.#dimensions.stride));
+    this.data = extended(this.data, this.#capacity * this.#dimensions.stride);
   }
 
   /** Copies the vectors from `from` up to `end` to `to` and behind. */

@@ -83,5 +83,5 @@ export {
 } from './resources.ts';
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
-export { compareText, printable, sortedUnique } from './text.ts';
+export { compareText, printable, rankOfUnit, sortedUnique, unitOfRank } from './text.ts';
 export { VirtualClock } from './virtual-clock.ts';

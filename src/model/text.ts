@@ -8,15 +8,24 @@ export function compareText(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
-    if (x !== y) return codePointRank(x) - codePointRank(y);
+    if (x !== y) return rankOfUnit(x) - rankOfUnit(y);
   }
   return a.length - b.length;
 }
 
-// UTF-16 puts surrogates (code points above U+FFFF) below U+E000..U+FFFF; UTF-8 puts them above.
-function codePointRank(unit: number): number {
+/**
+ * The place of a UTF-16 unit in that order. UTF-16 puts surrogates (code points above U+FFFF) below U+E000..U+FFFF; UTF-8
+ * puts them above.
+ */
+export function rankOfUnit(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** The unit that has a place in that order. */
+export function unitOfRank(rank: number): number {
+  if (rank < 0xd800) return rank;
+  return rank < 0xf800 ? rank + 0x800 : rank - 0x2000;
 }
 
 /** Sorted by UTF-8 bytes, each string once. */

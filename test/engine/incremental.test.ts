@@ -4,16 +4,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Decision, decide, Engine } from '../../src/engine/index.ts';
-import { fleetOf } from '../../src/fleet/index.ts';
+import { type Fleet, fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
   keyOf,
   type LedgerMachine,
   MachineState,
   type Need,
+  type Plan,
   sameKey,
 } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets } from '../fleets.ts';
+import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 
@@ -28,6 +29,21 @@ function blend(from: DecisionInput, to: DecisionInput, moves: (name: string) => 
     return input.needs.filter(({ cluster }) => moves(cluster) === moved);
   };
   return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
+}
+
+const OTHERS = ['c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));
+
+/** A machine of 8 cpu in a rack, bound to c1. */
+function boundIn(rack: string, id: string, given: Partial<LedgerMachine> = {}): LedgerMachine {
+  const labels = new Map([[RACK_KEY, rack]]);
+  return aMachine(id, MachineState.Configured, { resources: resources({ cpu: 8 }), labels, ...given });
+}
+
+/** What an engine decides next, which must be what a new one decides. */
+function checkedPlan(engine: Engine, fleet: Fleet, { nowMs, options }: DecisionInput): Plan {
+  const plan = engine.decide(nowMs, options).plan();
+  expect(planText(plan)).toBe(planText(decide(fleet, nowMs, options)));
+  return plan;
 }
 
 describe('incremental cycles', () => {
@@ -122,6 +138,55 @@ describe('incremental cycles', () => {
     expect(engine.decide(input.nowMs, input.options).claims().get('dear')).toEqual(keyOf(x));
     fleet.demand.replace('y', []);
     expect(engine.decide(input.nowMs, input.options).claims().get('cheap')).toEqual(keyOf(x));
+  });
+
+  it('given a gang that folds for one bound machine, when that one is held, then it folds no more', () => {
+    const gang = aNeed({ group: 'g', requirements: [same(RACK_KEY)] });
+    const input = anInput([boundIn('r1', 'm')], [gang, ...OTHERS]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    expect(checkedPlan(engine, fleet, input).claims.get('m')!.group).toMatch(/^fold:/);
+    fleet.machines.update(fleet.machines.slotOf('m')!, { held: true });
+    expect(checkedPlan(engine, fleet, input).claims.get('m')).toEqual(keyOf(gang));
+  });
+
+  it('given a gang that no rack could hold, when one can, then it takes machines of a row behind it', () => {
+    const plain = aNeed({ priority: 1, aggregate: resources({ cpu: 16 }) });
+    const amounts = { aggregate: resources({ cpu: 16 }), minUnit: resources({ cpu: 8 }) };
+    const gang = aNeed({ priority: 2, group: 'g', requirements: [same(RACK_KEY)], ...amounts });
+    const stamp = stampOf(plain);
+    const own = boundIn('r1', 'own', { stamp: stampOf(gang) });
+    const input = anInput(
+      [own, boundIn('r2', 'b', { stamp }), boundIn('r3', 'c', { stamp })],
+      [plain, gang, ...OTHERS],
+    );
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    for (const cpu of [16, 15, 15]) {
+      fleet.demand.replace('c1', [{ ...plain, aggregate: resources({ cpu }) }, gang]);
+      expect(checkedPlan(engine, fleet, input).claims.get('b')).toEqual(keyOf(plain));
+    }
+    fleet.machines.put(boundIn('r1', 'a', { stamp }));
+    expect(checkedPlan(engine, fleet, input).claims.get('a')).toEqual(keyOf(gang));
+  });
+
+  it('given a row without machines, when one is bound for it and bound for another again, then the plan is that of a full solve', () => {
+    const gang = aNeed({ group: 'g', requirements: [same(RACK_KEY)] });
+    const plain = aNeed({ priority: 1, aggregate: resources({ cpu: 8 }) });
+    const input = anInput(
+      [boundIn('r1', 'a', { stamp: stampOf(plain) }), boundIn('r1', 'b', { stamp: stampOf(plain) })],
+      [plain, gang, ...OTHERS],
+    );
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    const groupOfB = (): string => checkedPlan(engine, fleet, input).claims.get('b')!.group;
+    const stampB = (need: Need): void =>
+      fleet.machines.update(fleet.machines.slotOf('b')!, { stamp: stampOf(need) });
+    expect(groupOfB()).toMatch(/^fold:/);
+    stampB(gang);
+    expect(groupOfB()).toBe('g');
+    stampB(plain);
+    expect(groupOfB()).toMatch(/^fold:/);
   });
 
   it('given two engines on one fleet, then each sees every change', () => {

@@ -42,7 +42,7 @@ const TIMES = {
 export class SimCluster {
   readonly name: string;
   readonly #parts: ClusterParts;
-  readonly #rows: RowPlan[];
+  #rows: RowPlan[];
   #tail: RowPlan | null = null;
   #isCollapsed = false;
   #breakage: Breakage | null = null;
@@ -96,6 +96,12 @@ export class SimCluster {
   want(row: number, machines: number): void {
     const number = row % this.#rows.length;
     this.#rows[number] = { ...this.#rows[number]!, machines };
+    this.#operator.setDemand(this.#needs());
+  }
+
+  /** Wants what it wanted in the beginning. */
+  wantAsPlanned(): void {
+    this.#rows = [...this.#parts.plan.rows];
     this.#operator.setDemand(this.#needs());
   }
 

@@ -232,7 +232,13 @@ export class Watch implements SiteWatch, ProcessWatch {
       case 'reclaim-acked':
         facts.openAsks.delete(event.instruction);
         break;
-      default:
+      case 'session-opened':
+      case 'session-closed':
+      case 'call-ended':
+      case 'list-changed':
+      case 'list-gone':
+      case 'list-ended':
+        break;
     }
   }
 
@@ -256,7 +262,11 @@ export class Watch implements SiteWatch, ProcessWatch {
         if (process.epoch === this.#newest)
           this.fail('epochs-rise', `the newest process, epoch ${process.epoch}, is fenced`);
         break;
-      default:
+      case 'call':
+      case 'list':
+      case 'node-state':
+      case 'available-capacity':
+        break;
     }
   }
 

@@ -72,7 +72,7 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
   | { readonly kind: 'operator-restart' }
   | { readonly kind: 'operator-silence' }
   | { readonly kind: 'no-blobs'; readonly habit: 'ignore' | 'refuse' }
-  /** A row wants so many machines from now on; 0: it is gone. */
+  /** A row wants so many machines until calm comes; 0: it is gone. */
   | { readonly kind: 'demand'; readonly row: number; readonly machines: number }
   /** The operator reports next to nothing, for a while. */
   | { readonly kind: 'collapse' }
@@ -126,7 +126,7 @@ const EVENT_WEIGHTS: Readonly<Record<WorldEvent['kind'], number>> = {
   'operator-restart': 3,
   'operator-silence': 3,
   'no-blobs': 3,
-  demand: 12,
+  demand: 20,
   collapse: 4,
   malformed: 3,
   freeze: 5,
@@ -140,9 +140,9 @@ export function drawPlan(seed: number): WorldPlan {
   const random = new Random(seed, 0x3071d);
   const stormMs = random.between(60, 130) * 1000;
   const isWide = random.chance(0.4);
-  const machines = isWide ? [42, 28] : [random.between(28, 42), random.between(11, 28)];
+  const machines = isWide ? [42, 28] : [random.between(16, 42), random.between(8, 28)];
   const clusters = drawClusters(random, machines[0]! + machines[1]!, isWide);
-  const count = random.between(3, 16);
+  const count = random.between(4, 20);
   const events = Array.from({ length: count }, () => drawEvent(random, stormMs, isWide));
   return {
     seed,
@@ -152,7 +152,7 @@ export function drawPlan(seed: number): WorldPlan {
     clouds: drawClouds(random),
     events: events.sort((a, b) => a.atMs - b.atMs),
     stormMs,
-    reclaimFraction: random.pick([0.05, 0.2, 0.5]),
+    reclaimFraction: random.pick([0.1, 0.3, 0.5]),
     maxActionsPerCycle: random.pick([0, 0, 0, 3]),
     fullListMs: random.pick([12_000, 45_000]),
     rise: random.between(1, 3),
@@ -233,7 +233,7 @@ function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent
     case 'no-blobs':
       return { ...base, kind, habit: random.chance(0.5) ? 'ignore' : 'refuse' };
     case 'demand':
-      return { ...base, kind, row: random.below(12), machines: random.below(6) };
+      return { ...base, kind, row: random.below(12), machines: random.below(random.chance(0.3) ? 20 : 6) };
     case 'collapse':
       return { ...base, kind, target: isWide ? 0 : base.target, forMs: random.between(200, 7000) };
     case 'malformed':
@@ -242,7 +242,12 @@ function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent
       return { ...base, kind, isCluster: random.chance(0.6), action: random.pick(KINDS) };
     case 'interruption':
       return { ...base, kind, count: random.between(1, 5), isSpot: random.chance(0.6) };
-    default:
+    case 'provider-outage':
+    case 'stream-break':
+    case 'operator-restart':
+    case 'operator-silence':
+    case 'stock-out':
+    case 'squall':
       return { ...base, kind };
   }
 }

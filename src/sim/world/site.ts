@@ -58,7 +58,7 @@ export const HOLD_SECONDS: ReadonlyMap<CapacityType, number> = new Map([
   [CapacityType.OnDemand, 25],
   [CapacityType.Spot, 12],
 ]);
-export const CLEANUP_MS = 25_000;
+const CLEANUP_MS = 25_000;
 
 export class Site {
   readonly name: string;

@@ -326,6 +326,7 @@ class World {
     this.#network.weather = calm(this.#plan.weather);
     for (const end of [...this.#spells]) end();
     for (const site of this.#sites) site.set(CALM_CLOUD);
+    for (const cluster of this.#clusters) cluster.wantAsPlanned();
   }
 
   async #checkRest(): Promise<void> {

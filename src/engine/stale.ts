@@ -1,0 +1,81 @@
+// Which clusters have to be served again, and which of them keep their turns, because only their machines changed.
+
+import { type Fleet, withRoom } from '../fleet/index.ts';
+import type { Foldable } from './foldable.ts';
+import type { Hopeless } from './hopeless.ts';
+
+export class Stale {
+  readonly #fleet: Fleet;
+  readonly #foldable: Foldable;
+  readonly #hopeless: Hopeless;
+  /** Clusters that have changed since the last cycle, and those of them whose turns may be others. */
+  readonly #changed: Set<number>;
+  readonly #reshaped: Set<number>;
+  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
+  readonly #entangled = new Set<number>();
+  #isFirst = true;
+  /** By cluster that is served again: 1 if its turns are what they were, and only its machines changed. */
+  keeps = new Uint8Array(0);
+  /** By cluster: 1 if its turns depend on which machines are bound to it. */
+  scanned = new Uint8Array(0);
+
+  constructor(
+    fleet: Fleet,
+    foldable: Foldable,
+    hopeless: Hopeless,
+    changed: Set<number>,
+    reshaped: Set<number>,
+  ) {
+    this.#fleet = fleet;
+    this.#foldable = foldable;
+    this.#hopeless = hopeless;
+    this.#changed = changed;
+    this.#reshaped = reshaped;
+  }
+
+  /** The clusters that a cycle serves again; with `everything`, and in the first cycle, all of them. */
+  take(everything: boolean): number[] {
+    const { clusters } = this.#fleet;
+    const anew = new Set([
+      ...this.#foldable.refresh(),
+      ...this.#hopeless.flipped(this.#changed),
+      ...this.#entangled,
+    ]);
+    const taken =
+      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.#changed, ...anew])];
+    this.keeps = withRoom(this.keeps, clusters.size);
+    this.scanned = withRoom(this.scanned, clusters.size);
+    const all = this.isEverything(taken);
+    for (const cluster of taken)
+      this.keeps[cluster] = all || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
+    this.#isFirst = false;
+    this.#changed.clear();
+    this.#reshaped.clear();
+    return taken;
+  }
+
+  isEverything(taken: readonly number[]): boolean {
+    return taken.length >= this.#fleet.clusters.size - 1;
+  }
+
+  /** Serves a cluster again in the next cycle. */
+  add(cluster: number): void {
+    this.#changed.add(cluster);
+  }
+
+  /** Serves a cluster again in every cycle for as long as it is entangled. */
+  entangle(cluster: number, isEntangled: boolean): void {
+    if (isEntangled) this.#entangled.add(cluster);
+    else this.#entangled.delete(cluster);
+  }
+
+  /** Serves everything again in the next cycle. */
+  restart(): void {
+    this.#isFirst = true;
+  }
+
+  /** Whether the turns of a cluster that changed may be others than they were. */
+  #isReshaped(cluster: number): boolean {
+    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#hopeless.has(cluster);
+  }
+}
