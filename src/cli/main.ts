@@ -9,6 +9,8 @@ import { startShard } from '../shard/index.ts';
 import { certsCommand } from './certs.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
+import { historyCommand } from './journal/history.ts';
+import { replayCommand } from './journal/replay.ts';
 import { decideWith } from './phase1.ts';
 import { providerCommand } from './provider.ts';
 import { acceptCommand, refuseCommand } from './remote/accept.ts';
@@ -61,6 +63,8 @@ const program = new Command('bigfleet')
   .addCommand(forgetCommand())
   .addCommand(acceptCommand())
   .addCommand(refuseCommand())
+  .addCommand(historyCommand())
+  .addCommand(replayCommand())
   .addCommand(providerCommand())
   .addCommand(certsCommand());
 

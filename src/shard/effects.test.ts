@@ -8,7 +8,7 @@ function told(effect: Effect): readonly string[] {
   const note =
     (name: string) =>
     (...args: readonly unknown[]): void => {
-      said.push(args.length > 1 ? `${name} ${args[0]}` : name);
+      said.push(args.length > 1 ? `${name} ${String(args[0])}` : name);
     };
   const hands = {
     askBootstrap: note('askBootstrap'),

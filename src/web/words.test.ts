@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, ActionKind, ActionOutcome, ActionReason, Status, UnmetReason } from './feed.ts';
-import { actionWords, headline, logWords, missingWords, providerWords, unmetWords } from './words.ts';
+import {
+  actionWords,
+  headline,
+  heldBackWords,
+  logWords,
+  missingWords,
+  providerWords,
+  unmetWords,
+} from './words.ts';
 
 const ACTION: Action = {
   id: 'a-1',
@@ -174,5 +182,13 @@ describe('other words', () => {
     [{ lastError: 'timed out' }, 'timed out'],
   ])('a provider with %o', (change, text) => {
     expect(providerWords({ ...PROVIDER, ...change })).toBe(text);
+  });
+});
+
+describe('heldBackWords', () => {
+  it('says why a decided action was not begun', () => {
+    expect(heldBackWords('capped')).toBe('its cluster has just lost as many machines as it may');
+    expect(heldBackWords('no_session')).toBe('its cluster is not connected');
+    expect(heldBackWords('a-new-word')).toBe('a-new-word');
   });
 });

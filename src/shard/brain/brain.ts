@@ -153,6 +153,7 @@ export class Brain {
   /** Keeps what became of the last calls, and ends the threads of the engine. */
   async close(): Promise<void> {
     this.#state.memory.flush();
+    this.#state.recorder?.flush();
     await this.#state.engine.close();
   }
 

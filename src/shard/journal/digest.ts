@@ -1,13 +1,7 @@
 // A digest of what a cycle decided: equal decisions have equal digests, whatever numbers the ledger knows its machines and
 // rows by. Sixty-four bits, since nobody tries to deceive it and it is made in every cycle.
 
-import {
-  type Action,
-  compareText,
-  type NeedKey,
-  type ResourceVector,
-  type Verdict,
-} from '../../model/index.ts';
+import type { Action, NeedKey, ResourceVector, Verdict } from '../../model/index.ts';
 
 /** What a digest covers. */
 export interface Decided {
@@ -67,10 +61,10 @@ class Digest {
     this.number(priority);
     this.key(foldedInto);
     this.vector(deficit);
-    for (const ids of [verdict.claimed, verdict.bootstraps, verdict.provisions, verdict.preempts]) {
-      this.number(ids.length);
-      for (const id of ids) this.text(id);
-    }
+    this.ids(verdict.claimed);
+    this.ids(verdict.bootstraps);
+    this.ids(verdict.provisions);
+    this.ids(verdict.preempts);
     this.word(domain ?? 'none');
     this.word(String(satisfiable));
     for (const { domain: name, coverage, worstCoverage } of candidates) {
@@ -81,7 +75,9 @@ class Digest {
     if (unmet === null) return;
     const { reason, matching, blocker, extraSupply } = unmet;
     this.word(reason);
-    for (const count of [matching.idle, matching.speculative, matching.configured]) this.number(count);
+    this.number(matching.idle);
+    this.number(matching.speculative);
+    this.number(matching.configured);
     this.key(blocker);
     this.number(extraSupply?.count ?? -1);
     this.text(extraSupply?.like ?? '');
@@ -105,13 +101,22 @@ class Digest {
     this.word(key.group);
   }
 
-  /** By name: the order in a vector is that in which the ledger met the resources. */
+  /** In no order, as that in a vector is the one in which the ledger met the resources. */
   vector(vector: ResourceVector): void {
-    this.number(vector.size);
-    for (const name of [...vector.keys()].sort(compareText)) {
-      this.word(name);
-      this.number(vector.get(name)!);
+    let a = vector.size;
+    let b = 0;
+    for (const [name, units] of vector) {
+      const [c, d] = wordHash(name);
+      float[0] = units;
+      a = (a + Math.imul(c ^ halves[0]!, 0x85ebca6b)) | 0;
+      b = (b + Math.imul(d ^ halves[1]! ^ Math.imul(halves[0]!, 0x27d4eb2f), 0xc2b2ae35)) | 0;
     }
+    this.#mix(a, b);
+  }
+
+  ids(ids: readonly string[]): void {
+    this.number(ids.length);
+    for (const id of ids) this.text(id);
   }
 
   number(value: number): void {
@@ -121,13 +126,8 @@ class Digest {
 
   /** A text that will come again. */
   word(text: string): void {
-    let hash = known.get(text);
-    if (hash === undefined) {
-      if (known.size >= MAX_KNOWN) known.clear();
-      hash = hashOf(text);
-      known.set(text, hash);
-    }
-    this.#mix(hash[0], hash[1]);
+    const [a, b] = wordHash(text);
+    this.#mix(a, b);
   }
 
   text(text: string): void {
@@ -141,6 +141,16 @@ class Digest {
     this.#b = Math.imul(this.#b ^ b, 0xc2b2ae35) + this.#a;
     this.#b ^= this.#b >>> 16;
   }
+}
+
+function wordHash(text: string): readonly [number, number] {
+  let hash = known.get(text);
+  if (hash === undefined) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    hash = hashOf(text);
+    known.set(text, hash);
+  }
+  return hash;
 }
 
 /** The length goes in first, so that texts one behind the other cannot run into each other. */

@@ -92,6 +92,7 @@ export type EventBody =
 export interface JournalEvent {
   readonly atMs: number;
   readonly machine: string | null;
+  /** '': all of them. */
   readonly cluster: string | null;
   /** Its short id. */
   readonly need: string | null;

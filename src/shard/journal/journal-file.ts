@@ -13,7 +13,7 @@ import {
 } from './format.ts';
 
 /** First byte of an input: how the rest is written. */
-export const PLAIN_INPUT = 0;
+const PLAIN_INPUT = 0;
 export const DEFLATED_INPUT = 1;
 /** Smaller inputs hardly shrink. */
 const SMALLEST_DEFLATED = 512;

@@ -122,7 +122,7 @@ export class JournalReader {
   eventsOfCluster(cluster: string, span: Span): JournalEvent[] {
     // Names of its Needs begin with its own and a slash; a zero is the character behind the slash.
     const name = JSON.stringify(cluster).slice(0, -1);
-    const where = `cluster = ? OR (need >= ? AND need < ?)`;
+    const where = `cluster = ? OR cluster = '""' OR (need >= ? AND need < ?)`;
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
   }
 

@@ -125,8 +125,7 @@ export class Recorder {
     const atMs = this.#parts.clock.now();
     if (news.kind === 'log') {
       if (TOLD_ELSEWHERE.has(news.event)) return;
-      const { machine, cluster } = news.fields;
-      this.#note({ atMs, machine: textOr(machine), cluster: textOr(cluster), need: null, body: news });
+      this.#note({ atMs, ...subjectOf(news), need: null, body: news });
       return;
     }
     const { action } = news;
@@ -250,6 +249,19 @@ const PLAIN: ReadonlySet<string> = new Set(['discovered', 'progress']);
 
 function isNothing({ slots, clusters, removed }: AppliedChanges): boolean {
   return slots.length + clusters.length + removed.length === 0;
+}
+
+/** An order that names neither is about everybody: the cluster ''. */
+function subjectOf({ event, fields }: Extract<News, { readonly kind: 'log' }>) {
+  const machine = textOr(fields['machine']);
+  const cluster = textOr(fields['cluster']) ?? clusterIn(textOr(fields['freeze']));
+  const isToAll = event === 'order' && machine === null && cluster === null;
+  return { machine, cluster: isToAll ? '' : cluster };
+}
+
+/** The cluster that the id of a freeze names. */
+function clusterIn(freeze: string | null): string | null {
+  return /(?:^|\/)cluster:(.*)$/.exec(freeze ?? '')?.[1] ?? null;
 }
 
 function textOr(value: unknown): string | null {

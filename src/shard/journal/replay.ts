@@ -11,6 +11,8 @@ import type { InputChanges } from './packing.ts';
 import { Stretch } from './stretch.ts';
 
 export interface ReplayedCycle {
+  /** Its place in the journal. */
+  readonly seq: number;
   readonly epoch: number;
   readonly atMs: number;
   /** null: the process ended before it had decided. */
@@ -50,7 +52,7 @@ function isWithin({ atMs }: JournalCycle, { fromMs, toMs }: Span): boolean {
   return atMs >= fromMs && atMs <= toMs;
 }
 
-function replayed({ epoch, atMs, outcome }: JournalCycle, past: Past): ReplayedCycle {
+function replayed({ seq, epoch, atMs, outcome }: JournalCycle, past: Past): ReplayedCycle {
   const decision = past.decide(atMs);
   const hasClaims = outcome?.hasClaims ?? true;
   const digest = digestOf({
@@ -60,7 +62,7 @@ function replayed({ epoch, atMs, outcome }: JournalCycle, past: Past): ReplayedC
     claims: hasClaims ? decision.claims() : null,
   });
   const isSame = outcome === null ? null : outcome.digest === digest;
-  return { epoch, atMs, recorded: outcome, digest, isSame, decision };
+  return { seq, epoch, atMs, recorded: outcome, digest, isSame, decision };
 }
 
 /** The ledger of a shard as it was, moved from cycle to cycle. */

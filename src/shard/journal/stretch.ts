@@ -1,6 +1,7 @@
 // A stretch of the journal, read in order: knows from where on the changes add up to everything, and where they no longer
 // do because something is missing in between.
 
+import { BigFleetError } from '../../model/index.ts';
 import type { JournalCycle } from './journal-reader.ts';
 import { type InputChanges, InputUnpacker } from './packing.ts';
 
@@ -29,8 +30,17 @@ export class Stretch {
       forget();
     }
     if (this.#unpacker === null) return null;
-    const changes = this.#unpacker.unpack(input);
+    const changes = unpacked(this.#unpacker, input, seq);
     if (isWhole) this.#isWhole = true;
     return changes;
+  }
+}
+
+function unpacked(unpacker: InputUnpacker, input: Uint8Array, seq: number): InputChanges {
+  try {
+    return unpacker.unpack(input);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_JOURNAL_UNREADABLE', `Record ${seq} is broken: ${why}.`, { cause });
   }
 }

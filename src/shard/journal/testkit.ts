@@ -86,10 +86,10 @@ export function fileAt(path: string, limits: Partial<JournalLimits> = {}): Journ
 }
 
 /** All cycles that can be decided again. */
-export function replayAll(path: string, span = ALWAYS): Omit<ReplayedCycle, 'decision'>[] {
+export function replayAll(path: string, span = ALWAYS): ReplayedCycle[] {
   const reader = new JournalReader(path);
   try {
-    return [...replay(reader, span)].map(({ decision: _, ...cycle }) => cycle);
+    return [...replay(reader, span)];
   } finally {
     reader.close();
   }

@@ -1,0 +1,101 @@
+// What a history says of each thing that happened, in one sentence.
+
+import { CapacityType, formatResources, type Need, stateName } from '../../model/index.ts';
+import type { MachineStoryFacts, StoryItem } from '../../shard/index.ts';
+import { actionWords, heldBackWords, logWords, missingWords, unmetWords } from '../../web/index.ts';
+import { amounts, countOf, dollars } from '../amounts.ts';
+
+export function itemWords(item: StoryItem): string {
+  switch (item.kind) {
+    case 'started':
+      return `the shard started (epoch ${item.epoch}) and reads everything anew`;
+    case 'gap':
+      return 'some time is missing here: the journal could not keep up';
+    case 'action':
+      return actionWords(item.action).text;
+    case 'waiting':
+      return `${item.action.kind} of ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why)}`;
+    case 'need':
+      return item.reason === null
+        ? `Need ${item.need.id} is met, or nobody wants it any more`
+        : `Need ${item.need.id} is not met: ${unmetWords(item.reason)} (${missingWords(item)} missing)`;
+    case 'log':
+      return item.event === 'order' ? orderWords(item.fields) : logWords(item.event, item.fields);
+    case 'machine-changed':
+      return machineWords(item.before, item.after, item.meaning);
+    case 'need-changed':
+      return needWords(item.before, item.after);
+    case 'demand-changed':
+      return item.before === item.after
+        ? `its demand changed, ${countOf(item.after, 'Need')} as before`
+        : `its demand changed: ${countOf(item.after, 'Need')}, before ${item.before}`;
+    case 'joined':
+      return `machine ${item.machine} serves it`;
+    case 'left':
+      return `machine ${item.machine} no longer serves it`;
+    case 'binding':
+      return item.canBind ? 'machines can join again' : 'no machine can join now';
+  }
+}
+
+/** `freeze by alice (maintenance): cluster:web is frozen.` */
+function orderWords(fields: Readonly<Record<string, unknown>>): string {
+  const { order, who, why, message } = fields as Readonly<Record<string, string | undefined>>;
+  return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  'rolled-back': 'the move was undone',
+  failed: 'the move failed',
+  lost: 'it is lost',
+  recovered: 'it is usable again',
+  foreign: 'nobody here asked for that',
+};
+
+function machineWords(
+  before: MachineStoryFacts | null,
+  after: MachineStoryFacts | null,
+  meaning: string | null,
+): string {
+  const means = meaning === null ? '' : `: ${MEANINGS[meaning] ?? meaning}`;
+  if (after === null)
+    return `its provider no longer has it${before === null ? '' : `; it was ${standing(before)}`}`;
+  if (before === null) return `is on record: ${standing(after)}, ${offerWords(after)}`;
+  const changes = [
+    ...(standing(before) === standing(after) ? [] : [`${standing(before)} → ${standing(after)}`]),
+    ...(before.held === after.held ? [] : [after.held ? 'is kept out of decisions' : 'is back in decisions']),
+    ...(before.target === after.target || after.target === null
+      ? []
+      : [`is on its way to Need ${after.target}`]),
+    ...(before.boundFor === after.boundFor || after.boundFor === null
+      ? []
+      : [`counts for Need ${after.boundFor}`]),
+    ...(offerWords(before) === offerWords(after) ? [] : [`is now ${offerWords(after)}`]),
+  ];
+  return `${changes.length === 0 ? 'something about it changed' : changes.join('; ')}${means}`;
+}
+
+/** `Configured in web`. */
+function standing({ state, cluster }: MachineStoryFacts): string {
+  return cluster === '' ? stateName(state) : `${stateName(state)} in ${cluster}`;
+}
+
+const CAPACITY: Readonly<Record<CapacityType, string>> = {
+  [CapacityType.Unspecified]: '',
+  [CapacityType.BareMetal]: 'bare-metal ',
+  [CapacityType.Reserved]: 'reserved ',
+  [CapacityType.OnDemand]: 'on-demand ',
+  [CapacityType.Spot]: 'spot ',
+};
+
+function offerWords({ capacityType, instanceType, zone, pricePerHour }: MachineStoryFacts): string {
+  return `${CAPACITY[capacityType]}${instanceType} in ${zone} at ${dollars(pricePerHour)} an hour`;
+}
+
+function needWords(before: Need | null, after: Need | null): string {
+  if (after === null) return 'nobody wants it any more';
+  const wants = amounts(formatResources(after.aggregate));
+  return before === null
+    ? `its cluster wants ${wants} at priority ${after.profile.priority}`
+    : `its cluster wants ${wants}, before ${amounts(formatResources(before.aggregate))}`;
+}

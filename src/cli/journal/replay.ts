@@ -1,0 +1,161 @@
+// `bigfleet replay`: decides past cycles of a shard again, from its journal, and says whether they come out the same.
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
+import {
+  type CycleOutcome,
+  JournalReader,
+  journalFileIn,
+  type ReplayedCycle,
+  replay,
+  type Span,
+} from '../../shard/index.ts';
+import { decidedJson } from '../../sim/index.ts';
+import { count, countOf } from '../amounts.ts';
+import { wholeNumber } from '../flags.ts';
+import type { Paint } from '../table.ts';
+import { paintFor } from '../table.ts';
+import { type SpanFlags, spanOf, spanOptions, timeText } from './times.ts';
+
+export interface JournalIo {
+  readonly out: (text: string) => void;
+  readonly paint: Paint;
+  readonly exitCode: (code: number) => void;
+}
+
+export const PROCESS_IO: JournalIo = {
+  out: (text) => process.stdout.write(text),
+  paint: paintFor(process.stdout),
+  exitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+
+interface Flags extends SpanFlags {
+  readonly cycle?: number;
+  readonly epoch?: number;
+  readonly plan?: true;
+  readonly output: 'text' | 'json';
+}
+
+export function replayCommand(io: JournalIo = PROCESS_IO): Command {
+  const command = new Command('replay')
+    .description('decide past cycles of a shard again, and see whether they come out the same')
+    .option('--cycle <n>', 'only the cycle of this number, of the last start that had one', wholeNumber)
+    .option('--epoch <n>', 'with --cycle: of the start of the shard with this epoch', epochNumber)
+    .option('--plan', 'with --cycle: the whole plan as JSON')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+  for (const option of spanOptions()) command.addOption(option);
+  return command
+    .addHelpText(
+      'after',
+      `
+A shard writes down what every cycle decides on. A decision follows from that alone, so deciding again must give the same
+digest. Cycles older than the journal reaches back to whole are left out.
+Exit code 0: all came out the same. 1: one did not. 2: wrong words, or no journal.
+
+Examples:
+  bigfleet replay --data-dir /var/lib/bigfleet --from 10m
+  bigfleet replay --from 2026-03-01T12:00:00Z --to 2026-03-01T12:05:00Z -o json
+  bigfleet replay --cycle 4711 --plan > plan.json`,
+    )
+    .action((flags: Flags) => run(flags, io));
+}
+
+function epochNumber(text: string): number {
+  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(epoch))
+    throw new InvalidArgumentError('It must be an epoch, as a replay shows them.');
+  return epoch;
+}
+
+function run(flags: Flags, io: JournalIo): void {
+  if (flags.cycle === undefined && (flags.plan === true || flags.epoch !== undefined))
+    throw new BigFleetError('BF_USAGE', '--plan and --epoch go with --cycle.');
+  const reader = new JournalReader(journalFileIn(flags.dataDir));
+  try {
+    const cycles = chosen(reader, flags);
+    const isEqual =
+      flags.plan === true
+        ? printPlan(cycles, io)
+        : flags.output === 'json'
+          ? printJson(cycles, io)
+          : printText(cycles, io);
+    if (!isEqual) io.exitCode(1);
+  } finally {
+    reader.close();
+  }
+}
+
+function* chosen(reader: JournalReader, flags: Flags): Generator<ReplayedCycle> {
+  const { cycle: number, epoch = null } = flags;
+  if (number === undefined) return yield* replay(reader, spanOf(flags));
+  const found = reader.timeOf(number, epoch);
+  if (found === undefined)
+    throw new BigFleetError('BF_JOURNAL_RANGE', `The journal has no cycle ${count(number)}.`);
+  const span: Span = { fromMs: found.atMs, toMs: found.atMs };
+  for (const cycle of replay(reader, span)) if (cycle.seq === found.seq) yield cycle;
+}
+
+function printPlan(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean {
+  for (const { decision, isSame } of cycles) {
+    out(`${JSON.stringify(decidedJson(decision.plan()), null, 2)}\n`);
+    return isSame !== false;
+  }
+  throw new BigFleetError('BF_JOURNAL_RANGE', 'The journal does not reach back to that cycle whole.');
+}
+
+function printJson(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean {
+  let isEqual = true;
+  out('[');
+  let gap = '\n';
+  for (const { epoch, atMs, recorded, digest, isSame } of cycles) {
+    isEqual &&= isSame !== false;
+    out(`${gap}${JSON.stringify({ epoch, atMs, digest, isSame, recorded })}`);
+    gap = ',\n';
+  }
+  out('\n]\n');
+  return isEqual;
+}
+
+function printText(cycles: Iterable<ReplayedCycle>, { out, paint }: JournalIo): boolean {
+  let same = 0;
+  let different = 0;
+  let unknown = 0;
+  for (const cycle of cycles) {
+    const { epoch, atMs, recorded, digest, isSame } = cycle;
+    if (isSame === null) unknown++;
+    else if (isSame) same++;
+    else different++;
+    const word = isSame === null ? paint('yellow', 'not on record') : isSame ? 'ok' : paint('red', 'DIFFERS');
+    const number = recorded === null ? 'cycle ?' : `cycle ${recorded.cycle}`;
+    const was = isSame === false ? ` (was ${recorded!.digest})` : '';
+    out(`${timeText(atMs)}  epoch ${epoch}  ${number}  ${word}  ${digest}${was}  ${countsText(cycle)}\n`);
+  }
+  const parts = [
+    `${countOf(same + different + unknown, 'cycle')}: ${count(same)} the same`,
+    `${count(different)} different`,
+    ...(unknown === 0 ? [] : [`${count(unknown)} that the shard did not live to finish`]),
+  ];
+  out(`${paint(different === 0 ? 'green' : 'red', parts.join(', '))}\n`);
+  return different === 0;
+}
+
+/** `2 Provision, 1 Reclaim; 3 unmet; held back: 1 frozen`. */
+function countsText({ recorded, decision }: ReplayedCycle): string {
+  const decided = kindsText(decision.counts) || 'nothing to do';
+  const unmet = decision.unmet.length === 0 ? '' : `; ${count(decision.unmet.length)} unmet`;
+  return `${decided}${unmet}${waitingText(recorded)}`;
+}
+
+function waitingText(recorded: CycleOutcome | null): string {
+  const waiting = kindsText(recorded?.waiting ?? {});
+  return waiting === '' ? '' : `; held back: ${waiting}`;
+}
+
+function kindsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, n]) => n > 0)
+    .map(([kind, n]) => `${count(n)} ${kind}`)
+    .join(', ');
+}

@@ -1,0 +1,44 @@
+// Times as people give them to commands that look back, and as these show them.
+
+import { InvalidArgumentError, Option } from 'commander';
+import { ALWAYS, type Span } from '../../shard/index.ts';
+
+export interface SpanFlags {
+  readonly dataDir: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A point in time such as `2026-03-01T12:00:00Z`, or so long ago, such as `10m`; in milliseconds. */
+export function timeOf(text: string, nowMs: number = Date.now()): number {
+  const ago = /^(\d{1,9})([smhd])$/.exec(text);
+  if (ago !== null) return nowMs - Number(ago[1]) * UNIT_MS[ago[2]!]!;
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-03-01T12:00:00Z, or so long ago, such as 10m.',
+    );
+  return ms;
+}
+
+export function spanOptions(): readonly Option[] {
+  const read = (text: string): number => timeOf(text);
+  return [
+    new Option('--data-dir <path>', 'data directory of the shard, running or not').default('bigfleet-data'),
+    new Option('--from <time>', 'the first time, or how long ago; all that is kept unless given').argParser(
+      read,
+    ),
+    new Option('--to <time>', 'the last time, or how long ago').argParser(read),
+  ];
+}
+
+export function spanOf({ from, to }: SpanFlags): Span {
+  return { fromMs: from ?? ALWAYS.fromMs, toMs: to ?? ALWAYS.toMs };
+}
+
+/** `2026-03-01 12:00:00.250`, in UTC. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
+}

@@ -1,0 +1,193 @@
+// Stories as people read them, from a journal written for the test.
+
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { historyCommand } from '../../src/cli/journal/history.ts';
+import { replayCommand } from '../../src/cli/journal/replay.ts';
+import { timeOf } from '../../src/cli/journal/times.ts';
+import { noPaint } from '../../src/cli/table.ts';
+import { keyOf, MachineState } from '../../src/model/index.ts';
+import { needId } from '../../src/shard/brain/need-names.ts';
+import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../src/shard/journal/testkit.ts';
+import { aMachine, aNeed, resources } from '../fleets.ts';
+
+const { Idle, Speculative } = MachineState;
+const NEED = aNeed({
+  cluster: 'web',
+  aggregate: resources({ cpu: 4000 }),
+  minUnit: resources({ cpu: 4000 }),
+});
+const MORE = { ...NEED, aggregate: resources({ cpu: 8000 }) };
+const ID = needId(keyOf(NEED));
+
+/** Runs a command on a journal with a short life of one machine, one Need and one cluster. */
+function told(command: typeof historyCommand, ...words: readonly string[]) {
+  return withPath((path) => {
+    const file = fileAt(path);
+    const recorded = new Recorded(file);
+    const { recorder } = recorded;
+    const machine = aMachine('m', Speculative, { resources: resources({ cpu: 4000 }) });
+    recorded.cycle([
+      { kind: 'observe', machine, atMs: 1 },
+      { kind: 'demand', cluster: 'web', needs: [NEED] },
+    ]);
+    recorder.news({
+      kind: 'action-ended',
+      action: {
+        ...{
+          id: 'a',
+          kind: 'Provision',
+          machine: 'm',
+          provider: 'p',
+          cluster: 'web',
+          reason: 'phase1.speculative',
+        },
+        ...{ startedMs: 1, endedMs: 2, outcome: 'provider_error', message: 'no quota', attempts: 1 },
+        need: { id: ID, cluster: 'web', group: '', priority: 0 },
+      },
+    });
+    const order = {
+      order: 'freeze',
+      cluster: null,
+      action: null,
+      who: 'ann',
+      why: 'a look',
+      message: 'fleet is frozen.',
+    };
+    recorder.news({ kind: 'log', level: 'info', event: 'order', fields: order });
+    recorder.needsChanged(
+      [{ key: keyOf(NEED), priority: 0, reason: 'no-fitting-supply', deficit: resources({ cpu: 4000 }) }],
+      recorded.nowMs,
+    );
+    const waiting = {
+      kind: 'Delete',
+      machine: 'm',
+      cluster: '',
+      reason: 'phase3.release',
+      why: 'frozen',
+    } as const;
+    recorder.outcome(null, aCycleView(9, recorded.nowMs), [waiting]);
+    recorder.outcome(null, aCycleView(9, recorded.nowMs), [waiting]);
+    const idle = aMachine('m', Idle, { resources: resources({ cpu: 4000 }), pricePerHour: 2 });
+    const offline = { ...ALL_READY, cannotBind: new Set(['web']) };
+    recorded.cycle(
+      [
+        { kind: 'observe', machine: idle, atMs: 2 },
+        { kind: 'demand', cluster: 'web', needs: [MORE] },
+      ],
+      offline,
+    );
+    recorded.cycle(
+      [
+        { kind: 'gone', id: 'm' },
+        { kind: 'demand', cluster: 'web', needs: [] },
+      ],
+      offline,
+    );
+    file.close();
+    let text = '';
+    let code = 0;
+    const io = {
+      out: (more: string) => {
+        text += more;
+      },
+      paint: noPaint,
+      exitCode: (n: number) => {
+        code = n;
+      },
+    };
+    command(io).parse([...words, '--data-dir', dirname(path)], { from: 'user' });
+    return {
+      lines: text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.slice(25)),
+      text,
+      code,
+    };
+  });
+}
+
+const STARTED = 'the shard started (epoch 1) and reads everything anew';
+
+describe('bigfleet history', () => {
+  it('tells what a machine went through, with reasons', () => {
+    expect(told(historyCommand, 'machine', 'm').lines).toEqual([
+      STARTED,
+      'is on record: Speculative, on-demand standard in za at $1.00 an hour',
+      'could not buy m for web: its provider refused (no quota)',
+      'Delete of m was decided and held back: somebody has frozen it',
+      'Speculative → Idle; is now on-demand standard in za at $2.00 an hour: nobody here asked for that',
+      'its provider no longer has it; it was Idle',
+    ]);
+  });
+
+  it('tells what a Need wanted and why it did not get it', () => {
+    expect(told(historyCommand, 'need', ID).lines).toEqual([
+      STARTED,
+      'its cluster wants cpu 4 at priority 0',
+      'could not buy m for web: its provider refused (no quota)',
+      `Need ${ID} is not met: no machine is large enough for its largest pod (4 cpu missing)`,
+      'its cluster wants cpu 8, before cpu 4',
+      'nobody wants it any more',
+    ]);
+  });
+
+  it('tells what happened to a cluster, orders to everybody included', () => {
+    expect(told(historyCommand, 'cluster', 'web').lines).toEqual([
+      STARTED,
+      'its demand changed: 1 Need, before 0',
+      'could not buy m for web: its provider refused (no quota)',
+      'freeze by ann (a look): fleet is frozen.',
+      `Need ${ID} is not met: no machine is large enough for its largest pod (4 cpu missing)`,
+      'its demand changed, 1 Need as before',
+      'no machine can join now',
+      'its demand changed: 0 Needs, before 1',
+    ]);
+  });
+
+  it('given a time, then nothing else is told', () => {
+    const { text, code } = told(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
+    expect(text).toBe('The journal has nothing about machine m in that time.\n');
+    expect(code).toBe(1);
+    expect(told(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(2);
+  });
+
+  it('gives everything to programs', () => {
+    const items = JSON.parse(told(historyCommand, 'need', ID, '-o', 'json').text) as object[];
+    expect(items[1]).toMatchObject({
+      kind: 'need-changed',
+      before: null,
+      after: { aggregate: { cpu: 4000 } },
+    });
+  });
+
+  it('refuses what is no Need', () => {
+    expect(() => told(historyCommand, 'need', 'web')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
+  });
+});
+
+describe('bigfleet replay', () => {
+  it('says of every cycle whether it came out the same', () => {
+    const { lines, code } = told(replayCommand);
+    expect(code).toBe(0);
+    expect(lines[0]).toMatch(/^epoch 1 {2}cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
+    expect(lines).toHaveLength(4);
+  });
+
+  it('refuses a plan without a cycle, and a cycle that is not kept', () => {
+    expect(() => told(replayCommand, '--plan')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
+    expect(() => told(replayCommand, '--cycle', '77')).toThrow(
+      expect.objectContaining({ code: 'BF_JOURNAL_RANGE' }),
+    );
+  });
+});
+
+describe('timeOf', () => {
+  it('reads times and how long ago', () => {
+    expect(timeOf('1970-01-01T00:00:02Z')).toBe(2000);
+    expect(timeOf('10m', 1_000_000)).toBe(400_000);
+    for (const text of ['', '10', '-5m', 'yesterday', '5'])
+      expect(() => timeOf(text)).toThrow('It must be a time');
+  });
+});

@@ -1,0 +1,120 @@
+// A real shard on loopback, with clouds and clusters: its journal is replayed and read while it runs and after it ended.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { historyCommand } from '../../src/cli/journal/history.ts';
+import { replayCommand } from '../../src/cli/journal/replay.ts';
+import { noPaint } from '../../src/cli/table.ts';
+import {
+  ALWAYS,
+  defaultConfig,
+  JournalReader,
+  journalFileIn,
+  type RunningShard,
+  replay,
+  type ShardConfig,
+} from '../../src/shard/index.ts';
+import { startShard } from '../../src/shard/shard.ts';
+import { startBackstage } from '../../src/sim/index.ts';
+
+let dir: string;
+const open: (() => Promise<void> | void)[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'bigfleet-journal-'));
+});
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+  rmSync(dir, { recursive: true });
+});
+
+function configOf(providers: ShardConfig['providers']): ShardConfig {
+  return {
+    ...defaultConfig(),
+    ...{ providers, dataDir: join(dir, 'data'), listen: '127.0.0.1:0', api: '127.0.0.1:0' },
+    cycle: { intervalMs: 100, spacingMs: 20, readyWaitMs: 30_000 },
+  };
+}
+
+async function started(): Promise<RunningShard> {
+  const backstage = await startBackstage({
+    ...{ dir: join(dir, 'clouds'), clusters: 4, machines: 80, seed: 1, speed: 200 },
+    onEvent: () => {},
+  });
+  open.push(() => backstage.stop());
+  const shard = await startShard(configOf(backstage.providers), { log: () => {} });
+  open.push(() => shard.stop());
+  backstage.connect(shard.addresses.sessions);
+  await vi.waitFor(
+    async () => {
+      const { cycle, machinesByState } = await shard.port.ask('status', {});
+      expect(cycle?.number).toBeGreaterThan(20);
+      expect(machinesByState['CONFIGURED']).toBeGreaterThan(0);
+    },
+    { timeout: 20_000 },
+  );
+  return shard;
+}
+
+function verdicts(): { isSame: boolean | null; cycle: number | undefined }[] {
+  const reader = new JournalReader(journalFileIn(join(dir, 'data')));
+  try {
+    return [...replay(reader, ALWAYS)].map(({ isSame, recorded }) => ({ isSame, cycle: recorded?.cycle }));
+  } finally {
+    reader.close();
+  }
+}
+
+function run(command: typeof replayCommand | typeof historyCommand, ...words: string[]) {
+  let text = '';
+  let code = 0;
+  const io = {
+    out: (more: string) => {
+      text += more;
+    },
+    paint: noPaint,
+    exitCode: (n: number) => {
+      code = n;
+    },
+  };
+  command(io).parse(['--data-dir', join(dir, 'data'), ...words], { from: 'user' });
+  return { text, code };
+}
+
+describe('the journal of a running shard', () => {
+  it('is replayed beside its writer and after the end, every cycle with its digest', async () => {
+    const shard = await started();
+    await vi.waitFor(() => expect(verdicts().length).toBeGreaterThan(20));
+    expect(verdicts().filter(({ isSame }) => isSame === false)).toEqual([]);
+    const [anAction] = (await shard.port.ask('actions', { limit: 1 })).actions.items;
+    await shard.port.order({
+      kind: 'freeze',
+      scope: { cluster: null, action: null },
+      who: 'ann',
+      why: 'a look',
+    });
+    await shard.port.order({ kind: 'quarantine', machine: anAction!.machine, who: 'ann', why: 'smells' });
+    const { cycle } = await shard.port.ask('status', {});
+    await shard.stop();
+
+    const all = verdicts();
+    expect(all.every(({ isSame }) => isSame === true)).toBe(true);
+    expect(all.at(-1)!.cycle).toBeGreaterThanOrEqual(cycle!.number);
+    expect(all.map(({ cycle: number }) => number)).toEqual(all.map((_, i) => i + 1));
+
+    const { text, code } = run(replayCommand, '--from', '1h');
+    expect(code).toBe(0);
+    expect(text).toContain(`${all.length} cycles: ${all.length} the same, 0 different`);
+    const plan = JSON.parse(run(replayCommand, '--cycle', '3', '--plan').text) as object;
+    expect(Object.keys(plan)).toEqual(['actions', 'needs', 'claims', 'restamps', 'digest']);
+
+    const story = run(historyCommand, 'machine', anAction!.machine);
+    expect(story.code).toBe(0);
+    expect(story.text).toMatch(/is on record: (Idle|Speculative)/);
+    expect(story.text).toContain('quarantine by ann (smells)');
+    expect(run(historyCommand, 'cluster', anAction!.cluster || 'web').text).toContain('its demand changed');
+    expect(run(historyCommand, 'machine', 'no-such').code).toBe(1);
+  }, 60_000);
+});
