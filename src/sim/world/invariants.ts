@@ -355,13 +355,14 @@ export class Watch implements SiteWatch, ProcessWatch {
       return;
     }
     truth.begun[COMMAND_OF[kind]]++;
-    // One that has been replaced hears of no new freeze.
-    if (process.epoch === this.#newest) this.#checkFreezes(action);
+    // One that has been replaced hears of no new freeze, and of no host that another has bought; the fence stops it.
+    const isNewest = process.epoch === this.#newest;
+    if (isNewest) this.#checkFreezes(action);
+    if (isNewest && kind === 'Delete') this.#checkHold(truth);
     const isExcess = kind === 'Reclaim' || reason === 'phase2.excess';
     if (isExcess && !facts.reported.has(cluster))
       this.fail('no-early-reclaim', `${kind} of ${machine} from ${cluster}, which has not reported`);
     if (kind === 'Reclaim') this.#checkRail(process, facts, cluster);
-    if (kind === 'Delete') this.#checkHold(truth);
   }
 
   #ended(process: ShardProcess, { kind, machine, outcome }: ActionView): void {

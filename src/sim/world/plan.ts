@@ -76,6 +76,8 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
   | { readonly kind: 'demand'; readonly row: number; readonly machines: number }
   /** The operator reports next to nothing, for a while. */
   | { readonly kind: 'collapse' }
+  /** The shard restarts, and with it an operator that reports next to nothing once and then falls silent. */
+  | { readonly kind: 'blank-restart' }
   /** The next roll-up is broken. */
   | { readonly kind: 'malformed'; readonly how: 'bytes' | 'cluster' | 'row' }
   | { readonly kind: 'freeze'; readonly isCluster: boolean; readonly action: ActionKind | null }
@@ -128,6 +130,7 @@ const EVENT_WEIGHTS: Readonly<Record<WorldEvent['kind'], number>> = {
   'no-blobs': 3,
   demand: 20,
   collapse: 4,
+  'blank-restart': 4,
   malformed: 3,
   freeze: 5,
   interruption: 5,
@@ -236,10 +239,15 @@ function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent
       return { ...base, kind, row: random.below(12), machines: random.below(random.chance(0.3) ? 20 : 6) };
     case 'collapse':
       return { ...base, kind, target: isWide ? 0 : base.target, forMs: random.between(200, 7000) };
+    case 'blank-restart':
+      return { ...base, kind, target: isWide ? 0 : base.target, forMs: random.between(14_000, 25_000) };
     case 'malformed':
       return { ...base, kind, how: random.pick(['bytes', 'cluster', 'row'] as const) };
     case 'freeze':
-      return { ...base, kind, isCluster: random.chance(0.6), action: random.pick(KINDS) };
+      return {
+        ...{ ...base, kind, forMs: random.between(1000, 60_000) },
+        ...{ isCluster: random.chance(0.6), action: random.pick(KINDS) },
+      };
     case 'interruption':
       return { ...base, kind, count: random.between(1, 5), isSpot: random.chance(0.6) };
     case 'provider-outage':

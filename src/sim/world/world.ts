@@ -38,6 +38,9 @@ const CATCH_UP_MS = 15_000;
 const QUIET_MS = 22_000;
 /** Looks at the ledger, a second apart, until one finds it equal. */
 const LEDGER_LOOKS = 5;
+/** Of a blank restart: how long the shard is down, and when the operator falls silent. */
+const BLANK_DOWN_MS = 300;
+const BLANK_REPORT_MS = 3500;
 const TAIL = '-tail-';
 const TAIL_DOWN_MS = 3000;
 
@@ -184,6 +187,14 @@ class World {
       case 'collapse':
         this.#collapse(cluster, forMs);
         break;
+      case 'blank-restart':
+        this.#crash(0, false, BLANK_DOWN_MS);
+        this.#collapse(cluster, forMs);
+        this.#clock.after(BLANK_REPORT_MS, () => {
+          if (!this.#isCalm) cluster.stop();
+        });
+        this.#spell(forMs, () => cluster.start());
+        break;
       case 'malformed':
         cluster.breakNext(event.how);
         break;
@@ -323,6 +334,7 @@ class World {
     this.#trace.note('calm');
     this.#isCalm = true;
     this.#calmMs = this.#clock.now();
+    this.#shard?.killAtWrite(0, false, () => {});
     this.#network.weather = calm(this.#plan.weather);
     for (const end of [...this.#spells]) end();
     for (const site of this.#sites) site.set(CALM_CLOUD);
