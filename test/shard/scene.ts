@@ -39,7 +39,7 @@ import { aMachine, aNeed } from '../fleets.ts';
 import { OpenAsks } from './open-asks.ts';
 
 /** A clock that moves by hand and runs what is due in order. */
-class HandClock implements Clock {
+export class HandClock implements Clock {
   #now = 1_000_000;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
@@ -271,7 +271,7 @@ type ListAnswer =
     : never;
 
 /** Records as the reader of an inventory hands them over. */
-function batchOf(machines: readonly Machine[]): RecordBatch {
+export function batchOf(machines: readonly Machine[]): RecordBatch {
   const list = { machines: machines.map(machineToWire), revision: new Uint8Array() };
   return { bytes: new Uint8Array(MachineList.encode(list).finish()), count: machines.length };
 }

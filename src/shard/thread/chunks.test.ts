@@ -8,7 +8,7 @@ import type { FromBrain } from './protocol.ts';
 function hints(cluster: string, count: number): FromBrain {
   const update = (i: number) => ({
     ...{ supersedesKey: `available:${cluster}-${i}`, requirements: [], resources: undefined },
-    ...{ availableCount: i, confidence: Confidence.HIGH, costPerHour: 0 },
+    ...{ availableCount: i, confidence: Confidence.CONFIDENCE_HIGH, costPerHour: 0 },
   });
   const updates = Array.from({ length: count }, (_, i) => update(i));
   return { kind: 'effect', effect: { kind: 'available-capacity', cluster, updates } };
