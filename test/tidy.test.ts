@@ -63,6 +63,12 @@ describe('tidy', () => {
     ['model', '../wire/need.ts', 'model-imports'],
     ['wire', '../model/quantity.ts', 'room-front-door'],
     ['model', 'node:fs', 'engine-is-pure'],
+    // A shard goes on deciding without a coordinator, so no line of it may know one.
+    ['shard', '../coordinator/index.ts', 'shard-imports'],
+    ['shard/brain', '../../coordinator/index.ts', 'shard-imports'],
+    // Not by way of another room either.
+    ['provider', '../coordinator/index.ts', 'provider-imports'],
+    ['engine', '../coordinator/index.ts', 'engine-imports'],
   ])('an import from %s of %s is caught', (room, target, rule) => {
     expect(cruiseProbe(room, target)).toContain(rule);
   });

@@ -6,6 +6,7 @@ import { explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { BigFleetError, type ErrorCode, printable } from '../model/index.ts';
 import { startShard } from '../shard/index.ts';
+import { certsCommand } from './certs.ts';
 import { type Decider, decideCommand } from './decide.ts';
 import { explainCommand } from './explain.ts';
 import { decideWith } from './phase1.ts';
@@ -60,7 +61,8 @@ const program = new Command('bigfleet')
   .addCommand(forgetCommand())
   .addCommand(acceptCommand())
   .addCommand(refuseCommand())
-  .addCommand(providerCommand());
+  .addCommand(providerCommand())
+  .addCommand(certsCommand());
 
 // Sub-commands inherit neither setting by themselves.
 program.configureOutput({ writeErr: printError });

@@ -196,8 +196,9 @@ async function stopped(shard: RunningShard): Promise<EndReason> {
 
 function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): string {
   const providers = config.providers.map(({ name, address }) => `${name} (${address})`);
+  const scheme = config.apiTls === null ? 'http' : 'https';
   return [
-    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at http://${addresses.api} (epoch ${epoch}).`,
+    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api} (epoch ${epoch}).`,
     `State is in ${printable(config.dataDir)}. Providers: ${providers.join(', ')}.`,
     ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
     '',

@@ -15,7 +15,7 @@ import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
 import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
-import { metVerdictOf, turnOf, unmetVerdictsOf, verdictsOf } from './verdict.ts';
+import { metVerdictOf, turnOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
 
 /**
  * What a cycle decided. Unmet rows are worked out and stay. Actions, claims, restamps and verdicts are numbers that are
@@ -109,9 +109,9 @@ export class Decision {
     return restamps;
   }
 
-  /** One verdict per Need, by rank. */
-  verdicts(): Verdict[] {
-    return verdictsOf(this.#current, this.#preemptions);
+  /** One verdict per Need, by rank: of all, or of those asked about. */
+  verdicts(question: VerdictQuestion = {}): Verdict[] {
+    return verdictsOf(this.#current, this.#preemptions, question);
   }
 
   /** The verdict on one Need; null if there is no such row. */

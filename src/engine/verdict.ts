@@ -46,33 +46,45 @@ export function metVerdictOf(
   return verdictOf(cycle, turn, row, fold, undefined, undefined, supply);
 }
 
-/** One verdict per row of demand, by the rank of the row. */
-export function verdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
-  const { demand } = cycle.fleet;
+/** Which rows are asked about; without a word on it, all of them. */
+export interface VerdictQuestion {
+  readonly cluster?: string | undefined;
+  /** The best of them. */
+  readonly limit?: number;
+}
+
+/** One verdict per row of demand, by the rank of the row. Only those asked for are worked out. */
+export function verdictsOf(
+  cycle: Cycle,
+  preemptions: ReadonlyMap<number, Preemption>,
+  { cluster, limit = Number.POSITIVE_INFINITY }: VerdictQuestion = {},
+): Verdict[] {
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
-  const { supply } = cycle;
+  const { supply, fleet } = cycle;
   supply.refresh();
-  const verdicts: { readonly row: number; readonly verdict: Verdict }[] = [];
-  for (const turn of cycle.turns.all()) {
-    if (cycle.turns.kind[turn] !== TurnKind.Fold) {
-      const row = cycle.turns.row[turn]!;
-      const verdict = verdictOf(cycle, turn, row, null, unmet.get(turn), preemptions.get(turn), supply);
-      verdicts.push({ row, verdict });
-      continue;
-    }
-    const members = cycle.turns.membersOf(cycle.fleet, turn);
-    for (const row of members.slice(0, cycle.hosted.get(turn) ?? members.length)) {
-      verdicts.push({ row, verdict: metVerdictOf(cycle, turn, row, preemptions) });
-    }
+  const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
+  const rows = rankedRows(cycle, clusters);
+  return rows.slice(0, limit).map((row) => {
+    const turn = turnOf(cycle, row);
+    const missed = unmet.get(turn);
+    if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);
+    return verdictOf(cycle, turn, row, null, missed, preemptions.get(turn), supply);
+  });
+}
+
+function rankedRows({ fleet: { demand } }: Cycle, clusters: Iterable<number>): number[] {
+  const rows: number[] = [];
+  for (const cluster of clusters) {
+    const { offset, length } = demand.rowsOf(cluster);
+    for (let row = offset; row < offset + length; row++) rows.push(row);
   }
   const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
-  verdicts.sort(
+  return rows.sort(
     (a, b) =>
-      precedence(b.row) - precedence(a.row) ||
-      demand.firstSeenMs[a.row]! - demand.firstSeenMs[b.row]! ||
-      compareKeys(a.verdict.key, b.verdict.key),
+      precedence(b) - precedence(a) ||
+      demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+      compareKeys(demand.keyOf(a), demand.keyOf(b)),
   );
-  return verdicts.map(({ verdict }) => verdict);
 }
 
 function verdictOf(

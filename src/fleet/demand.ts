@@ -150,6 +150,11 @@ export class DemandLedger {
     return needs[places.indexOf(row - this.rowsOf(cluster).offset)];
   }
 
+  /** All Needs of a cluster, as they were reported. */
+  needsOf(cluster: number): readonly Need[] {
+    return this.#reportedBy(cluster).needs;
+  }
+
   aggregateOf(row: number): ResourceVector {
     return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }

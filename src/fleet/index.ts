@@ -3,6 +3,7 @@
 export type { Block } from './blocks.ts';
 export { Blocks } from './blocks.ts';
 export { ChangeLog } from './changelog.ts';
+export type { ClassFacts } from './classes.ts';
 export { sharedInt32, sharedUint8, withRoom } from './columns.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';

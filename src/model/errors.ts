@@ -239,6 +239,15 @@ export const ERRORS = {
     summary: 'Another process uses this state file or data directory.',
     remedy: 'Run one process per state file and data directory; stop the other one first.',
   },
+  BF_JOURNAL_UNREADABLE: {
+    summary: 'The journal of a shard is missing or cannot be read.',
+    remedy:
+      'Give the data directory of the shard with --data-dir. A journal that is broken is put aside when the shard starts, and a new one begun.',
+  },
+  BF_JOURNAL_RANGE: {
+    summary: 'The journal of a shard does not reach back to what was asked for.',
+    remedy: 'Ask for a later time, or give the journal more room: journal.maxBytes and journal.maxAge.',
+  },
   BF_DATA_DIR: {
     summary: 'The data directory of a shard cannot be made or written to.',
     remedy: 'Give a directory that this user may write to with --data-dir.',
@@ -277,6 +286,15 @@ export const ERRORS = {
     summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
     remedy: 'Check the three paths and their permissions; each file holds PEM.',
   },
+  BF_CERT_EXISTS: {
+    summary: 'A certificate or key is already there, and would have been overwritten.',
+    remedy:
+      'Take another directory; or say --replace to give a running process a new leaf. An authority is never replaced.',
+  },
+  BF_CERT_AUTHORITY: {
+    summary: 'There is no authority to sign with, or its certificate and key do not belong together.',
+    remedy: 'Make one with bigfleet certs init, and give the same --dir.',
+  },
   BF_PLAINTEXT_REFUSED: {
     summary: 'Plaintext was asked for on an address that others can reach.',
     remedy:
@@ -300,6 +318,11 @@ export const ERRORS = {
     summary: 'The shard has as many sessions or clusters as it takes.',
     remedy: 'Give the cluster to another shard; the limit stands in the message.',
   },
+  BF_SESSION_RATE: {
+    summary: 'A cluster opens sessions faster than a shard takes them.',
+    remedy:
+      'Wait as long as the message says, and longer each time; check that one operator alone runs for the cluster.',
+  },
   BF_SESSION_SLOW: {
     summary: 'An operator does not read what the shard sends.',
     remedy: 'Check its load and the network; everything it missed is sent again when it connects.',
@@ -311,6 +334,15 @@ export const ERRORS = {
   BF_FRAME_SIZE: {
     summary: 'A frame of a session is larger than a shard takes.',
     remedy: 'Send less; the limit stands in the message.',
+  },
+  BF_READ_LIMIT: {
+    summary: 'As many callers inspect Needs as a shard serves at a time.',
+    remedy: 'Try again in a while, or ask for one cluster; the limit stands in the message.',
+  },
+  BF_DEMAND_LIMIT: {
+    summary: 'A shard has no room for the rows or bytes of a roll-up beside those of its other clusters.',
+    remedy:
+      'Give clusters to another shard, or raise limits.demandRows and limits.demandMebibytes if the machine has the memory. The last good roll-up stays.',
   },
   BF_ROLLUP_LIMIT: {
     summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',

@@ -6,6 +6,7 @@
 export { tlsFiles } from '../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
 export type { Attempt, CallLimits } from './client/attempts.ts';
+export { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from './client/attempts.ts';
 export type {
   Accepted,
   ClusterBinding,

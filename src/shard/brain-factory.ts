@@ -1,12 +1,21 @@
 // Makes the brain of a shard on its own thread, over its own file.
 
 import { Brain } from './brain/brain.ts';
+import { killAtFailpoint } from './failpoints.ts';
+import { JournalThread, type JournalThreadStart } from './journal/journal-thread.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';
 import type { MakeBrain } from './thread/protocol.ts';
+import type { News } from './views.ts';
 
-export const makeBrain: MakeBrain = (surroundings, { options, file }) => {
+export const makeBrain: MakeBrain = (surroundings, { options, file, journal }) => {
+  killAtFailpoint();
   const store = new SqliteBrainStore(file);
-  const brain = new Brain({ ...surroundings, options, store });
+  const thread = journal && startJournal(journal, surroundings.tell);
+  const brain = new Brain({
+    ...surroundings,
+    ...{ options, store },
+    journal: thread && { sink: thread, limits: journal.limits },
+  });
   return {
     get isIdle() {
       return brain.isIdle;
@@ -18,7 +27,19 @@ export const makeBrain: MakeBrain = (surroundings, { options, file }) => {
     stop: () => brain.stop(),
     close: async () => {
       await brain.close();
+      await thread?.close();
       store.close();
     },
   };
 };
+
+function startJournal(start: JournalThreadStart, tell: (news: News) => void): JournalThread {
+  const { path } = start;
+  const log = (event: string, why: string): void =>
+    tell({ kind: 'log', level: 'error', event, fields: { path, why } });
+  return new JournalThread({
+    ...start,
+    onReplaced: (why) => log('journal-replaced', why),
+    onFailure: (why) => log('journal-failed', why),
+  });
+}

@@ -15,9 +15,11 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+const CLOCK = 1_700_000_000_000_000n;
+
 /** A start of the shard, ended at once. */
 function start(atLeast = 0n, path = folder): bigint {
-  const dir = openDataDir(path, atLeast);
+  const dir = openDataDir(path, atLeast, () => CLOCK);
   dir.close();
   return dir.epoch;
 }
@@ -27,22 +29,22 @@ function setEpoch(text: string): void {
 }
 
 describe('the epoch of a shard', () => {
-  it('given a new directory, then it is 1, and one more at every start', () => {
+  it('given a new directory, then it is the clock, and one more at every start', () => {
     const path = join(folder, 'not', 'there', 'yet');
-    expect([start(0n, path), start(0n, path), start(0n, path)]).toEqual([1n, 2n, 3n]);
-    expect(readFileSync(join(path, 'epoch'), 'utf8')).toBe('3\n');
+    expect([start(0n, path), start(0n, path), start(0n, path)]).toEqual([CLOCK, CLOCK + 1n, CLOCK + 2n]);
+    expect(readFileSync(join(path, 'epoch'), 'utf8')).toBe(`${CLOCK + 2n}\n`);
     expect(readdirSync(path)).not.toContain('epoch.new');
   });
 
   it('given a volume with files of somebody else, then it is new', () => {
     mkdirSync(join(folder, 'lost+found'));
-    expect(start()).toBe(1n);
+    expect(start()).toBe(CLOCK);
   });
 
   it('given a start that was cut off before its epoch was in place, then that one was never used', () => {
     start();
     writeFileSync(join(folder, 'epoch.new'), '');
-    expect(start()).toBe(2n);
+    expect(start()).toBe(CLOCK + 1n);
   });
 
   it('given an epoch beyond doubles, then it is counted exactly', () => {
@@ -72,22 +74,44 @@ describe('the epoch of a shard', () => {
   });
 });
 
+describe('a directory that began without its past', () => {
+  it('given no clock, then it begins at the microsecond, and says that it is new once', () => {
+    const before = BigInt(Date.now()) * 1000n;
+    const first = openDataDir(folder, 0n);
+    first.close();
+    const second = openDataDir(folder, 0n);
+    second.close();
+    expect(first.epoch >= before && first.epoch < before + 60_000_000n).toBe(true);
+    expect([first.isNew, second.isNew]).toEqual([true, false]);
+  });
+
+  it('given an epoch that others have seen, then the next start is above it, and nothing is ever lowered', () => {
+    const first = openDataDir(folder, 0n, () => 100n);
+    first.raiseTo(50n);
+    expect(readFileSync(join(folder, 'epoch'), 'utf8')).toBe('100\n');
+    first.raiseTo(500n);
+    first.raiseTo(2n ** 63n - 1n);
+    first.close();
+    expect(start()).toBe(501n);
+  });
+});
+
 describe('a data directory', () => {
   it('given one that is in use, then a second is refused and uses up no epoch', () => {
     const first = openDataDir(folder, 0n);
     expect(() => start()).toThrow('BF_STORE_LOCKED');
     first.close();
-    expect(start()).toBe(2n);
+    expect(start()).toBe(first.epoch + 1n);
   });
 
   it('given a process that was killed, then the next one gets in', () => {
     const url = new URL('./data-dir.ts', import.meta.url).href;
     const script = `import { openDataDir } from ${JSON.stringify(url)};
-      openDataDir(${JSON.stringify(folder)}, 0n);
+      openDataDir(${JSON.stringify(folder)}, 7n);
       process.kill(process.pid, 'SIGKILL');`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
     expect(signal).toBe('SIGKILL');
-    expect(start()).toBe(2n);
+    expect(start()).toBe(8n);
   });
 
   it('given a path that is no directory, then it says so', () => {

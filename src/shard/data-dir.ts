@@ -1,7 +1,12 @@
 // The data directory of a shard: who may use it, which files it has, and the epoch. The epoch says which start of the
 // shard this is; providers refuse calls of a lower one. So it must rise at every start, whatever happens: the file is
 // replaced as a whole and on disk before the number is used, and a shard that cannot tell what it has used does not start.
+//
+// A directory that is new may be that of a new shard or of one that has lost its volume; nobody can tell before machines
+// are listed. So it does not begin at 1, where all marks of a former life would be in the way, but at the microsecond of
+// the clock: above every count of starts, and above every earlier loss. docs/adr/0030-a-new-directory-begins-at-the-clock.md
 
+import { randomInt } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -15,6 +20,7 @@ import {
 import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../provider/index.ts';
+import { failpoint } from './failpoints.ts';
 
 /** Held open for its lock alone, which ends with the process however it ends. */
 const LOCK: SqliteFormat = {
@@ -24,14 +30,20 @@ const LOCK: SqliteFormat = {
   isNot: 'is no lock of a data directory',
 };
 
+const EPOCH = 'epoch';
 const MAX_EPOCH = 2n ** 63n - 1n;
 
 export interface DataDir {
-  /** Which start of the shard this is, 1 for the first. */
+  /** Rises with every start of the shard; the time of the first, in microseconds. */
   readonly epoch: bigint;
+  /** This is its first start: whatever was before has been lost. */
+  readonly isNew: boolean;
   /** Files of the brain and of the hands. */
   readonly brainFile: string;
   readonly demandFile: string;
+  /** The next start begins above this. For epochs that others have seen and the directory has not. */
+  raiseTo(epoch: bigint): void;
+  readonly journalFile: string;
   /** Lets go of the directory. */
   close(): void;
 }
@@ -40,29 +52,44 @@ export interface DataDir {
  * Makes or takes over the directory and begins the next epoch, `atLeast` if that is higher; 0: nobody asked for one.
  * Throws BF_STORE_LOCKED if another process has it, BF_EPOCH_LOST, BF_DATA_DIR, or BF_STORE_UNREADABLE for the lock.
  */
-export function openDataDir(path: string, atLeast: bigint): DataDir {
+export function openDataDir(path: string, atLeast: bigint, clock: () => bigint = microseconds): DataDir {
   attempt(path, () => mkdirSync(path, { recursive: true }));
   const lock = new SqliteFile(join(path, 'lock.db'), LOCK);
   try {
     const brainFile = join(path, 'brain.db');
     const demandFile = join(path, 'demand.db');
-    const isNew = !existsSync(brainFile) && !existsSync(demandFile);
-    const epoch = nextEpoch(path, { isNew, atLeast });
-    attempt(path, () => replaceFile(path, 'epoch', `${epoch}\n`));
-    return { epoch, brainFile, demandFile, close: () => lock.close() };
+    const hasState = existsSync(brainFile) || existsSync(demandFile);
+    const isNew = !hasState && !existsSync(join(path, EPOCH));
+    const epoch = isNew && atLeast === 0n ? clock() : nextEpoch(path, atLeast);
+    const write = (value: bigint): void => attempt(path, () => replaceFile(path, EPOCH, `${value}\n`));
+    write(epoch);
+    const raiseTo = (seen: bigint): void => {
+      if (seen > epoch && seen < MAX_EPOCH) write(seen);
+    };
+    const journalFile = journalFileIn(path);
+    return { epoch, isNew, brainFile, demandFile, journalFile, raiseTo, close: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;
   }
 }
 
-function nextEpoch(path: string, { isNew, atLeast }: { isNew: boolean; atLeast: bigint }): bigint {
-  const file = join(path, 'epoch');
+/** Where a shard writes its journal. */
+export function journalFileIn(path: string): string {
+  return join(path, 'journal.db');
+}
+
+/** Two directories that begin in the same millisecond should not begin at the same number. */
+function microseconds(): bigint {
+  return BigInt(Date.now()) * 1000n + BigInt(randomInt(1000));
+}
+
+function nextEpoch(path: string, atLeast: bigint): bigint {
+  const file = join(path, EPOCH);
   const text = existsSync(file) ? attempt(path, () => readFileSync(file, 'utf8')) : null;
   const last = text === null ? null : epochOf(text);
   if (last !== null) return last + 1n > atLeast ? last + 1n : atLeast;
   if (atLeast > 0n) return atLeast;
-  if (text === null && isNew) return 1n;
   const found = text === null ? 'is missing' : `holds ${printable(JSON.stringify(text.slice(0, 40)))}`;
   throw new BigFleetError('BF_EPOCH_LOST', `${file} ${found}.`);
 }
@@ -84,7 +111,9 @@ function replaceFile(directory: string, name: string, text: string): void {
   } finally {
     closeSync(written);
   }
+  failpoint('epoch.before-write');
   renameSync(`${file}.new`, file);
+  failpoint('epoch.after-write');
   const entries = openSync(directory, 'r');
   try {
     fsyncSync(entries);

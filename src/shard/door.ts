@@ -1,11 +1,13 @@
 // The door of a shard: where questions, orders and listeners come in. Most goes on to the brain; what concerns roll-ups
 // is answered by the hands, which hold them.
 
+import { type Problem, printable } from '../model/index.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
 import type { Hands } from './hands/hands.ts';
 import type {
   Answer,
   ClusterView,
+  NeedStory,
   News,
   Order,
   OrderResult,
@@ -26,8 +28,9 @@ export class Door implements ShardPort {
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     const answer = await this.#brain.ask(name, ask);
-    if (name !== 'clusters') return answer;
-    return this.#withReports(answer as readonly ClusterView[]) as Answer<Q>;
+    if (name === 'clusters') return this.#withReports(answer as readonly ClusterView[]) as Answer<Q>;
+    if (name === 'explain') return this.#withRemarks(answer as NeedStory | null) as Answer<Q>;
+    return answer;
   }
 
   async order(order: Order): Promise<OrderResult> {
@@ -49,6 +52,14 @@ export class Door implements ShardPort {
     return { isDone, message };
   }
 
+  /** Demand that is not what its cluster last said is explained by why that was not taken. */
+  #withRemarks(story: NeedStory | null): NeedStory | null {
+    const cluster = story?.need.cluster;
+    const report = this.#hands.reports.find((each) => each.cluster === cluster);
+    if (story === null || report === undefined) return story;
+    return { ...story, remarks: [...story.remarks, ...remarksOn(report)] };
+  }
+
   #withReports(clusters: readonly ClusterView[]): readonly ClusterView[] {
     const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
     return clusters.map((cluster) => {
@@ -58,10 +69,28 @@ export class Door implements ShardPort {
   }
 }
 
+function remarksOn({ cluster, problems, held }: ReportView): readonly string[] {
+  const remarks: string[] = [];
+  const name = printable(cluster);
+  if (problems !== null)
+    remarks.push(
+      `The last roll-up of ${name} was refused, and the one before it counts: ${textOf(problems[0])}`,
+    );
+  if (held !== null)
+    remarks.push(
+      `A roll-up of ${name} with ${held.extent.rows} rows instead of ${held.baseline.rows} is held: see "bigfleet accept rollup ${name}".`,
+    );
+  return remarks;
+}
+
+function textOf(problem: Problem | undefined): string {
+  return problem === undefined ? '' : `${problem.path}: ${problem.message}`;
+}
+
 function reportsView({ lastReportMs, problems, held }: ReportView): ReportsView {
   return {
     lastReportMs,
-    problems: (problems ?? []).map(({ message }) => message),
+    problems: (problems ?? []).map(textOf),
     held:
       held === null
         ? null

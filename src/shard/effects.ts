@@ -4,7 +4,7 @@ import type { Effect } from './events.ts';
 import type { Hands } from './hands/hands.ts';
 import type { ProviderHands } from './hands/provider-hands.ts';
 
-export type StopEffect = Extract<Effect, { readonly kind: 'stop' }>;
+type StopEffect = Extract<Effect, { readonly kind: 'stop' }>;
 
 export interface Limbs {
   readonly hands: Hands;

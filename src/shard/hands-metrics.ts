@@ -1,7 +1,7 @@
 // Brings what the hands counted under the names of docs/metrics.md, when somebody asks.
 
 import type { Hands } from './hands/hands.ts';
-import type { HandsMetrics } from './metrics.ts';
+import { type HandsMetrics, type ReaderEnd, snakeCase } from './metrics.ts';
 
 /** How often the loop is looked at. */
 export const LAG_RESOLUTION_MS = 10;
@@ -12,8 +12,32 @@ export interface LoopLag {
   reset(): void;
 }
 
-export function handsText(metrics: HandsMetrics, hands: Hands, lag: LoopLag): string {
-  const { counters } = hands;
+/** What else is looked at when somebody asks. */
+export interface Surroundings {
+  readonly brain: { readonly waiting: number; readonly waitingMs: number };
+  readonly paced: { readonly waiting: number; readonly coalesced: number };
+  readonly readers: Readonly<Partial<Record<ReaderEnd, number>>>;
+}
+
+export function handsText(
+  metrics: HandsMetrics,
+  hands: Hands,
+  lag: LoopLag,
+  { brain, paced, readers }: Surroundings,
+): string {
+  const { counters, load } = hands;
+  for (const [name, count] of Object.entries(counters) as [string, number][])
+    metrics.events.of({ event: snakeCase(name) }).raiseTo(count);
+  metrics.demandRows.set(load.rows);
+  metrics.demandBytes.set(load.bytes);
+  metrics.rollupsWaiting.set(load.waiting);
+  metrics.rollupsWaitingBytes.set(load.waitingBytes);
+  metrics.brainWaiting.set(brain.waiting);
+  metrics.brainWaitingSeconds.set(brain.waitingMs / 1000);
+  metrics.demandsWaiting.set(paced.waiting);
+  metrics.demandsCoalesced.raiseTo(paced.coalesced);
+  for (const [reason, count] of Object.entries(readers) as [ReaderEnd, number][])
+    metrics.readers.of({ reason }).raiseTo(count);
   metrics.activeSessions.set(hands.sessions.length);
   metrics.sessions.of({ event: 'installed' }).raiseTo(counters.sessionsOpened);
   metrics.sessions.of({ event: 'removed' }).raiseTo(counters.sessionsClosed);

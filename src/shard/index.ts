@@ -50,7 +50,8 @@ export type { Setting, SettingKey } from './config/settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
-export { openDataDir } from './data-dir.ts';
+export { journalFileIn, openDataDir } from './data-dir.ts';
+export { carryOut } from './effects.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -72,6 +73,17 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export type { BrainPort, InlineParts } from './inline-brain.ts';
+export { InlineBrain } from './inline-brain.ts';
+export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
+export { JOURNAL_LIMITS } from './journal/format.ts';
+export type { MachineFacts as MachineStoryFacts, StoryItem, Subject } from './journal/history.ts';
+export { history } from './journal/history.ts';
+export { JournalFile } from './journal/journal-file.ts';
+export type { Span } from './journal/journal-reader.ts';
+export { ALWAYS, JournalReader } from './journal/journal-reader.ts';
+export type { ReplayedCycle } from './journal/replay.ts';
+export { replay } from './journal/replay.ts';
 export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './logger.ts';
 export { logToStderr, makeLog } from './logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './metrics.ts';

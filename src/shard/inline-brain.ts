@@ -22,9 +22,14 @@ export class InlineBrain implements BrainPort {
   #isAlive = true;
 
   constructor({ onEffect, ...parts }: InlineParts) {
-    this.#clock = parts.clock;
+    const { clock } = parts;
+    const whileAlive = (run: () => void) => () => {
+      if (this.#isAlive) run();
+    };
+    this.#clock = { now: () => clock.now(), after: (ms, run) => clock.after(ms, whileAlive(run)) };
     this.brain = new Brain({
       ...parts,
+      clock: this.#clock,
       emit: (effect) => this.#later(() => onEffect(effect)),
       tell: (news) => {
         for (const listener of this.#listeners) listener(news);
@@ -53,15 +58,12 @@ export class InlineBrain implements BrainPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** As if the process had been killed: nothing comes in and nothing goes out any more. */
+  /** As if the process had been killed: nothing comes in, goes out or is written any more, and nothing is given back. */
   kill(): void {
     this.#isAlive = false;
-    this.brain.stop();
   }
 
   #later(run: () => void): void {
-    this.#clock.after(0, () => {
-      if (this.#isAlive) run();
-    });
+    this.#clock.after(0, run);
   }
 }

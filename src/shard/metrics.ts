@@ -15,6 +15,7 @@ import {
   inventoryOf,
   STATE_LABELS,
 } from './fleet-counts.ts';
+import { HandsCounters } from './hands/counters.ts';
 import { Registry } from './registry.ts';
 
 const PREFIX = 'bigfleet_shard_';
@@ -51,6 +52,29 @@ export type ExecuteOutcome = (typeof EXECUTE_OUTCOMES)[number];
 
 /** Why a provider's record was left out. */
 const REJECT_REASONS = ['price', 'interruption_probability', 'structural'] as const;
+const READER_ENDS = [
+  /** HTTP connections beyond the limit. */
+  'connections',
+  /** HTTP requests beyond the limit of those under way. */
+  'requests',
+  /** Bytes that are no HTTP, headers that do not come. */
+  'malformed',
+  /** Readers of live news beyond the limit, and those that did not read. */
+  'news_refused',
+  'news_slow',
+  /** The same of InspectNeeds. */
+  'inspect_refused',
+  'inspect_slow',
+] as const;
+export type ReaderEnd = (typeof READER_ENDS)[number];
+
+/** What the hands count, under names as metrics have them: framesMalformed is frames_malformed. */
+const HANDS_EVENTS = Object.keys(new HandsCounters()).map(snakeCase);
+
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 const SESSION_EVENTS = ['installed', 'removed', 'replaced'] as const;
 
 /** 1 ms to 16 s, each twice the one before: a cycle and its parts. */
@@ -71,7 +95,7 @@ export class BrainMetrics {
   readonly #fleet: Fleet;
 
   readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
-  readonly cyclePhase = this.registry.histograms(
+  readonly #cyclePhase = this.registry.histograms(
     `${PREFIX}cycle_phase_duration_seconds`,
     'Parts of a cycle.',
     CYCLE_SECONDS,
@@ -151,6 +175,16 @@ export class BrainMetrics {
     'Lists of a provider held back because most machines were missing.',
     { provider: { atMost: MAX_PROVIDERS } },
   );
+  readonly listsFailed = this.registry.counters(
+    `${PREFIX}lists_failed_total`,
+    'Readings of a provider that failed.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
+  readonly #providerDown = this.registry.gauges(
+    `${PREFIX}provider_down`,
+    '1 while a provider is left alone because it does not answer.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
   readonly observationsStale = this.#counter(
     'observations_stale_total',
     'Records older than our last command to the machine, which were read again.',
@@ -160,6 +194,10 @@ export class BrainMetrics {
   constructor(engine: EngineMetrics, fleet: Fleet) {
     this.registry.collect(() => engineFamilies(engine));
     this.#fleet = fleet;
+  }
+
+  phase(phase: CyclePhase, ms: number): void {
+    this.#cyclePhase.of({ phase }).observe(ms / 1000);
   }
 
   /** What the rails let through and what they held back. */
@@ -187,6 +225,10 @@ export class BrainMetrics {
   freezes(count: number, isFleetFrozen: boolean): void {
     this.#freezes.set(count);
     this.#paused.set(isFleetFrozen ? 1 : 0);
+  }
+
+  providerDown(provider: string, isDown: boolean): void {
+    this.#providerDown.of({ provider }).set(isDown ? 1 : 0);
   }
 
   text(): string {
@@ -243,6 +285,43 @@ export class HandsMetrics {
     `${PREFIX}rollup_quarantined`,
     '1 while roll-ups of the cluster are held because most of its demand was missing.',
     { cluster: { atMost: MAX_CLUSTERS } },
+  );
+
+  readonly events = this.registry.counters(
+    `${PREFIX}session_events_total`,
+    'What happened on sessions, by its name; docs/sessions.md.',
+    { event: HANDS_EVENTS },
+  );
+  readonly demandRows = this.registry.gauge(`${PREFIX}demand_rows`, 'Rows of all accepted roll-ups.');
+  readonly demandBytes = this.registry.gauge(
+    `${PREFIX}demand_bytes`,
+    'Bytes of all accepted and held roll-ups.',
+  );
+  readonly rollupsWaiting = this.registry.gauge(`${PREFIX}rollups_waiting`, 'Roll-ups that wait to be read.');
+  readonly rollupsWaitingBytes = this.registry.gauge(
+    `${PREFIX}rollups_waiting_bytes`,
+    'Bytes of roll-ups that wait to be read.',
+  );
+  readonly brainWaiting = this.registry.gauge(
+    `${PREFIX}brain_waiting_events`,
+    'Events that the brain has not taken yet.',
+  );
+  readonly brainWaitingSeconds = this.registry.gauge(
+    `${PREFIX}brain_waiting_seconds`,
+    'For how long the oldest of them has waited.',
+  );
+  readonly demandsWaiting = this.registry.gauge(
+    `${PREFIX}brain_waiting_clusters`,
+    'Clusters whose demand is held back because the brain is behind.',
+  );
+  readonly demandsCoalesced = this.registry.counter(
+    `${PREFIX}demands_coalesced_total`,
+    'Accepted demand that a newer one replaced before the brain, which was behind, could take it.',
+  );
+  readonly readers = this.registry.counters(
+    `${PREFIX}readers_cut_total`,
+    'Requests and readers that were refused or cut off for what they cost.',
+    { reason: READER_ENDS },
   );
 
   readonly eventLoopLag = this.registry.gauges(

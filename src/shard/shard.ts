@@ -8,12 +8,15 @@ import { BigFleetError, Random } from '../model/index.ts';
 import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
 import { serverCredentials } from '../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
-import { addShardRead } from './api/shard-read-grpc.ts';
+import { addShardRead, type ReadCounters } from './api/shard-read-grpc.ts';
 import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
+import { EpochWatch, fencedText, raisedText } from './epoch-watch.ts';
+import { killAtFailpoint } from './failpoints.ts';
 import { Hands } from './hands/hands.ts';
+import { PacedBrain } from './hands/paced-brain.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
 import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
 import { handsText, LAG_RESOLUTION_MS } from './hands-metrics.ts';
@@ -27,6 +30,7 @@ import { DemandStoreThread } from './thread/demand-store-thread.ts';
 const STUCK_MS = 60_000;
 
 export const startShard: StartShard = async (config, { log, pages }) => {
+  killAtFailpoint();
   const parts = new Parts(log);
   try {
     return await assemble(config, parts, pages);
@@ -70,6 +74,7 @@ async function assemble(
   const ended = Promise.withResolvers<EndReason>();
   const directory = parts.add(openDataDir(config.dataDir, config.epochAtLeast), (it) => it.close());
   const { epoch } = directory;
+  const watch = new EpochWatch(epoch, directory.isNew);
   let stopping: Promise<void> | null = null;
   const end = (reason: EndReason): Promise<void> => {
     stopping ??= shutDown(parts, reason, ended);
@@ -87,10 +92,12 @@ async function assemble(
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
   const store = await opening;
+  const paced = new PacedBrain(brain);
   const hands = parts.add(
     await Hands.open({
       clock: systemClock,
-      brain,
+      brain: paced,
+      limits: config.limits,
       store,
       shardEpoch: epoch,
       log,
@@ -102,16 +109,26 @@ async function assemble(
     providerEnds(config, epoch, parts),
     (event) => brain.post(event),
     () => brain.room(),
+    (provider, newest) => lookAtEpoch(provider, newest),
   );
-  const onStop = ({ provider }: { readonly provider: string }): void => {
-    const message = `Provider ${provider} has seen a newer process of shard ${config.id}; this one stops.`;
-    log('error', 'fenced', { provider, epoch });
-    void end({ kind: 'fenced', message });
+  const giveWay = (provider: string, newest: bigint | null): void => {
+    log('error', 'fenced', { provider, epoch, ...(newest === null ? {} : { newest }) });
+    void end({ kind: 'fenced', message: fencedText(config.id, provider, { epoch, newest }) });
+  };
+  const onStop = ({ provider }: { readonly provider: string }): void => giveWay(provider, null);
+  const lookAtEpoch = (provider: string, newest: bigint | null): void => {
+    const { kind } = watch.look(provider, newest);
+    if (kind === 'past-lost') log('warn', 'data-dir-lost', { provider, epoch, seen: newest });
+    if (kind === 'give-way') giveWay(provider, newest);
+    if (kind !== 'begin-above') return;
+    // Once in the life of a directory, so that two that live do not raise each other for ever.
+    directory.raiseTo(newest!);
+    fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
   brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
   const port = new Door(brain, hands);
-  const sessions = await serveSessions(config, hands, port, parts);
-  const api = await serveHttp({ config, port, hands, brain, pages }, parts);
+  const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
+  const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
@@ -136,16 +153,19 @@ async function shutDown(
 
 function startBrain(
   config: ShardConfig,
-  { brainFile: file, epoch }: DataDir,
+  { brainFile: file, journalFile, epoch }: DataDir,
   onFailure: (error: unknown) => void,
 ): Promise<BrainThread> {
   const options = brainOptionsOf(config, epoch, randomInt(2 ** 31));
   const name = import.meta.url.endsWith('.ts') ? './brain-factory.ts' : './brain-factory.js';
-  return BrainThread.start({ setup: { options, file }, factory: new URL(name, import.meta.url), onFailure });
+  const { isEnabled, ...limits } = config.journal;
+  const journal = isEnabled ? { path: journalFile, limits } : undefined;
+  const setup = { options, file, journal };
+  return BrainThread.start({ setup, factory: new URL(name, import.meta.url), onFailure });
 }
 
 function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): ReadonlyMap<string, ProviderEnd> {
-  const { tls, insecure, id: shardId } = config;
+  const { tls, insecure, id: shardId, calls: limits } = config;
   const random = new Random(randomInt(2 ** 31));
   // One sequence for all providers: machines have one owner, and a number is never used twice.
   let sequence = 0n;
@@ -154,9 +174,10 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
   for (const { name, address } of config.providers) {
     const provider = { address, tls, insecure };
     const transport = parts.add(grpcTransport(provider), (it) => it.close());
-    const client = new ProviderClient({ transport, fence, clock: systemClock, random });
-    const inventory = parts.add(new ListThread({ provider, seed: random.below(2 ** 31) }), (it) =>
-      it.close(),
+    const client = new ProviderClient({ transport, fence, clock: systemClock, random, limits });
+    const inventory = parts.add(
+      new ListThread({ provider, limits, seed: random.below(2 ** 31), shardId }),
+      (it) => it.close(),
     );
     ends.set(name, { client, inventory });
   }
@@ -168,11 +189,11 @@ async function serveSessions(
   hands: Hands,
   port: Door,
   parts: Parts,
-): Promise<string> {
+): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
   const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => it.forceShutdown());
   addSessions(server, hands, { hasTls });
-  addShardRead(
+  const reads = addShardRead(
     server,
     async function* inspect({ clusterId, limit }) {
       yield* await port.ask('inspect', { cluster: clusterId, limit });
@@ -185,7 +206,7 @@ async function serveSessions(
       error === null ? resolve(found) : reject(new BigFleetError('BF_LISTEN_FAILED', error.message)),
     );
   });
-  return `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`;
+  return { address: `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`, reads };
 }
 
 interface HttpParts {
@@ -193,17 +214,24 @@ interface HttpParts {
   readonly port: Door;
   readonly hands: Hands;
   readonly brain: BrainThread;
+  readonly paced: PacedBrain;
+  readonly reads: ReadCounters;
   readonly pages: ApiOptions['pages'];
 }
 
-async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts: Parts): Promise<ApiServer> {
+async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
+  const { config, port, hands, brain, paced, reads, pages } = given;
   const metrics = new HandsMetrics();
   const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
-    tls: null,
+    tls: config.apiTls,
     insecure: config.insecure,
-    metrics: async () => `${handsText(metrics, hands, lag)}${await port.ask('metrics', {})}`,
+    metrics: async () => {
+      const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };
+      const own = handsText(metrics, hands, lag, { brain, paced, readers });
+      return `${own}${await port.ask('metrics', {})}`;
+    },
     unready: async () => {
       if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
       const { phase } = await port.ask('status', {});
@@ -211,5 +239,6 @@ async function serveHttp({ config, port, hands, brain, pages }: HttpParts, parts
     },
     ...(pages === undefined ? {} : { pages }),
   };
-  return parts.add(await serveApi(port, config.api, options), (it) => it.close());
+  const api: ApiServer = parts.add(await serveApi(port, config.api, options), (it) => it.close());
+  return api;
 }

@@ -7,6 +7,7 @@ import { SqliteFile, type SqliteFormat } from '../provider/index.ts';
 import type { Freeze, FreezeStore } from './brain/freezes.ts';
 import type { MachineFacts, MachineStore } from './brain/memory.ts';
 import type { BrainStore } from './brain/options.ts';
+import { failpoint } from './failpoints.ts';
 
 // One text per thing: fifteen columns take five times as long, and a cycle may save thousands. Keys are written as JSON
 // too: texts in SQLite may end at a NUL, and ids may hold one.
@@ -39,7 +40,7 @@ export class SqliteBrainStore implements BrainStore {
     this.machines = {
       load: () => this.#read(statements.loadMachines, factsOf),
       save: (changed, dropped) =>
-        this.#write(() => {
+        this.#write('machines', () => {
           for (const facts of changed) statements.saveMachine.run(JSON.stringify(facts.id), textOf(facts));
           for (const id of dropped) statements.dropMachine.run(JSON.stringify(id));
         }),
@@ -47,8 +48,10 @@ export class SqliteBrainStore implements BrainStore {
     this.freezes = {
       freezes: () => this.#read(statements.loadFreezes, (text) => JSON.parse(text) as Freeze),
       putFreeze: (freeze) =>
-        this.#write(() => statements.saveFreeze.run(JSON.stringify(freeze.id), JSON.stringify(freeze))),
-      deleteFreeze: (id) => this.#write(() => statements.dropFreeze.run(JSON.stringify(id))),
+        this.#write('freeze', () =>
+          statements.saveFreeze.run(JSON.stringify(freeze.id), JSON.stringify(freeze)),
+        ),
+      deleteFreeze: (id) => this.#write('freeze', () => statements.dropFreeze.run(JSON.stringify(id))),
     };
   }
 
@@ -64,12 +67,14 @@ export class SqliteBrainStore implements BrainStore {
     }
   }
 
-  #write(apply: () => void): void {
+  #write(what: 'machines' | 'freeze', apply: () => void): void {
+    failpoint(`${what}.before-write`);
     try {
       this.#file.writeNow(apply);
     } catch (cause) {
       throw this.#error('BF_STORE_FAILED', cause);
     }
+    failpoint(`${what}.after-write`);
   }
 
   #error(code: 'BF_STORE_UNREADABLE' | 'BF_STORE_FAILED', cause: unknown): BigFleetError {

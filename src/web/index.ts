@@ -21,6 +21,7 @@ export type { Mood, Sentence, StoryName } from './words.ts';
 export {
   actionWords,
   headline,
+  heldBackWords,
   logWords,
   machinesIn,
   missingWords,

@@ -54,7 +54,7 @@ describe('words of an action', () => {
       'bought m-12 (spot, zone-a) for cluster-3: nothing idle fits',
     ],
     [{ capacityType: 'ON_DEMAND' }, 'buying m-12 (on-demand) for cluster-3: nothing idle fits'],
-    [{ kind: 'Bootstrap', reason: 'phase1.idle' }, 'giving m-12 to cluster-3: it was idle and fits'],
+    [{ kind: 'Bootstrap', reason: 'phase1.idle' }, 'giving m-12 to cluster-3: idle, and fits'],
     [
       { kind: 'Preempt', reason: 'phase2.inversion', outcome: 'success' },
       'took m-12 from cluster-3 for cluster-5: work of priority 900 goes first',

@@ -96,7 +96,7 @@ const VERBS: Readonly<Record<ActionKind, Verbs>> = {
 };
 
 const REASONS: Readonly<Record<ActionReason, (action: Action) => string>> = {
-  'phase1.idle': () => 'it was idle and fits',
+  'phase1.idle': () => 'idle, and fits',
   'phase1.speculative': () => 'nothing idle fits',
   'phase2.inversion': ({ need }) =>
     need === null ? 'more important work needs it' : `work of priority ${need.priority} goes first`,
@@ -162,6 +162,20 @@ function capacityWords(capacityType: string): string {
 function failureWords({ outcome, message }: Action): string {
   const why = OUTCOMES[outcome as keyof typeof OUTCOMES] ?? outcome ?? '';
   return message === '' ? why : `${why} (${message})`;
+}
+
+const HELD_BACK: Readonly<Record<string, string>> = {
+  frozen: 'somebody has frozen it',
+  'dry-run': 'this is a dry run',
+  capped: 'its cluster has just lost as many machines as it may',
+  deferred: 'the cycle had enough to do',
+  deduped: 'something is being done with the machine already',
+  dropped: 'too much waits for its provider',
+};
+
+/** Why a decided action was not begun. */
+export function heldBackWords(why: string): string {
+  return HELD_BACK[why] ?? (OUTCOMES as Readonly<Record<string, string>>)[why] ?? why;
 }
 
 export function unmetWords(reason: UnmetReason): string {

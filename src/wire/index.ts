@@ -42,6 +42,6 @@ export {
   status,
   statusOf,
 } from './service.ts';
-export { stampFromMetadata, stampToMetadata } from './stamp.ts';
+export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './stamp.ts';
 export type { FencingToken } from './token.ts';
 export { isNewer, tokenFromWire } from './token.ts';

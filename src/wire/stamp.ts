@@ -10,6 +10,23 @@ export const RECLAMATION_KEY = `${PREFIX}assigned-reclamation-penalty-dollars`;
 export const FINGERPRINT_KEY = `${PREFIX}assigned-need-fingerprint`;
 export const GROUP_KEY = `${PREFIX}assigned-group`;
 
+/** Which process bound the machine: its epoch, then its shard, since an id may hold anything. */
+const BOUND_BY_KEY = `${PREFIX}bound-by`;
+
+/** Marks what a shard binds with its epoch. Whoever lists the machine later sees how far the shard had counted. */
+export function withBinder(
+  metadata: ReadonlyMap<string, string>,
+  { shardId, epoch }: { readonly shardId: string; readonly epoch: bigint },
+): Map<string, string> {
+  return new Map([...metadata, [BOUND_BY_KEY, `${epoch} ${shardId}`]]);
+}
+
+/** The epoch of the process of this shard that bound a machine; null if another shard did, or nobody says. */
+export function binderEpoch(metadata: ReadonlyMap<string, string>, shardId: string): bigint | null {
+  const [, epoch, binder] = /^([1-9]\d{0,18}) (.*)$/s.exec(metadata.get(BOUND_BY_KEY) ?? '') ?? [];
+  return epoch !== undefined && binder === shardId ? BigInt(epoch) : null;
+}
+
 export function stampToMetadata(stamp: Stamp): Map<string, string> {
   const metadata = new Map([
     [INTERRUPTION_KEY, dollarsText(stamp.interruptionPenaltyDollars)],

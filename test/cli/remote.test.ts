@@ -326,7 +326,7 @@ describe('over TLS', () => {
     const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: filesOf('shard/shard-0') });
     cleanups.push(() => server.close());
     const { cert, key, ca } = filesOf('readonly');
-    const flags = ['--shard', server.url, '--tls-cert', cert, '--tls-key', key, '--tls-ca', ca];
+    const flags = ['--shard', server.address, '--tls-cert', cert, '--tls-key', key, '--tls-ca', ca];
     let out = '';
     const io = { out: (text: string) => (out += text), paint: noPaint };
     await quiet(getCommand(io)).parseAsync(['machines', ...flags], { from: 'user' });

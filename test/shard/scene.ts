@@ -78,7 +78,7 @@ export interface SceneOptions {
 export const NEED: Need = aNeed({ cluster: 'c1', priority: 100 });
 export const OTHER_NEED: Need = aNeed({ cluster: 'c2', priority: 900_000 });
 
-const REPORT: Omit<ListReport, 'kind'> = {
+export const REPORT: Omit<ListReport, 'kind'> = {
   ...{ isFirst: false, messages: 1, bytes: 1, records: 0, added: 0, changed: 0 },
   ...{ unchanged: 0, gone: 0, missing: 0, refused: 0, problems: [], hasRevision: true },
 };

@@ -18,7 +18,7 @@ export class ShardClient {
   readonly #tls: TlsFiles | null;
 
   constructor(shard: string, tls: TlsFiles | null) {
-    this.#base = baseOf(shard);
+    this.#base = baseOf(shard, tls === null ? 'http' : 'https');
     this.#tls = tls;
   }
 
@@ -73,8 +73,8 @@ export class ShardClient {
 }
 
 /** As people write addresses: also HOST:PORT alone. */
-function baseOf(shard: string): URL {
-  const written = /^[a-z]+:\/\//i.test(shard) ? shard : `http://${shard}`;
+function baseOf(shard: string, scheme: 'http' | 'https'): URL {
+  const written = /^[a-z]+:\/\//i.test(shard) ? shard : `${scheme}://${shard}`;
   if (URL.canParse(written)) {
     const url = new URL(written);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;

@@ -47,11 +47,11 @@ export function addOrderFlags(command: Command): Command {
 }
 
 export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardClient {
+  const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
+  // A shard that has TLS files serves its API with them too.
+  const standard = tls === null ? DEFAULT_SHARD : DEFAULT_SHARD.replace('http:', 'https:');
   // An empty variable is how people take it back.
-  return new ShardClient(
-    shard === '' ? DEFAULT_SHARD : shard,
-    tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa }),
-  );
+  return new ShardClient(shard === '' || shard === DEFAULT_SHARD ? standard : shard, tls);
 }
 
 /** Of help texts. */

@@ -14,13 +14,18 @@ export interface PlainParts {
 }
 
 const STATUS_MS = 10_000;
+/** More actions of one cycle for one cluster and reason are told as a number. */
+const MAX_ALIKE = 3;
 
 type Status = Extract<News, { kind: 'cycle' }>['status'];
+type Action = Extract<News, { readonly action: unknown }>['action'];
 
 export class PlainView implements UpView {
   readonly #parts: PlainParts;
   #leave = () => {};
   #statusMs = Number.NEGATIVE_INFINITY;
+  /** Actions of the cycle that is being told. */
+  #begun: Action[] = [];
 
   constructor(parts: PlainParts) {
     this.#parts = parts;
@@ -47,10 +52,11 @@ export class PlainView implements UpView {
   #tell(news: News): void {
     switch (news.kind) {
       case 'cycle':
+        this.#actions();
         this.#status(news.status);
         break;
       case 'action-started':
-        this.#line(news.action.startedMs, actionWords(news.action).text);
+        this.#begun.push(news.action);
         break;
       case 'action-ended': {
         // That it went well is nothing new.
@@ -62,6 +68,21 @@ export class PlainView implements UpView {
         if (news.level === 'info') break;
         this.#line(this.#parts.nowMs(), `${news.level}: ${logWords(news.event, news.fields)}`);
         break;
+    }
+  }
+
+  /** What a cycle began; many alike, as at a cold start, are one line. */
+  #actions(): void {
+    const alike = Map.groupBy(this.#begun, ({ kind, cluster, reason }) => `${kind} ${cluster} ${reason}`);
+    this.#begun = [];
+    for (const actions of alike.values()) {
+      if (actions.length <= MAX_ALIKE) {
+        for (const action of actions) this.#line(action.startedMs, actionWords(action).text);
+        continue;
+      }
+      const { capacityType: _, zone: __, ...first } = actions[0]!;
+      const many = { ...first, machine: counted(actions.length, 'machine') };
+      this.#line(first.startedMs, actionWords(many).text);
     }
   }
 

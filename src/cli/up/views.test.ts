@@ -26,16 +26,29 @@ describe('plain lines', () => {
     view.step('two clouds listen');
     view.follow(port, 'http://127.0.0.1:7777');
     port.tell({ kind: 'action-started', action: actionOf(1) });
+    port.tell({ kind: 'cycle', status: STATUS });
     port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
     port.tell({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
     port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
     port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
-    expect(lines.map((line) => line.slice('00:00:00 '.length))).toEqual([
+    const told = lines.map((line) => line.slice('00:00:00 '.length));
+    expect(told.filter((line) => !line.includes('not met'))).toEqual([
       'two clouds listen\n',
       'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
       'buying m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
       'could not buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
       'warn: list-held provider=a\\u001b[2J\n',
+    ]);
+  });
+
+  it('tell of many actions that are alike as one', () => {
+    const { view, port } = watch('text');
+    view.follow(port, 'http://127.0.0.1:7777');
+    for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
+    port.tell({ kind: 'cycle', status: STATUS });
+    const bought = lines.filter((line) => line.includes('buying'));
+    expect(bought.map((line) => line.slice('00:00:00 '.length))).toEqual([
+      'buying 4 machines for cluster-3: nothing idle fits\n',
     ]);
   });
 

@@ -8,7 +8,7 @@ import type {
   TransitionAck,
   Machine as WireMachine,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { machineFromWire } from '../../wire/index.ts';
+import { machineFromWire, withBinder } from '../../wire/index.ts';
 import { type Attempt, Attempts, type CallLimits, DEFAULT_LIMITS } from './attempts.ts';
 import { type CallName, ProviderError } from './errors.ts';
 import { type DecodedList, decodeList } from './records.ts';
@@ -86,7 +86,7 @@ export class ProviderClient {
   /** Idle → Configured. */
   configure(machineId: string, binding: ClusterBinding, signal?: AbortSignal): Promise<Accepted> {
     const { cluster: clusterId, bootstrapBlob, metadata } = binding;
-    const shardMetadata = new Map(metadata);
+    const shardMetadata = withBinder(metadata, this.#fence);
     return this.#transition('configure', machineId, signal, (token, limits) =>
       this.#transport.configure({ machineId, clusterId, bootstrapBlob, shardMetadata, ...token }, limits),
     );

@@ -2,7 +2,7 @@
 // broken, then hands over what is new or changed, in batches that the receiver has to take before more come.
 
 import type { Problem } from '../../model/index.ts';
-import { WireFormatError } from '../../wire/index.ts';
+import { binderEpoch, WireFormatError } from '../../wire/index.ts';
 import { MAX_ID_BYTES } from '../kit/limits.ts';
 import { ProviderError } from './errors.ts';
 import { Fingerprint } from './fingerprint.ts';
@@ -28,12 +28,18 @@ export class Tally {
   refused = 0;
   /** Records refused whose id could not be read: they may be any machine's. */
   unnamed = 0;
+  /** The highest epoch of our shard that a machine was bound in, among what changed; null: none says so. */
+  newestEpoch: bigint | null = null;
   readonly problems: Problem[] = [];
 
   /** Leaves out a record. Only the first reasons are kept; a broken provider has one for each of its machines. */
   refuse(problems: readonly Problem[]): void {
     this.refused++;
     this.tell(problems);
+  }
+
+  sawEpoch(epoch: bigint | null): void {
+    if (epoch !== null && epoch > (this.newestEpoch ?? 0n)) this.newestEpoch = epoch;
   }
 
   tell(problems: readonly Problem[]): void {
@@ -54,6 +60,7 @@ const STRIDE = 7;
 export class Intake {
   readonly #known: KnownRecords;
   readonly #ahead: number;
+  readonly #shardId: string;
   readonly #fingerprint = new Fingerprint();
   #candidates = new Int32Array(STRIDE * 256);
   #count = 0;
@@ -62,10 +69,11 @@ export class Intake {
   /** Slots of ids that this message names twice. */
   readonly #twice = new Set<number>();
 
-  /** `ahead` is how many batches may be handed over and not yet taken. */
-  constructor(known: KnownRecords, ahead: number) {
+  /** `ahead` is how many batches may be handed over and not yet taken; `shardId` whose epochs are looked for. */
+  constructor(known: KnownRecords, ahead: number, shardId: string) {
     this.#known = known;
     this.#ahead = ahead;
+    this.#shardId = shardId;
   }
 
   /** Takes message number `message` and returns its revision. */
@@ -185,7 +193,9 @@ export class Intake {
         tally.refuse([]);
         continue;
       }
-      const machine = readRecord(bytes, from!, to!, place!);
+      const machine = readRecord(bytes, from!, to!, place!, (metadata) =>
+        tally.sawEpoch(binderEpoch(metadata, this.#shardId)),
+      );
       if (!machine.ok) {
         tally.refuse(machine.problems);
         continue;

@@ -9,6 +9,7 @@ export interface ListThreadStart {
   readonly provider: ProviderAddress;
   readonly limits: Partial<CallLimits>;
   readonly seed: number;
+  readonly shardId: string;
 }
 
 export type ToListThread =

@@ -15,6 +15,8 @@ export interface ListThreadParts {
   readonly provider: ProviderAddress;
   /** Any number; see `InventoryReader`. */
   readonly seed: number;
+  /** As `InventoryReader`'s. */
+  readonly shardId?: string;
   readonly limits?: Partial<CallLimits>;
   readonly onAttempt?: (attempt: Attempt) => void;
 }
@@ -81,8 +83,8 @@ export class ListThread {
   }
 
   #start(): Worker {
-    const { provider, seed, limits = {} } = this.#parts;
-    const start: ListThreadStart = { provider, seed, limits };
+    const { provider, seed, limits = {}, shardId = '' } = this.#parts;
+    const start: ListThreadStart = { provider, seed, limits, shardId };
     // The published package has built files beside this one, a checkout the sources.
     const file = new URL(
       import.meta.url.endsWith('.ts') ? './list-worker.ts' : './list-worker.js',

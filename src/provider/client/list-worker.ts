@@ -14,7 +14,7 @@ import { InventoryReader, type ListKind } from './reader.ts';
 const AHEAD = 8;
 
 const port = parentPort!;
-const { provider, limits, seed } = workerData as ListThreadStart;
+const { provider, limits, seed, shardId } = workerData as ListThreadStart;
 
 function tell(message: FromListThread, moved: readonly ArrayBuffer[] = []): void {
   port.postMessage(message, moved);
@@ -34,6 +34,7 @@ const reader = new InventoryReader({
   release,
   seed,
   ahead: AHEAD,
+  shardId,
 });
 
 /** Frees a long list at once. The collector would leave it lying about for as long as the thread has nothing to do. */

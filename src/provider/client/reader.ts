@@ -35,6 +35,11 @@ export interface ListReport {
   readonly problems: readonly Problem[];
   /** Whether the next reading can ask for changes. */
   readonly hasRevision: boolean;
+  /**
+   * The highest epoch of our shard that a machine was bound in, among those that came as changed. Above our own: another
+   * process acts for this shard, or did, and counted further.
+   */
+  readonly newestEpoch?: bigint;
 }
 
 export interface InventoryReaderParts {
@@ -46,6 +51,8 @@ export interface InventoryReaderParts {
   readonly seed: number;
   /** Batches handed to the sink before it has taken the first. Default 1: one at a time. */
   readonly ahead?: number;
+  /** Whose epochs are looked for. Default: nobody's. */
+  readonly shardId?: string;
 }
 
 const EVERY_STATE: readonly MachineState[] = Object.values(MachineState);
@@ -62,6 +69,7 @@ export class InventoryReader {
   readonly #release: (bytes: Uint8Array) => void;
   readonly #seed: number;
   readonly #ahead: number;
+  readonly #shardId: string;
   #known: KnownRecords;
   #intake: Intake;
   /** Counts every message ever read; the first of the last full reading, and of the one before. */
@@ -77,8 +85,9 @@ export class InventoryReader {
     this.#release = parts.release ?? (() => {});
     this.#seed = parts.seed;
     this.#ahead = parts.ahead ?? 1;
+    this.#shardId = parts.shardId ?? '';
     this.#known = new KnownRecords(this.#seed);
-    this.#intake = new Intake(this.#known, this.#ahead);
+    this.#intake = new Intake(this.#known, this.#ahead, this.#shardId);
   }
 
   /** Machines whose record was handed over and is still in force. */
@@ -95,7 +104,7 @@ export class InventoryReader {
   forget(): void {
     if (this.#isReading) throw new Error('a reading is under way');
     this.#known = new KnownRecords(this.#seed);
-    this.#intake = new Intake(this.#known, this.#ahead);
+    this.#intake = new Intake(this.#known, this.#ahead, this.#shardId);
     this.#hasFull = false;
     this.#cursor = NO_CURSOR;
     this.#revisions = [];
@@ -123,9 +132,10 @@ export class InventoryReader {
     tally: Tally,
     absent: Pick<ListReport, 'gone' | 'missing'>,
   ): ListReport {
-    const { messages, bytes, records, added, changed, unchanged, refused, problems } = tally;
+    const { messages, bytes, records, added, changed, unchanged, refused, problems, newestEpoch } = tally;
     const counts = { messages, bytes, records, added, changed, unchanged, refused, ...absent };
-    return { kind, isFirst, ...counts, problems, hasRevision: this.#cursor.length > 0 };
+    const epoch = newestEpoch === null ? {} : { newestEpoch };
+    return { kind, isFirst, ...counts, problems, hasRevision: this.#cursor.length > 0, ...epoch };
   }
 
   /** False: the changes cannot be had, or cannot be trusted, and everything has to be read. */

@@ -25,8 +25,17 @@ export function walkList(bytes: Uint8Array, visit: VisitRecord): Uint8Array {
   return revision;
 }
 
-/** One record, or every reason why it is impossible. `place` is its number in the list. */
-export function readRecord(bytes: Uint8Array, from: number, to: number, place: number): Result<Machine> {
+/**
+ * One record, or every reason why it is impossible. `place` is its number in the list; `look` is shown the metadata, most
+ * of which a machine of ours does not carry.
+ */
+export function readRecord(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  place: number,
+  look?: (metadata: ReadonlyMap<string, string>) => void,
+): Result<Machine> {
   let wire: WireMachine;
   try {
     wire = decodeStrict(WireMachine, bytes.subarray(from, to), from);
@@ -34,6 +43,7 @@ export function readRecord(bytes: Uint8Array, from: number, to: number, place: n
     if (!(error instanceof WireFormatError)) throw error;
     return refused([{ ...error.problems[0]!, path: `machines[${place}]` }]);
   }
+  look?.(wire.shardMetadata);
   return machineFromWire(wire, pathOf(place, wire.id));
 }
 

@@ -128,6 +128,11 @@ export class FakeCloud implements Backend {
     return this.#hosts.size;
   }
 
+  /** Machines whose host exists, whether or not a shard knows of it. */
+  get machinesWithHost(): Iterable<string> {
+    return this.#hosts.keys();
+  }
+
   /** Turns settings while the cloud runs; what is under way keeps what it drew. */
   set(patch: SettingsPatch): FakeSettings {
     this.#settings = patchSettings(this.#settings, patch);

@@ -14,6 +14,11 @@ export interface SqliteFormat {
   readonly schema: string;
   /** What is said of a file with something else in it, as in "the file … in format 1". */
   readonly isNot: string;
+  /**
+   * Other processes may read it while it is written. Its last commits may be lost with the power, though never with the
+   * process: for what is good to know and not needed to go on.
+   */
+  readonly isShared?: true;
 }
 
 interface Waiting {
@@ -81,11 +86,12 @@ export class SqliteFile {
   }
 }
 
-function open(path: string, { applicationId, version, schema, isNot }: SqliteFormat): DatabaseSync {
+function open(path: string, { applicationId, version, schema, isNot, isShared }: SqliteFormat): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    if (!isShared) database.exec('PRAGMA locking_mode = EXCLUSIVE');
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isShared ? 'NORMAL' : 'FULL'};`);
     // Exclusive locks are taken by the first write, so there has to be one now.
     database.exec('BEGIN IMMEDIATE');
     const application = database.prepare('PRAGMA application_id').get()?.['application_id'];

@@ -26,6 +26,9 @@ export class NewsStand {
   readonly #port: ShardPort;
   readonly #limits: NewsLimits;
   readonly #readers = new Set<ServerResponse>();
+  /** Readers there was no room for, and readers cut off. */
+  refused = 0;
+  slow = 0;
   #stopListening = () => {};
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -36,6 +39,7 @@ export class NewsStand {
 
   add(reader: ServerResponse): void {
     if (this.#readers.size >= this.#limits.maxReaders) {
+      this.refused++;
       throw new Refusal(503, `There are ${this.#limits.maxReaders} readers already.`);
     }
     reader.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -66,6 +70,7 @@ export class NewsStand {
   #send(text: string): void {
     for (const reader of this.#readers) {
       if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) {
+        this.slow++;
         this.#remove(reader);
         reader.destroy();
       } else {

@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { BigFleetError, printable } from '../../model/index.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
 import type { ShardPort } from '../views.ts';
@@ -31,10 +32,20 @@ export interface ApiOptions extends SecurityOptions {
   readonly answerMs?: number;
 }
 
+export interface ApiCounters {
+  readonly connections: number;
+  readonly requests: number;
+  readonly malformed: number;
+  readonly news_refused: number;
+  readonly news_slow: number;
+}
+
 export interface ApiServer {
   /** HOST:PORT, with the port that was found if 0 was asked for. */
   readonly address: string;
   readonly url: string;
+  /** What was refused or cut off for what it cost, since the start. */
+  readonly counters: ApiCounters;
   close(): Promise<void>;
 }
 
@@ -44,7 +55,11 @@ const ANSWER_MS = 30_000;
 const IDLE_MS = 60_000;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
+/** How often connections are looked at for these; otherwise a request that never ends has half a minute more. */
+const CHECKS = { connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 512;
+/** Requests under way; each may be a question that waits at the brain, and an answer of some megabytes. */
+const MAX_REQUESTS = 64;
 
 /** How long answers that are being written may take at the end. */
 const FAREWELL_MS = 1_000;
@@ -72,13 +87,19 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     unready: options.unready ?? (() => phaseTrouble(port)),
     subscribe: (reader) => news.add(reader),
   };
-  const desk: Desk = { port, hooks, options, checksHost: onLoopback };
+  const tally = { connections: 0, requests: 0, malformed: 0 };
+  const desk: Desk = { port, hooks, options, checksHost: onLoopback, tally, underWay: 0 };
   const server = serverOf(options, (request, response) => void handle(desk, request, response));
+  server.on('drop', () => tally.connections++);
+  server.on('clientError', (error, socket) => answerNoHttp(error, socket, tally));
   const found = await listening(server, portNumber, host);
   const shown = `${address.slice(0, address.lastIndexOf(':'))}:${found}`;
   return {
     address: shown,
     url: `${options.tls === null ? 'http' : 'https'}://${shown}`,
+    get counters() {
+      return { ...tally, news_refused: news.refused, news_slow: news.slow };
+    },
     close: () => {
       news.close();
       return closed(server);
@@ -91,6 +112,9 @@ interface Desk {
   readonly hooks: RouteHooks;
   readonly options: ApiOptions;
   readonly checksHost: boolean;
+  readonly tally: { connections: number; requests: number; malformed: number };
+  /** Requests that wait for an answer of the shard. */
+  underWay: number;
 }
 
 function placeOf(address: string): { host: string; portNumber: number } {
@@ -107,7 +131,7 @@ function serverOf(
   { tls }: SecurityOptions,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): AnyServer {
-  const server = tls === null ? createHttpServer(answer) : tlsServer(new KeyPair(tls), answer);
+  const server = tls === null ? createHttpServer(CHECKS, answer) : tlsServer(new KeyPair(tls), answer);
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
   server.timeout = IDLE_MS;
@@ -122,7 +146,7 @@ function tlsServer(
 ): HttpsServer {
   // No tickets: every connection shows its certificate anew.
   const demands = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
-  const server = createHttpsServer({ ...pair.context, ...demands }, answer);
+  const server = createHttpsServer({ ...pair.context, ...demands, ...CHECKS }, answer);
   const watch = setInterval(() => {
     if (pair.refresh()) server.setSecureContext(pair.context);
   }, WATCH_MS).unref();
@@ -181,7 +205,35 @@ async function replyTo(desk: Desk, request: IncomingMessage, response: ServerRes
   const body = method === 'POST' ? await bodyOf(request) : {};
   const { port, hooks, options } = desk;
   const call = { port, params, query: new URLSearchParams(query), body, response, hooks };
-  return await within(options.answerMs ?? ANSWER_MS, route.answer(call));
+  // Probes come through whatever others do.
+  if (route.access !== 'open' && desk.underWay >= MAX_REQUESTS) {
+    desk.tally.requests++;
+    throw new Refusal(503, `${MAX_REQUESTS} requests wait for an answer already.`, { 'retry-after': '1' });
+  }
+  desk.underWay++;
+  try {
+    return await within(options.answerMs ?? ANSWER_MS, route.answer(call));
+  } finally {
+    desk.underWay--;
+  }
+}
+
+/** Bytes that are no request, or a request that does not come to an end. */
+function answerNoHttp(error: Error, socket: Duplex, tally: { malformed: number }): void {
+  const code = 'code' in error ? error.code : '';
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  tally.malformed++;
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const isLong = code === 'HPE_HEADER_OVERFLOW';
+  const line = isLate
+    ? '408 Request Timeout'
+    : isLong
+      ? '431 Request Header Fields Too Large'
+      : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
 
 async function page(

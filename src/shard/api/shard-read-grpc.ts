@@ -1,30 +1,87 @@
-// `ShardRead.InspectNeeds` on a grpc-js server. Frames are taken from the shard only as fast as the caller reads them.
+// `ShardRead.InspectNeeds` on a grpc-js server. Frames are taken from the shard only as fast as the caller reads them, and
+// what has not been read is memory of the shard: so few callers are served at a time, and one that stops reading is cut off.
 
-import type { Server } from '@grpc/grpc-js';
+import type { Server, ServerWritableStream } from '@grpc/grpc-js';
+import { BigFleetError } from '../../model/index.ts';
 import {
   type InspectNeedsRequest,
   type InspectNeedsResponse,
   ShardReadDefinition,
 } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
-import { addService, bindService, denied, identityOf } from '../../wire/index.ts';
+import { addService, bindService, denied, identityOf, RpcError, status } from '../../wire/index.ts';
 
 const service = bindService(ShardReadDefinition);
 
 export type Inspect = (request: InspectNeedsRequest) => AsyncIterable<InspectNeedsResponse>;
 
+export interface ReadLimits {
+  /** Callers served at the same time. */
+  readonly callers: number;
+  /** How long a caller may take nothing. */
+  readonly stallMs: number;
+}
+
+export const READ_LIMITS: ReadLimits = { callers: 8, stallMs: 30_000 };
+
+export interface ReadCounters {
+  refused: number;
+  /** Cut off because they did not read. */
+  stalled: number;
+}
+
+export interface ReadOptions {
+  readonly hasTls: boolean;
+  readonly limits?: ReadLimits;
+}
+
 /** Adds the service to a server. Over TLS it is for admins and readers; without there are no identities. */
 export function addShardRead(
   server: Server,
   inspect: Inspect,
-  { hasTls }: { readonly hasTls: boolean },
-): void {
+  { hasTls, limits = READ_LIMITS }: ReadOptions,
+): ReadCounters {
+  const counters: ReadCounters = { refused: 0, stalled: 0 };
+  let callers = 0;
   addService(server, service, {
-    inspectNeeds: (request, call) => {
+    inspectNeeds: async function* inspectNeeds(request, call) {
       if (hasTls) checkReader(identityOf(call).kind);
-      return inspect(request);
+      if (callers >= limits.callers) {
+        counters.refused++;
+        const detail = `${limits.callers} callers are being served.`;
+        throw new RpcError(status.RESOURCE_EXHAUSTED, new BigFleetError('BF_READ_LIMIT', detail).message);
+      }
+      callers++;
+      let isWaiting = false;
+      const watch = setTimeout(() => {
+        // The shard itself may take its time.
+        if (!isWaiting) return;
+        counters.stalled++;
+        resetStream(call);
+      }, limits.stallMs).unref();
+      try {
+        for await (const frame of inspect(request)) {
+          watch.refresh();
+          isWaiting = true;
+          yield frame;
+          isWaiting = false;
+        }
+      } finally {
+        clearTimeout(watch);
+        callers--;
+      }
     },
   });
+  return counters;
 }
+
+/** As for sessions: grpc-js offers servers no way to end a stream that nobody reads, so this reaches for the one below. */
+function resetStream(call: ServerWritableStream<InspectNeedsRequest, InspectNeedsResponse>): void {
+  const below = call as unknown as { readonly call?: { readonly stream?: { close(code: number): void } } };
+  below.call?.stream?.close(HTTP2_CANCEL);
+}
+
+/** NGHTTP2_CANCEL. */
+const HTTP2_CANCEL = 8;
 
 function checkReader(kind: string): void {
   if (kind === 'admin' || kind === 'readonly') return;

@@ -3,7 +3,6 @@
 
 import { explain } from '../../engine/index.ts';
 import {
-  CapacityType,
   effectiveAllocatable,
   formatResources,
   isMachineState,
@@ -30,11 +29,12 @@ import type {
   Questions,
   ShortfallView,
 } from '../views.ts';
+import { actionView, capacityLabel } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
 import type { Cycles } from './cycles.ts';
 import { inspectNeeds } from './inspect.ts';
-import { findNeed, needId, needRef } from './need-names.ts';
+import { findNeed, needRef } from './need-names.ts';
 import { remarksOn } from './remarks.ts';
 import { clusterMachines, stateLabel, statusOf } from './status.ts';
 
@@ -66,27 +66,24 @@ export class Answers {
   }
 
   #machines(where: MachineFilter, limit: number): Page<MachineView> {
-    const { book, memory } = this.#state;
-    const { machines } = book.fleet;
+    const { machines } = this.#state.book.fleet;
     if (where.id !== undefined) {
       const view = this.#machine(where.id);
       return view === null ? NOTHING : { items: [view], total: 1 };
     }
     const state = where.state === undefined ? null : stateOfLabel(where.state);
     if (state === undefined) return NOTHING;
-    const found: number[] = [];
-    for (let slot = 0; slot < machines.size; slot++) {
-      if (machines.state[slot] === 0) continue;
-      const id = machines.idOf(slot);
-      const standing = book.standing(id);
-      if (standing === null || (state !== null && standing.state !== state)) continue;
-      if (where.cluster !== undefined && standing.cluster !== where.cluster) continue;
-      if (where.provider !== undefined && book.ownerOf(id) !== where.provider) continue;
-      if (where.withForgotten === true || !memory.verdictsOn(id).isForgotten) found.push(slot);
-    }
+    const hidden = where.withForgotten === true ? new Set<number>() : this.#forgotten();
+    const found = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
     found.sort(machines.idOrder);
     const items = found.slice(0, limit).flatMap((slot) => this.#machine(machines.idOf(slot)) ?? []);
     return { items, total: found.length };
+  }
+
+  #forgotten(): ReadonlySet<number> {
+    const { book, memory } = this.#state;
+    const ids = [...memory.judged].flatMap(([id, { isForgotten }]) => (isForgotten ? id : []));
+    return new Set(ids.flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
   }
 
   #machine(id: string): MachineView | null {
@@ -119,15 +116,12 @@ export class Answers {
   #needs(cluster: string | undefined, onlyUnmet: boolean, limit: number): Page<NeedView> {
     const decision = this.#cycles.decision?.decided;
     if (decision === undefined) return NOTHING;
-    const items: NeedView[] = [];
-    let total = 0;
-    for (const verdict of onlyUnmet ? decision.unmet : decision.verdicts()) {
-      if (cluster !== undefined && verdict.key.cluster !== cluster) continue;
-      total++;
-      const need = items.length < limit ? this.#needOf(verdict.key) : undefined;
-      if (need !== undefined) items.push(this.#need(need, verdict));
-    }
-    return { items, total };
+    const { clusters, demand } = this.#state.book.fleet;
+    const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
+    const rows = cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
+    const verdicts = onlyUnmet ? unmet.slice(0, limit) : decision.verdicts({ cluster, limit });
+    const items = verdicts.map((verdict) => this.#need(this.#needOf(verdict.key)!, verdict));
+    return { items, total: onlyUnmet ? unmet.length : rows };
   }
 
   #needOf(key: NeedKey): Need | undefined {
@@ -168,7 +162,9 @@ export class Answers {
     const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
     const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
     const extraSupply = verdict.unmet?.extraSupply ?? null;
-    const isOfNeed = ({ need: of }: ActionRecord): boolean => of !== null && needId(of) === id;
+    const { foldedInto } = verdict;
+    const isOfNeed = ({ need: of }: ActionRecord): boolean =>
+      of !== null && (isSameKey(of, key) || (foldedInto !== null && isSameKey(of, foldedInto)));
     const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY_ACTIONS);
     return {
       need: this.#need(need, verdict),
@@ -230,19 +226,21 @@ export class Answers {
     const records = [...this.#state.actuation.actions()].filter(isWanted);
     records.sort((a, b) => b.startedMs - a.startedMs);
     const waiting = this.#cycles.waiting.filter(isWanted);
+    // Of very many only the first are kept, but all are counted.
+    const counted = Object.values(this.#cycles.last?.waiting ?? {}).reduce((sum, count) => sum + count, 0);
+    const isEverything = machine === undefined && cluster === undefined;
     return {
       actions: {
         items: records.slice(0, limit).map((record) => this.#action(record)),
         total: records.length,
       },
-      waiting: { items: waiting.slice(0, limit), total: waiting.length },
+      waiting: { items: waiting.slice(0, limit), total: isEverything ? counted : waiting.length },
     };
   }
 
   #action(record: ActionRecord): ActionView {
-    const { need } = record;
-    const priority = need === null ? 0 : (this.#state.profiles.of(need)?.priority ?? 0);
-    return { ...record, need: need === null ? null : needRef(need, priority) };
+    const { book, profiles } = this.#state;
+    return actionView(record, book, profiles);
   }
 
   #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
@@ -251,7 +249,7 @@ export class Answers {
     const inspected = {
       cycle: last?.number ?? 0,
       computedAtMs: last?.atMs ?? 0,
-      verdicts: decision?.decided.verdicts() ?? [],
+      verdicts: decision?.decided.verdicts({ cluster: cluster === '' ? undefined : cluster }) ?? [],
       needOf: (key: NeedKey) => this.#needOf(key),
       unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
       offeredBy: (machine: string) => {
@@ -267,17 +265,16 @@ export class Answers {
 const STORY_ACTIONS = 20;
 const NOTHING = { items: [], total: 0 } as const;
 
+function isSameKey(a: NeedKey, b: NeedKey): boolean {
+  return a.group === b.group && a.cluster === b.cluster && a.fingerprint === b.fingerprint;
+}
+
 function quantities(vector: ResourceVector): Quantities {
   return formatResources(vector);
 }
 
 function stateOfLabel(label: string): MachineState | undefined {
   return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
-}
-
-function capacityLabel(type: CapacityType): string {
-  const name = Object.entries(CapacityType).find(([, value]) => value === type)?.[0] ?? 'Unspecified';
-  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 }
 
 const OPERATOR_TEXT: ReadonlyMap<Operator, string> = new Map(

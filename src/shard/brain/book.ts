@@ -38,6 +38,13 @@ export type StandingListener = (
   seen: Machine | null,
 ) => void;
 
+/** null or left out: any. */
+export interface StandingFilter {
+  readonly state: MachineState | null;
+  readonly cluster?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
 type StillEntry = Extract<
   JournalEntry,
   { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'drain-seconds' }
@@ -51,7 +58,7 @@ export class Book {
   readonly #owners = new Owners();
   /** By id: how machines will stand once the journal is applied; null: gone. */
   readonly #ahead = new Map<string, Standing | null>();
-  /** By cluster: machines that were put there since the last freeze, if they are still there. */
+  /** By cluster: machines of `#ahead` that are there, or were at some time since the last freeze. */
   readonly #joined = new Map<string, Set<string>>();
   /** By id: the last records that came since the last freeze. */
   readonly #seen = new Map<string, Machine>();
@@ -107,6 +114,33 @@ export class Book {
     for (const [id, standing] of this.#ahead) {
       if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;
     }
+  }
+
+  /** Places in the ledger of machines that stand so now; those that came since the last freeze have none yet. */
+  slotsOf({ state, cluster, provider }: StandingFilter): number[] {
+    const { machines, clusters } = this.fleet;
+    const ahead = new Map<number, Standing | null>();
+    for (const [id, standing] of this.#ahead) {
+      const slot = machines.slotOf(id);
+      if (slot !== undefined) ahead.set(slot, standing);
+    }
+    const number = clusters.find(cluster ?? '');
+    // Names nobody knows are found under the number of no name, and must not be taken for it.
+    const isKnown = clusters.nameOf(number) === (cluster ?? '');
+    const stands = (slot: number): boolean => {
+      const moved = ahead.get(slot);
+      if (moved === null) return false;
+      if (state !== null && (moved?.state ?? machines.stateOf(slot)) !== state) return false;
+      if (cluster === undefined) return true;
+      return moved === undefined ? isKnown && machines.cluster[slot] === number : moved.cluster === cluster;
+    };
+    const found: number[] = [];
+    for (let slot = 0; slot < machines.size; slot++) {
+      // Slots that are not in use have state 0.
+      if (machines.state[slot] === 0 || !stands(slot)) continue;
+      if (provider === undefined || this.#owners.hasSlot(provider, slot)) found.push(slot);
+    }
+    return found;
   }
 
   /** Ids of the machines bound to a cluster, as they stand now. */
@@ -183,7 +217,7 @@ export class Book {
     const held = isWanted || this.alwaysHeld(known);
     if (known.held === held) return;
     this.#journal.append({ kind: 'hold', id, held });
-    this.#ahead.set(id, { ...known, held });
+    this.#setAhead(id, { ...known, held });
   }
 
   /** Entries that move no machine. */
@@ -195,7 +229,7 @@ export class Book {
     if (known?.cluster !== key.cluster || !isBound(known.state)) return;
     const { fingerprint, group } = key;
     const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-    this.#ahead.set(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
+    this.#setAhead(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
   }
 
   /** Makes the view that the next cycle reads. */
@@ -215,9 +249,13 @@ export class Book {
   }
 
   #stand(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
-    this.#ahead.set(id, after);
-    if (after !== null && after.cluster !== '') this.#join(after.cluster, id);
+    this.#setAhead(id, after);
     for (const listener of this.#listeners) listener(id, before, after, seen);
+  }
+
+  #setAhead(id: string, standing: Standing | null): void {
+    this.#ahead.set(id, standing);
+    if (standing !== null && standing.cluster !== '') this.#join(standing.cluster, id);
   }
 
   #join(cluster: string, id: string): void {

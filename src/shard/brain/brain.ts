@@ -5,10 +5,13 @@ import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
 import { type Clock, Random } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
+import type { JournalLimits, JournalSink } from '../journal/format.ts';
+import { Recorder } from '../journal/recorder.ts';
 import { BrainMetrics } from '../metrics.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
+import { AwaitedMachines } from './awaited-machines.ts';
 import { Book } from './book.ts';
 import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
@@ -33,6 +36,8 @@ export interface BrainParts {
   readonly tell: (news: News) => void;
   readonly store: BrainStore;
   readonly options: BrainOptions;
+  /** Where what happens is written down, if anywhere. */
+  readonly journal?: { readonly sink: JournalSink; readonly limits: JournalLimits } | undefined;
 }
 
 /** What the parts of a brain share. */
@@ -46,12 +51,14 @@ export interface BrainState {
   readonly reconcile: Reconcile;
   readonly freezes: Freezes;
   readonly frozen: FrozenMachines;
+  readonly awaited: AwaitedMachines;
   readonly rails: Rails;
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
   readonly metrics: BrainMetrics;
   readonly profiles: Profiles;
   readonly ended: EndedRows;
+  readonly recorder: Recorder | null;
   /** By cluster: its session. */
   readonly sessions: Map<string, number>;
   /** Clusters whose demand is known since the start. */
@@ -66,7 +73,9 @@ export class Brain {
   readonly #answers: Answers;
 
   constructor(parts: BrainParts) {
-    this.#state = stateOf(parts, (effect) => this.#emit(effect));
+    const fleet = new Fleet();
+    const recorder = recorderOf(parts, fleet);
+    this.#state = stateOf(heardBy(recorder, parts), fleet, recorder, (effect) => this.#emit(effect));
     // A cluster without a session hears everything when it comes back.
     this.#news = new NodeNews(this.#state.book, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
@@ -110,7 +119,7 @@ export class Brain {
         break;
       case 'demand-held':
         // Without the demand itself, all that the cluster has would be taken for excess.
-        if (event.hasDemand) this.#state.reported.add(event.cluster);
+        if (event.hasDemand) this.#cycles.reported(event.cluster);
         break;
     }
   }
@@ -133,6 +142,7 @@ export class Brain {
     state.reconcile.stop();
     state.actuation.stop();
     state.memory.flush();
+    state.recorder?.flush();
   }
 
   /** Whether no call to a provider is under way. */
@@ -140,8 +150,9 @@ export class Brain {
     return this.#state.desk.inFlight === 0;
   }
 
-  /** Ends the threads of the engine. */
+  /** Keeps what became of the last calls, and ends the threads of the engine. */
   async close(): Promise<void> {
+    this.#state.memory.flush();
     await this.#state.engine.close();
   }
 
@@ -155,11 +166,30 @@ export class Brain {
   }
 }
 
-function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState {
+function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet): Recorder | null {
+  if (journal === undefined) return null;
+  return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
+}
+
+/** All that a brain tells is written down, too. */
+function heardBy(recorder: Recorder | null, parts: BrainParts): BrainParts {
+  if (recorder === null) return parts;
+  const tell = (news: News): void => {
+    recorder.news(news);
+    parts.tell(news);
+  };
+  return { ...parts, tell };
+}
+
+function stateOf(
+  parts: BrainParts,
+  fleet: Fleet,
+  recorder: Recorder | null,
+  emit: (effect: Effect) => void,
+): BrainState {
   const { clock, store, options } = parts;
   const startedMs = clock.now();
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
-  const fleet = new Fleet();
   const book = new Book(fleet);
   const memory = new Memory(book, store.machines);
   const desk = new Desk({ clock, random, emit, limits: options.desk });
@@ -190,6 +220,19 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
     freezes,
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
+  const ended = new EndedRows(fleet);
+  const reported = new Set<string>();
+  book.listen((_id, before, after) => {
+    const cluster = after?.target?.cluster;
+    // A target that comes back, with a provider read late or a move taken back, may be for a row that is long gone.
+    if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
+      ended.look(cluster);
+  });
+  const awaited = new AwaitedMachines({
+    ...{ book, clock },
+    hasReported: (cluster) => reported.has(cluster),
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
   desk.onBreaker((provider, state) => observers.breaker(provider, state));
   return {
     ...{
@@ -202,15 +245,17 @@ function stateOf(parts: BrainParts, emit: (effect: Effect) => void): BrainState 
       reconcile,
       freezes,
       frozen,
+      awaited,
       engine,
       metrics,
       profiles,
     },
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
-    ended: new EndedRows(fleet),
+    ended,
+    recorder,
     sessions: new Map(),
-    reported: new Set(),
+    reported,
     phase: 'starting',
   };
 }

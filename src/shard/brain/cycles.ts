@@ -2,18 +2,23 @@
 // not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
 
 import { ClaimWatch, type Decision } from '../../engine/index.ts';
-import type { Action, DecisionOptions, Need } from '../../model/index.ts';
+import { type Action, type DecisionOptions, formatResources, type Need } from '../../model/index.ts';
+import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
+import { needRef } from './need-names.ts';
 import { type Admission, countByKind, type WaitReason } from './rails.ts';
+import type { Shortfall } from './shortfalls.ts';
 import { statusOf } from './status.ts';
 
 /** Actions that wait, as far as they are kept to be shown. */
 const MAX_WAITING = 1000;
 /** Whatever comes, decisions begin after this many times the wait for providers. */
 const LONGEST_READY_WAITS = 20;
+/** Rows that have become short in one cycle, told in a line each. */
+const MAX_SHORT_LINES = 20;
 /** Between two freezes while the first inventories are read. */
 const STARTING_FREEZE_MS = 5000;
 
@@ -63,11 +68,17 @@ export class Cycles {
 
   /** A cluster's complete demand. */
   demand(cluster: string, needs: readonly Need[]): void {
-    const { book, reported, ended } = this.#state;
+    const { book, ended } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
-    reported.add(cluster);
-    ended.reported(cluster);
+    this.reported(cluster);
+    ended.look(cluster);
     this.soon();
+  }
+
+  /** The demand of a cluster is known since the start. */
+  reported(cluster: string): void {
+    this.#state.reported.add(cluster);
+    this.#state.awaited.reported(cluster);
   }
 
   connected(cluster: string): void {
@@ -110,29 +121,46 @@ export class Cycles {
   /** Returns whether another cycle should follow at once. */
   #cycle(began: number): boolean {
     const state = this.#state;
-    const { book, memory, profiles, metrics } = state;
+    const { book, memory, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isFreezeDue()) return false;
     // Numbers of the old decision mean nothing once the ledger is written.
     this.#decision = null;
     profiles.forget();
     const applied = book.freeze();
+    const frozen = monotonicMs();
     memory.frozen(applied);
     memory.flush();
+    failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
-    if (!this.#mayDecide()) return false;
-    metrics.cyclePhase.of({ phase: 'reconcile' }).observe((monotonicMs() - began) / 1000);
-    const options = this.#decisionOptions();
-    const decision = state.engine.decide(this.#now, options, {});
+    const nowMs = this.#now;
+    const options = this.#mayDecide() ? this.#decisionOptions() : null;
+    recorder?.input(applied, nowMs, options);
+    if (options === null) return false;
+    metrics.phase('snapread', frozen - began);
+    metrics.phase('reconcile', monotonicMs() - frozen);
+    const decision = state.engine.decide(nowMs, options, {});
     this.#decision = decision;
     this.#options = options;
+    const naming = monotonicMs();
     const decided = decision.actions();
+    failpoint('cycle.decided');
+    const digest = recorder?.digest(decision, decided) ?? null;
+    const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
+    metrics.phase('phase1', normalise + credit + acquire);
+    metrics.phase('phase2', preempt);
+    metrics.phase('phase3', reclaim);
+    metrics.phase('emit', plan + monotonicMs() - naming);
+    // First: what is carried out below aims machines that this cycle has not seen at rows.
+    for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
-    metrics.cyclePhase.of({ phase: 'execute' }).observe((monotonicMs() - carrying) / 1000);
+    metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
+    recorder?.outcome(digest, this.#last!, this.#waiting);
+    failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
   }
 
@@ -221,10 +249,22 @@ export class Cycles {
 
   /** What follows from a decision apart from its actions. */
   #follow(decision: Decision): void {
-    const { book, shortfalls, profiles, ended, metrics } = this.#state;
-    shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    const { shortfalls, profiles, metrics, recorder } = this.#state;
+    const { changes, escalated } = shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
+    this.#sayShort(escalated);
+    recorder?.needsChanged(changes, this.#now);
     metrics.shortfalls(shortfalls.gauges);
-    for (const key of ended.take()) book.append({ kind: 'row-ended', key });
+  }
+
+  /** Once for each row that stays short; a burst of them is told in a few lines and a number. */
+  #sayShort(escalated: readonly Shortfall[]): void {
+    for (const { key, profile, deficit, reason, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
+      const { id: need, cluster, group, priority } = needRef(key, profile.priority);
+      const missing = formatResources(deficit);
+      this.#log('warn', 'need-short', { need, cluster, group, priority, reason, missing, cycles: ageCycles });
+    }
+    const more = escalated.length - MAX_SHORT_LINES;
+    if (more > 0) this.#log('warn', 'more-needs-short', { more });
   }
 
   #publish(

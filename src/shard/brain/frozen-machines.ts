@@ -24,15 +24,9 @@ export class FrozenMachines {
     });
   }
 
-  /** Freezes of a cluster, or of all of them, have come or gone. */
+  /** A freeze of the cluster has come or gone. */
   changed(cluster: string): void {
-    const { book } = this.#parts;
-    const { machines, clusters } = book.fleet;
-    const runs = machines.boundOf(clusters.find(cluster));
-    if (runs === undefined) return;
-    const { offset, length } = runs.configured;
-    const ids = Array.from({ length }, (_, i) => machines.idOf(machines.arena.data[offset + i]!));
-    for (const id of ids) this.#settle(id);
+    for (const id of [...this.#parts.book.boundTo(cluster)]) this.#settle(id);
   }
 
   #settle(id: string): void {

@@ -1,5 +1,5 @@
 // Short names of rows. A key has a cluster, a fingerprint of hundreds of characters and a group; people get the cluster
-// and ten digits of a hash of the rest, which is enough to tell a million rows of one cluster apart.
+// and ten digits of a hash of the rest: two of ten thousand rows of one cluster share them once in 20,000 times.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { type NeedKey, type Profile, scramble32 } from '../../model/index.ts';

@@ -3,13 +3,14 @@
 import type { PlanDifference } from '../../engine/index.ts';
 import { type MachineState, MachineState as State, stateName } from '../../model/index.ts';
 import type { BrainMetrics, ExecuteOutcome } from '../metrics.ts';
-import type { ActionView, News } from '../views.ts';
+import type { News } from '../views.ts';
+import { actionView } from './action-view.ts';
 import type { ActuationObserver } from './actuation/actuation.ts';
 import type { ActionOutcome, ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
 import type { BrainParts } from './brain.ts';
 import type { BreakerState } from './breaker.ts';
-import { needRef, type Profiles } from './need-names.ts';
+import type { Profiles } from './need-names.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
 
@@ -51,7 +52,11 @@ export class Observers {
   }
 
   readonly actuation: ActuationObserver = {
-    started: (record) => this.#tell({ kind: 'action-started', action: this.actionView(record) }),
+    started: (record) =>
+      this.#tell({
+        kind: 'action-started',
+        action: actionView(record, this.#parts.book, this.#parts.profiles),
+      }),
     ended: (record) => this.#ended(record),
     passed: (_machine, from, to, seconds) => this.#passed(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
@@ -61,7 +66,10 @@ export class Observers {
 
   readonly reconcile: ReconcileObserver = {
     listed: () => {},
-    listFailed: (provider, error) => this.#log('warn', 'list-failed', { provider, error }),
+    listFailed: (provider, error) => {
+      this.#parts.metrics.listsFailed.of({ provider }).add(1);
+      this.#log('warn', 'list-failed', { provider, error });
+    },
     listHeld: (provider, known, missing, timesInARow) => {
       this.#parts.metrics.listsHeld.of({ provider }).add(1);
       const hint = `bigfleet accept list ${provider}`;
@@ -78,17 +86,12 @@ export class Observers {
   };
 
   breaker(provider: string, state: BreakerState): void {
+    this.#parts.metrics.providerDown(provider, state !== 'closed');
     this.#log(state === 'open' ? 'error' : 'info', 'provider-breaker', { provider, state });
   }
 
   differs({ cycle }: PlanDifference): void {
     this.#log('error', 'incremental-difference', { cycle });
-  }
-
-  actionView(record: ActionRecord): ActionView {
-    const { need } = record;
-    const priority = need === null ? 0 : (this.#parts.profiles.of(need)?.priority ?? 0);
-    return { ...record, need: need === null ? null : needRef(need, priority) };
   }
 
   #ended(record: ActionRecord): void {
@@ -98,7 +101,7 @@ export class Observers {
       const fields = { action: kind, machine, provider, cluster, outcome, message, attempts };
       this.#log('warn', 'action-failed', fields);
     }
-    this.#tell({ kind: 'action-ended', action: this.actionView(record) });
+    this.#tell({ kind: 'action-ended', action: actionView(record, this.#parts.book, this.#parts.profiles) });
   }
 
   #passed(from: MachineState, to: MachineState, seconds: number): void {

@@ -93,9 +93,10 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
       return { ...order.scope, why: printable(order.why) };
     case 'unfreeze':
       return { freeze: printable(order.id) };
+    case 'quarantine':
+      return { machine: printable(order.machine), why: printable(order.why) };
     case 'retry':
     case 'forget':
-    case 'quarantine':
       return { machine: printable(order.machine) };
     case 'accept-list':
       return { provider: printable(order.provider) };

@@ -21,7 +21,8 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
   for (const provider of parts.options.providers) {
     if (desk.breakerOf(provider) !== 'closed') remarks.push(`Provider ${provider} does not answer.`);
     const { hasListed, lastError } = reconcile.readingsOf(provider);
-    if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start: ${lastError}`);
+    const why = lastError === '' ? '.' : `: ${lastError}`;
+    if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start${why}`);
   }
   for (const { provider, instanceType, zone, why, untilMs } of actuation.heldOfferings.slice(
     0,

@@ -5,6 +5,7 @@
 import {
   compareKeys,
   type NeedKey,
+  NO_RESOURCES,
   type Profile,
   type ResourceVector,
   type UnmetReason,
@@ -59,6 +60,20 @@ interface Row extends Shortfall {
   readonly unmetCycles: number;
 }
 
+/** A row that is unmet since this cycle or for another reason than before; `reason` null: no longer. */
+export interface UnmetChange {
+  readonly key: NeedKey;
+  readonly priority: number;
+  readonly reason: UnmetReason | null;
+  readonly deficit: ResourceVector;
+}
+
+/** What a cycle changed. */
+interface Observed {
+  readonly changes: readonly UnmetChange[];
+  readonly escalated: readonly Shortfall[];
+}
+
 export class Shortfalls {
   readonly #limit: number;
   #rows = new KeyMap<Row>();
@@ -68,18 +83,32 @@ export class Shortfalls {
     this.#limit = limit;
   }
 
-  /** Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here. */
-  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): void {
+  /**
+   * Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here.
+   * Returns what is new, and which rows have been short for so long that they count as escalated from now on.
+   */
+  observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): Observed {
     const rows = new KeyMap<Row>();
     const gauges = noShortfalls();
+    const escalated: Shortfall[] = [];
+    const changes: UnmetChange[] = [];
+    let stayed = 0;
     for (const verdict of unmet) {
       const before = this.#rows.get(verdict.key);
       const row = rowOf(verdict, before, before?.profile ?? profileOf(verdict.key));
       if (rows.size < this.#limit) rows.set(verdict.key, row);
       if (row.ageCycles > 0) count(gauges, row);
+      if (row.isEscalated && before?.isEscalated !== true) escalated.push(row);
+      if (before !== undefined) stayed++;
+      if (before?.reason !== row.reason) changes.push(changeOf(row, row.reason));
+    }
+    if (stayed < this.#rows.size) {
+      for (const row of this.#rows.values())
+        if (rows.get(row.key) === undefined) changes.push(changeOf(row, null));
     }
     this.#rows = rows;
     this.#gauges = gauges;
+    return { changes, escalated };
   }
 
   get gauges(): ShortfallGauges {
@@ -124,6 +153,10 @@ function rowOf({ key, deficit, unmet }: Verdict, before: Row | undefined, profil
     isEscalated: ageCycles > ESCALATION_CYCLES,
     unmetCycles,
   };
+}
+
+function changeOf({ key, profile, deficit }: Row, reason: UnmetReason | null): UnmetChange {
+  return { key, priority: profile.priority, reason, deficit: reason === null ? NO_RESOURCES : deficit };
 }
 
 function noShortfalls() {

@@ -1,29 +1,27 @@
-// The shard at a glance, counted by class and by row: cheap enough to be told after every cycle.
+// The shard at a glance, from the columns of the ledger: cheap enough to be told after every cycle.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { formatQuantity, MachineState, stateName } from '../../model/index.ts';
 import type { Counts, CycleView, ProviderView, StatusView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 
-/** States in which somebody is paid for a machine; Failed ones may still have their host. */
-const PAID: readonly MachineState[] = Object.values(MachineState).filter(
-  (state) => state !== MachineState.Speculative,
-);
+const STATES: readonly MachineState[] = Object.values(MachineState);
 
 export function statusOf(state: BrainState, cycle: CycleView | null): StatusView {
   const { parts, book, sessions, shortfalls, freezes } = state;
   const { shard, epoch, rails } = parts.options;
   const { fleet } = book;
   const { total, escalated } = shortfalls.gauges;
+  const { byState, costPerHour, offered } = tallyOf(fleet);
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
     machines: fleet.machines.count,
-    ...machinesOf(fleet),
+    ...{ machinesByState: labelled(byState), costPerHour },
     needs: fleet.demand.count,
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
-    supply: supplyOf(fleet),
+    supply: supplyOf(fleet, offered),
     providers: parts.options.providers.map((name) => providerOf(state, name)),
   };
 }
@@ -39,19 +37,50 @@ function providerOf({ desk, book, reconcile }: BrainState, name: string): Provid
   };
 }
 
-function machinesOf({ machines, classes }: Fleet): Pick<StatusView, 'machinesByState' | 'costPerHour'> {
-  const machinesByState: Record<string, number> = {};
-  let costPerHour = 0;
-  for (const [c, attributes] of classes.attributes.entries()) {
-    if (attributes === undefined) continue;
-    for (const state of Object.values(MachineState)) {
+interface Tally {
+  readonly byState: Float64Array;
+  costPerHour: number;
+  /** By dimension: what Configured machines offer. */
+  readonly offered: Float64Array;
+}
+
+/** Counts by class, or machine by machine where those are fewer: each may have a price of its own. */
+function tallyOf({ machines, classes, dimensions }: Fleet): Tally {
+  const tally = {
+    byState: new Float64Array(STATES.length + 1),
+    costPerHour: 0,
+    offered: new Float64Array(dimensions.count),
+  };
+  const add = (c: number, state: MachineState, count: number): void => {
+    tally.byState[state]! += count;
+    // Failed ones may still have their host; only a Speculative machine surely costs nothing.
+    if (state !== MachineState.Speculative) tally.costPerHour += count * classes.price[c]!;
+    if (state === MachineState.Configured)
+      addTimes(tally.offered, classes.allocatable.data, c * dimensions.stride, count);
+  };
+  if (classes.size * STATES.length > machines.size) {
+    for (let slot = 0; slot < machines.size; slot++) {
+      // Slots that are not in use have state 0.
+      if (machines.state[slot] !== 0) add(machines.classOf[slot]!, machines.stateOf(slot), 1);
+    }
+    return tally;
+  }
+  for (let c = 0; c < classes.size; c++) {
+    for (const state of STATES) {
       const count = machines.countOf(c, state);
-      if (count === 0) continue;
-      machinesByState[stateLabel(state)] = (machinesByState[stateLabel(state)] ?? 0) + count;
-      if (PAID.includes(state)) costPerHour += count * classes.price[c]!;
+      if (count > 0) add(c, state, count);
     }
   }
-  return { machinesByState, costPerHour };
+  return tally;
+}
+
+function addTimes(sums: Float64Array, vectors: ArrayLike<number>, from: number, times: number): void {
+  for (let d = 0; d < sums.length; d++) sums[d]! += vectors[from + d]! * times;
+}
+
+function labelled(byState: Float64Array): Counts {
+  const present = STATES.filter((state) => byState[state]! > 0);
+  return Object.fromEntries(present.map((state) => [stateLabel(state), byState[state]!]));
 }
 
 /** `CONFIGURED`, as the wire has it. */
@@ -67,33 +96,21 @@ function clusterCount({ clusters, demand, machines }: Fleet): number {
   return count;
 }
 
-type Supply = Record<string, { wanted: number; configured: number }>;
-
-function supplyOf(fleet: Fleet): StatusView['supply'] {
-  const { clusters, demand, machines, classes, dimensions } = fleet;
-  const supply: Supply = {};
-  const sums = new Float64Array(dimensions.count);
+/** By resource: what all rows want, and what is offered. */
+function supplyOf({ clusters, demand, dimensions }: Fleet, offered: Float64Array): StatusView['supply'] {
+  const wanted = new Float64Array(dimensions.count);
   for (const cluster of clusters.sorted()) {
     const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) {
-      const from = row * dimensions.stride;
-      for (let d = 0; d < sums.length; d++) sums[d]! += demand.aggregate.data[from + d]!;
-    }
+    for (let row = offset; row < offset + length; row++)
+      addTimes(wanted, demand.aggregate.data, row * dimensions.stride, 1);
   }
-  for (const [d, sum] of sums.entries()) {
-    if (sum > 0) entryOf(supply, dimensions.nameOf(d)).wanted += plain(sum, dimensions.nameOf(d));
-  }
-  for (const [c, offered] of classes.offered.entries()) {
-    const count = offered === undefined ? 0 : machines.countOf(c, MachineState.Configured);
-    if (count === 0) continue;
-    for (const [name, units] of offered!) entryOf(supply, name).configured += plain(units * count, name);
+  const supply: Record<string, { wanted: number; configured: number }> = {};
+  for (const [d, units] of wanted.entries()) {
+    const name = dimensions.nameOf(d);
+    if (units > 0 || offered[d]! > 0)
+      supply[name] = { wanted: plain(units, name), configured: plain(offered[d]!, name) };
   }
   return supply;
-}
-
-function entryOf(supply: Supply, name: string): { wanted: number; configured: number } {
-  supply[name] ??= { wanted: 0, configured: 0 };
-  return supply[name];
 }
 
 /** In cores, bytes or pieces. */

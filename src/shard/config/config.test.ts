@@ -156,7 +156,8 @@ providers: [{ name: a, address: nowhere }]
     ['__proto__: { x: 1 }', /There is no such setting\./],
     ['tls: { cert: a }', /missing: tls\.key, tls\.ca/],
     ['listen: :7780', /0\.0\.0\.0:7780 is not on loopback/],
-    ['api: 10.0.0.1:8780', /HTTP has no TLS/],
+    ['api: 10.0.0.1:8780', /10\.0\.0\.1:8780 is not on loopback/],
+    ['api: :8780\ntls: { cert: c, key: k, ca: a, api: false }', /leave tls\.api true/],
     ['providers: [{ name: a, address: far.example:1 }]', /far\.example:1 is not on loopback/],
     ['providers: [{ name: a, address: localhost:1 }, { name: a, address: localhost:2 }]', /Two .* named a/],
     ['providers: [{ name: a, address: localhost:1, zone: b }]', /Expected providers/],
@@ -175,6 +176,10 @@ providers: [{ name: a, address: nowhere }]
     const yaml = 'listen: :7780\nproviders: [{ name: a, address: far.example:1 }]\n';
     const { tls } = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a }` }).config;
     expect(tls).toEqual({ cert: 'c', key: 'k', ca: 'a' });
+    const { apiTls } = loaded({ yaml: `${yaml}api: :8780\ntls: { cert: c, key: k, ca: a }` }).config;
+    expect(apiTls).toEqual(tls);
+    const plain = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a, api: false }` }).config;
+    expect(plain).toMatchObject({ tls, apiTls: null });
     const insecure = loaded({ yaml: `${yaml}api: :8780`, flags: { insecure: true } }).config;
     expect(insecure).toMatchObject({ listen: '0.0.0.0:7780', insecure: true, tls: null });
   });

@@ -3,8 +3,11 @@
 
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
+import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
+import type { HandsLimits } from '../hands/limits.ts';
+import type { JournalLimits } from '../journal/format.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
@@ -21,9 +24,15 @@ export interface ShardConfig extends Brain {
   readonly providers: readonly ProviderSpec[];
   /** null: plaintext. */
   readonly tls: TlsFiles | null;
+  /** Those of the API; null: plaintext. */
+  readonly apiTls: TlsFiles | null;
   readonly insecure: boolean;
+  /** How long calls to providers may take. */
+  readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
+  readonly limits: Pick<HandsLimits, 'sessions' | 'rollupRows' | 'demandRows' | 'demandBytes'>;
+  readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
 
@@ -142,11 +151,13 @@ function plaintextProblems(values: Values, where: (key: SettingKey) => string): 
     ...(isPlain
       ? values.providers.flatMap(({ address }) => refusal(where('providers'), address, grpcRemedy))
       : []),
-    ...refusal(
-      where('api'),
-      values.api,
-      'HTTP has no TLS here: keep it on loopback, or say --insecure if the network itself is trusted.',
-    ),
+    ...(isPlain || !values['tls.api']
+      ? refusal(
+          where('api'),
+          values.api,
+          'keep it on loopback, give the TLS files and leave tls.api true, or say --insecure if the network itself is trusted.',
+        )
+      : []),
   ];
 }
 
@@ -177,6 +188,23 @@ function configOf(values: Values): ShardConfig {
   const tls = cert !== undefined && key !== undefined && ca !== undefined ? { cert, key, ca } : null;
   return {
     ...{ id, listen, api, dataDir, providers, insecure, epochAtLeast, tls },
+    calls: {
+      callMs: values['calls.timeout'],
+      attemptMs: values['calls.attemptTimeout'],
+      listMs: values['calls.listTimeout'],
+    },
+    apiTls: values['tls.api'] ? tls : null,
+    limits: {
+      sessions: values['limits.sessions'],
+      rollupRows: values['limits.rollupRows'],
+      demandRows: values['limits.demandRows'],
+      demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
+    },
+    journal: {
+      isEnabled: values['journal.enabled'],
+      maxBytes: values['journal.maxBytes'],
+      maxAgeMs: values['journal.maxAge'],
+    },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
   };

@@ -2,8 +2,11 @@
 // names of variables and flags, what --print-config prints and docs/configuration.md all come from here.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
+import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
+import { DEFAULT_HANDS_LIMITS } from '../hands/limits.ts';
+import { JOURNAL_LIMITS } from '../journal/format.ts';
 import {
   ADDRESS,
   autoOr,
@@ -58,6 +61,7 @@ function deadline(state: keyof typeof actuation.deadlineMs, about: string): Sett
   return setting(duration('1s'), actuation.deadlineMs[state], about);
 }
 
+const MIB = 1024 * 1024;
 const POSITIVE = whole(1, 1_000_000);
 
 const SETTINGS = {
@@ -71,7 +75,7 @@ const SETTINGS = {
   api: setting(
     ADDRESS,
     '127.0.0.1:8780',
-    'Where the read and control API, metrics and health are, over HTTP without TLS.',
+    'Where the read and control API, metrics and health are, over HTTP; over HTTPS where the TLS files are given.',
     'api',
   ),
   dataDir: setting(
@@ -100,6 +104,12 @@ const SETTINGS = {
   ),
   'tls.key': setting(OPTIONAL_PATH, undefined, 'Its key in PEM.', 'tls-key'),
   'tls.ca': setting(OPTIONAL_PATH, undefined, 'The authority that all ends trust, in PEM.', 'tls-ca'),
+  'tls.api': setting(
+    SWITCH,
+    true,
+    'Serve the API with the TLS files too. false: in plaintext, for a browser or a scraper on this machine that has no certificate.',
+    'tls-api',
+  ),
   insecure: setting(
     SWITCH,
     false,
@@ -249,6 +259,22 @@ const SETTINGS = {
     'The same of Draining, on top of the grace that pods get.',
   ),
   'actuation.deadlines.deleting': deadline(MachineState.Deleting, 'The same of Deleting.'),
+  'calls.timeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.callMs,
+    'How long a call to a provider may take, with all its attempts. A provider that hangs is found out after this.',
+    'call-timeout',
+  ),
+  'calls.attemptTimeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.attemptMs,
+    'How long one attempt may take. Short leaves time for another when an answer is lost.',
+  ),
+  'calls.listTimeout': setting(
+    duration('100ms'),
+    DEFAULT_CALL_LIMITS.listMs,
+    'How long a List may take. Half a million machines are 150 MB.',
+  ),
   'breaker.failures': setting(
     POSITIVE,
     desk.breakerFailures,
@@ -268,6 +294,44 @@ const SETTINGS = {
     'reconcile-full-interval',
   ),
   ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  'limits.sessions': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.sessions,
+    'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
+  ),
+  'limits.rollupRows': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.rollupRows,
+    'Rows of one roll-up. One with more is refused as a whole; to read 10,000 keeps others waiting for some tenths of a second.',
+  ),
+  'limits.demandRows': setting(
+    whole(1, 100_000_000),
+    DEFAULT_HANDS_LIMITS.demandRows,
+    'Rows of all clusters together. A roll-up beyond is refused and the last one of its cluster stays. Reckon with a kilobyte of memory for each.',
+  ),
+  'limits.demandMebibytes': setting(
+    whole(1, 1_000_000),
+    DEFAULT_HANDS_LIMITS.demandBytes / MIB,
+    'The same in MiB of roll-ups as they were sent, which are kept to compare the next ones with.',
+  ),
+  'journal.enabled': setting(
+    SWITCH,
+    true,
+    'Write down what every cycle decided on and came to, for "bigfleet replay" and "bigfleet history".',
+    'journal',
+  ),
+  'journal.maxBytes': setting(
+    whole(2 ** 20, 2 ** 50),
+    JOURNAL_LIMITS.maxBytes,
+    'Size of the journal, in bytes; the oldest is dropped. Small: it does not reach back to what people ask about.',
+    'journal-max-bytes',
+  ),
+  'journal.maxAge': setting(
+    duration('1m'),
+    JOURNAL_LIMITS.maxAgeMs,
+    'What is older is dropped from the journal, however small it is.',
+    'journal-max-age',
+  ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
     'info' as const,

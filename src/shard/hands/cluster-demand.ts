@@ -6,7 +6,7 @@ import { RollupIntake, WIRE, WireCursor, WireFormatError } from '../../wire/inde
 import type { BaselineRow, DemandChanges, FirstSeenRow } from './demand-store.ts';
 import { FirstSeen } from './first-seen.ts';
 import { CollapseGuard, type Extent, extentOf, isCollapse } from './guard.ts';
-import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_ROWS, MAX_VALUES } from './limits.ts';
+import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
 
 /** A roll-up that waits for a decision, or to be repeated. */
 export interface HeldRollup {
@@ -46,6 +46,13 @@ export type Taken =
       readonly shrunkFrom: Extent | null;
     };
 
+/** What a roll-up may bring: by itself, and beside the demand of all other clusters. */
+export interface Room {
+  readonly rollupRows: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
 /** Field number of the rows in ClusterCapacityNeeds. */
 const NEEDS = 3;
 
@@ -56,6 +63,8 @@ export class ClusterDemand {
   #guard = new CollapseGuard(null, false);
   #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
   #hasDemand = false;
+  #rows = 0;
+  #acceptedBytes = 0;
   #lastReportMs: number | null = null;
   #refused = 0;
   #problems: readonly Problem[] | null = null;
@@ -76,6 +85,16 @@ export class ClusterDemand {
   /** Whether a roll-up has been accepted since the start of the process. */
   get hasDemand(): boolean {
     return this.#hasDemand;
+  }
+
+  /** Of the accepted roll-up. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Of the accepted roll-up and the one that is held. */
+  get bytes(): number {
+    return this.#acceptedBytes + (this.#held?.bytes.length ?? 0);
   }
 
   get held(): HeldRollup | null {
@@ -117,13 +136,13 @@ export class ClusterDemand {
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: false } };
   }
 
-  take(bytes: Uint8Array, nowMs: number): Taken {
-    return this.#take(bytes, nowMs, false);
+  take(bytes: Uint8Array, nowMs: number, room: Room): Taken {
+    return this.#take(bytes, nowMs, room, false);
   }
 
   /** Accepts the roll-up that is held; null if none is. */
-  acceptHeld(nowMs: number): Taken | null {
-    return this.#held === null ? null : this.#take(this.#held.bytes, nowMs, true);
+  acceptHeld(nowMs: number, room: Room): Taken | null {
+    return this.#held === null ? null : this.#take(this.#held.bytes, nowMs, room, true);
   }
 
   /** Believes no collapse until the demand is back; null if none is held. */
@@ -140,10 +159,10 @@ export class ClusterDemand {
     return forgotten.length === 0 ? null : { forgotten };
   }
 
-  #take(bytes: Uint8Array, nowMs: number, isForced: boolean): Taken {
+  #take(bytes: Uint8Array, nowMs: number, room: Room, isForced: boolean): Taken {
     try {
-      const tooMany = rowProblems(bytes);
-      if (tooMany !== null) return tooMany;
+      const tooMany = sizeProblem(bytes, room);
+      if (tooMany !== null) return { kind: 'refused', problems: [tooMany] };
       const intake = this.#intake.read(bytes);
       if (intake.kind !== 'changed') return intake;
       const { needs } = intake;
@@ -152,6 +171,8 @@ export class ClusterDemand {
       if (problems.length > 0) return { kind: 'refused', problems };
       if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, nowMs);
       this.#intake.accept(intake);
+      this.#rows = needs.length;
+      this.#acceptedBytes = bytes.length;
       return this.#accept(needs, extent, nowMs);
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
@@ -178,11 +199,18 @@ export class ClusterDemand {
 }
 
 /** Counted before anything is decoded, since decoding is what costs. */
-function rowProblems(bytes: Uint8Array): Taken | null {
+function sizeProblem(bytes: Uint8Array, room: Room): Problem | null {
   const cursor = new WireCursor().reset(bytes, 0, bytes.length);
   let rows = 0;
   while (cursor.next()) if (cursor.field === NEEDS && cursor.type === WIRE.bytes) rows++;
-  return rows <= MAX_ROWS ? null : { kind: 'refused', problems: [limit('needs', rows, MAX_ROWS, 'rows')] };
+  if (rows > room.rollupRows) return limit('needs', rows, room.rollupRows, 'rows');
+  if (rows > room.rows) return noRoom(rows, Math.max(0, room.rows), 'rows');
+  return bytes.length > room.bytes ? noRoom(bytes.length, Math.max(0, room.bytes), 'bytes') : null;
+}
+
+function noRoom(found: number, left: number, what: string): Problem {
+  const message = `${found} ${what}, and beside the other clusters there is room for ${left}.`;
+  return { code: 'BF_DEMAND_LIMIT', path: 'needs', message };
 }
 
 function limitProblems(needs: readonly Need[], { totals }: Extent): Problem[] {

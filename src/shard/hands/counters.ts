@@ -8,6 +8,8 @@ export class HandsCounters {
   /** By a limit, a missing hello, or because the shard is stopping. */
   sessionsRefused = 0;
   identityRejected = 0;
+  /** Refused because the cluster had opened too many in a short while. */
+  sessionsThrottled = 0;
   /** Ended because the other end took nothing for too long. */
   sessionsStalled = 0;
 
@@ -25,6 +27,8 @@ export class HandsCounters {
   rollupsRefused = 0;
   /** Never read, because a newer one of the cluster came first. */
   rollupsSuperseded = 0;
+  /** Refused because there was no room for it, among those that wait or in the demand of all clusters. */
+  rollupsShed = 0;
   storeFailures = 0;
 
   // Frames to operators.

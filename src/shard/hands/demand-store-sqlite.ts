@@ -4,6 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { NeedKey } from '../../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../../provider/index.ts';
+import { failpoint } from '../failpoints.ts';
 import type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
 
 // Names are blobs: texts in SQLite may end at a NUL, and groups hold one.
@@ -38,8 +39,10 @@ export class SqliteDemandStore implements DemandStore {
     });
   }
 
-  write(changes: DemandChanges): Promise<void> {
-    return this.#file.write(() => this.#apply(changes));
+  async write(changes: DemandChanges): Promise<void> {
+    failpoint('demand.before-write');
+    await this.#file.write(() => this.#apply(changes));
+    failpoint('demand.after-write');
   }
 
   close(): void {

@@ -14,8 +14,15 @@ import { Asks } from './asks.ts';
 import type { HeldRollup, ReportView } from './cluster-demand.ts';
 import { HandsCounters } from './counters.ts';
 import type { DemandStore } from './demand-store.ts';
-import { MAX_BLOB_BYTES, MAX_ERROR_TEXT, MAX_GREETING, MAX_SESSIONS } from './limits.ts';
+import {
+  DEFAULT_HANDS_LIMITS,
+  FULL_RETRY_MS,
+  type HandsLimits,
+  MAX_BLOB_BYTES,
+  MAX_ERROR_TEXT,
+} from './limits.ts';
 import type { HandsLog } from './log.ts';
+import { gatedLog } from './log-gate.ts';
 import {
   type Ask,
   askFrame,
@@ -25,8 +32,9 @@ import {
   type Outgoing,
 } from './messages.ts';
 import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
-import { Rollups } from './rollups.ts';
-import { Session, type SessionHost, statusFor } from './session.ts';
+import { Reconnects } from './reconnects.ts';
+import { type DemandLoad, Rollups } from './rollups.ts';
+import { Session, type SessionHost, statusFor, statusForLater } from './session.ts';
 
 /** Where events go. Answers come whenever the brain likes, also from within `post`. */
 export interface Brain {
@@ -40,6 +48,7 @@ export interface HandsParts {
   /** Which start of the shard this is. */
   readonly shardEpoch: bigint;
   readonly log?: HandsLog;
+  readonly limits?: Partial<HandsLimits>;
   /** The store has failed. All sessions have been ended, and none is taken any more. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -58,7 +67,9 @@ export class Hands {
   readonly counters = new HandsCounters();
   readonly #parts: HandsParts;
   readonly #log: HandsLog;
+  readonly #limits: HandsLimits;
   readonly #asks = new Asks();
+  readonly #reconnects = new Reconnects();
   /** Every connection that has not ended. */
   readonly #connections = new Set<Session>();
   /** By cluster, once a hello has been accepted. */
@@ -70,7 +81,8 @@ export class Hands {
 
   private constructor(parts: HandsParts) {
     this.#parts = parts;
-    this.#log = parts.log ?? (() => {});
+    this.#log = gatedLog(parts.log ?? (() => {}), parts.clock);
+    this.#limits = { ...DEFAULT_HANDS_LIMITS, ...parts.limits };
     this.#host = {
       admit: (session) => this.#admit(session),
       opened: (session) => this.#opened(session),
@@ -88,6 +100,7 @@ export class Hands {
       store: parts.store,
       post: (event) => parts.brain.post(event),
       log: hands.#log,
+      limits: hands.#limits,
       counters: hands.counters,
       onFailure: (error) => hands.#fail(error),
     });
@@ -161,6 +174,11 @@ export class Hands {
     return this.#rollups.views();
   }
 
+  /** What demand costs, and what waits to be read. */
+  get load(): DemandLoad {
+    return this.#rollups.load;
+  }
+
   /** Roll-ups that the guard holds. */
   heldRollups(): readonly HeldRollup[] {
     return this.reports.flatMap(({ held }) => held ?? []);
@@ -190,16 +208,22 @@ export class Hands {
 
   #refusal(): SessionStatus | null {
     if (this.#isStopped) return stopped();
-    if (this.#connections.size - this.#sessions.size < MAX_GREETING) return null;
-    return full(`${MAX_GREETING} connections have not said hello yet.`);
+    if (this.#connections.size - this.#sessions.size < this.#limits.greeting) return null;
+    return full(`${this.#limits.greeting} connections have not said hello yet.`);
   }
 
   #admit(session: Session): SessionStatus | null {
     const { cluster } = session;
     const old = this.#sessions.get(cluster);
-    if (old === undefined && this.#sessions.size >= MAX_SESSIONS)
-      return full(`${MAX_SESSIONS} clusters have a session.`);
+    if (old === undefined && this.#sessions.size >= this.#limits.sessions)
+      return full(`${this.#limits.sessions} clusters have a session.`);
     if (!this.#rollups.admits(cluster)) return full('No room for the demand of another cluster.');
+    const waitMs = this.#reconnects.waitMs(cluster, this.#parts.clock.now());
+    if (waitMs > 0) {
+      this.counters.sessionsThrottled++;
+      const detail = 'The cluster has opened too many sessions in a short while.';
+      return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_RATE', detail, waitMs);
+    }
     this.#sessions.set(cluster, session);
     if (old === undefined) return null;
     this.counters.sessionsReplaced++;
@@ -284,7 +308,7 @@ function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): 
 }
 
 function full(detail: string): SessionStatus {
-  return statusFor(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail);
+  return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail, FULL_RETRY_MS);
 }
 
 function stopped(): SessionStatus {

@@ -1,14 +1,39 @@
 // What sessions may cost a shard. Each limit is generous for a real operator and keeps a broken or hostile one from
 // filling memory; what lies beyond is refused or ended with its number in the message, and counted.
 
-/** Clusters with a session at the same time. */
-export const MAX_SESSIONS = 5000;
+/** What depends on the size of the machine that a shard runs on; settings `limits.*`. */
+export interface HandsLimits {
+  /** Clusters with a session at the same time. */
+  readonly sessions: number;
+  /** Connections that have not said hello yet; a shard that has just started is dialled by everybody at once. */
+  readonly greeting: number;
+  /** Clusters that demand is remembered of, with a session or without. They are never forgotten. */
+  readonly clusters: number;
+  /** Rows of one roll-up; realistic ones have a few hundred. To read 10,000 takes some tenths of a second, in one go. */
+  readonly rollupRows: number;
+  /** Rows of all clusters together. A row costs about a kilobyte in hands, brain and engine. */
+  readonly demandRows: number;
+  /** Bytes of all accepted and held roll-ups, which are kept to compare the next ones with. */
+  readonly demandBytes: number;
+  /** Bytes of roll-ups that wait for their turn. */
+  readonly waitingBytes: number;
+}
 
-/** Connections that have not said hello yet; a shard that has just started is dialled by everybody at once. */
-export const MAX_GREETING = 5000;
+const MIB = 1024 * 1024;
 
-/** Clusters that demand is remembered of, with a session or without. They are never forgotten. */
-export const MAX_CLUSTERS = 10_000;
+/** For a shard of 2,000 clusters with a few hundred rows each, and twice that again. */
+export const DEFAULT_HANDS_LIMITS: HandsLimits = {
+  sessions: 5000,
+  greeting: 5000,
+  clusters: 10_000,
+  rollupRows: 10_000,
+  demandRows: 2_000_000,
+  demandBytes: 1024 * MIB,
+  waitingBytes: 256 * MIB,
+};
+
+/** What an operator is told to wait that was refused for want of room. Room comes when another cluster goes. */
+export const FULL_RETRY_MS = 30_000;
 
 /** A cluster id, in characters. Kubernetes names have at most 253. */
 export const MAX_CLUSTER_ID = 1024;
@@ -18,9 +43,6 @@ export const HELLO_TIMEOUT_MS = 10_000;
 
 /** A frame from an operator: 16 MiB. A roll-up of 10,000 rows is about 3 MB. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-
-/** Rows of one roll-up; realistic ones have a few hundred. To read this many takes some tenths of a second, in one go. */
-export const MAX_ROWS = 10_000;
 
 /** Requirements and spread terms of one row. */
 export const MAX_REQUIREMENTS = 64;

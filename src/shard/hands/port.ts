@@ -7,6 +7,8 @@ import type { Identity, status } from '../../wire/index.ts';
 export interface SessionStatus {
   readonly code: status;
   readonly details: string;
+  /** When it makes sense to try again, if that is known. */
+  readonly retryAfterMs?: number;
 }
 
 /** The sending half. */

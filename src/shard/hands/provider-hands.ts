@@ -20,6 +20,7 @@ import type {
   ListEvent,
   ProviderRequest,
 } from '../events.ts';
+import { failpoint } from '../failpoints.ts';
 import { looksSoldOut } from '../sold-out.ts';
 
 /** `InventoryReader`, or one on a thread of its own. */
@@ -36,16 +37,22 @@ export class ProviderHands {
   readonly #ends: ReadonlyMap<string, ProviderEnd>;
   readonly #post: (event: ActuationEvent | ListEvent) => void;
   readonly #room: () => Promise<void> | void;
+  readonly #sawEpoch: (provider: string, newest: bigint | null) => void;
 
-  /** `room`: resolves when the brain has taken enough of what was posted that a List may go on. */
+  /**
+   * `room`: resolves when the brain has taken enough of what was posted that a List may go on. `sawEpoch` is told of every
+   * reading: the newest process of this shard that bound one of the machines that changed, if any did.
+   */
   constructor(
     ends: ReadonlyMap<string, ProviderEnd>,
     post: (event: ActuationEvent | ListEvent) => void,
     room: () => Promise<void> | void = () => {},
+    sawEpoch: (provider: string, newest: bigint | null) => void = () => {},
   ) {
     this.#ends = ends;
     this.#post = post;
     this.#room = room;
+    this.#sawEpoch = sawEpoch;
   }
 
   /** Never rejects: whatever happens, an event says so. */
@@ -53,7 +60,15 @@ export class ProviderHands {
     const end = this.#ends.get(effect.provider);
     if (end === undefined) throw new Error(`there is no provider ${printable(effect.provider)}`);
     if (effect.kind === 'list') await this.#list(effect, end.inventory);
-    else this.#post({ kind: 'call-ended', call: effect.call, outcome: await made(end, effect) });
+    else await this.#call(effect, end);
+  }
+
+  async #call(effect: CallEffect, end: ProviderEnd): Promise<void> {
+    const { command } = effect.request;
+    if (command !== 'get') failpoint(`${command}.calling`);
+    const outcome = await made(end, effect);
+    if (command !== 'get') failpoint(`${command}.answered`);
+    this.#post({ kind: 'call-ended', call: effect.call, outcome });
   }
 
   async #list({ provider, reading, wanted }: ListEffect, inventory: Inventory): Promise<void> {
@@ -68,7 +83,8 @@ export class ProviderHands {
       },
     };
     try {
-      const report = await inventory.read(wanted, sink);
+      const { newestEpoch, ...report } = await inventory.read(wanted, sink);
+      this.#sawEpoch(provider, newestEpoch ?? null);
       this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts'
 import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
-import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_ROWS, MAX_VALUES } from './limits.ts';
+import { DEFAULT_HANDS_LIMITS, MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
 import { aClock, type Bench, bench, type Operator, rollupOf, wireNeed } from './testkit.ts';
 
 const START = aClock().now();
@@ -118,7 +118,7 @@ describe('a roll-up', () => {
   it.each([
     ['the id of another cluster', rollupOf('c2', 1), 'BF_CLUSTER_MISMATCH'],
     ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
-    ['too many rows', rollupOf('c1', MAX_ROWS + 1), 'BF_ROLLUP_LIMIT'],
+    ['too many rows', rollupOf('c1', DEFAULT_HANDS_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
     [
       'too many requirements',
       rollupOf('c1', [
@@ -448,5 +448,72 @@ describe('a collapse of demand', () => {
   it('given nothing held, then there is nothing to accept or refuse', async () => {
     const { hands } = await bench();
     expect([await hands.acceptHeld('c1'), await hands.refuseHeld('c1')]).toEqual([false, false]);
+  });
+});
+
+describe('more demand than a shard takes', () => {
+  it('given clusters that fill it, then another gets no ack and no room until one of them shrinks', async () => {
+    const { greet, hands, settle, demandOf } = await bench({ limits: { demandRows: 100 } });
+    const [first, second] = [greet('c1'), greet('c2')];
+    first.rollup(rollupOf('c1', 60));
+    second.rollup(rollupOf('c2', 40));
+    await settle();
+    expect(hands.load).toMatchObject({ rows: 100, waiting: 0, waitingBytes: 0 });
+    const third = greet('c3');
+    third.rollup(rollupOf('c3', 1));
+    second.rollup(rollupOf('c2', 41));
+    await settle();
+    expect([third.acks, second.acks]).toEqual([['hello'], ['hello', 'rollup']]);
+    expect(hands.counters).toMatchObject({ rollupsShed: 2, rollupsRefused: 2 });
+    expect(demandOf('c2')).toHaveLength(40);
+    expect(hands.reports.find(({ cluster }) => cluster === 'c3')!.problems).toEqual([
+      {
+        code: 'BF_DEMAND_LIMIT',
+        path: 'needs',
+        message: '1 rows, and beside the other clusters there is room for 0.',
+      },
+    ]);
+    first.rollup(rollupOf('c1', 50));
+    third.rollup(rollupOf('c3', 10));
+    await settle();
+    expect(demandOf('c3')).toHaveLength(10);
+    expect(hands.load.rows).toBe(100);
+  });
+
+  it('given few rows of many bytes, then bytes count, those of a held roll-up too', async () => {
+    const big = rollupOf('c1', 20);
+    const small = rollupOf('c1', 1);
+    const { greet, hands, settle } = await bench({ limits: { demandBytes: big.length + small.length + 10 } });
+    const operator = greet('c1');
+    operator.rollup(big);
+    await settle();
+    operator.rollup(small);
+    await settle();
+    expect(hands.load.bytes).toBe(big.length + small.length);
+    const other = greet('c2');
+    other.rollup(rollupOf('c2', 5));
+    await settle();
+    expect(other.acks).toEqual(['hello']);
+    expect(await hands.acceptHeld('c1')).toBe(true);
+    expect(hands.load).toMatchObject({ rows: 1, bytes: small.length });
+  });
+
+  it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {
+    const one = rollupOf('c0', 10).length;
+    const { greet, hands, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });
+    const operators = Array.from({ length: 10 }, (_, i) => greet(`c${i}`));
+    for (const [i, operator] of operators.entries()) operator.rollup(rollupOf(`c${i}`, 10));
+    expect(hands.load.waiting).toBeLessThanOrEqual(3);
+    await settle();
+    const acked = operators.filter(({ acks }) => acks.includes('rollup')).length;
+    expect(acked + hands.counters.rollupsShed).toBe(10);
+    expect(hands.counters.rollupsShed).toBeGreaterThan(6);
+    expect(lines.some(({ event }) => event === 'rollup-shed')).toBe(true);
+    for (const [i, operator] of operators.entries()) {
+      operator.rollup(rollupOf(`c${i}`, 10));
+      await settle();
+    }
+    expect(operators.every(({ acks }) => acks.includes('rollup'))).toBe(true);
+    expect(hands.load).toMatchObject({ waiting: 0, waitingBytes: 0 });
   });
 });

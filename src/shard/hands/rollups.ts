@@ -4,10 +4,10 @@
 
 import { type Clock, printable } from '../../model/index.ts';
 import type { BrainEvent } from '../events.ts';
-import { ClusterDemand, type HeldRollup, type ReportView, type Taken } from './cluster-demand.ts';
+import { ClusterDemand, type HeldRollup, type ReportView, type Room, type Taken } from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
 import type { DemandChanges, DemandStore } from './demand-store.ts';
-import { MAX_CLUSTERS, TURN_BUDGET_MS } from './limits.ts';
+import { type HandsLimits, TURN_BUDGET_MS } from './limits.ts';
 import type { HandsLog } from './log.ts';
 
 /** How often keys are looked for that have been absent too long. */
@@ -18,9 +18,21 @@ export interface RollupParts {
   readonly store: DemandStore;
   readonly post: (event: BrainEvent) => void;
   readonly log: HandsLog;
+  readonly limits: HandsLimits;
   readonly counters: HandsCounters;
   /** The store has failed: nothing more will be accepted. */
   readonly onFailure: (error: unknown) => void;
+}
+
+/** What demand costs at the moment. */
+export interface DemandLoad {
+  /** Of all accepted roll-ups. */
+  readonly rows: number;
+  /** Of all accepted and held ones. */
+  readonly bytes: number;
+  /** Roll-ups that wait to be read, and their bytes. */
+  readonly waiting: number;
+  readonly waitingBytes: number;
 }
 
 /** Who is told when a roll-up has been handled. */
@@ -39,6 +51,9 @@ export class Rollups {
   readonly #clusters = new Map<string, ClusterDemand>();
   /** By cluster, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting>();
+  #waitingBytes = 0;
+  #rows = 0;
+  #bytes = 0;
   #cancelTurn: (() => void) | null = null;
   #cancelSweep: () => void = () => {};
   #hasFailed = false;
@@ -60,19 +75,33 @@ export class Rollups {
 
   /** Whether there is room to remember the demand of a cluster. */
   admits(cluster: string): boolean {
-    return this.#clusters.has(cluster) || this.#clusters.size < MAX_CLUSTERS;
+    return this.#clusters.has(cluster) || this.#clusters.size < this.#parts.limits.clusters;
   }
 
   receive(reporter: Reporter, bytes: Uint8Array): void {
     const { cluster } = reporter;
     const { counters } = this.#parts;
-    if (this.#waiting.has(cluster)) counters.rollupsSuperseded++;
-    else if (this.#demandOf(cluster).repeats(bytes)) {
+    const older = this.#waiting.get(cluster);
+    if (older === undefined && this.#demandOf(cluster).repeats(bytes)) {
       void this.#settle(cluster, { kind: 'unchanged' }, reporter);
       return;
     }
+    const waitingBytes = this.#waitingBytes - (older?.bytes.length ?? 0) + bytes.length;
+    if (waitingBytes > this.#parts.limits.waitingBytes) {
+      // The operator gets no ack and sends it again; by then many of those that wait have been read.
+      counters.rollupsShed++;
+      this.#parts.log('warn', 'rollup-shed', { cluster: printable(cluster), waiting: this.#waiting.size });
+      return;
+    }
+    if (older !== undefined) counters.rollupsSuperseded++;
+    this.#waitingBytes = waitingBytes;
     this.#waiting.set(cluster, { reporter, bytes });
     this.#takeTurnLater();
+  }
+
+  get load(): DemandLoad {
+    const waiting = this.#waiting.size;
+    return { rows: this.#rows, bytes: this.#bytes, waiting, waitingBytes: this.#waitingBytes };
   }
 
   /** Every cluster that demand is remembered of. */
@@ -82,7 +111,11 @@ export class Rollups {
 
   /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held. */
   async acceptHeld(cluster: string): Promise<boolean> {
-    const taken = this.#clusters.get(cluster)?.acceptHeld(this.#parts.clock.now()) ?? null;
+    const demand = this.#clusters.get(cluster);
+    const taken =
+      demand === undefined
+        ? null
+        : this.#weighed(demand, (room) => demand.acceptHeld(this.#parts.clock.now(), room));
     if (taken !== null) await this.#settle(cluster, taken, null);
     return taken !== null;
   }
@@ -98,6 +131,7 @@ export class Rollups {
     this.#cancelSweep();
     this.#cancelTurn?.();
     this.#waiting.clear();
+    this.#waitingBytes = 0;
   }
 
   #demandOf(cluster: string): ClusterDemand {
@@ -120,10 +154,28 @@ export class Rollups {
     const startedMs = clock.now();
     for (const [cluster, { reporter, bytes }] of this.#waiting) {
       this.#waiting.delete(cluster);
-      void this.#settle(cluster, this.#demandOf(cluster).take(bytes, clock.now()), reporter);
+      this.#waitingBytes -= bytes.length;
+      const demand = this.#demandOf(cluster);
+      const taken = this.#weighed(demand, (room) => demand.take(bytes, clock.now(), room));
+      void this.#settle(cluster, taken, reporter);
       if (clock.now() - startedMs >= TURN_BUDGET_MS) break;
     }
     if (this.#waiting.size > 0) this.#takeTurnLater();
+  }
+
+  /** Lets a cluster take what there is room for beside all others, and keeps the sums. */
+  #weighed<T>(demand: ClusterDemand, take: (room: Room) => T): T {
+    const { limits } = this.#parts;
+    this.#rows -= demand.rows;
+    this.#bytes -= demand.bytes;
+    const taken = take({
+      rollupRows: limits.rollupRows,
+      rows: limits.demandRows - this.#rows,
+      bytes: limits.demandBytes - this.#bytes,
+    });
+    this.#rows += demand.rows;
+    this.#bytes += demand.bytes;
+    return taken;
   }
 
   async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<void> {
@@ -140,6 +192,7 @@ export class Rollups {
       }
       case 'refused':
         counters.rollupsRefused++;
+        if (taken.problems[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
         log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
         return;
       case 'held':

@@ -1,6 +1,6 @@
 // `Shard.Session` on a grpc-js server: makes a port of each call. The only file of the sessions that knows grpc-js.
 
-import type { ChannelOptions, Server, ServerDuplexStream } from '@grpc/grpc-js';
+import { type ChannelOptions, Metadata, type Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
   addService,
@@ -29,6 +29,9 @@ export const SESSION_SERVER_OPTIONS: ChannelOptions = {
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 10_000,
 };
+
+/** Where gRPC itself says how long a caller should wait. */
+const RETRY_HINT = 'grpc-retry-pushback-ms';
 
 /** How long the last frames and the status may take to reach somebody who does not read; then the stream is reset. */
 const FAREWELL_MS = 1000;
@@ -64,10 +67,12 @@ class CallPort implements SessionPort {
     return 'accepted';
   }
 
-  end({ code, details }: SessionStatus): void {
+  end({ code, details, retryAfterMs }: SessionStatus): void {
     const call = this.#call;
     // grpc-js ends a stream with a status when the call emits an error, after everything written before.
-    call.emit('error', new RpcError(code, details));
+    const hint = new Metadata();
+    if (retryAfterMs !== undefined) hint.set(RETRY_HINT, String(Math.ceil(retryAfterMs)));
+    call.emit('error', Object.assign(new RpcError(code, details), { metadata: hint }));
     const reset = setTimeout(() => resetStream(call), FAREWELL_MS).unref();
     call.once('close', () => clearTimeout(reset));
   }

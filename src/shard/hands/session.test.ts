@@ -6,11 +6,8 @@ import { MemoryDemandStore } from './demand-store.ts';
 import {
   HELLO_TIMEOUT_MS,
   MAX_CLUSTER_ID,
-  MAX_CLUSTERS,
   MAX_FRAME_BYTES,
-  MAX_GREETING,
   MAX_OUTBOX_FRAMES,
-  MAX_SESSIONS,
   STALL_TIMEOUT_MS,
 } from './limits.ts';
 import { bench, nodeState, rollupOf } from './testkit.ts';
@@ -268,9 +265,11 @@ describe('a reader that does not keep up', () => {
 });
 
 describe('more than a shard takes', () => {
+  const LIMITS = { greeting: 50, sessions: 40, clusters: 60 };
+
   it('given as many connections without a hello as there may be, then the next is refused, until one says hello', async () => {
-    const { dial, hands } = await bench();
-    const waiting = Array.from({ length: MAX_GREETING }, () => dial());
+    const { dial, hands } = await bench({ limits: LIMITS });
+    const waiting = Array.from({ length: LIMITS.greeting }, () => dial());
     expect(dial().status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     waiting[0]!.hello('c1');
     expect(dial().status).toBeNull();
@@ -278,11 +277,12 @@ describe('more than a shard takes', () => {
   });
 
   it('given as many sessions as there may be, then another cluster is refused, and one of them may come again', async () => {
-    const { greet } = await bench();
-    for (let i = 0; i < MAX_SESSIONS; i++) greet(`c${i}`);
+    const { greet } = await bench({ limits: LIMITS });
+    for (let i = 0; i < LIMITS.sessions; i++) greet(`c${i}`);
     const refused = greet('one-more');
     expect(refused.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
-    expect(refused.status!.details).toContain('BF_SESSION_LIMIT');
+    expect(refused.status!.details).toMatch(/BF_SESSION_LIMIT: .*Try again in 30 s\./);
+    expect(refused.status!.retryAfterMs).toBe(30_000);
     const again = greet('c7');
     expect(again.acks).toEqual(['hello']);
     again.link.closed();
@@ -291,11 +291,31 @@ describe('more than a shard takes', () => {
 
   it('given as many clusters on record as there may be, then a new one is refused and a known one is not', async () => {
     const store = new MemoryDemandStore();
-    for (let i = 0; i < MAX_CLUSTERS; i++) {
+    for (let i = 0; i < LIMITS.clusters; i++) {
       await store.write({ baseline: { cluster: `c${i}`, rows: 1, totals: new Map(), isRefused: false } });
     }
-    const { greet } = await bench({ store });
+    const { greet } = await bench({ store, limits: LIMITS });
     expect(greet('one-more').status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     expect(greet('c7').acks).toEqual(['hello']);
+  });
+
+  it('given a cluster that connects in a loop, then it is told to wait, and others are not', async () => {
+    const { greet, clock, hands } = await bench();
+    const statuses = Array.from({ length: 1000 }, () => greet('loop').status?.retryAfterMs ?? 0);
+    expect(statuses.filter((waitMs) => waitMs === 0)).toHaveLength(20);
+    expect(hands.counters.sessionsThrottled).toBe(980);
+    expect(greet('calm').acks).toEqual(['hello']);
+    expect(greet('loop').status!.details).toMatch(/BF_SESSION_RATE: .*Try again in 2 s\./);
+    await clock.advance(2000);
+    expect(greet('loop').acks).toEqual(['hello']);
+  });
+
+  it('given mistakes by the thousand, then a hundred lines are written, and the next says how many were not', async () => {
+    const { dial, lines, clock } = await bench();
+    for (let i = 0; i < 1000; i++) dial().link.receive(Buffer.from('no frame'));
+    expect(lines).toHaveLength(100);
+    await clock.advance(10_000);
+    dial().link.receive(Buffer.from('no frame'));
+    expect(lines.at(-1)).toMatchObject({ event: 'session-refused', fields: { suppressed: 900 } });
   });
 });

@@ -266,3 +266,14 @@ function helloProblem(frame: OperatorFrame): string | null {
 export function statusFor(code: SessionStatus['code'], error: ErrorCode, detail: string): SessionStatus {
   return { code, details: new BigFleetError(error, detail).message };
 }
+
+/** The same, for what may go well later. */
+export function statusForLater(
+  code: SessionStatus['code'],
+  error: ErrorCode,
+  detail: string,
+  retryAfterMs: number,
+): SessionStatus {
+  const wait = `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return { ...statusFor(code, error, `${detail} ${wait}`), retryAfterMs };
+}

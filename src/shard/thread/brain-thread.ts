@@ -100,6 +100,11 @@ export class BrainThread implements ShardPort {
     return this.#posted - this.#taken;
   }
 
+  /** So much waits that whoever can should hold back. */
+  get isBehind(): boolean {
+    return this.waiting >= ROOM && this.#phase !== 'gone';
+  }
+
   /** For how long the oldest of it has waited. */
   get waitingMs(): number {
     const oldest = this.#unheard[0];
@@ -108,7 +113,7 @@ export class BrainThread implements ShardPort {
 
   /** Resolves when little waits. For whoever has much to post and can hold it back. */
   async room(): Promise<void> {
-    while (this.waiting >= ROOM && this.#phase !== 'gone') {
+    while (this.isBehind) {
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }

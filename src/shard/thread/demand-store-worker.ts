@@ -1,9 +1,11 @@
 // The thread of the demand store. Everything that has come in one turn of its loop is one transaction.
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { killAtFailpoint } from '../failpoints.ts';
 import { SqliteDemandStore } from '../hands/demand-store-sqlite.ts';
 import type { FromDemandStore, ToDemandStore } from './demand-store-protocol.ts';
 
+killAtFailpoint();
 const port = parentPort!;
 const store = new SqliteDemandStore(workerData as string);
 

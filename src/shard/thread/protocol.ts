@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Clock, Random } from '../../model/index.ts';
 import type { BrainOptions } from '../brain/options.ts';
 import type { BrainEvent, Effect } from '../events.ts';
+import type { JournalThreadStart } from '../journal/journal-thread.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import type { DemandDelta } from './demand-codec.ts';
 
@@ -34,6 +35,8 @@ export interface BrainSetup {
   readonly options: BrainOptions;
   /** Its store. */
   readonly file: string;
+  /** Where its journal is written, if anywhere. */
+  readonly journal?: JournalThreadStart | undefined;
 }
 
 /** A module that makes brains exports this as `makeBrain`. */

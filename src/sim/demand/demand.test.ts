@@ -61,7 +61,7 @@ describe('a living workload', () => {
       const stage = living({ machines, clusters, seed });
       const { run } = await served(stage);
       expect(new Set(verdictsOf(run).map(({ key }) => key.cluster)).size).toBe(clusters);
-      expect(unmetIn(run).length).toBeLessThanOrEqual(Math.max(2, verdictsOf(run).length * 0.05));
+      expect(unmetIn(run).length).toBeLessThanOrEqual(Math.max(3, verdictsOf(run).length * 0.05));
       const share = boundIn(run).length / run.end.input.machines.length;
       expect(share).toBeGreaterThan(0.5);
       expect(share).toBeLessThan(0.8);
@@ -139,15 +139,20 @@ describe('a story of the demand', () => {
     expect(unmetIn(run).length).toBeGreaterThan(before);
   });
 
-  it.each([1, 2, 3])('gpuGang with seed %i: it lands in one rack, at the cost of others', async (seed) => {
-    const stage = living({ seed });
-    const fleet = await served(stage);
-    const text = stage.demand.gpuGang();
-    expect(text).toMatch(/^GPU gang: \w+ wants 4 machines of 8 GPUs in one rack/);
-    const run = fleet.again();
-    const gang = verdictsOf(run).find(({ key }) => key.group.endsWith('rush-1'))!;
-    expect(gang).toMatchObject({ satisfied: true, domain: expect.stringContaining('-rack-') });
-    expect(gang.claimed).toHaveLength(4);
+  it('gpuGang: it lands in one rack, mostly at the cost of jobs of others', async () => {
+    const preempts: number[] = [];
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const stage = living({ seed });
+      const fleet = await served(stage);
+      const text = stage.demand.gpuGang();
+      expect(text).toMatch(/^GPU gang: \w+ wants 4 machines of 8 GPUs in one rack/);
+      const run = fleet.again();
+      const gang = verdictsOf(run).find(({ key }) => key.group.endsWith('rush-1'))!;
+      expect(gang).toMatchObject({ satisfied: true, domain: expect.stringContaining('-rack-') });
+      expect(gang.claimed).toHaveLength(4);
+      preempts.push(countIn(run.steps, 'Preempt'));
+    }
+    expect(preempts.filter((count) => count > 0).length).toBeGreaterThan(3);
   });
 
   it('gpuGang: several at once go to clusters that have none yet, and take machines from lower jobs', async () => {

@@ -32,7 +32,7 @@ const SWING = 0.35;
 /** A size is the mean of so many steps, so that it drifts rather than jumps. */
 const SMOOTHED_STEPS = 3;
 /** How much of its time a job's place is taken. */
-const JOB_TAKEN = 0.85;
+const JOB_TAKEN = 0.92;
 const STREAM = { offset: 0xd11, level: 0xd12, stories: 0xd13 } as const;
 
 const STORY_MS = 15 * MINUTE_MS;

@@ -38,7 +38,7 @@ const WANTED: Readonly<Record<string, number>> = {
   'memory-cache': 0.36,
   'stateful-db': 0.42,
   'gpu-inference': 0.9,
-  'gpu-training-small': 0.45,
+  'gpu-training-small': 0.5,
   'gpu-training-medium': 0.5,
   'critical-realtime': 0.08,
 };
@@ -92,6 +92,8 @@ class Planner {
   readonly #weights: readonly number[];
   readonly #random: Random;
   readonly #rows: PlannedRow[] = [];
+  /** The first cluster to get a gang. */
+  readonly #firstHome: number;
 
   constructor({ metal, cloud }: Supply, maker: RowMaker, seed: number, clusters: readonly string[]) {
     this.#offerings = [...metal.offerings, ...cloud.offerings];
@@ -100,6 +102,7 @@ class Planner {
     const sizes = new Random(seed, STREAM.weights);
     this.#weights = clusters.map(() => sizes.between(...CLUSTER_WEIGHT));
     this.#random = new Random(seed, STREAM.rows);
+    this.#firstHome = this.#random.below(clusters.length);
   }
 
   plan(): Omit<DemandPlan, 'words'> {
@@ -146,14 +149,15 @@ class Planner {
     const held = this.#podsHeld(of, meanPod(of));
     const inDomain = domain === 'rack' ? this.#podsInRack(of) : Math.floor(held / of.zones.length);
     let left = Math.floor(held * WANTED[of.name]!);
-    let cluster = this.#random.below(this.#clusters.length);
+    // Half of the clusters train models; every one keeps data.
+    const homes = HABITS[of.name] === 'job' ? Math.ceil(this.#clusters.length / 2) : this.#clusters.length;
     for (let number = 0; ; number++) {
       const pods = Math.min(this.#random.between(least, most), inDomain, left);
       if (pods < least) break;
       left -= pods;
       const row = { ...this.#draw(archetype, `${number}`), zones: ALL_ZONES, pods };
-      this.#add(this.#clusters[cluster]!, of, row);
-      cluster = (cluster + 1) % this.#clusters.length;
+      const home = (this.#firstHome + (number % homes)) % this.#clusters.length;
+      this.#add(this.#clusters[home]!, of, row);
     }
   }
 

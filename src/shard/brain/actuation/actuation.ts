@@ -19,6 +19,7 @@ import {
   stateName,
 } from '../../../model/index.ts';
 import type { ActuationEvent, Effect } from '../../events.ts';
+import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -145,8 +146,10 @@ export class Actuation {
       if (typeof task === 'string') refused.push({ action, why: task });
       else taken.push(task);
     }
+    for (const { command } of taken) failpoint(`${command}.decided`);
     if (taken.length > 0) this.#parts.memory.flush();
     for (const task of taken) {
+      failpoint(`${task.command}.saved`);
       this.#parts.observer.started(recordOf(task));
       this.#runs.start(task);
     }

@@ -4,6 +4,7 @@
 import { type Clock, Command, type Machine, MachineState, type Random } from '../../../model/index.ts';
 import { stampToMetadata } from '../../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../../events.ts';
+import { failpoint } from '../../failpoints.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -54,9 +55,11 @@ export class Runs {
     const { cluster, machine, need } = task.action;
     const { requirements } = task.binding!.profile;
     task.stage = 'asking';
+    failpoint('bootstrap.asked');
     task.cancel = this.#parts.blobs.ask({ cluster, machine, need: need!, requirements }, (answer) => {
       if (answer.kind === 'blob') {
         task.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
+        failpoint('bootstrap.answered');
         this.#call(task);
         return;
       }
@@ -84,7 +87,10 @@ export class Runs {
     task.stage = 'called';
     task.attempts++;
     // The operator's eviction and the provider's drain run side by side: nobody waits for an ack.
-    if (task.command === 'drain' && task.attempts === 1) this.#parts.instructions.give(task.id, task.action);
+    if (task.command === 'drain' && task.attempts === 1) {
+      this.#parts.instructions.give(task.id, task.action);
+      failpoint('reclaim.instructed');
+    }
   }
 
   #requestOf({ command, action, blob, binding }: Task): ProviderRequest {
@@ -106,6 +112,7 @@ export class Runs {
       case 'accepted':
       case 'found':
         this.#adopt(task, outcome.machine);
+        failpoint(`${task.command}.adopted`);
         break;
       case 'fenced':
         task.message = 'The provider has seen a newer shard of this name.';

@@ -28,6 +28,14 @@ describe('reconcile', () => {
     expect(scene.told).toEqual(['list-failed p']);
   });
 
+  it('given a stop, then a reading that is cut off is nobody’s failure', () => {
+    const scene = new Scene();
+    scene.reconcile.stop();
+    scene.failList();
+    expect(scene.told).toEqual([]);
+    expect(scene.desk.breakerOf('p')).toBe('closed');
+  });
+
   it('drops a record whose List began before the last mutation ended, and reads the machine again', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);

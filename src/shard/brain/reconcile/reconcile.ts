@@ -7,6 +7,7 @@ import type { Standing } from '../../../fleet/index.ts';
 import { type Clock, isBound, type Machine, MachineState, type Random } from '../../../model/index.ts';
 import { type ListKind, type ListReport, machinesOf } from '../../../provider/index.ts';
 import type { CallOutcome, Effect, ListEvent } from '../../events.ts';
+import { failpoint } from '../../failpoints.ts';
 import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
@@ -118,7 +119,8 @@ export class Reconcile {
   handle(event: ListEvent): void {
     const source = this.#sources.get(event.provider);
     const reading = source?.reading;
-    if (source === undefined || reading?.number !== event.reading) return;
+    // After the stop readings are cut off, which says nothing about the provider.
+    if (source === undefined || reading?.number !== event.reading || this.#isStopped) return;
     switch (event.kind) {
       case 'list-changed':
         if (!source.hasListed) this.#progressMs = this.#parts.clock.now();
@@ -129,6 +131,7 @@ export class Reconcile {
         break;
       case 'list-ended':
         this.#ended(source, reading, event.report, event.error);
+        failpoint('list.applied');
         break;
     }
   }
@@ -226,6 +229,8 @@ export class Reconcile {
       observer.orphanFound(id, provider, state);
     if (known === null) this.#meet(provider, machine);
     else book.observe(machine, provider, clock.now());
+    const ended = known === null ? undefined : ENDED.get(known.state);
+    if (ended !== undefined && known!.state !== state) failpoint(`${ended}.seen`);
     actuation.seen(id);
   }
 
@@ -301,6 +306,14 @@ export class Reconcile {
     this.#parts.observer.collided(id, owner, other);
   }
 }
+
+/** What is over when a machine is no longer in a state. */
+const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delete'> = new Map([
+  [MachineState.Creating, 'create'],
+  [MachineState.Configuring, 'configure'],
+  [MachineState.Draining, 'drain'],
+  [MachineState.Deleting, 'delete'],
+]);
 
 /** Collisions that are told once each; past that somebody copied a whole inventory. */
 const MAX_COLLISIONS = 10_000;

@@ -1,0 +1,101 @@
+// `npm run verify:defects`: puts every defect of test/world/defects.ts back, one at a time, into a copy of the source, and
+// lets the simulation look for it. Prints the table of docs/robustness.md. Exit code 0: all were found. 1: one was not.
+
+import { spawn } from 'node:child_process';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { DEFECTS, type Defect } from '../test/world/defects.ts';
+
+const USAGE = `npm run verify:defects -- [--only WORDS] [--seeds N] [--jobs N]
+  --only WORDS  only defects whose name holds these words
+  --seeds N     worlds for each at most (default 1000)
+  --jobs N      defects at once (default 2)`;
+
+interface Found {
+  readonly defect: Defect;
+  /** null: not found. */
+  readonly seed: number | null;
+  readonly invariant: string;
+  readonly seconds: number;
+  readonly output: string;
+}
+
+const { values: words } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    seeds: { type: 'string', default: '1000' },
+    jobs: { type: 'string', default: '2' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const chosen = DEFECTS.filter(({ name }) => name.includes(words.only));
+if (words.help || chosen.length === 0 || !(Number(words.seeds) > 0) || !(Number(words.jobs) > 0)) {
+  console.error(USAGE);
+  process.exit(words.help ? 0 : 2);
+}
+const root = resolve(import.meta.dirname, '..');
+const found: Found[] = [];
+const left = [...chosen];
+await Promise.all(Array.from({ length: Number(words.jobs) }, work));
+const inOrder = chosen.map((defect) => found.find((one) => one.defect === defect)!);
+console.log('| defect | found by | seed | s |\n|---|---|---|---|');
+for (const { defect, seed, invariant, seconds } of inOrder)
+  console.log(`| **${defect.name}**: ${defect.what} | ${invariant} | ${seed ?? 'NOT FOUND'} | ${seconds} |`);
+const missed = inOrder.filter(({ seed }) => seed === null);
+for (const { defect, output } of missed) console.error(`NOT FOUND: ${defect.name}\n${output}`);
+process.exit(missed.length === 0 ? 0 : 1);
+
+async function work(): Promise<void> {
+  for (let defect = left.shift(); defect !== undefined; defect = left.shift()) {
+    const one = await lookFor(defect);
+    found.push(one);
+    console.error(
+      `${found.length}/${chosen.length}  ${defect.name}: ${one.seed ?? 'NOT FOUND'} ${one.invariant}`,
+    );
+  }
+}
+
+async function lookFor(defect: Defect): Promise<Found> {
+  const started = performance.now();
+  const copy = join(root, '.cache', 'defects', defect.name.replaceAll(' ', '-'));
+  await putBack(defect, copy);
+  const output = await soak(copy);
+  await rm(copy, { recursive: true, force: true });
+  const [, seed, invariant] = /^FAULT seed (\d+), \d+ ms: ([a-z-]+)/m.exec(output) ?? [];
+  const seconds = Math.round((performance.now() - started) / 100) / 10;
+  return {
+    defect,
+    seed: seed === undefined ? null : Number(seed),
+    invariant: invariant ?? '',
+    seconds,
+    output,
+  };
+}
+
+async function putBack({ file, text, replacement, name }: Defect, copy: string): Promise<void> {
+  await rm(copy, { recursive: true, force: true });
+  await mkdir(join(copy, 'scripts'), { recursive: true });
+  await cp(join(root, 'src'), join(copy, 'src'), { recursive: true });
+  await cp(join(root, 'scripts', 'soak.ts'), join(copy, 'scripts', 'soak.ts'));
+  await cp(join(root, 'package.json'), join(copy, 'package.json'));
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const source = await readFile(join(copy, file), 'utf8');
+  if (source.split(text).length !== 2) throw new Error(`${name}: its text does not stand once in ${file}`);
+  await writeFile(
+    join(copy, file),
+    source.replace(text, () => replacement),
+  );
+}
+
+function soak(copy: string): Promise<string> {
+  const args = ['scripts/soak.ts', '--seeds', words.seeds, '--no-shrink'];
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const take = (text: Buffer): void => {
+    output = (output + text.toString()).slice(-4000);
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  return new Promise((done) => child.on('close', () => done(output)));
+}

@@ -1,0 +1,224 @@
+// `bigfleet certs …`: an authority of one's own and leaves signed by it, for tests, trials and small fleets. A fleet that
+// has a certificate authority takes its certificates from there; docs/security.md says what must be in them.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BigFleetError, printable } from '../model/index.ts';
+import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/index.ts';
+
+const AUTHORITY = 'ca';
+const DAY_MS = 86_400_000;
+/** Clocks differ: a certificate is good a little before it was made. */
+const SKEW_MS = 5 * 60_000;
+const OWNER_ONLY = 0o600;
+const READABLE = 0o644;
+
+export function certsCommand(out: (text: string) => void = (text) => process.stdout.write(text)): Command {
+  return new Command('certs')
+    .description('make an authority and certificates for tests and small fleets')
+    .addCommand(initCommand(out))
+    .addCommand(issueCommand(out));
+}
+
+interface InitFlags {
+  readonly dir: string;
+  readonly name: string;
+  readonly days: number;
+}
+
+function initCommand(out: (text: string) => void): Command {
+  return new Command('init')
+    .description('make an authority: ca.crt, which everybody gets, and ca.key, which nobody else may have')
+    .addOption(dirOption())
+    .addOption(
+      new Option('--name <name>', 'what it is called').argParser(nameOf).default('bigfleet authority'),
+    )
+    .addOption(daysOption(3650))
+    .addHelpText(
+      'after',
+      `
+Refuses to overwrite anything. Keys are readable by their owner alone.
+
+Examples:
+  bigfleet certs init
+  bigfleet certs init --dir /etc/bigfleet/tls --name "lab authority" --days 365`,
+    )
+    .action(({ dir, name, days }: InitFlags) => {
+      const files = filesOf(dir, AUTHORITY);
+      write(dir, files, makeAuthority({ name, ...validFor(days) }), false);
+      out(
+        `${files.cert}  the authority, for --tls-ca of every process\n${files.key}  its key: keep it off every machine that only runs\n`,
+      );
+    });
+}
+
+interface IssueFlags {
+  readonly dir: string;
+  readonly host: readonly string[];
+  readonly days: number;
+  readonly replace: boolean;
+}
+
+function issueCommand(out: (text: string) => void): Command {
+  return new Command('issue')
+    .description('make a certificate for one process or person')
+    .argument('<identity>', 'cluster/ID, shard/ID, provider/ID, admin or readonly', subjectOf)
+    .addOption(dirOption())
+    .addOption(
+      new Option('--host <name>', 'a name or address that others reach it by; may be repeated')
+        .argParser(collectHosts)
+        .default([], 'localhost, 127.0.0.1 and ::1 for a shard or provider, none for others'),
+    )
+    .addOption(daysOption(90))
+    .option(
+      '--replace',
+      'replace the certificate that is there; a running process takes it up by itself',
+      false,
+    )
+    .addHelpText(
+      'after',
+      `
+Writes KIND-ID.crt and KIND-ID.key. The one URI name in the certificate is the identity, bigfleet://KIND/ID; a server is
+also checked by its host names. Refuses to overwrite anything unless told to.
+
+Examples:
+  bigfleet certs issue shard/shard-0 --host shard-0.example.com --host 10.0.0.7
+  bigfleet certs issue cluster/web
+  bigfleet certs issue provider/metal --host metal.example.com
+  bigfleet certs issue admin --days 7
+  bigfleet certs issue shard/shard-0 --host shard-0.example.com --replace`,
+    )
+    .action((subject: Subject, { dir, host, days, replace }: IssueFlags) => {
+      const authority = readAuthority(dir);
+      const hosts = host.length > 0 || !subject.isServer ? host : ['localhost', '127.0.0.1', '::1'];
+      const leaf = issueCertificate(authority, {
+        name: subject.file,
+        uris: [subject.uri],
+        dnsNames: hosts.filter((each) => isIP(each) === 0),
+        ipAddresses: hosts.filter((each) => isIP(each) !== 0),
+        ...validFor(days),
+      });
+      const files = filesOf(dir, subject.file);
+      write(dir, files, leaf, replace);
+      out(`${files.cert}  ${subject.uri}, good for ${days} days\n${files.key}  its key\n`);
+    });
+}
+
+function dirOption(): Option {
+  return new Option('--dir <dir>', 'where the files are').default('certs');
+}
+
+function daysOption(standard: number): Option {
+  return new Option('--days <n>', 'how long it is good').argParser(daysOf).default(standard);
+}
+
+function daysOf(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new InvalidArgumentError('It must be a number of days from 1 to 99999.');
+  return Number(text);
+}
+
+function nameOf(text: string): string {
+  if (!/^[\w][\w .-]{0,62}$/.test(text))
+    throw new InvalidArgumentError('Letters, digits, spaces, dots and dashes, at most 63.');
+  return text;
+}
+
+interface Subject {
+  readonly uri: string;
+  /** Of its files, without an ending. */
+  readonly file: string;
+  readonly isServer: boolean;
+}
+
+/** An id in an identity has to fit a file name and a URI alike. */
+function subjectOf(text: string): Subject {
+  const [, kind, id, alone] =
+    /^(?:bigfleet:\/\/)?(?:(cluster|shard|provider)\/([\w.-]{1,200})|(admin|readonly))$/.exec(text) ?? [];
+  if (alone !== undefined) return { uri: `bigfleet://${alone}`, file: alone, isServer: false };
+  if (kind === undefined || id === undefined)
+    throw new InvalidArgumentError('It must be cluster/ID, shard/ID, provider/ID, admin or readonly.');
+  return { uri: `bigfleet://${kind}/${id}`, file: `${kind}-${id}`, isServer: kind !== 'cluster' };
+}
+
+function collectHosts(text: string, hosts: readonly string[]): readonly string[] {
+  if (isIP(text) === 0 && !/^(\*\.)?[a-z0-9]([\w.-]{0,251}[a-z0-9])?$/i.test(text))
+    throw new InvalidArgumentError('It must be a host name or an IP address, without a port.');
+  return [...hosts, text];
+}
+
+function validFor(days: number): Validity {
+  const now = Date.now();
+  return { notBefore: new Date(now - SKEW_MS), notAfter: new Date(now + days * DAY_MS) };
+}
+
+interface Files {
+  readonly cert: string;
+  readonly key: string;
+}
+
+function filesOf(dir: string, name: string): Files {
+  return { cert: join(dir, `${name}.crt`), key: join(dir, `${name}.key`) };
+}
+
+function readAuthority(dir: string): Issued {
+  const files = filesOf(dir, AUTHORITY);
+  try {
+    const authority = { certificate: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
+    const parsed = new X509Certificate(authority.certificate);
+    if (!parsed.ca) throw new Error(`${files.cert} is not the certificate of an authority`);
+    // Signed with another key, leaves would be believed by nobody.
+    if (!parsed.checkPrivateKey(createPrivateKey(authority.key)))
+      throw new Error(`${files.key} is not the key of ${files.cert}`);
+    return authority;
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_CERT_AUTHORITY', `${printable(message)}.`, { cause });
+  }
+}
+
+/** Both files or neither. The key first: a certificate without its key is what a reader must never find. */
+function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): void {
+  attempt(() => mkdirSync(dir, { recursive: true, mode: 0o700 }));
+  const written: string[] = [];
+  try {
+    for (const [path, text, mode] of [
+      [files.key, key, OWNER_ONLY],
+      [files.cert, certificate, READABLE],
+    ] as const) {
+      if (mayReplace) replaceFile(path, text, mode);
+      else writeFileSync(path, text, { flag: 'wx', mode });
+      written.push(path);
+    }
+  } catch (cause) {
+    if (!mayReplace) for (const path of written) rmSync(path);
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
+      throw new BigFleetError('BF_CERT_EXISTS', `${printable(cause.message)}.`, { cause });
+    throw asUsage(cause);
+  }
+}
+
+/** As a whole: whoever reads it meanwhile finds the old or the new one. */
+function replaceFile(path: string, text: string, mode: number): void {
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  writeFileSync(fresh, text, { flag: 'wx', mode });
+  chmodSync(fresh, mode);
+  renameSync(fresh, path);
+}
+
+function attempt(act: () => void): void {
+  try {
+    act();
+  } catch (cause) {
+    throw asUsage(cause);
+  }
+}
+
+function asUsage(cause: unknown): BigFleetError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new BigFleetError('BF_USAGE', `${printable(message)}.`, { cause });
+}

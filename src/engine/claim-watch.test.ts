@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { aMachine, aNeed, anInput, fleets, stampOf } from '../../test/fleets.ts';
+import { fleetOf } from '../fleet/index.ts';
+import { type LedgerMachine, MachineState, type Need, Operator } from '../model/index.ts';
+import { ClaimWatch, Engine } from './index.ts';
+
+const { Idle, Configured } = MachineState;
+
+/** What the watch saw in each cycle over the same machines, with other rows of their cluster in each. */
+function seen(
+  machines: readonly LedgerMachine[],
+  ...demand: readonly (readonly Need[])[]
+): readonly number[] {
+  const { options, nowMs } = anInput([], []);
+  const fleet = fleetOf(anInput(machines, []));
+  const engine = new Engine(fleet);
+  const watch = new ClaimWatch();
+  return demand.map((needs) => {
+    fleet.demand.replace('c1', needs);
+    return engine.decide(nowMs, options).claimChanges(watch);
+  });
+}
+
+const LOW = aNeed({ priority: 100 });
+const HIGH = aNeed({
+  priority: 900,
+  group: 'high',
+  requirements: [{ key: 'disk', operator: Operator.In, values: ['fast'] }],
+});
+const FAST = new Map([['disk', 'fast']]);
+const MINE = aMachine('m1', Configured, { stamp: stampOf(LOW), labels: FAST });
+
+describe('the watch over claims', () => {
+  it('sees nothing where nothing changes', () => {
+    fc.assert(
+      fc.property(fleets(), (input) => {
+        const fleet = fleetOf(input);
+        const engine = new Engine(fleet);
+        const watch = new ClaimWatch();
+        for (let cycle = 0; cycle < 3; cycle++) {
+          const decision = engine.decide(input.nowMs + cycle, input.options);
+          expect(decision.claimChanges(watch)).toBe(0);
+        }
+      }),
+    );
+  });
+
+  it('sees a met row lose its machine to another', () => {
+    const machines = [MINE, aMachine('m2', Idle)];
+    expect(seen(machines, [LOW], [LOW, HIGH], [LOW, HIGH])).toEqual([0, 1, 0]);
+  });
+
+  it('does not mind a row that is gone, or short: it lost more than the choice of a machine', () => {
+    expect(seen([MINE], [LOW], [])).toEqual([0, 0]);
+    expect(seen([MINE], [LOW], [LOW, HIGH])).toEqual([0, 0]);
+  });
+
+  it('does not mind machines that leave', () => {
+    const input = anInput([MINE, aMachine('m2', Configured, { stamp: stampOf(LOW) })], [LOW]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    const watch = new ClaimWatch();
+    expect(engine.decide(input.nowMs, input.options).claimChanges(watch)).toBe(0);
+
+    fleet.machines.remove('m1');
+
+    expect(engine.decide(input.nowMs, input.options).claimChanges(watch)).toBe(0);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../model/index.ts';
+import { Brain } from './brain.ts';
+import { MemoryBrainStore } from './memory-store.ts';
+import { DEFAULT_BRAIN } from './options.ts';
+
+describe('cycles', () => {
+  it('given a clock that moves on while it is read, then no timer is asked for in the past', async () => {
+    let nowMs = 1_000_000;
+    const asked: number[] = [];
+    const clock: Clock = {
+      now: () => nowMs++,
+      after: (ms) => {
+        asked.push(ms);
+        return () => {};
+      },
+    };
+    const brain = new Brain({
+      ...{ clock, monotonicMs: () => nowMs, store: new MemoryBrainStore() },
+      emit: () => {},
+      tell: () => {},
+      options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: [], seed: 1 },
+    });
+    brain.start();
+    brain.handle({ kind: 'demand', cluster: 'c', needs: [] });
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((ms) => ms < 0)).toEqual([]);
+    await brain.close();
+  });
+});

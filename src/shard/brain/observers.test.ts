@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { stampOf } from '../../../test/fleets.ts';
+import { BrainScene } from '../../../test/shard/brain-scene.ts';
+import { NEED, record, some } from '../../../test/shard/scene.ts';
+import { MachineState } from '../../model/index.ts';
+import { DEFAULT_BRAIN } from './options.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Deleting } = MachineState;
+
+describe('what a brain notices', () => {
+  it('actions are told when they begin and end, with their row and the kind of their machine', () => {
+    const scene = new BrainScene()
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.accept('create', Creating);
+
+    expect(scene.news.filter(({ kind }) => kind.startsWith('action-'))).toMatchObject([
+      {
+        kind: 'action-started',
+        action: { kind: 'Provision', outcome: null, capacityType: 'ON_DEMAND', zone: 'za' },
+      },
+      {
+        kind: 'action-ended',
+        action: { kind: 'Provision', outcome: 'success', need: { cluster: 'c1', priority: 100 } },
+      },
+    ]);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(1);
+    expect(scene.logged('action-failed')).toEqual([]);
+  });
+
+  it('one that failed is logged, and counted under the word that dashboards know', () => {
+    const scene = new BrainScene()
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.answer('create', { kind: 'permanent', message: 'no such flavour' });
+    scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
+
+    expect(scene.logged('action-failed')).toMatchObject([
+      { action: 'Provision', machine: 'm', outcome: 'provider_error', message: 'no such flavour' },
+    ]);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="configure_error"}')).toBe(1);
+  });
+
+  it('a provider that does not answer is an error, and its return is told', () => {
+    const scene = new BrainScene().list(some(1));
+    for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.failList();
+    expect(scene.logged('list-failed')).toHaveLength(5);
+    expect(scene.logged('provider-breaker')).toMatchObject([{ provider: 'p', state: 'open' }]);
+
+    scene.list([]);
+
+    expect(scene.logged('provider-breaker').at(-1)).toMatchObject({ state: 'closed' });
+  });
+
+  it('a List that lacks most machines is held, counted, and says what to do', () => {
+    const scene = new BrainScene().list(some(20)).tick();
+    scene.list(
+      [],
+      'p',
+      some(20).map(({ id }) => id),
+    );
+
+    expect(scene.logged('list-held')).toMatchObject([
+      { known: 20, missing: 20, hint: 'bigfleet accept list p' },
+    ]);
+    expect(scene.metric('lists_held_total{provider="p"}')).toBe(1);
+  });
+
+  it('joining and giving back is timed and counted', () => {
+    const scene = new BrainScene()
+      .list([record('m', Idle)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.blobs().accept('configure', Configuring, { stamp: stampOf(NEED) });
+    scene.list([]).list([record('m', Configured, { stamp: stampOf(NEED) })]);
+    expect(scene.metric('request_bootstrap_seconds_count')).toBe(1);
+    expect(scene.metric('configure_phase_seconds_count')).toBe(1);
+
+    scene.list([record('n', Deleting)]).list([record('n', Speculative)]);
+    expect(scene.metric('idle_releases_total')).toBe(1);
+  });
+});

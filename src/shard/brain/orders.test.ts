@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { BrainScene } from '../../../test/shard/brain-scene.ts';
+import { record } from '../../../test/shard/scene.ts';
+import { MachineState } from '../../model/index.ts';
+import type { Order } from '../views.ts';
+
+const { Idle, Failed } = MachineState;
+const who = 'ada';
+
+describe('an order', () => {
+  it.each<readonly [Order, string]>([
+    [{ kind: 'retry', machine: 'x', who }, 'There is no machine x.'],
+    [{ kind: 'quarantine', machine: 'x', who, why: '' }, 'There is no machine x.'],
+    [{ kind: 'forget', machine: 'x', who }, 'There is no machine x.'],
+    [{ kind: 'forget', machine: 'idle', who }, 'Machine idle is not Failed.'],
+    [{ kind: 'unfreeze', id: 'fleet', who }, 'There is no freeze "fleet".'],
+    [{ kind: 'accept-list', provider: 'x', who }, 'There is no provider x.'],
+  ])('that nothing can come of is refused: %j', (order, message) => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+
+    expect(scene.order(order)).toEqual({ isDone: false, message });
+    expect(scene.logged('order')).toMatchObject([{ order: order.kind, who, isDone: false, message }]);
+  });
+
+  it('that is carried out says so, is logged, and asks for a cycle', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick(5500);
+    const { length } = scene.cycles;
+
+    const done = scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
+    scene.tick(1);
+
+    expect(done).toMatchObject({ isDone: true, message: expect.stringContaining('kept out') });
+    expect(scene.logged('order')).toMatchObject([{ order: 'quarantine', machine: 'idle', isDone: true }]);
+    expect(scene.cycles).toHaveLength(length + 1);
+    expect(scene.machine('idle')).toMatchObject({ held: { why: 'noisy' }, quarantine: { by: who } });
+  });
+
+  it('to retry ends a quarantine and reads the machine afresh', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
+
+    scene.order({ kind: 'retry', machine: 'idle', who });
+
+    expect(scene.machine('idle')).toMatchObject({ held: null, quarantine: null });
+    expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['idle']);
+  });
+
+  it('to forget hides a Failed machine', () => {
+    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+    expect(scene.order({ kind: 'forget', machine: 'bad', who })).toMatchObject({ isDone: true });
+    expect(scene.machine('bad')?.isForgotten).toBe(true);
+  });
+
+  it('to freeze what is frozen says who was first', () => {
+    const scene = new BrainScene().freeze('c1');
+    const scope = { cluster: 'c1', action: null };
+
+    expect(scene.order({ kind: 'freeze', scope, who: 'ada', why: 'a test' }).message).toBe(
+      'cluster:c1 is frozen.',
+    );
+    const again = scene.order({ kind: 'freeze', scope, who: 'bob', why: 'me too' });
+    expect(again).toEqual({ isDone: true, message: expect.stringMatching(/since .*Z by ada: a test$/) });
+    expect(scene.order({ kind: 'unfreeze', id: 'cluster:c1', who })).toMatchObject({ isDone: true });
+    expect(scene.brain.ask('freezes', {})).toEqual([]);
+  });
+
+  it('to believe a List takes the machines away that it lacked', () => {
+    const machines = Array.from({ length: 20 }, (_, i) => record(`m${i}`, Idle));
+    const scene = new BrainScene().list(machines).tick();
+    scene
+      .list(
+        [],
+        'p',
+        machines.map(({ id }) => id),
+      )
+      .tick();
+    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 20, providers: [{ heldLosses: 20 }] });
+
+    expect(scene.order({ kind: 'accept-list', provider: 'p', who })).toMatchObject({ isDone: true });
+    scene.tick();
+
+    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 0, providers: [{ heldLosses: 0 }] });
+  });
+});

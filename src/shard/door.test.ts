@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { BrainScene } from '../../test/shard/brain-scene.ts';
+import { Door } from './door.ts';
+import type { ReportView } from './hands/cluster-demand.ts';
+import type { Order, ShardPort } from './views.ts';
+
+function door(reports: readonly ReportView[], held: readonly string[] = []) {
+  const { brain } = new BrainScene().open('c1', 'c2');
+  const orders: Order[] = [];
+  const port: ShardPort = {
+    ask: async (name, ask) => brain.ask(name, ask),
+    order: async (order) => {
+      orders.push(order);
+      return brain.order(order);
+    },
+    listen: () => () => {},
+  };
+  const said: string[] = [];
+  const hands = {
+    reports,
+    acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
+    refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
+  };
+  return { door: new Door(port, hands), orders, said };
+}
+
+const QUIET: ReportView = {
+  ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null },
+} as ReportView;
+
+describe('the door of a shard', () => {
+  it('adds to clusters what the hands know of their roll-ups', async () => {
+    const clusters = await door([QUIET]).door.ask('clusters', {});
+
+    expect(clusters).toMatchObject([
+      { cluster: 'c1', reports: { lastReportMs: 5, problems: [], held: null } },
+      { cluster: 'c2', reports: null },
+    ]);
+  });
+
+  it('says what is held, and how much less it is', async () => {
+    const extent = { rows: 1, totals: new Map() };
+    const held = {
+      cluster: 'c1',
+      sinceMs: 7,
+      count: 2,
+      isRefused: false,
+      extent,
+      baseline: { ...extent, rows: 9 },
+    };
+    const [first] = await door([{ ...QUIET, held } as unknown as ReportView]).door.ask('clusters', {});
+
+    expect(first?.reports?.held).toEqual({ sinceMs: 7, count: 2, rows: 1, knownRows: 9, isRefused: false });
+  });
+
+  it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
+    const { door: it, orders, said } = door([], ['c1']);
+
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
+      isDone: true,
+    });
+    expect(await it.order({ kind: 'refuse-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
+      isDone: true,
+    });
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c2', who: 'ada' })).toEqual({
+      isDone: false,
+      message: 'No roll-up of c2 is held.',
+    });
+    expect(await it.order({ kind: 'retry', machine: 'm', who: 'ada' })).toMatchObject({ isDone: false });
+
+    expect(said).toEqual(['accept c1', 'refuse c1', 'accept c2']);
+    expect(orders.map(({ kind }) => kind)).toEqual(['retry']);
+  });
+});

@@ -1,0 +1,167 @@
+// What the journal holds. A cycle is written in two parts: what it decides on, before it decides, so that a decision that
+// ends the process can be made again; and what it came to. Beside the cycles stand events: what was done about decisions
+// and by whom, for people. docs/journal.md has the whole story.
+
+import type { ClassFacts } from '../../fleet/index.ts';
+import type { DecisionOptions, Stamp, UnmetReason } from '../../model/index.ts';
+import type { SqliteFormat } from '../../provider/index.ts';
+import type { DemandDelta } from '../thread/demand-codec.ts';
+import type {
+  ActionView,
+  Counts,
+  CycleView,
+  NeedRef,
+  News,
+  Quantities,
+  WaitingActionView,
+} from '../views.ts';
+
+/**
+ * How a segment begins; a reader can start at the beginning of one and nowhere else.
+ *  start  with the process: nothing is known yet
+ *  pass   everything that is known is written again, a slice with each cycle, so that what is older can be dropped
+ *  gap    the same, after cycles that were not written: what stood before says nothing about what follows
+ */
+export type Begin = 'start' | 'pass' | 'gap';
+
+/** Machines in columns. Texts, classes and stamps are named by their place among all that the segment has told. */
+export interface PackedMachines {
+  readonly ids: readonly string[];
+  /** By machine: class, flags, cluster (a text), stamp. */
+  readonly columns: Int32Array;
+  /** Of those that know since when they are Idle, in order. */
+  readonly idleSinceMs: Float64Array;
+  /** Of those that are on their way: cluster, fingerprint and group (texts). */
+  readonly targets: Int32Array;
+  /** What the segment had not told yet. */
+  readonly texts: readonly string[];
+  readonly classes: readonly ClassFacts[];
+  readonly stamps: readonly Stamp[];
+}
+
+/** A sighting that was no plain progress. */
+export interface Oddity {
+  readonly id: string;
+  readonly meaning: string;
+}
+
+/** Sets are null where they are as before in this segment. */
+export interface PackedOptions {
+  readonly readyClusters: DecisionOptions['readyClusters'] | undefined;
+  readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
+  readonly others: Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> | undefined;
+}
+
+/** What a cycle decides on, as it differs from the one before; serialised by `node:v8`. */
+export interface PackedInput {
+  readonly machines: PackedMachines;
+  readonly removed: readonly string[];
+  readonly demand: readonly DemandDelta[];
+  readonly oddities: readonly Oddity[];
+  /** null: nothing was decided. */
+  readonly options: PackedOptions | null;
+}
+
+/** What a cycle came to. */
+export interface CycleOutcome {
+  readonly cycle: number;
+  readonly digest: string;
+  /** Whether the digest covers which row counts on which machine. */
+  readonly hasClaims: boolean;
+  readonly durationMs: number;
+  readonly unmet: number;
+  readonly decided: CycleView['decided'];
+  readonly admitted: CycleView['admitted'];
+  readonly waiting: Counts;
+}
+
+export type EventBody =
+  | { readonly kind: 'action'; readonly action: ActionView }
+  /** Decided and held back. */
+  | { readonly kind: 'waiting'; readonly action: WaitingActionView }
+  /** A Need is not met, or no longer for the same reason; null: it is met, or nobody reports it any more. */
+  | {
+      readonly kind: 'need';
+      readonly need: NeedRef;
+      readonly reason: UnmetReason | null;
+      readonly missing: Quantities;
+    }
+  | Extract<News, { readonly kind: 'log' }>;
+
+/** What happened, and what it is about, by which it is found. */
+export interface JournalEvent {
+  readonly atMs: number;
+  readonly machine: string | null;
+  readonly cluster: string | null;
+  /** Its short id. */
+  readonly need: string | null;
+  readonly body: EventBody;
+}
+
+export type JournalMessage =
+  | {
+      readonly kind: 'input';
+      readonly epoch: number;
+      readonly atMs: number;
+      readonly begin: Begin | null;
+      /** From here on, whoever started at the beginning of the segment knows everything. Once in a segment. */
+      readonly isWhole: boolean;
+      readonly isDecided: boolean;
+      readonly input: Uint8Array;
+    }
+  /** Of the last input. */
+  | { readonly kind: 'outcome'; readonly outcome: CycleOutcome }
+  | { readonly kind: 'events'; readonly events: readonly JournalEvent[] };
+
+/** Where a brain leaves what is to be written. It never waits for it. */
+export interface JournalSink {
+  /** Bytes that were handed over and have not been written yet. */
+  readonly behindBytes: number;
+  put(message: JournalMessage): void;
+}
+
+export interface JournalLimits {
+  /** Of the file. */
+  readonly maxBytes: number;
+  /** What is older is dropped. */
+  readonly maxAgeMs: number;
+}
+
+export const JOURNAL_LIMITS: JournalLimits = { maxBytes: 2 ** 30, maxAgeMs: 7 * 86_400_000 };
+
+// Names in `events` are JSON: texts in SQLite may end at a NUL, and ids may hold one.
+export const JOURNAL_FORMAT: SqliteFormat = {
+  applicationId: 0x42466a6f, // "BFjo"
+  version: 1,
+  schema: `
+    CREATE TABLE cycles (
+      seq INTEGER PRIMARY KEY,
+      epoch INTEGER NOT NULL,
+      at_ms REAL NOT NULL,
+      segment INTEGER NOT NULL,
+      begin TEXT,
+      whole INTEGER NOT NULL,
+      is_decided INTEGER NOT NULL,
+      cycle INTEGER,
+      outcome TEXT,
+      input BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX whole_segments ON cycles (seq) WHERE whole = 1;
+    CREATE INDEX cycle_times ON cycles (at_ms);
+    CREATE TABLE events (
+      id INTEGER PRIMARY KEY,
+      seq INTEGER NOT NULL,
+      at_ms REAL NOT NULL,
+      machine TEXT,
+      cluster TEXT,
+      need TEXT,
+      body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX events_of_cycle ON events (seq);
+    CREATE INDEX events_of_machine ON events (machine) WHERE machine IS NOT NULL;
+    CREATE INDEX events_of_cluster ON events (cluster) WHERE cluster IS NOT NULL;
+    CREATE INDEX events_of_need ON events (need) WHERE need IS NOT NULL;
+  `,
+  isNot: 'is no journal of a shard',
+  isShared: true,
+};

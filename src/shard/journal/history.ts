@@ -1,0 +1,237 @@
+// The story of a machine, a Need or a cluster, in order: what the ledger said of it from cycle to cycle, and what was
+// decided, done and ordered. Words for it are the business of whoever tells it.
+
+import type { LedgerRecord } from '../../fleet/index.ts';
+import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
+import { needId } from '../brain/need-names.ts';
+import type { EventBody, JournalEvent } from './format.ts';
+import type { JournalCycle, JournalReader, Span } from './journal-reader.ts';
+import type { InputChanges } from './packing.ts';
+import { Stretch } from './stretch.ts';
+
+export interface Subject {
+  readonly kind: 'machine' | 'need' | 'cluster';
+  /** An id; of a Need the short one. */
+  readonly name: string;
+}
+
+export type StoryItem = { readonly atMs: number } & (
+  | EventBody
+  /** The shard was started, for the so manyth time. */
+  | { readonly kind: 'started'; readonly epoch: number }
+  /** Cycles are missing here. */
+  | { readonly kind: 'gap' }
+  /** null: not on record. `meaning`: what the change means, where it is no plain progress. */
+  | {
+      readonly kind: 'machine-changed';
+      readonly before: MachineFacts | null;
+      readonly after: MachineFacts | null;
+      readonly meaning: string | null;
+    }
+  /** null: nobody reports it. */
+  | { readonly kind: 'need-changed'; readonly before: Need | null; readonly after: Need | null }
+  | { readonly kind: 'demand-changed'; readonly before: number; readonly after: number }
+  | { readonly kind: 'joined' | 'left'; readonly machine: string }
+  | { readonly kind: 'binding'; readonly canBind: boolean }
+);
+
+/** What a story says of a machine. */
+export interface MachineFacts
+  extends Pick<
+    Machine,
+    'state' | 'cluster' | 'instanceType' | 'zone' | 'capacityType' | 'pricePerHour' | 'stamp'
+  > {
+  readonly held: boolean;
+  /** Short ids of the Needs it is on its way to, and it was bound for; null for none. */
+  readonly target: string | null;
+  readonly boundFor: string | null;
+}
+
+export function history(reader: JournalReader, { kind, name }: Subject, span: Span): readonly StoryItem[] {
+  const teller = TELLERS[kind](name);
+  const items: StoryItem[] = eventsOf(reader, kind, name, span).map(({ atMs, body }) => ({ ...body, atMs }));
+  const stretch = new Stretch();
+  for (const cycle of reader.cycles(reader.startFor(span.fromMs) ?? reader.firstSeq)) {
+    const told = tell(cycle, stretch, teller);
+    if (cycle.atMs >= span.fromMs && cycle.atMs <= span.toMs)
+      for (const item of told) items.push({ ...item, atMs: cycle.atMs });
+  }
+  // What happened at the same time stays in its order: first what the ledger says, then what was done about it.
+  return items
+    .map((item, i) => ({ item, i: 'epoch' in item || LEDGER.has(item.kind) ? i - items.length : i }))
+    .sort((a, b) => a.item.atMs - b.item.atMs || a.i - b.i)
+    .map(({ item }) => item);
+}
+
+const LEDGER: ReadonlySet<string> = new Set<StoryItem['kind']>([
+  ...(['gap', 'machine-changed', 'need-changed', 'demand-changed'] as const),
+  ...(['joined', 'left', 'binding'] as const),
+]);
+
+type Told = StoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : never) : never;
+
+/** Follows one subject through the ledger. */
+interface Teller {
+  /** Nothing that was known holds; `isEmpty`: there is nothing. */
+  forget(isEmpty: boolean): void;
+  read(changes: InputChanges): readonly Told[];
+  /** Everything is known now. */
+  whole(): void;
+}
+
+function tell(cycle: JournalCycle, stretch: Stretch, teller: Teller): readonly Told[] {
+  const told: Told[] = [];
+  if (cycle.begin === 'start') told.push({ kind: 'started', epoch: cycle.epoch });
+  if (cycle.begin === 'gap') told.push({ kind: 'gap' });
+  const changes = stretch.read(cycle, () => teller.forget(cycle.begin === 'start'));
+  if (changes !== null) for (const item of teller.read(changes)) told.push(item);
+  if (stretch.isWhole) teller.whole();
+  return told;
+}
+
+function eventsOf(reader: JournalReader, kind: Subject['kind'], name: string, span: Span): JournalEvent[] {
+  switch (kind) {
+    case 'machine':
+      return reader.eventsOfMachine(name, span);
+    case 'need':
+      return reader.eventsOfNeed(name, span);
+    case 'cluster':
+      return reader.eventsOfCluster(name, span);
+  }
+}
+
+const TELLERS: Readonly<Record<Subject['kind'], (name: string) => Teller>> = {
+  machine: (id) => new MachineTeller(id),
+  need: (id) => new NeedTeller(id),
+  cluster: (name) => new ClusterTeller(name),
+};
+
+class MachineTeller implements Teller {
+  readonly #id: string;
+  /** undefined: not known. */
+  #known: MachineFacts | null | undefined;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  forget(isEmpty: boolean): void {
+    this.#known = isEmpty ? null : undefined;
+  }
+
+  whole(): void {
+    this.#known ??= null;
+  }
+
+  read({ machines, removed, oddities }: InputChanges): readonly Told[] {
+    const found = machines.find(({ id }) => id === this.#id);
+    const before = this.#known;
+    if (found === undefined && !removed.includes(this.#id)) return [];
+    const after = found === undefined ? null : factsOf(found);
+    this.#known = after;
+    // A slice says again what is known.
+    if (before === undefined || JSON.stringify(before) === JSON.stringify(after)) return [];
+    const meaning = oddities.find(({ id }) => id === this.#id)?.meaning ?? null;
+    return [{ kind: 'machine-changed', before, after, meaning }];
+  }
+}
+
+function factsOf(record: LedgerRecord): MachineFacts {
+  const { state, held, cluster, instanceType, zone, capacityType, pricePerHour, stamp, target } = record;
+  const boundFor =
+    stamp === null || cluster === ''
+      ? null
+      : needId({ cluster, fingerprint: stamp.fingerprint, group: stamp.group });
+  return {
+    ...{ state, held, cluster, instanceType, zone, capacityType, pricePerHour, stamp },
+    target: target === null ? null : needId(target),
+    boundFor,
+  };
+}
+
+class NeedTeller implements Teller {
+  readonly #id: string;
+  readonly #cluster: string;
+  #known: Need | null | undefined;
+
+  constructor(id: string) {
+    this.#id = id;
+    this.#cluster = id.slice(0, Math.max(0, id.lastIndexOf('/')));
+  }
+
+  forget(isEmpty: boolean): void {
+    this.#known = isEmpty ? null : undefined;
+  }
+
+  whole(): void {
+    this.#known ??= null;
+  }
+
+  read({ demand }: InputChanges): readonly Told[] {
+    const told: Told[] = [];
+    for (const { cluster, needs } of demand) {
+      if (cluster !== this.#cluster) continue;
+      const after = needs.find((need) => needId(keyOf(need)) === this.#id) ?? null;
+      const before = this.#known;
+      this.#known = after;
+      if (before !== undefined && !wantsSame(before, after))
+        told.push({ kind: 'need-changed', before, after });
+    }
+    return told;
+  }
+}
+
+function wantsSame(a: Need | null, b: Need | null): boolean {
+  if (a === null || b === null) return a === b;
+  const text = ({ aggregate, minUnit }: Need): string => JSON.stringify([[...aggregate], [...minUnit]]);
+  return text(a) === text(b);
+}
+
+class ClusterTeller implements Teller {
+  readonly #name: string;
+  readonly #machines = new Set<string>();
+  #rows: number | undefined;
+  #canBind = true;
+  #isKnown = false;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  forget(isEmpty: boolean): void {
+    this.#machines.clear();
+    this.#rows = isEmpty ? 0 : undefined;
+    this.#isKnown = isEmpty;
+  }
+
+  whole(): void {
+    this.#rows ??= 0;
+    this.#isKnown = true;
+  }
+
+  read({ machines, removed, demand, options }: InputChanges): readonly Told[] {
+    const told: Told[] = [];
+    for (const { cluster, needs } of demand) {
+      if (cluster !== this.#name) continue;
+      const before = this.#rows;
+      this.#rows = needs.length;
+      if (before !== undefined) told.push({ kind: 'demand-changed', before, after: needs.length });
+    }
+    for (const id of removed) this.#leave(id, told);
+    for (const { id, state, cluster } of machines) {
+      if (cluster !== this.#name || state !== MachineState.Configured) this.#leave(id, told);
+      else if (!this.#machines.has(id)) {
+        this.#machines.add(id);
+        if (this.#isKnown) told.push({ kind: 'joined', machine: id });
+      }
+    }
+    const canBind = options === null ? this.#canBind : !options.cannotBind.has(this.#name);
+    if (canBind !== this.#canBind && this.#isKnown) told.push({ kind: 'binding', canBind });
+    this.#canBind = canBind;
+    return told;
+  }
+
+  #leave(id: string, told: Told[]): void {
+    if (this.#machines.delete(id) && this.#isKnown) told.push({ kind: 'left', machine: id });
+  }
+}

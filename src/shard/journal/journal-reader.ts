@@ -1,0 +1,193 @@
+// A journal as others read it, also while it is written: every look at the file is short, so that its writer is never
+// held up. What was torn off by a crash is not there; everything before it is.
+
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { inflateRawSync } from 'node:zlib';
+import { BigFleetError } from '../../model/index.ts';
+import { type Begin, type CycleOutcome, JOURNAL_FORMAT, type JournalEvent } from './format.ts';
+import { DEFLATED_INPUT } from './journal-file.ts';
+
+/** A cycle as it was written. */
+export interface JournalCycle {
+  readonly seq: number;
+  /** Which start of the shard it was. */
+  readonly epoch: number;
+  readonly atMs: number;
+  readonly begin: Begin | null;
+  readonly isWhole: boolean;
+  readonly isDecided: boolean;
+  /** null: nothing was decided, or the process ended before it was. */
+  readonly outcome: CycleOutcome | null;
+  readonly input: Uint8Array;
+}
+
+export interface Span {
+  /** Inclusive, in milliseconds. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const ALWAYS: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
+/** Rows that are read at a time. */
+const PAGE = 200;
+/** SQLite has no infinite times. */
+const FOREVER_MS = 1e18;
+
+type Row = Readonly<Record<string, unknown>>;
+
+export class JournalReader {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+
+  /** Throws BF_JOURNAL_UNREADABLE. */
+  constructor(path: string) {
+    this.#path = path;
+    if (!existsSync(path)) throw this.#unreadable('there is no such file');
+    try {
+      this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+      const { application } = this.#database
+        .prepare(
+          'SELECT application_id AS application, user_version AS version FROM pragma_application_id, pragma_user_version WHERE user_version = ?',
+        )
+        .get(JOURNAL_FORMAT.version) ?? { application: null };
+      if (application !== JOURNAL_FORMAT.applicationId)
+        throw new Error(`the file ${JOURNAL_FORMAT.isNot} in format ${JOURNAL_FORMAT.version}`);
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Times that are covered; null if nothing is. */
+  get span(): Span | null {
+    const row = this.#one('SELECT min(at_ms) AS first, max(at_ms) AS last FROM cycles');
+    if (row === undefined || row['first'] === null) return null;
+    return { fromMs: Number(row['first']), toMs: Number(row['last']) };
+  }
+
+  /**
+   * Where to begin reading to know everything at the first cycle of a time: the beginning of the last segment that is
+   * whole by then. null if there is none; then the first cycle that can be known is somewhere later.
+   */
+  startFor(fromMs: number): number | null {
+    const first = this.#one('SELECT min(seq) AS seq FROM cycles WHERE at_ms >= ?', clipped(fromMs));
+    if (first === undefined || first['seq'] === null) return null;
+    const row =
+      this.#one(
+        'SELECT segment FROM cycles WHERE whole = 1 AND seq <= ? ORDER BY seq DESC LIMIT 1',
+        first['seq'],
+      ) ??
+      this.#one('SELECT segment FROM cycles WHERE whole = 1 AND seq > ? ORDER BY seq LIMIT 1', first['seq']);
+    return row === undefined ? null : Number(row['segment']);
+  }
+
+  /** When the last cycle of a number was, of the last process that had one; undefined if none is kept. */
+  timeOf(cycle: number, epoch: number | null): Pick<JournalCycle, 'seq' | 'atMs'> | undefined {
+    const row = this.#one(
+      'SELECT seq, at_ms FROM cycles WHERE cycle = ? AND (? IS NULL OR epoch = ?) ORDER BY seq DESC LIMIT 1',
+      ...[cycle, epoch, epoch],
+    );
+    return row === undefined ? undefined : { seq: Number(row['seq']), atMs: Number(row['at_ms']) };
+  }
+
+  /** Cycles from a place on. */
+  *cycles(fromSeq: number): Generator<JournalCycle> {
+    for (let next = fromSeq; ; ) {
+      const rows = this.#all('SELECT * FROM cycles WHERE seq >= ? ORDER BY seq LIMIT ?', next, PAGE);
+      for (const row of rows) yield this.#cycleOf(row);
+      if (rows.length < PAGE) return;
+      next = Number(rows.at(-1)!['seq']) + 1;
+    }
+  }
+
+  /** The first place that is kept. */
+  get firstSeq(): number {
+    return Number(this.#one('SELECT min(seq) AS seq FROM cycles')?.['seq'] ?? 0);
+  }
+
+  eventsOfMachine(machine: string, span: Span): JournalEvent[] {
+    return this.#events('machine = ?', [JSON.stringify(machine)], span);
+  }
+
+  eventsOfNeed(need: string, span: Span): JournalEvent[] {
+    return this.#events('need = ?', [JSON.stringify(need)], span);
+  }
+
+  /** Of a cluster, of its Needs, and of everybody. */
+  eventsOfCluster(cluster: string, span: Span): JournalEvent[] {
+    // Names of its Needs begin with its own and a slash; a zero is the character behind the slash.
+    const name = JSON.stringify(cluster).slice(0, -1);
+    const where = `cluster = ? OR (need >= ? AND need < ?)`;
+    return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
+  }
+
+  #events(where: string, names: readonly string[], { fromMs, toMs }: Span): JournalEvent[] {
+    const rows = this.#all(
+      `SELECT * FROM events WHERE (${where}) AND at_ms >= ? AND at_ms <= ? ORDER BY id`,
+      ...[...names, clipped(fromMs), clipped(toMs)],
+    );
+    return rows.map((row) => ({
+      atMs: Number(row['at_ms']),
+      machine: nameIn(row['machine']),
+      cluster: nameIn(row['cluster']),
+      need: nameIn(row['need']),
+      body: JSON.parse(row['body'] as string) as JournalEvent['body'],
+    }));
+  }
+
+  #cycleOf(row: Row): JournalCycle {
+    const { cycle, outcome } = row;
+    return {
+      seq: Number(row['seq']),
+      epoch: Number(row['epoch']),
+      atMs: Number(row['at_ms']),
+      begin: row['begin'] as Begin | null,
+      isWhole: row['whole'] === 1,
+      isDecided: row['is_decided'] === 1,
+      outcome:
+        cycle === null
+          ? null
+          : { cycle: Number(cycle), ...(JSON.parse(outcome as string) as Omit<CycleOutcome, 'cycle'>) },
+      input: this.#inputOf(row['input'] as Uint8Array),
+    };
+  }
+
+  #inputOf(packed: Uint8Array): Uint8Array {
+    const body = packed.subarray(1);
+    try {
+      return packed[0] === DEFLATED_INPUT ? inflateRawSync(body) : body;
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+  }
+
+  #one(sql: string, ...values: readonly unknown[]): Row | undefined {
+    return this.#all(sql, ...values)[0];
+  }
+
+  #all(sql: string, ...values: readonly unknown[]): Row[] {
+    try {
+      return this.#database.prepare(sql).all(...(values as number[])) as Row[];
+    } catch (error) {
+      throw this.#unreadable(error);
+    }
+  }
+
+  #unreadable(cause: unknown): BigFleetError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new BigFleetError('BF_JOURNAL_UNREADABLE', `${why}.`, { path: this.#path, cause });
+  }
+}
+
+function clipped(ms: number): number {
+  return Math.min(FOREVER_MS, Math.max(-FOREVER_MS, ms));
+}
+
+function nameIn(value: unknown): string | null {
+  return typeof value === 'string' ? (JSON.parse(value) as string) : null;
+}

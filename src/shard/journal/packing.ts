@@ -1,0 +1,228 @@
+// The input of a cycle as it differs from the one before: machines that changed as they now stand, roll-ups as they
+// differ, options that are others. What a cycle decides on follows from these alone, whatever rules of the ledger led
+// there; so a journal can be replayed by another version than wrote it. One packer for each segment.
+
+import { deserialize, serialize } from 'node:v8';
+import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
+import type { DecisionOptions, MachineState, Need, Stamp } from '../../model/index.ts';
+import { type DemandDelta, DemandReceiver, DemandSender } from '../thread/demand-codec.ts';
+import type { Oddity, PackedInput, PackedMachines, PackedOptions } from './format.ts';
+
+/** Columns of a machine. */
+const WIDTH = 4;
+// Flags: the state in the lowest four bits.
+const HELD = 16;
+const HAS_IDLE_TIME = 32;
+const HAS_TARGET = 64;
+
+/** What of the fleet is to be told. */
+export interface Told {
+  readonly slots: Iterable<number>;
+  /** Numbers of clusters. */
+  readonly clusters: Iterable<number>;
+  readonly removed: readonly string[];
+  readonly oddities: readonly Oddity[];
+  readonly options: DecisionOptions | null;
+}
+
+export class InputPacker {
+  readonly #fleet: Fleet;
+  readonly #demand = new DemandSender();
+  readonly #texts = new Map<string, number>();
+  /** By number of the fleet: what was told under it, and its place among what the segment has told. */
+  readonly #classes: (Place | undefined)[] = [];
+  readonly #stamps: (Place | undefined)[] = [];
+  #classCount = 0;
+  #stampCount = 0;
+  #options: DecisionOptions | null = null;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  pack({ slots, clusters, removed, oddities, options }: Told): Uint8Array {
+    const input: PackedInput = {
+      machines: this.#packMachines(slots),
+      demand: this.#packDemand(clusters),
+      removed,
+      oddities,
+      options: options === null ? null : this.#packOptions(options),
+    };
+    return serialize(input);
+  }
+
+  #packMachines(slots: Iterable<number>): PackedMachines {
+    const { machines, classes, keys, clusters } = this.#fleet;
+    const fresh: Fresh = { texts: [], classes: [], stamps: [] };
+    const ids: string[] = [];
+    const columns: number[] = [];
+    const idleSinceMs: number[] = [];
+    const targets: number[] = [];
+    for (const slot of slots) {
+      const classNumber = machines.classOf[slot]!;
+      const idle = machines.idleSinceMs[slot]!;
+      const target = machines.target[slot]!;
+      let flags = machines.state[slot]! + machines.held[slot]! * HELD;
+      if (!Number.isNaN(idle)) {
+        flags += HAS_IDLE_TIME;
+        idleSinceMs.push(idle);
+      }
+      if (target !== 0) {
+        flags += HAS_TARGET;
+        const key = keys.keyOf(target);
+        for (const text of [key.cluster, key.fingerprint, key.group]) targets.push(this.#text(text, fresh));
+      }
+      ids.push(machines.idOf(slot));
+      columns.push(
+        this.#classOf(classNumber, classes.attributes[classNumber]!, fresh),
+        flags,
+        this.#text(clusters.nameOf(machines.cluster[slot]!), fresh),
+        this.#stampOf(machines.stamp[slot]!, fresh),
+      );
+    }
+    return {
+      ids,
+      columns: Int32Array.from(columns),
+      idleSinceMs: Float64Array.from(idleSinceMs),
+      targets: Int32Array.from(targets),
+      ...fresh,
+    };
+  }
+
+  #text(text: string, { texts }: Fresh): number {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const place = this.#texts.size;
+    this.#texts.set(text, place);
+    texts.push(text);
+    return place;
+  }
+
+  /** Numbers are given out again; what stands behind one is another object then. */
+  #classOf(number: number, attributes: object, { classes }: Fresh): number {
+    const known = this.#classes[number];
+    if (known?.of === attributes) return known.place;
+    const place = this.#classCount++;
+    this.#classes[number] = { of: attributes, place };
+    classes.push(this.#fleet.classes.factsOf(number));
+    return place;
+  }
+
+  #stampOf(number: number, { stamps }: Fresh): number {
+    const stamp = this.#fleet.machines.stamps.stampOf(number);
+    if (stamp === null) return -1;
+    const known = this.#stamps[number];
+    if (known?.of === stamp) return known.place;
+    const place = this.#stampCount++;
+    this.#stamps[number] = { of: stamp, place };
+    stamps.push(stamp);
+    return place;
+  }
+
+  #packDemand(numbers: Iterable<number>): DemandDelta[] {
+    const { clusters, demand } = this.#fleet;
+    const deltas: DemandDelta[] = [];
+    for (const number of numbers) {
+      const delta = this.#demand.pack(clusters.nameOf(number), demand.needsOf(number));
+      // A cluster that wants nothing has to be told too: whoever reads on from an older segment knows it otherwise.
+      if (delta.order !== null || delta.before === 0) deltas.push(delta);
+    }
+    return deltas;
+  }
+
+  #packOptions(options: DecisionOptions): PackedOptions {
+    const before = this.#options;
+    this.#options = options;
+    const { readyClusters, cannotBind, releaseHoldSeconds, weights } = options;
+    const isFirst = before === null;
+    const hasSameRest = before?.releaseHoldSeconds === releaseHoldSeconds && before.weights === weights;
+    return {
+      readyClusters:
+        !isFirst && hasSameNames(before.readyClusters, readyClusters) ? undefined : readyClusters,
+      cannotBind: !isFirst && hasSameNames(before.cannotBind, cannotBind) ? undefined : cannotBind,
+      others: hasSameRest ? undefined : { releaseHoldSeconds, weights },
+    };
+  }
+}
+
+interface Place {
+  readonly of: object;
+  readonly place: number;
+}
+
+/** What a message tells for the first time in its segment. */
+interface Fresh {
+  readonly texts: string[];
+  readonly classes: ClassFacts[];
+  readonly stamps: Stamp[];
+}
+
+function hasSameNames(a: ReadonlySet<string> | null, b: ReadonlySet<string> | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.size !== b.size) return false;
+  for (const name of a) if (!b.has(name)) return false;
+  return true;
+}
+
+/** What a cycle decides on, as it differs from the one before. */
+export interface InputChanges {
+  readonly machines: readonly LedgerRecord[];
+  readonly removed: readonly string[];
+  /** Clusters with all they want now. */
+  readonly demand: readonly { readonly cluster: string; readonly needs: readonly Need[] }[];
+  readonly oddities: readonly Oddity[];
+  /** null: nothing was decided. */
+  readonly options: DecisionOptions | null;
+}
+
+/** Reads what a packer wrote, all of it and in its order. */
+export class InputUnpacker {
+  readonly #demand = new DemandReceiver();
+  readonly #texts: string[] = [];
+  readonly #classes: ClassFacts[] = [];
+  readonly #stamps: Stamp[] = [];
+  #options: DecisionOptions | null = null;
+
+  unpack(bytes: Uint8Array): InputChanges {
+    const { machines, removed, demand, oddities, options } = deserialize(bytes) as PackedInput;
+    return {
+      machines: this.#machines(machines),
+      removed,
+      demand: demand.map((delta) => ({ cluster: delta.cluster, needs: this.#demand.unpack(delta) })),
+      oddities,
+      options: options === null ? null : this.#optionsFrom(options),
+    };
+  }
+
+  #machines({ ids, columns, idleSinceMs, targets, ...fresh }: PackedMachines): LedgerRecord[] {
+    for (const text of fresh.texts) this.#texts.push(text);
+    for (const facts of fresh.classes) this.#classes.push(facts);
+    for (const stamp of fresh.stamps) this.#stamps.push(stamp);
+    let idleAt = 0;
+    let targetAt = 0;
+    const text = (): string => this.#texts[targets[targetAt++]!]!;
+    return ids.map((id, i) => {
+      const [classPlace, flags, cluster, stamp] = columns.subarray(i * WIDTH, (i + 1) * WIDTH);
+      return {
+        id,
+        ...this.#classes[classPlace!]!,
+        state: (flags! & 15) as MachineState,
+        held: (flags! & HELD) !== 0,
+        cluster: this.#texts[cluster!]!,
+        stamp: this.#stamps[stamp!] ?? null,
+        idleSinceMs: (flags! & HAS_IDLE_TIME) === 0 ? null : idleSinceMs[idleAt++]!,
+        target: (flags! & HAS_TARGET) === 0 ? null : { cluster: text(), fingerprint: text(), group: text() },
+      };
+    });
+  }
+
+  #optionsFrom({ readyClusters, cannotBind, others }: PackedOptions): DecisionOptions {
+    this.#options = {
+      readyClusters: readyClusters === undefined ? this.#options!.readyClusters : readyClusters,
+      cannotBind: cannotBind ?? this.#options!.cannotBind,
+      releaseHoldSeconds: (others ?? this.#options!).releaseHoldSeconds,
+      weights: (others ?? this.#options!).weights,
+    };
+    return this.#options;
+  }
+}

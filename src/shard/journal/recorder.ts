@@ -1,0 +1,257 @@
+// The brain's side of the journal: what a cycle decides on and comes to, and what happens in between, handed over as plain
+// bytes and records. It costs what has changed, and while a segment is being made whole a slice of what has not: no cycle
+// waits for a snapshot, and nobody keeps a second ledger.
+
+import type { Decision } from '../../engine/index.ts';
+import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
+import { type Action, type Clock, type DecisionOptions, formatResources } from '../../model/index.ts';
+import { needRef } from '../brain/need-names.ts';
+import type { UnmetChange } from '../brain/shortfalls.ts';
+import type { CycleView, News, WaitingActionView } from '../views.ts';
+import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
+import type { Begin, JournalEvent, JournalLimits, JournalSink } from './format.ts';
+import { InputPacker } from './packing.ts';
+
+export interface RecorderParts {
+  readonly sink: JournalSink;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+  readonly epoch: bigint;
+  readonly limits: JournalLimits;
+  /** Told when cycles are left out. */
+  readonly tell: (news: News) => void;
+  /** Machines, and rows, that are written again with a cycle; `SLICE` unless given. */
+  readonly slice?: number;
+}
+
+/** About a millisecond's worth of machines, and of rows. */
+const SLICE = 4096;
+/** So many segments fit into the file, if what changes is more than what stands; the oldest is dropped as a whole. */
+const SEGMENTS = 8;
+/** However little changes, a replay should not have to begin further back. */
+const LONGEST_SEGMENT_MS = 6 * 3_600_000;
+/** What may wait to be written. Beyond it cycles are left out, until half of it has gone. */
+const MAX_BEHIND_BYTES = 256 * 2 ** 20;
+/** How long events wait for others. They leave with the next cycle at the latest. */
+const EVENTS_WAIT_MS = 100;
+/** Events of one turn, as far as they are written: a cold fleet may have as many as it has rows. */
+const MAX_EVENTS = 20_000;
+
+/** Told by `action-ended` already, with more to it. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['action-failed']);
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #segmentBytes: number;
+  readonly #segmentMs: number;
+  #segment: Segment | null = null;
+  /** Cycles are being left out. */
+  #hasGap = false;
+  #isWritten = false;
+  #events: JournalEvent[] = [];
+  #left = 0;
+  #cancelFlush: (() => void) | null = null;
+  /** By machine: what was held back in the last cycle, and why. */
+  #waiting = new Map<string, string>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#segmentBytes = parts.limits.maxBytes / SEGMENTS;
+    this.#segmentMs = Math.min(parts.limits.maxAgeMs / SEGMENTS, LONGEST_SEGMENT_MS);
+  }
+
+  /** What a freeze applied and, if a decision follows, the rest that it depends on. Before the decision. */
+  input(applied: AppliedChanges, nowMs: number, options: DecisionOptions | null): void {
+    this.#isWritten = false;
+    if (this.#isBehind()) return;
+    const begin = this.#begin(nowMs);
+    const segment = this.#segment!;
+    const wasWhole = segment.isWhole;
+    const told = wasWhole ? applied : segment.withSlice(applied);
+    const oddities = applied.sightings.filter(({ meaning }) => !PLAIN.has(meaning));
+    if (begin === null && wasWhole && options === null && isNothing(applied)) return;
+    const input = segment.packer.pack({
+      ...{ slots: told.slots, clusters: told.clusters, removed: applied.removed, options },
+      oddities: oddities.map(({ id, meaning }) => ({ id, meaning })),
+    });
+    if (input.length > this.#parts.limits.maxBytes / 2) {
+      this.#leaveOut({ bytes: input.length });
+      return;
+    }
+    if (wasWhole) segment.bytes += input.length;
+    this.#isWritten = true;
+    this.#parts.sink.put({
+      kind: 'input',
+      epoch: Number(this.#parts.epoch),
+      atMs: nowMs,
+      begin,
+      isWhole: segment.isWhole && (begin !== null || !wasWhole),
+      isDecided: options !== null,
+      input,
+    });
+  }
+
+  /** What was decided on the last input. Before anything is written to the ledger. */
+  digest(decision: Decision, actions: readonly Action[]): CycleDigest | null {
+    if (!this.#isWritten) return null;
+    const hasClaims = this.#parts.fleet.machines.count <= MAX_DIGESTED_CLAIMS;
+    const claims = hasClaims ? decision.claims() : null;
+    const { unmet } = decision;
+    return { digest: digestOf({ actions, restamps: decision.restamps(), unmet, claims }), hasClaims };
+  }
+
+  /** What became of it. */
+  outcome(digest: CycleDigest | null, view: CycleView, waiting: readonly WaitingActionView[]): void {
+    this.#heldBack(waiting, view.atMs);
+    if (digest !== null) {
+      const { number: cycle, durationMs, unmet, decided, admitted } = view;
+      const counts = { durationMs, unmet, decided, admitted, waiting: view.waiting };
+      this.#parts.sink.put({ kind: 'outcome', outcome: { cycle, ...digest, ...counts } });
+    }
+    this.flush();
+  }
+
+  needsChanged(changes: readonly UnmetChange[], atMs: number): void {
+    for (const { key, priority, reason, deficit } of changes) {
+      const need = needRef(key, priority);
+      const missing = formatResources(deficit);
+      const about = { machine: null, cluster: key.cluster, need: need.id };
+      this.#note({ atMs, ...about, body: { kind: 'need', need, reason, missing } });
+    }
+  }
+
+  news(news: News): void {
+    if (news.kind === 'cycle') return;
+    const atMs = this.#parts.clock.now();
+    if (news.kind === 'log') {
+      if (TOLD_ELSEWHERE.has(news.event)) return;
+      const { machine, cluster } = news.fields;
+      this.#note({ atMs, machine: textOr(machine), cluster: textOr(cluster), need: null, body: news });
+      return;
+    }
+    const { action } = news;
+    const about = { machine: action.machine, cluster: action.cluster || null, need: action.need?.id ?? null };
+    this.#note({ atMs, ...about, body: { kind: 'action', action } });
+  }
+
+  /** Hands over what waits. */
+  flush(): void {
+    this.#cancelFlush?.();
+    this.#cancelFlush = null;
+    const events = this.#events;
+    if (events.length === 0) return;
+    if (this.#left > 0) events.push(this.#leftOut());
+    this.#events = [];
+    this.#left = 0;
+    if (this.#parts.sink.behindBytes <= MAX_BEHIND_BYTES) this.#parts.sink.put({ kind: 'events', events });
+  }
+
+  #isBehind(): boolean {
+    const { behindBytes } = this.#parts.sink;
+    if (behindBytes > MAX_BEHIND_BYTES) this.#leaveOut({ behindBytes });
+    return this.#hasGap && behindBytes > MAX_BEHIND_BYTES / 2;
+  }
+
+  #leaveOut(fields: Readonly<Record<string, number>>): void {
+    if (!this.#hasGap) this.#parts.tell({ kind: 'log', level: 'warn', event: 'journal-gap', fields });
+    this.#hasGap = true;
+  }
+
+  /** Begins a segment if it is time for one. */
+  #begin(nowMs: number): Begin | null {
+    const begin = this.#due(nowMs);
+    if (begin === null) return null;
+    this.#segment = new Segment(this.#parts, nowMs, begin === 'start');
+    this.#hasGap = false;
+    return begin;
+  }
+
+  #due(nowMs: number): Begin | null {
+    if (this.#segment === null) return 'start';
+    if (this.#hasGap) return 'gap';
+    const { isWhole, bytes, beganMs } = this.#segment;
+    // A clock that was set back begins a segment sooner, never later.
+    const isOld = Math.abs(nowMs - beganMs) >= this.#segmentMs;
+    return isWhole && (isOld || bytes >= this.#segmentBytes) ? 'pass' : null;
+  }
+
+  /** What is held back for the first time, or for another reason. */
+  #heldBack(waiting: readonly WaitingActionView[], atMs: number): void {
+    const now = new Map<string, string>();
+    for (const action of waiting) {
+      const { machine, cluster, kind, why } = action;
+      const what = `${kind} ${why}`;
+      now.set(machine, what);
+      if (this.#waiting.get(machine) === what) continue;
+      this.#note({ atMs, machine, cluster: cluster || null, need: null, body: { kind: 'waiting', action } });
+    }
+    this.#waiting = now;
+  }
+
+  #note(event: JournalEvent): void {
+    if (this.#events.length >= MAX_EVENTS) this.#left++;
+    else this.#events.push(event);
+    this.#cancelFlush ??= this.#parts.clock.after(EVENTS_WAIT_MS, () => this.flush());
+  }
+
+  #leftOut(): JournalEvent {
+    const fields = { count: this.#left };
+    const body = { kind: 'log', level: 'warn', event: 'events-left-out', fields } as const;
+    return { atMs: this.#parts.clock.now(), machine: null, cluster: null, need: null, body };
+  }
+}
+
+export interface CycleDigest {
+  readonly digest: string;
+  readonly hasClaims: boolean;
+}
+
+/** A stretch of the journal that can be read from its beginning. */
+class Segment {
+  readonly packer: InputPacker;
+  readonly beganMs: number;
+  readonly #fleet: Fleet;
+  readonly #slice: number;
+  /** Whether everything that is known has been told. */
+  isWhole: boolean;
+  /** Since it was whole. */
+  bytes = 0;
+  #slot = 0;
+  #cluster = 0;
+
+  constructor({ fleet, slice = SLICE }: RecorderParts, beganMs: number, isWhole: boolean) {
+    this.#fleet = fleet;
+    this.#slice = slice;
+    this.packer = new InputPacker(fleet);
+    this.beganMs = beganMs;
+    this.isWhole = isWhole;
+  }
+
+  /** What has changed, and the next slice of everything. */
+  withSlice({ slots, clusters }: AppliedChanges): Pick<AppliedChanges, 'slots' | 'clusters'> {
+    const { machines, demand, clusters: names } = this.#fleet;
+    const told = { slots: [...slots], clusters: [...clusters] };
+    const known = new Set(slots);
+    const end = Math.min(this.#slot + this.#slice, machines.size);
+    for (; this.#slot < end; this.#slot++)
+      if (machines.state[this.#slot] !== 0 && !known.has(this.#slot)) told.slots.push(this.#slot);
+    for (let rows = 0; rows < this.#slice && this.#cluster < names.size; this.#cluster++) {
+      // Those that changed before their turn have been told in full; of these it says nothing new.
+      told.clusters.push(this.#cluster);
+      rows += demand.needsOf(this.#cluster).length;
+    }
+    this.isWhole = this.#slot >= machines.size && this.#cluster >= names.size;
+    return told;
+  }
+}
+
+/** What a List finds at first, and moves that go as they should. */
+const PLAIN: ReadonlySet<string> = new Set(['discovered', 'progress']);
+
+function isNothing({ slots, clusters, removed }: AppliedChanges): boolean {
+  return slots.length + clusters.length + removed.length === 0;
+}
+
+function textOr(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

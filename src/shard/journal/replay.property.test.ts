@@ -1,0 +1,109 @@
+// Whatever happens to a fleet, however the journal is cut into segments: every cycle on record is decided again from the
+// file alone and comes to the same digest.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fleets } from '../../../test/fleets.ts';
+import type { JournalEntry } from '../../fleet/index.ts';
+import type { DecisionInput, DecisionOptions, LedgerMachine } from '../../model/index.ts';
+import { ALWAYS } from './journal-reader.ts';
+import { fileAt, Recorded, replayAll, withPath } from './testkit.ts';
+
+interface Step {
+  readonly to: DecisionInput;
+  /** Chance in ten that a machine or a cluster moves to what it is there. */
+  readonly share: number;
+  readonly isDecided: boolean;
+}
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({
+    to: fleets({ machines: 24, needs: 12 }),
+    share: fc.integer({ min: 0, max: 10 }),
+    isDecided: fc.boolean(),
+  }),
+  { minLength: 3, maxLength: 8 },
+);
+
+/** What leads from what is known to a part of what a step has. */
+function entriesTo(step: Step, known: ReadonlySet<string>, draw: () => number, atMs: number): JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  const moves = (): boolean => draw() < step.share;
+  const next = new Map(step.to.machines.map((machine): [string, LedgerMachine] => [machine.id, machine]));
+  for (const id of known) if (!next.has(id) && moves()) entries.push({ kind: 'gone', id });
+  for (const [id, machine] of next) {
+    if (!moves()) continue;
+    entries.push({ kind: 'observe', machine, atMs });
+    entries.push({ kind: 'hold', id, held: machine.held });
+    if (moves()) entries.push({ kind: 'drain-seconds', of: { id }, seconds: draw() });
+    if (machine.stamp !== null && moves())
+      entries.push({
+        kind: 'restamp',
+        id,
+        key: { cluster: machine.cluster, fingerprint: machine.stamp.fingerprint, group: 'taken' },
+        priority: draw(),
+        interruptionPenaltyDollars: Number.POSITIVE_INFINITY,
+        reclamationPenaltyDollars: draw(),
+      });
+  }
+  const clusters = Map.groupBy(step.to.needs, ({ cluster }) => cluster);
+  for (const cluster of ['c1', 'c2', 'c3'])
+    if (moves()) entries.push({ kind: 'demand', cluster, needs: clusters.get(cluster) ?? [] });
+  return entries;
+}
+
+function optionsOf({ to, isDecided }: Step): DecisionOptions | null {
+  return isDecided ? to.options : null;
+}
+
+describe('a journal', () => {
+  it('given any fleet and any events, then every cycle has the same digest when it is decided again', {
+    timeout: 120_000,
+  }, () => {
+    const dice = fc.infiniteStream(fc.integer({ min: 0, max: 9 }));
+    const cut = fc.record({
+      slice: fc.integer({ min: 1, max: 30 }),
+      maxBytes: fc.constantFrom(6e4, 1e5, 1e9),
+    });
+    let passes = 0;
+    fc.assert(
+      fc.property(steps, dice, cut, (story, draws, { slice, maxBytes }) => {
+        withPath((path) => {
+          const file = fileAt(path);
+          const draw = (): number => draws.next().value as number;
+          const decided: number[] = [];
+          // The recorder's limit cuts segments; the file keeps them all.
+          const recorded = new Recorded(
+            {
+              behindBytes: 0,
+              put: (message) => {
+                if (message.kind === 'input' && message.begin === 'pass') passes++;
+                if (message.kind === 'outcome') decided.push(recorded.nowMs);
+                file.put(message);
+              },
+            },
+            { slice, limits: { maxBytes } },
+          );
+          for (const step of [...story, ...story]) {
+            const { machines } = recorded.fleet;
+            const known = new Set<string>();
+            for (let slot = 0; slot < machines.size; slot++)
+              if (machines.state[slot] !== 0) known.add(machines.idOf(slot));
+            const entries = entriesTo(step, known, draw, recorded.nowMs);
+            recorded.cycle(entries, optionsOf(step));
+          }
+          file.close();
+          // From any of them on: a replay begins at the last segment that is whole by then.
+          for (const fromMs of [decided[0], decided[decided.length >> 1], decided.at(-1)]) {
+            if (fromMs === undefined) continue;
+            const cycles = replayAll(path, { ...ALWAYS, fromMs });
+            expect(cycles.map(({ atMs }) => atMs)).toEqual(decided.filter((atMs) => atMs >= fromMs));
+            expect(cycles.filter(({ isSame }) => isSame !== true)).toEqual([]);
+          }
+        });
+      }),
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 50) },
+    );
+    expect(passes).toBeGreaterThan(0);
+  });
+});

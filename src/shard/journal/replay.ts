@@ -1,0 +1,114 @@
+// Makes past decisions again: the ledger as it was, from the journal, and the same engine. Equal digests say that a
+// decision follows from what was written down and from nothing else.
+
+import { type Decision, Engine } from '../../engine/index.ts';
+import { Fleet } from '../../fleet/index.ts';
+import { BigFleetError, type DecisionOptions } from '../../model/index.ts';
+import { digestOf } from './digest.ts';
+import type { CycleOutcome } from './format.ts';
+import type { JournalCycle, JournalReader, Span } from './journal-reader.ts';
+import type { InputChanges } from './packing.ts';
+import { Stretch } from './stretch.ts';
+
+export interface ReplayedCycle {
+  readonly epoch: number;
+  readonly atMs: number;
+  /** null: the process ended before it had decided. */
+  readonly recorded: CycleOutcome | null;
+  readonly digest: string;
+  /** Whether the digest is the one on record; null if none is. */
+  readonly isSame: boolean | null;
+  /** Good until the next cycle. */
+  readonly decision: Decision;
+}
+
+/**
+ * Decides the cycles of a time again, oldest first. Cycles that cannot be known are left out: those before the first
+ * segment that is whole, and those in a gap. Throws BF_JOURNAL_RANGE if that is all of them.
+ */
+export function* replay(reader: JournalReader, span: Span): Generator<ReplayedCycle> {
+  const start = reader.startFor(span.fromMs);
+  if (start === null) throw outOfRange(reader);
+  const past = new Past();
+  let count = 0;
+  for (const cycle of reader.cycles(start)) {
+    past.apply(cycle);
+    if (past.isWhole && cycle.isDecided && isWithin(cycle, span)) {
+      count++;
+      yield replayed(cycle, past);
+    }
+    // A clock may have been set back, so what follows a later cycle may still belong to the time.
+    if (cycle.atMs > span.toMs + LONGEST_STEP_BACK_MS) break;
+  }
+  if (count === 0) throw outOfRange(reader);
+}
+
+/** How far a clock may be set back before a replay of a time misses cycles. */
+const LONGEST_STEP_BACK_MS = 60_000;
+
+function isWithin({ atMs }: JournalCycle, { fromMs, toMs }: Span): boolean {
+  return atMs >= fromMs && atMs <= toMs;
+}
+
+function replayed({ epoch, atMs, outcome }: JournalCycle, past: Past): ReplayedCycle {
+  const decision = past.decide(atMs);
+  const hasClaims = outcome?.hasClaims ?? true;
+  const digest = digestOf({
+    actions: decision.eachAction(),
+    restamps: decision.restamps(),
+    unmet: decision.unmet,
+    claims: hasClaims ? decision.claims() : null,
+  });
+  const isSame = outcome === null ? null : outcome.digest === digest;
+  return { epoch, atMs, recorded: outcome, digest, isSame, decision };
+}
+
+/** The ledger of a shard as it was, moved from cycle to cycle. */
+class Past {
+  readonly #stretch = new Stretch();
+  #fleet = new Fleet();
+  #engine = new Engine(this.#fleet, { workers: 1, checkEvery: 0 });
+  #options: DecisionOptions | null = null;
+
+  /** Whether everything that was known then is known here. */
+  get isWhole(): boolean {
+    return this.#stretch.isWhole;
+  }
+
+  apply(cycle: JournalCycle): void {
+    const changes = this.#stretch.read(cycle, () => this.#forget());
+    if (changes === null) return;
+    this.#options = changes.options;
+    this.#write(changes);
+  }
+
+  decide(nowMs: number): Decision {
+    return this.#engine.decide(nowMs, this.#options!);
+  }
+
+  #forget(): void {
+    this.#fleet = new Fleet();
+    this.#engine = new Engine(this.#fleet, { workers: 1, checkEvery: 0 });
+  }
+
+  #write({ machines, removed, demand }: InputChanges): void {
+    const { machines: ledger } = this.#fleet;
+    if (machines.length + removed.length > 0) {
+      ledger.batch(() => {
+        for (const id of removed) ledger.remove(id);
+        for (const machine of machines) ledger.put(machine);
+      });
+    }
+    for (const { cluster, needs } of demand) this.#fleet.demand.replace(cluster, needs);
+  }
+}
+
+function outOfRange(reader: JournalReader): BigFleetError {
+  const { span } = reader;
+  const kept = span === null ? 'It holds nothing yet.' : `It holds ${iso(span.fromMs)} to ${iso(span.toMs)}.`;
+  return new BigFleetError('BF_JOURNAL_RANGE', `No cycle of that time can be replayed. ${kept}`);
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,108 @@
+// Everything between the processes of a world. Calls and frames take their time; calls may be lost on either way,
+// arrive twice or late; a provider may be cut off. What a process that has died sent before still arrives.
+
+import type { Clock, Random } from '../../model/index.ts';
+import type { ProviderCalls, ProviderTransport } from '../../provider/index.ts';
+import { MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { RpcError, status } from '../../wire/index.ts';
+import type { Weather } from './plan.ts';
+
+/** No loss, no doubles; calls still take time and overtake each other. */
+export function calm(weather: Weather): Weather {
+  return {
+    ...weather,
+    lostCalls: 0,
+    lostAnswers: 0,
+    doubled: 0,
+    held: weather.held,
+    heldMs: 800,
+    partialLists: 0,
+    stalls: 0,
+  };
+}
+
+export class Network {
+  weather: Weather;
+  /** Providers that nothing reaches. */
+  readonly cutOff = new Set<string>();
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(clock: Clock, random: Random, weather: Weather) {
+    this.#clock = clock;
+    this.#random = random;
+    this.weather = weather;
+  }
+
+  /** How long the next frame of a session is under way. */
+  frameMs(): number {
+    const stall = this.#random.chance(this.weather.stalls) ? this.#random.below(5000) : 0;
+    return this.#delayMs() + stall;
+  }
+
+  /** The way to a provider; null while its process is down. */
+  transport(name: string, callee: () => ProviderCalls | null): ProviderTransport {
+    const send = <T>(call: (calls: ProviderCalls) => Promise<T>): Promise<T> =>
+      this.#send(name, () => {
+        const calls = callee();
+        return calls === null ? Promise.reject(unavailable('connection refused')) : call(calls);
+      });
+    return {
+      create: (request) => send((calls) => calls.create(request)),
+      configure: (request) => send((calls) => calls.configure(request)),
+      drain: (request) => send((calls) => calls.drain(request)),
+      delete: (request) => send((calls) => calls.delete(request)),
+      get: (request) => send((calls) => calls.get(request)),
+      list: (request) =>
+        send(async (calls) => {
+          const bytes = await calls.listBytes(request);
+          return this.#random.chance(this.weather.partialLists) ? this.#part(bytes) : bytes;
+        }),
+      close: () => {},
+    };
+  }
+
+  async #send<T>(name: string, arrive: () => Promise<T>): Promise<T> {
+    const { weather } = this;
+    const random = this.#random;
+    const isHeld = random.chance(weather.held);
+    await this.#wait(this.#delayMs() + (isHeld ? random.below(weather.heldMs) : 0));
+    if (this.cutOff.has(name) || random.chance(weather.lostCalls)) await this.#lose();
+    const answer = arrive();
+    if (random.chance(weather.doubled)) {
+      this.#clock.after(random.below(weather.heldMs), () => {
+        if (!this.cutOff.has(name)) arrive().catch(() => {});
+      });
+    }
+    const isLost = random.chance(weather.lostAnswers);
+    await answer.catch(() => {});
+    await this.#wait(this.#delayMs());
+    if (isLost || this.cutOff.has(name)) await this.#lose();
+    return await answer;
+  }
+
+  /** Whoever lost it is told, or not. */
+  async #lose(): Promise<never> {
+    if (this.#random.chance(this.weather.silent)) return await new Promise<never>(() => {});
+    throw unavailable('connection reset');
+  }
+
+  /** Some of the records, perhaps none. */
+  #part(bytes: Uint8Array): Uint8Array {
+    const list = MachineList.decode(bytes);
+    const machines = list.machines.filter(() => this.#random.chance(0.5));
+    return MachineList.encode({ ...list, machines }).finish();
+  }
+
+  #delayMs(): number {
+    return this.#random.below(this.weather.delayMs * 2);
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
+  }
+}
+
+function unavailable(why: string): RpcError {
+  return new RpcError(status.UNAVAILABLE, why);
+}

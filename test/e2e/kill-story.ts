@@ -1,0 +1,129 @@
+// Test support: a whole life of three machines (bought, bound, drained, given back), during which the process of the
+// shard is killed at one point and started again. Whatever the point, the end is the same, and nothing was done twice.
+
+import { createServer } from 'node:net';
+import { MachineState } from '../../src/model/index.ts';
+import type { Failpoint } from '../../src/shard/failpoints.ts';
+import { offering } from './shard-cloud.ts';
+import { EndedEarly } from './shard-process.ts';
+import { need, World } from './shard-world.ts';
+
+type Closers = Parameters<typeof World.open>[0];
+
+export interface KillReport {
+  readonly point: Failpoint;
+  /** Where in the story it died; '' if it never came to the point. */
+  readonly diedDuring: string;
+  /** What is wrong, in words. */
+  readonly problems: readonly string[];
+}
+
+export async function tellKillStory(closers: Closers, point: Failpoint): Promise<KillReport> {
+  const story = new KillStory(
+    await World.open(closers, {
+      clouds: { cloud: [offering('standard', { count: 6 })] },
+      cloudSettings: {},
+      isProcess: true,
+      isLate: true,
+    }),
+    point,
+  );
+  return await story.tell();
+}
+
+class KillStory {
+  readonly #world: World;
+  readonly #point: Failpoint;
+  #diedDuring = '';
+
+  constructor(world: World, point: Failpoint) {
+    this.#world = world;
+    this.#point = point;
+  }
+
+  async tell(): Promise<KillReport> {
+    const world = this.#world;
+    world.listenAt(`127.0.0.1:${await freePort()}`);
+    await this.#start();
+    world.join('c1', need('c1', 8));
+    world.join('c2', need('c2', 4));
+    await this.#through('acquiring', () => world.isServed());
+    const beforeFreeze = world.callsOf('drain').length;
+    await this.#through('freezing', async () => {
+      await world.post('/v1/freezes', { cluster: 'c3', why: 'kill story' });
+      return (await world.get<{ items: readonly unknown[] }>('/v1/freezes')).items.length === 1;
+    });
+    world.operator('c1').setDemand([need('c1', 4)]);
+    await this.#through('giving back', async () => {
+      const machines = await world.machines();
+      const count = (state: string): number => machines.filter((each) => each.state === state).length;
+      return count('CONFIGURED') === 2 && count('SPECULATIVE') === 4;
+    });
+    // A point near the end may still be ahead; quiet cycles reach the others.
+    await this.#through('resting', async () => {
+      await world.cycles(3);
+      return true;
+    });
+    return { point: this.#point, diedDuring: this.#diedDuring, problems: await this.#problems(beforeFreeze) };
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await this.#world.start({ BIGFLEET_FAILPOINT: this.#point });
+    } catch (error) {
+      if (!(error instanceof EndedEarly)) throw error;
+      await this.#died('starting', error.end.signal);
+    }
+  }
+
+  /** Waits for a condition; if the process dies meanwhile it is started again, and the wait goes on. */
+  async #through(chapter: string, holds: () => Promise<boolean>): Promise<void> {
+    const world = this.#world;
+    for (;;) {
+      const { exited } = world.shard;
+      const waited = world.until(chapter, holds).then(() => null);
+      const end = await Promise.race([exited!, waited.catch(() => exited!)]);
+      if (end === null) return;
+      waited.catch(() => {});
+      await this.#died(chapter, end.signal);
+    }
+  }
+
+  async #died(chapter: string, signal: NodeJS.Signals | null): Promise<void> {
+    if (signal !== 'SIGKILL') throw new Error(`the shard ended with ${signal} while ${chapter}`);
+    if (this.#diedDuring !== '') throw new Error('the shard died twice');
+    this.#diedDuring = chapter;
+    this.#world.buried();
+    await this.#world.start();
+  }
+
+  async #problems(drainsBeforeShrink: number): Promise<readonly string[]> {
+    const world = this.#world;
+    const problems: string[] = [];
+    const expectCount = (what: string, found: number, wanted: number): void => {
+      if (found !== wanted) problems.push(`${what}: ${found} instead of ${wanted}`);
+    };
+    if (this.#diedDuring === '') problems.push('the point was never reached');
+    expectCount('creates', world.callsOf('create').length, 3);
+    expectCount('configures', world.callsOf('configure').length, 3);
+    expectCount('drains before demand shrank', drainsBeforeShrink, 0);
+    expectCount('drains', world.callsOf('drain').length, 1);
+    expectCount('deletes', world.callsOf('delete').length, 1);
+    expectCount('nodes of c1', world.nodesOf('c1').length, 1);
+    expectCount('nodes of c2', world.nodesOf('c2').length, 1);
+    const freezes = await world.get<{ items: readonly unknown[] }>('/v1/freezes');
+    expectCount('freezes', freezes.items.length, 1);
+    const there = await world.cloud().machines();
+    const bound = there.filter(({ state }) => state === MachineState.Configured);
+    expectCount('machines that the provider has bound', bound.length, 2);
+    return problems;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

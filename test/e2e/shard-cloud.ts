@@ -1,0 +1,125 @@
+// Test support: a fake cloud on a port of loopback that writes down every change it is asked for.
+
+import { CapacityType, type MachineState } from '../../src/model/index.ts';
+import {
+  type CatalogueEntry,
+  FakeProvider,
+  MemoryStore,
+  type ProviderServer,
+  patchSettings,
+  presetSettings,
+  type ServedProvider,
+  type SettingsPatch,
+  serveProvider,
+  systemClock,
+} from '../../src/provider/index.ts';
+import type { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
+
+/** One change that a cloud was asked for, as it arrived there. */
+export interface CloudCall {
+  readonly atMs: number;
+  readonly command: 'create' | 'configure' | 'drain' | 'delete';
+  readonly machine: string;
+  /** Of a configure. */
+  readonly cluster: string;
+  /** Of a drain. */
+  readonly graceSeconds: number;
+}
+
+/** What one kind of machine is like; each zone has `count` of them. */
+export interface OfferingGiven extends Partial<CatalogueEntry> {
+  readonly cpu?: number;
+  readonly count?: number;
+}
+
+export function offering(name: string, given: OfferingGiven = {}): CatalogueEntry {
+  const { cpu = 4, count = 8, ...rest } = given;
+  const amounts = new Map([['cpu', cpu * 1000]]);
+  return {
+    ...{ name, instanceType: name, capacityType: CapacityType.OnDemand, pricePerHour: 1 },
+    ...{ interruptionProbability: 0, resources: amounts, allocatable: amounts },
+    ...{ zones: ['za'], racksPerZone: 1, labels: new Map(), weight: count, isOwned: false },
+    ...rest,
+  };
+}
+
+export class Cloud {
+  readonly name: string;
+  readonly provider: FakeProvider;
+  /** Changes in the order they arrived. */
+  readonly calls: readonly CloudCall[];
+  readonly #server: ProviderServer;
+
+  private constructor(
+    name: string,
+    provider: FakeProvider,
+    calls: readonly CloudCall[],
+    server: ProviderServer,
+  ) {
+    this.name = name;
+    this.provider = provider;
+    this.calls = calls;
+    this.#server = server;
+  }
+
+  static async open(
+    name: string,
+    catalogue: readonly CatalogueEntry[],
+    settings: SettingsPatch,
+  ): Promise<Cloud> {
+    const provider = await FakeProvider.open({
+      ...{ seed: 7, clock: systemClock, provider: name, catalogue, store: new MemoryStore() },
+      machines: catalogue.reduce((sum, { weight, zones }) => sum + weight * zones.length, 0),
+      settings: patchSettings(presetSettings('calm'), settings),
+    });
+    const calls: CloudCall[] = [];
+    const server = await serveProvider(recorded(provider, calls), '127.0.0.1:0', { tls: null });
+    return new Cloud(name, provider, calls, server);
+  }
+
+  get address(): string {
+    return this.#server.address;
+  }
+
+  /** As the cloud itself has them. */
+  async machines(...states: readonly MachineState[]): Promise<readonly Machine[]> {
+    const filter = { states: [...states], maxResults: 0, sinceRevision: new Uint8Array() };
+    return (await this.provider.kit.list(filter)).machines;
+  }
+
+  set(patch: SettingsPatch): void {
+    this.provider.cloud.set(patch);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+  }
+}
+
+/** A provider that writes down what it is asked to change, before anything can go wrong with it. */
+function recorded(provider: FakeProvider, calls: CloudCall[]): ServedProvider {
+  const note = (command: CloudCall['command'], machine: string, given: Partial<CloudCall> = {}): void => {
+    calls.push({ atMs: Date.now(), command, machine, cluster: '', graceSeconds: 0, ...given });
+  };
+  return {
+    create: (request) => {
+      note('create', request.machineId);
+      return provider.create(request);
+    },
+    configure: (request) => {
+      note('configure', request.machineId, { cluster: request.clusterId });
+      return provider.configure(request);
+    },
+    drain: (request) => {
+      note('drain', request.machineId, { graceSeconds: Number(request.gracePeriodSeconds) });
+      return provider.drain(request);
+    },
+    delete: (request) => {
+      note('delete', request.machineId);
+      return provider.delete(request);
+    },
+    get: (request) => provider.get(request),
+    listBytes: (request) => provider.listBytes(request),
+    close: (waitMs) => provider.close(waitMs),
+  };
+}

@@ -1,0 +1,17 @@
+// Some of the points at which a shard may be killed; `npm run verify:kill` goes through all of them.
+
+import { describe, expect, it } from 'vitest';
+import { tellKillStory } from './kill-story.ts';
+import { PATIENT } from './shard-world.ts';
+
+describe.concurrent('a shard that is killed', () => {
+  it.for(['create.answered', 'configure.saved', 'drain.decided'] as const)(
+    'at %s comes back and does nothing twice',
+    PATIENT,
+    async (point, context) => {
+      const { diedDuring, problems } = await tellKillStory(context, point);
+      expect(problems).toEqual([]);
+      expect(diedDuring).not.toBe('');
+    },
+  );
+});

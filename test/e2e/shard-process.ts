@@ -1,0 +1,82 @@
+// Test support: `bigfleet shard` as a process of its own, set up by its environment alone.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { ShardLog, ShardLogLevel } from '../../src/shard/index.ts';
+
+/** A shard that runs, here or in a process. */
+export interface ShardUnderTest {
+  readonly addresses: { readonly sessions: string; readonly api: string };
+  stop(): Promise<unknown>;
+  /** Ends a process at once; nothing of it gets a chance to tidy up. */
+  kill?(): Promise<unknown>;
+  /** How a process ended, once it has. */
+  readonly exited?: Promise<ProcessEnd>;
+}
+
+export interface ProcessEnd {
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The process ended before it said where it is. */
+export class EndedEarly extends Error {
+  readonly end: ProcessEnd;
+
+  constructor(end: ProcessEnd, said: readonly string[]) {
+    super(`The process of the shard has ended: ${said.join('\n')}`);
+    this.end = end;
+  }
+}
+
+const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+) /;
+
+const START_MS = 60_000;
+
+export async function startShardProcess(
+  env: Readonly<Record<string, string>>,
+  log: ShardLog,
+): Promise<ShardUnderTest> {
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'shard'], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit').then(
+    ([, signal]): ProcessEnd => ({ signal: signal as NodeJS.Signals | null }),
+  );
+  const said: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    said.push(line);
+    const { level, event, ...fields } = parsed(line);
+    log(level, event, fields);
+  });
+  const end = (signal: NodeJS.Signals) => async (): Promise<void> => {
+    child.kill(signal);
+    await exited;
+  };
+  // A process that never says where it listens must not outlive the test.
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, sessions, api] = FIRST_LINE.exec(line) ?? [];
+    if (sessions === undefined || api === undefined) continue;
+    clearTimeout(tooLate);
+    child.stdout.resume();
+    return { addresses: { sessions, api }, stop: end('SIGTERM'), kill: end('SIGKILL'), exited };
+  }
+  clearTimeout(tooLate);
+  throw new EndedEarly(await exited, said);
+}
+
+interface Line extends Record<string, unknown> {
+  readonly level: ShardLogLevel;
+  readonly event: string;
+}
+
+/** What is no event is a complaint of the runtime. */
+function parsed(line: string): Line {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    return { level: 'error', event: line };
+  }
+}

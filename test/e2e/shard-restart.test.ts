@@ -1,0 +1,101 @@
+// A shard that stops, or dies, while machines are on their way: what comes after it finds everything, and does nothing
+// twice. Over real gRPC; where it dies, it is a process of its own.
+
+import { describe, expect, it } from 'vitest';
+import { CapacityType, MachineState } from '../../src/model/index.ts';
+import { offering } from './shard-cloud.ts';
+import { need, ofType, PATIENT, World, type WorldGiven } from './shard-world.ts';
+
+const SLOW_MS = 800;
+const SLOW = {
+  latency: Object.fromEntries(
+    (['create', 'configure', 'drain'] as const).map((kind) => [kind, { medianMs: SLOW_MS, spread: 0 }]),
+  ),
+};
+const CLOUDS = {
+  metal: [
+    offering('bare', { capacityType: CapacityType.BareMetal, pricePerHour: 0, isOwned: true, count: 3 }),
+  ],
+  cloud: [offering('small', { count: 8 })],
+};
+
+/** Machines are taken from one cluster for another, and that one gets others: everything moves at once. */
+async function moving(
+  test: Parameters<typeof World.open>[0],
+  given: Partial<WorldGiven> = {},
+): Promise<World> {
+  const world = await World.open(test, { clouds: CLOUDS, ...given });
+  world.join('batch', need('batch', 12));
+  await world.served();
+  world.cloud('metal').set(SLOW);
+  world.cloud('cloud').set(SLOW);
+  world.joinWith(
+    { blobMs: [300, 600] },
+    'web',
+    need('web', 8, { priority: 1_000_000, requirements: ofType('bare') }),
+  );
+  return world;
+}
+
+/** Every change that the whole story takes, once each. */
+async function expectDoneOnce(world: World): Promise<void> {
+  await world.served();
+  await world.cycles(10);
+  const counts: Record<string, number> = {};
+  for (const { command, cluster } of world.calls) {
+    const name = `${command} ${cluster}`.trim();
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  expect(counts).toEqual({ 'configure batch': 5, 'configure web': 2, create: 2, drain: 2 });
+  expect((await world.machines('?cluster=web')).map(({ provider }) => provider)).toEqual(['metal', 'metal']);
+  expect((await world.machines('?cluster=batch')).map(({ provider }) => provider).toSorted()).toEqual([
+    'cloud',
+    'cloud',
+    'metal',
+  ]);
+  const hosts = (await world.cloud('cloud').machines()).filter(({ host }) => host !== undefined);
+  expect(hosts).toHaveLength(2);
+  expect(world.logged('shard-failed')).toEqual([]);
+}
+
+async function untilIn(world: World, cloud: string, state: MachineState): Promise<void> {
+  await world.until(`something of ${cloud} is in state ${state}`, async () => {
+    return (await world.cloud(cloud).machines(state)).length > 0;
+  });
+}
+
+describe.concurrent('a shard that is restarted', PATIENT, () => {
+  it('given machines that drain and are created, then both end where they were to go', async (test) => {
+    const world = await moving(test);
+    await untilIn(world, 'metal', MachineState.Draining);
+    await untilIn(world, 'cloud', MachineState.Creating);
+    await world.restart();
+    await expectDoneOnce(world);
+    // The instruction comes again if the first process left before it was acknowledged; the grace is what it was.
+    expect(new Set(world.told.map(({ instruction }) => Number(instruction.gracePeriodSeconds)))).toEqual(
+      new Set([10]),
+    );
+  });
+
+  it('given machines that join, then they are joined once', async (test) => {
+    const world = await moving(test);
+    await untilIn(world, 'metal', MachineState.Configuring);
+    await world.restart();
+    await expectDoneOnce(world);
+  });
+});
+
+describe.concurrent('a shard that is killed', PATIENT, () => {
+  it.for([1, 3, 6])(
+    'given its death at change %i of the story, then nothing is lost or done twice',
+    async (change, test) => {
+      const world = await moving(test, { isProcess: true });
+      const before = world.calls.length;
+      await world.until(`change ${change}`, () => world.calls.length >= before + change);
+      await world.kill();
+      await world.start();
+      await expectDoneOnce(world);
+      expect((await world.status()).epoch).toBe(2);
+    },
+  );
+});

@@ -1,0 +1,144 @@
+// Who may do what on each edge of a shard, by certificates that are wrong in every way there is.
+
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { MachineState } from '../../src/model/index.ts';
+import { ShardReadDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/shardread.ts';
+import { bindService, clientCredentials, connect, statusOf, type TlsFiles } from '../../src/wire/index.ts';
+import { Authority, aCloud, answering, aRow, aShard, type HostedShard, RawOperator, until } from './kit.ts';
+
+interface Fleet {
+  readonly ours: Authority;
+  readonly theirs: Authority;
+  readonly shard: HostedShard;
+}
+
+async function aFleet(): Promise<Fleet> {
+  const [ours, theirs] = [new Authority('ours'), new Authority('theirs')];
+  const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
+  const tls = ours.files(['bigfleet://shard/shard-0']);
+  return { ours, theirs, shard: await aShard({ cloud, tls, apiTls: tls }) };
+}
+
+/** What each caller presents. */
+function callers({ ours, theirs }: Fleet): Readonly<Record<string, TlsFiles>> {
+  const past = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
+  return {
+    'cluster/web': ours.files(['bigfleet://cluster/web']),
+    'cluster/other': ours.files(['bigfleet://cluster/other']),
+    'shard/shard-0': ours.files(['bigfleet://shard/shard-0']),
+    'provider/cloud': ours.files(['bigfleet://provider/cloud']),
+    admin: ours.files(['bigfleet://admin']),
+    readonly: ours.files(['bigfleet://readonly']),
+    'no name': ours.files([]),
+    'two names': ours.files(['bigfleet://cluster/web', 'bigfleet://admin']),
+    'another scheme': ours.files(['spiffe://cluster/web']),
+    expired: ours.files(['bigfleet://cluster/web'], ours, past),
+    'another authority': theirs.files(['bigfleet://cluster/web'], ours),
+  };
+}
+
+async function hello({ shard }: Fleet, tls: TlsFiles): Promise<number> {
+  const operator = new RawOperator(shard.addresses.sessions, { tls });
+  operator.hello('web');
+  const code = await Promise.race([
+    operator.ended.then((end) => end.code),
+    operator.acked('hello').then(() => 0),
+  ]).catch(async () => (await operator.ended).code);
+  operator.close();
+  return code;
+}
+
+const readService = bindService(ShardReadDefinition);
+
+async function inspect({ shard }: Fleet, tls: TlsFiles): Promise<number> {
+  const { sessions } = shard.addresses;
+  const client = connect(readService, sessions, clientCredentials(sessions, { tls }));
+  try {
+    for await (const _ of client.rpc.inspectNeeds({ clusterId: '', limit: 0 })) void _;
+    return 0;
+  } catch (error) {
+    return statusOf(error) ?? -1;
+  } finally {
+    client.close();
+  }
+}
+
+function http({ shard }: Fleet, tls: TlsFiles, path: string): Promise<number> {
+  const [cert, key, ca] = [tls.cert, tls.key, tls.ca].map((file) => readFileSync(file));
+  return new Promise((resolve) => {
+    const options = { cert, key, ca, agent: false } as const;
+    request(`https://${shard.addresses.api}${path}`, options as object, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', () => resolve(-1))
+      .end();
+  });
+}
+
+describe('certificates on the edges of a shard', () => {
+  it('decide who may open a session, inspect, read and look at the health', async () => {
+    const fleet = await aFleet();
+    const found: Record<string, readonly number[]> = {};
+    for (const [who, tls] of Object.entries(callers(fleet))) {
+      found[who] = [
+        await hello(fleet, tls),
+        await inspect(fleet, tls),
+        await http(fleet, tls, '/v1/status'),
+        await http(fleet, tls, '/healthz'),
+      ];
+    }
+    const { OK, PERMISSION_DENIED: no, UNAVAILABLE: gone } = status;
+    expect(found).toEqual({
+      'cluster/web': [OK, no, 403, 200],
+      'cluster/other': [no, no, 403, 200],
+      'shard/shard-0': [no, no, 403, 200],
+      'provider/cloud': [no, no, 403, 200],
+      admin: [no, OK, 200, 200],
+      readonly: [no, OK, 200, 200],
+      'no name': [no, no, 403, 200],
+      'two names': [no, no, 403, 200],
+      'another scheme': [no, no, 403, 200],
+      expired: [gone, gone, 403, 200],
+      'another authority': [gone, gone, 403, 200],
+    });
+  });
+
+  it('given plaintext to a port of TLS, then nothing but a closed connection', async () => {
+    const fleet = await aFleet();
+    const operator = new RawOperator(fleet.shard.addresses.sessions);
+    operator.hello('web');
+    expect((await operator.ended).code).toBe(status.UNAVAILABLE);
+    await expect(fetch(`http://${fleet.shard.addresses.api}/healthz`)).rejects.toThrow();
+    expect(await hello(fleet, fleet.ours.files(['bigfleet://cluster/web']))).toBe(status.OK);
+  });
+
+  it('given a shard whose certificate is that of another, then the provider lets it look and not touch', async () => {
+    const ours = new Authority();
+    const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
+    const own = ours.files(['bigfleet://shard/west']);
+    const east = await aShard({ cloud, id: 'east', tls: own, apiTls: null });
+    const operator = answering(
+      new RawOperator(east.addresses.sessions, { tls: ours.files(['bigfleet://cluster/web']) }),
+    );
+    operator.hello('web');
+    operator.rollup('web', [aRow(100)]);
+    await operator.acked('rollup');
+    await until(async () => {
+      const { actions } = await east.port.ask('actions', { limit: 10 });
+      return actions.items.some(({ message }) => message.includes('BF_CALL_DENIED'));
+    });
+    const { machines } = await cloud.fake.kit.list({
+      states: [],
+      maxResults: 0,
+      sinceRevision: new Uint8Array(),
+    });
+    const touched = machines.filter(
+      ({ state }) => state !== MachineState.Speculative && state !== MachineState.Idle,
+    );
+    expect(touched).toEqual([]);
+  });
+});

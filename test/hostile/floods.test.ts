@@ -1,0 +1,125 @@
+// Operators that come and go without end, and more of them than a shard takes.
+
+import { type Metadata, status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { clientCredentials, connect } from '../../src/wire/index.ts';
+import {
+  aCloud,
+  aShard,
+  expectServed,
+  felt,
+  type HostedShard,
+  helloFrame,
+  Neighbour,
+  onEnd,
+  RawOperator,
+  rollupFrame,
+  rows,
+  sessionService,
+  until,
+} from './kit.ts';
+
+/** A client that opens one session after the other. */
+function aDialler({ addresses }: HostedShard) {
+  const client = connect(
+    sessionService,
+    addresses.sessions,
+    clientCredentials(addresses.sessions, { tls: null }),
+  );
+  onEnd(() => client.close());
+  /** Says hello, waits for the answer, and hangs up. */
+  return (cluster: string): Promise<{ readonly code: number; readonly metadata: Metadata | null }> =>
+    new Promise((resolve) => {
+      const stream = client.rpc.session();
+      stream.on('error', () => {});
+      stream.on('status', ({ code, metadata }) => resolve({ code, metadata }));
+      stream.on('data', () => {
+        resolve({ code: status.OK, metadata: null });
+        stream.cancel();
+      });
+      stream.write(helloFrame(cluster));
+    });
+}
+
+const event = (name: string): string => `bigfleet_shard_session_events_total{event="${name}"}`;
+
+describe('sessions that come and go', () => {
+  it('given a thousand reconnects of fifty clusters, then all are served and neighbours do not notice', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const neighbour = new Neighbour(shard, 'neighbour');
+    const dial = aDialler(shard);
+    const attack = async (): Promise<void> => {
+      for (let round = 0; round < 20; round++) {
+        const codes = await Promise.all(Array.from({ length: 50 }, (_, i) => dial(`c${i}`)));
+        expect(new Set(codes.map(({ code }) => code))).toEqual(new Set([status.OK]));
+      }
+    };
+    expectServed(await felt('1,000 reconnects', neighbour, attack));
+    expect(await shard.metric(event('sessions_opened'))).toBe(1001);
+    await until(async () => (await shard.metric('bigfleet_shard_active_sessions')) === 1);
+  });
+
+  it('given one cluster in a loop, then it is told when to come again, in words and in the header', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const neighbour = new Neighbour(shard, 'neighbour');
+    const dial = aDialler(shard);
+    const refused: (Metadata | null)[] = [];
+    const attack = async (): Promise<void> => {
+      for (let i = 0; i < 200; i++) {
+        const { code, metadata } = await dial('loop');
+        if (code === status.RESOURCE_EXHAUSTED) refused.push(metadata);
+      }
+    };
+    expectServed(await felt('one cluster in a loop', neighbour, attack));
+    expect(refused.length).toBeGreaterThan(100);
+    expect(Number(refused[0]?.get('grpc-retry-pushback-ms')[0])).toBeGreaterThan(0);
+    expect(await shard.metric(event('sessions_throttled'))).toBe(refused.length);
+  });
+
+  it('given ten times the sessions, then as many as fit are served, and the rest is refused and counted', async () => {
+    const standard = { sessions: 20, rollupRows: 10_000, demandRows: 1_000, demandBytes: 2 ** 30 };
+    const shard = await aShard({ cloud: await aCloud(), limits: standard });
+    const operators = Array.from({ length: 200 }, (_, i) => {
+      const operator = new RawOperator(shard.addresses.sessions);
+      operator.hello(`c${i}`);
+      return operator;
+    });
+    await until(() => operators.filter((each) => each.acks('hello') === 1).length === 20);
+    const refused = operators.filter((each) => each.acks('hello') === 0);
+    for (const each of refused) {
+      expect(await each.ended).toMatchObject({
+        code: status.RESOURCE_EXHAUSTED,
+        details: expect.stringMatching(/BF_SESSION_LIMIT: 20 clusters have a session\. Try again in 30 s\./),
+      });
+    }
+    expect(await shard.metric(event('sessions_refused'))).toBe(180);
+    expect(await shard.metric('bigfleet_shard_active_sessions')).toBe(20);
+  });
+
+  it('given ten times the rows, then as many as fit count, and the rest is shed, said and counted', async () => {
+    const limits = { sessions: 100, rollupRows: 10_000, demandRows: 1_000, demandBytes: 2 ** 30 };
+    const shard = await aShard({ cloud: await aCloud(), limits });
+    const operators = Array.from({ length: 20 }, (_, i) => {
+      const operator = new RawOperator(shard.addresses.sessions);
+      operator.hello(`c${i}`);
+      operator.write(rollupFrame(`c${i}`, rows(500)));
+      return operator;
+    });
+    await until(async () => (await shard.metric(event('rollups_shed'))) === 18);
+    expect(operators.filter((each) => each.acks('rollup') === 1)).toHaveLength(2);
+    expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(1_000);
+    expect(shard.lines.filter((line) => line.event === 'rollup-refused')).toHaveLength(18);
+    expect((await shard.port.ask('status', {})).phase).not.toBe('fenced');
+  });
+
+  it('given roll-ups faster than anybody reads, then only the newest is, and the last one counts', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const operator = new RawOperator(shard.addresses.sessions);
+    operator.hello('web');
+    for (let i = 0; i < 500; i++) operator.write(rollupFrame('web', rows(1 + (i % 50))));
+    operator.write(rollupFrame('web', rows(77)));
+    await until(async () => (await shard.metric('bigfleet_shard_demand_rows')) === 77);
+    expect(await shard.metric(event('rollups_superseded'))).toBeGreaterThan(0);
+    expect(await shard.metric('bigfleet_shard_rollups_waiting')).toBe(0);
+  });
+});

@@ -1,0 +1,149 @@
+// Frames that are none, frames that are too large, frames of somebody else: refused with the right code, counted, and no
+// concern of the neighbours.
+
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../../src/model/index.ts';
+import {
+  NodeSelectorRequirement_Operator,
+  type PenaltyBucket,
+} from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
+import {
+  aCloud,
+  aRow,
+  aShard,
+  expectServed,
+  felt,
+  type HostedShard,
+  helloFrame,
+  Neighbour,
+  RawOperator,
+  rollupFrame,
+  rows,
+  until,
+} from './kit.ts';
+
+const event = (name: string): string => `bigfleet_shard_session_events_total{event="${name}"}`;
+
+async function greeted(shard: HostedShard, cluster: string): Promise<RawOperator> {
+  const operator = new RawOperator(shard.addresses.sessions);
+  operator.hello(cluster);
+  await operator.acked('hello');
+  return operator;
+}
+
+describe('frames of a hostile operator', () => {
+  it('given bytes that are no frame, then INVALID_ARGUMENT, before and after the hello', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const early = new RawOperator(shard.addresses.sessions);
+    early.write(Buffer.from('\xff\xff\xff no frame', 'latin1'));
+    expect((await early.ended).code).toBe(status.INVALID_ARGUMENT);
+    const late = await greeted(shard, 'web');
+    late.write(rollupFrame('web', rows(50)).subarray(0, 700));
+    expect((await late.ended).code).toBe(status.INVALID_ARGUMENT);
+    expect(await shard.metric(event('frames_malformed'))).toBe(2);
+  });
+
+  it('given a roll-up whose inside is broken, then no ack, the session stays and so does the demand', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const operator = await greeted(shard, 'web');
+    operator.rollup('web', rows(3));
+    await operator.acked('rollup');
+    // Field 2 of the frame, of a length that is right, with a row in it that says it is longer than it is.
+    operator.write(Uint8Array.from([0x12, 4, 0x1a, 0x7f, 1, 2]));
+    await until(async () => (await shard.metric(event('rollups_refused'))) === 1);
+    expect((await shard.port.ask('clusters', {}))[0]).toMatchObject({ cluster: 'web' });
+    operator.rollup('web', rows(4));
+    await operator.acked('rollup', 2);
+    expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(4);
+  });
+
+  it('given a frame above the limit, then RESOURCE_EXHAUSTED, by us and by the transport below', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    for (const mebibytes of [16.5, 20]) {
+      const operator = await greeted(shard, 'web');
+      operator.write(new Uint8Array(mebibytes * 1024 * 1024));
+      expect((await operator.ended).code).toBe(status.RESOURCE_EXHAUSTED);
+    }
+    expect(await shard.metric(event('frames_oversized'))).toBe(1);
+  });
+
+  it('given more rows, terms or values than a roll-up may have, then it is refused whole and said why', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const operator = await greeted(shard, 'web');
+    operator.rollup('web', rows(2));
+    await operator.acked('rollup');
+    const term = (key: string, values: number) => ({
+      key,
+      operator: NodeSelectorRequirement_Operator.OPERATOR_IN,
+      values: Array.from({ length: values }, (_, i) => `v${i}`),
+    });
+    const hostile = [
+      rows(10_001),
+      [aRow(1, { requirements: Array.from({ length: 65 }, (_, i) => term(`k${i}`, 1)) })],
+      [aRow(1, { requirements: [term('k', 4097)] })],
+      [aRow(1, { aggregateResources: new Map(Array.from({ length: 17 }, (_, i) => [`r${i}`, '1'])) })],
+      [aRow(1, { interruptionPenaltyBucket: 99 as PenaltyBucket })],
+    ];
+    for (const [i, bad] of hostile.entries()) {
+      operator.rollup('web', bad);
+      await until(async () => (await shard.metric(event('rollups_refused'))) === i + 1);
+    }
+    expect(await shard.metric('bigfleet_shard_rollups_rejected_total{cluster="web"}')).toBe(hostile.length);
+    expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(2);
+    expect(operator.acks('rollup')).toBe(1);
+  });
+
+  it("given another cluster's id inside, then nothing of it reaches that cluster", async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const victim = await greeted(shard, 'victim');
+    victim.rollup('victim', rows(12));
+    await victim.acked('rollup');
+    const hostile = await greeted(shard, 'hostile');
+    hostile.rollup('victim', []);
+    await until(async () => (await shard.metric(event('rollups_refused'))) === 1);
+    expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(12);
+    hostile.write(helloFrame('victim'));
+    expect(await hostile.ended).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: expect.stringContaining('BF_CLUSTER_MISMATCH'),
+    });
+    victim.rollup('victim', rows(13));
+    await victim.acked('rollup', 2);
+  });
+
+  it('given good frames with bytes changed, cut or doubled, then each is taken or refused, and neighbours are served', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const neighbour = new Neighbour(shard, 'neighbour');
+    const random = new Random(11);
+    const good = [helloFrame('web'), rollupFrame('web', rows(20)), rollupFrame('web', [])];
+    const attack = async (): Promise<void> => {
+      for (let i = 0; i < 150; i++) {
+        const operator = new RawOperator(shard.addresses.sessions);
+        operator.hello(`fuzz-${i % 30}`);
+        operator.write(spoiled(random.pick(good), random));
+        operator.write(spoiled(random.pick(good), random));
+        operator.stream.end();
+        expect(Object.values(status)).toContain((await operator.ended).code);
+        operator.close();
+      }
+    };
+    expectServed(await felt('spoiled frames', neighbour, attack));
+    expect(await shard.metric(event('frames_malformed'))).toBeGreaterThan(0);
+    expect((await shard.port.ask('status', {})).phase).toBe('running');
+  });
+});
+
+function spoiled(frame: Uint8Array, random: Random): Uint8Array {
+  const bytes = Uint8Array.from(frame);
+  switch (random.below(3)) {
+    case 0:
+      for (let left = 1 + random.below(4); left > 0; left--)
+        bytes[random.below(bytes.length)] = random.below(256);
+      return bytes;
+    case 1:
+      return bytes.subarray(0, random.below(bytes.length));
+    default:
+      return Buffer.concat([bytes, bytes.subarray(random.below(bytes.length))]);
+  }
+}

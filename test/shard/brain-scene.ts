@@ -1,0 +1,164 @@
+// Test support: a whole brain on a clock moved by hand, with providers and operators played by the test. Imported by
+// tests only.
+
+import type { Machine, MachineState, Need } from '../../src/model/index.ts';
+import { Brain } from '../../src/shard/brain/brain.ts';
+import { MemoryBrainStore } from '../../src/shard/brain/memory-store.ts';
+import { type BrainOptions, DEFAULT_BRAIN } from '../../src/shard/brain/options.ts';
+import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import type { CycleView, MachineView, News, Order, OrderResult } from '../../src/shard/views.ts';
+import { batchOf, HandClock, REPORT, record } from './scene.ts';
+
+export const SECOND_MS = 1000;
+/** What is reclaimed in the first seconds after a start is unknown, so nothing is; see RECLAIM_WINDOW_MS. */
+export const SETTLED_MS = 11_000;
+
+type Command = ProviderRequest['command'];
+
+export class BrainScene {
+  readonly hand = new HandClock();
+  readonly effects: Effect[] = [];
+  readonly news: News[] = [];
+  readonly store: MemoryBrainStore;
+  readonly brain: Brain;
+  readonly #answered = new Set<Effect>();
+  #sessions = 0;
+
+  constructor(options: Partial<BrainOptions> = {}, store = new MemoryBrainStore()) {
+    this.store = store;
+    this.brain = new Brain({
+      clock: this.hand,
+      monotonicMs: () => this.hand.now(),
+      emit: (effect) => this.effects.push(effect),
+      tell: (news) => this.news.push(news),
+      store,
+      options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
+    });
+    this.brain.start();
+  }
+
+  /** Ends the reading under way, or the next one. */
+  list(machines: readonly Machine[], provider = 'p', gone: readonly string[] = []): this {
+    const { reading, wanted } = this.#reading(provider);
+    this.brain.handle({ kind: 'list-changed', provider, reading, batch: batchOf(machines) });
+    if (gone.length > 0) this.brain.handle({ kind: 'list-gone', provider, reading, ids: gone });
+    const kind = gone.length > 0 ? 'full' : wanted;
+    this.brain.handle({ kind: 'list-ended', provider, reading, error: '', report: { ...REPORT, kind } });
+    return this;
+  }
+
+  failList(provider = 'p', error = 'no route'): this {
+    const { reading } = this.#reading(provider);
+    this.brain.handle({ kind: 'list-ended', provider, reading, report: null, error });
+    return this;
+  }
+
+  open(...clusters: readonly string[]): this {
+    for (const cluster of clusters)
+      this.brain.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
+    return this;
+  }
+
+  /** The last session that was opened ends. */
+  close(cluster: string): this {
+    this.brain.handle({ kind: 'session-closed', cluster, session: this.#sessions });
+    return this;
+  }
+
+  demand(cluster: string, ...needs: readonly Need[]): this {
+    this.brain.handle({ kind: 'demand', cluster, needs });
+    return this;
+  }
+
+  tick(ms = SECOND_MS): this {
+    this.hand.advance(ms);
+    return this;
+  }
+
+  order(order: Order): OrderResult {
+    return this.brain.order(order);
+  }
+
+  freeze(cluster: string): this {
+    this.order({ kind: 'freeze', scope: { cluster, action: null }, who: 'ada', why: 'a test' });
+    return this;
+  }
+
+  unfreeze(cluster: string): this {
+    this.order({ kind: 'unfreeze', id: `cluster:${cluster}`, who: 'ada' });
+    return this;
+  }
+
+  /** Calls that wait for an answer. */
+  calls(command?: Command): readonly CallEffect[] {
+    return this.of('call').filter(
+      (effect) =>
+        !this.#answered.has(effect) && (command === undefined || effect.request.command === command),
+    );
+  }
+
+  answer(command: Command, outcome: CallOutcome): CallEffect {
+    const [call] = this.calls(command);
+    if (call === undefined) throw new Error(`no ${command} is under way`);
+    this.#answered.add(call);
+    this.brain.handle({ kind: 'call-ended', call: call.call, outcome });
+    return call;
+  }
+
+  /** The provider accepts the oldest call of a kind, and says how the machine stands. */
+  accept(command: Command, state: MachineState, given: Partial<Machine> = {}): this {
+    const machine = record(this.calls(command)[0]?.machine ?? '', state, given);
+    this.answer(command, { kind: 'accepted', operation: 'op', machine });
+    return this;
+  }
+
+  /** Every question for a blob gets an answer. */
+  blobs(error = ''): this {
+    for (const asked of this.of('ask-bootstrap')) {
+      if (this.#answered.has(asked)) continue;
+      this.#answered.add(asked);
+      const blob = error === '' ? Buffer.from('join') : null;
+      this.brain.handle({
+        ...{ kind: 'bootstrap-answered', request: asked.request, ttlSeconds: 0 },
+        ...{ blob, error },
+      });
+    }
+    return this;
+  }
+
+  of<K extends Effect['kind']>(kind: K): readonly Extract<Effect, { readonly kind: K }>[] {
+    return this.effects.filter((effect) => effect.kind === kind) as Extract<Effect, { readonly kind: K }>[];
+  }
+
+  /** Cycles so far. */
+  get cycles(): readonly CycleView[] {
+    return this.news.flatMap((news) => (news.kind === 'cycle' ? [news.status.cycle!] : []));
+  }
+
+  /** Log lines with a name. */
+  logged(event: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.news.flatMap((news) => (news.kind === 'log' && news.event === event ? [news.fields] : []));
+  }
+
+  machine(id: string): MachineView | undefined {
+    return this.brain.ask('machines', { where: { id }, limit: 1 }).items[0];
+  }
+
+  /** What a family of metrics has, by what stands before the value. */
+  metric(name: string): number {
+    const lines = this.brain.ask('metrics', {}).split('\n');
+    const line = lines.find((each) => each.startsWith(`bigfleet_shard_${name} `));
+    if (line === undefined) throw new Error(`there is no metric ${name}`);
+    return Number(line.slice(line.lastIndexOf(' ') + 1));
+  }
+
+  #reading(provider: string): ListEffect {
+    const find = (): ListEffect | undefined =>
+      this.of('list').find((effect) => effect.provider === provider && !this.#answered.has(effect));
+    for (let i = 0; i < 100 && find() === undefined; i++) this.tick();
+    const reading = find();
+    if (reading === undefined) throw new Error('nobody reads');
+    this.#answered.add(reading);
+    return reading;
+  }
+}
