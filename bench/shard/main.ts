@@ -81,6 +81,7 @@ else if (wrong !== undefined) {
   console.error(`--${name} must be above 0: a whole number, or a time such as 10s. --help tells more.`);
   process.exitCode = 2;
 } else {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const profiler = values['cpu-prof'];
   const progress = progressOn(process.stderr, 'shard');
   const loadBefore = loadavg()[0];

@@ -81,6 +81,8 @@ export class ShardProcess {
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     });
     setPriority(child.pid!, niceness);
+    // However this process ends, the shard must not stay behind.
+    process.once('exit', () => child.kill('SIGKILL'));
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout!.once('data', (text: Buffer) => resolve(String(text)));
       child.once('exit', (code) => reject(new Error(`the shard ended with code ${code}; see ${logFile}`)));

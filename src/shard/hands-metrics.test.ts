@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Hands } from './hands/hands.ts';
-import { handsText, type LoopLag, type Surroundings } from './hands-metrics.ts';
+import { handsText, LAG_RESOLUTION_MS, type LoopLag, type Surroundings } from './hands-metrics.ts';
 import { HandsMetrics } from './metrics.ts';
 
-const LAG: LoopLag = { percentile: (percentile) => percentile * 1e7, reset: () => {} };
+/** Every per cent is a hundredth of a second late, and a timer may come a little early. */
+const LAG: LoopLag = {
+  percentile: (percentile) => (percentile * 10 + (percentile === 50 ? -501 : LAG_RESOLUTION_MS)) * 1e6,
+  reset: () => {},
+};
 const AROUND: Surroundings = {
   brain: { waiting: 0, waitingMs: 0 },
   paced: { waiting: 0, coalesced: 0 },

@@ -4,6 +4,7 @@
 import { createServer } from 'node:net';
 import { MachineState } from '../../src/model/index.ts';
 import type { Failpoint } from '../../src/shard/failpoints.ts';
+import { ALWAYS, JournalReader, journalFileIn, replay } from '../../src/shard/index.ts';
 import { offering } from './shard-cloud.ts';
 import { EndedEarly } from './shard-process.ts';
 import { need, World } from './shard-world.ts';
@@ -113,6 +114,10 @@ class KillStory {
     expectCount('nodes of c2', world.nodesOf('c2').length, 1);
     const freezes = await world.get<{ items: readonly unknown[] }>('/v1/freezes');
     expectCount('freezes', freezes.items.length, 1);
+    const replayed = [...replay(new JournalReader(journalFileIn(world.dataDir)), ALWAYS)];
+    const differing = replayed.filter(({ isSame }) => isSame === false);
+    expectCount('cycles that a replay decides otherwise', differing.length, 0);
+    if (replayed.length === 0) problems.push('no cycle could be replayed');
     const there = await world.cloud().machines();
     const bound = there.filter(({ state }) => state === MachineState.Configured);
     expectCount('machines that the provider has bound', bound.length, 2);

@@ -153,6 +153,10 @@ export class World {
     return world;
   }
 
+  get dataDir(): string {
+    return join(this.#dir, 'shard');
+  }
+
   get shard(): ShardUnderTest {
     if (this.#shard === null) throw new Error('the shard is not running');
     return this.#shard;
@@ -369,7 +373,7 @@ export class World {
     const own: Settings = {
       listen: this.#listen,
       api: '127.0.0.1:0',
-      dataDir: join(this.#dir, 'shard'),
+      dataDir: this.dataDir,
       providers: [...this.clouds.values()].map(({ name, address }) => `${name}=${address}`).join(','),
     };
     const settings = Object.entries({ ...QUICK, ...this.#given.settings, ...own });

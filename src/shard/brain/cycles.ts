@@ -15,6 +15,8 @@ import { statusOf } from './status.ts';
 
 /** Actions that wait, as far as they are kept to be shown. */
 const MAX_WAITING = 1000;
+/** Whatever comes, decisions begin after this many times the wait for providers. */
+const LONGEST_READY_WAITS = 20;
 /** Rows that have become short in one cycle, told in a line each. */
 const MAX_SHORT_LINES = 20;
 /** Between two freezes while the first inventories are read. */
@@ -173,9 +175,12 @@ export class Cycles {
     return true;
   }
 
+  /** The wait is for those who do not answer; a long List that keeps coming is an answer, up to a point. */
   get #waitsForProviders(): boolean {
     const { reconcile, startedMs, parts } = this.#state;
-    return !reconcile.isReady && this.#now - startedMs < parts.options.cycle.readyWaitMs;
+    const { readyWaitMs } = parts.options.cycle;
+    if (reconcile.isReady || this.#now - startedMs >= readyWaitMs * LONGEST_READY_WAITS) return false;
+    return this.#now - Math.max(startedMs, reconcile.progressMs) < readyWaitMs;
   }
 
   /**

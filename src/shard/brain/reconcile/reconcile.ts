@@ -83,6 +83,7 @@ export class Reconcile {
   readonly #checking = new Set<string>();
   readonly #collisions = new Set<string>();
   #readings = 0;
+  #progressMs = Number.NEGATIVE_INFINITY;
   #isStopped = false;
 
   constructor(parts: ReconcileParts) {
@@ -102,6 +103,11 @@ export class Reconcile {
     return [...this.#sources.values()].every(({ hasListed }) => hasListed);
   }
 
+  /** When part of a provider's first List last came. */
+  get progressMs(): number {
+    return this.#progressMs;
+  }
+
   start(): void {
     for (const source of this.#sources.values()) this.#read(source);
   }
@@ -117,6 +123,7 @@ export class Reconcile {
     if (source === undefined || reading?.number !== event.reading || this.#isStopped) return;
     switch (event.kind) {
       case 'list-changed':
+        if (!source.hasListed) this.#progressMs = this.#parts.clock.now();
         for (const machine of machinesOf(event.batch)) this.#listed(source, reading, machine);
         break;
       case 'list-gone':
