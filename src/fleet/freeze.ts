@@ -47,6 +47,8 @@ export interface AppliedChanges {
   readonly clusters: readonly number[];
   /** Slots of machines that are new or of which something changed, ascending. */
   readonly slots: readonly number[];
+  /** Of those, the machines that are new or stand otherwise than before: more than their price or the like is news. */
+  readonly restood: readonly number[];
   /** Ids of machines that left the ledger. */
   readonly removed: readonly string[];
   /** Sightings in journal order, without those that found a machine in the state on record. */
@@ -93,6 +95,7 @@ class Freeze {
   /** By cluster: the last accepted roll-up. */
   readonly #rollUps = new Map<string, RollUp>();
   readonly #slots: number[] = [];
+  readonly #restood: number[] = [];
   readonly #removed: string[] = [];
   readonly #sightings: Seen[] = [];
   readonly #refused: RefusedEntry[] = [];
@@ -118,6 +121,7 @@ class Freeze {
     return {
       clusters: changed.map(([cluster]) => clusters.find(cluster)).sort((a, b) => a - b),
       slots: this.#slots.sort((a, b) => a - b),
+      restood: this.#restood.sort((a, b) => a - b),
       removed: this.#removed,
       sightings: this.#sightings,
       refused: this.#refused,
@@ -311,8 +315,11 @@ class Freeze {
     const { machines } = this.#fleet;
     const { slot, standing } = draft;
     if (standing !== null) {
-      if (slot === undefined) this.#slots.push(machines.put({ id, ...standing, ...this.#factsOf(draft) }));
-      else if (this.#rewrite(slot, standing, this.#hasFacts(draft) ? this.#factsOf(draft) : null))
+      if (slot === undefined) {
+        const place = machines.put({ id, ...standing, ...this.#factsOf(draft) });
+        this.#slots.push(place);
+        this.#restood.push(place);
+      } else if (this.#rewrite(slot, standing, this.#hasFacts(draft) ? this.#factsOf(draft) : null))
         this.#slots.push(slot);
     } else if (slot !== undefined) {
       machines.remove(id);
@@ -326,9 +333,10 @@ class Freeze {
 
   #rewrite(slot: number, standing: Standing, facts: ClassFacts | null): boolean {
     const { machines, classes } = this.#fleet;
-    const current = machines.standingOf(slot);
+    const stands = sameStanding(machines.standingOf(slot), standing);
     const moved = facts !== null && !sameFacts(facts, classes.factsOf(machines.classOf[slot]!));
-    if (!moved && sameStanding(current, standing)) return false;
+    if (!moved && stands) return false;
+    if (!stands) this.#restood.push(slot);
     machines.update(slot, standing, moved ? facts : undefined);
     return true;
   }

@@ -60,8 +60,14 @@ describe('Journal', () => {
   });
 
   it('given nothing written down, when frozen, then nothing has changed', () => {
-    const nothing = { clusters: [], slots: [], removed: [], sightings: [], refused: [] };
+    const nothing = { clusters: [], slots: [], restood: [], removed: [], sightings: [], refused: [] };
     expect(applied(fleetWith(Idle))).toEqual(nothing);
+  });
+
+  it('given a new price, then the machine has changed but stands as it did; given a move, both', () => {
+    const fleet = fleetWith(Idle);
+    expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], restood: [] });
+    expect(applied(fleet, sees(Failed, { lastError: 'x' }))).toMatchObject({ slots: [0], restood: [0] });
   });
 });
 

@@ -92,8 +92,8 @@ export class Memory {
   }
 
   /** Machines that a freeze changed, rows that ended and re-stamps included. */
-  frozen({ slots }: AppliedChanges): void {
-    for (const slot of slots) this.#unsaved.add(this.#book.fleet.machines.idOf(slot));
+  frozen({ restood }: AppliedChanges): void {
+    for (const slot of restood) this.#unsaved.add(this.#book.fleet.machines.idOf(slot));
   }
 
   /** Makes all that is known durable, in one go. */

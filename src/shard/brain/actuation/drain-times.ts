@@ -1,11 +1,11 @@
 // How long machines of an instance type take to drain: the median of the last ones. The ledger hears of it only when it
-// has moved by a fifth, because telling it touches every machine of the type.
+// has halved or doubled: telling it touches every machine of the type, and a victim's score hardly feels less.
 
 /** Drains remembered per instance type. */
 const WINDOW = 31;
 /** Drains from which on a median means something. */
 const LEAST = 3;
-const CHANGE = 0.2;
+const FACTOR = 2;
 
 interface Times {
   readonly seconds: number[];
@@ -27,8 +27,14 @@ export class DrainTimes {
     if (times.seconds.length > WINDOW) times.seconds.shift();
     if (times.seconds.length < LEAST) return;
     const median = times.seconds.toSorted((a, b) => a - b)[times.seconds.length >> 1]!;
-    if (times.told !== null && Math.abs(median - times.told) <= CHANGE * Math.max(times.told, 1)) return;
+    if (times.told !== null && isAlike(median, times.told)) return;
     times.told = median;
     this.#tell(instanceType, median);
   }
+}
+
+/** Below a second nobody tells the difference. */
+function isAlike(a: number, b: number): boolean {
+  const [least, most] = [Math.max(1, Math.min(a, b)), Math.max(1, a, b)];
+  return most < least * FACTOR;
 }
