@@ -35,6 +35,8 @@ const REST_MS = 32_000;
 const LONGEST_UNREST_MS = 900_000;
 /** From calm to the end of the next full List, which makes up for any that lacked records. */
 const CATCH_UP_MS = 15_000;
+/** From the end of a hold to the release that follows: until somebody has read, decided and called. */
+const RELEASE_MS = 10_000;
 const QUIET_MS = 22_000;
 /** Looks at the ledger, a second apart, until one finds it equal. */
 const LEDGER_LOOKS = 5;
@@ -139,8 +141,14 @@ class World {
     }
   }
 
+  /** Nothing moves, and nothing is about to be given back. */
   get #isStill(): boolean {
-    return [...this.#watch.machines.values()].every(({ state }) => isStable(state));
+    const nowMs = this.#clock.now();
+    return [...this.#watch.machines.values()].every(({ id, state, idleSinceMs }) => {
+      const holdMs = (HOLD_SECONDS.get(typeOf(id)) ?? 0) * 1000;
+      const isDue = idleSinceMs !== null && holdMs > 0 && nowMs - idleSinceMs < holdMs + RELEASE_MS;
+      return isStable(state) && !isDue;
+    });
   }
 
   // ---- what befalls the world
