@@ -276,10 +276,11 @@ describe('what is remembered', () => {
     const made = await bench({ brain: { post: (event) => scene.brain.handle(event) } });
     const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);
     const order = async (turn: number, [cluster, operator]: (typeof operators)[number]) => {
-      operator.rollup(rollupOf(cluster, [wireNeed(9), wireNeed(1, { group: `of turn ${turn}` })]));
+      const aggregateResources = new Map([['cpu', `${turn + 1}`]]);
+      operator.rollup(rollupOf(cluster, [wireNeed(9, { aggregateResources })]));
       await made.clock.advance(1000);
       const { items } = scene.tick().brain.ask('needs', { onlyUnmet: false, limit: 9 });
-      return items.flatMap((need) => (need.priority === 9 ? [need.cluster] : []));
+      return items.map((need) => need.cluster);
     };
     expect(await order(0, operators[1]!)).toEqual(['early']);
     for (let turn = 1; turn < 6; turn++) {
