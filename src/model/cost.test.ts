@@ -36,7 +36,7 @@ describe('effectiveCost', () => {
     expect(effectiveCost(2, 0.5, Number.NEGATIVE_INFINITY)).toBe(2);
   });
 
-  it('case 6: given a pinned workload, then a machine that is never interrupted costs its price', () => {
+  it('7.6.12, case 6: given a pinned workload, then a machine that is never interrupted costs its price', () => {
     expect(effectiveCost(3, 0, PINNED)).toBe(3);
     expect(effectiveCost(0, 0, PINNED)).toBe(0);
   });
@@ -98,7 +98,7 @@ describe('drainGraceSeconds', () => {
     expect(drainGraceSeconds(1_000_000, victim)).toBe(seconds);
   });
 
-  it('case 9: given a gap beyond 32 bits, then the grace is the shortest', () => {
+  it('7.6.13, case 9: given a gap beyond 32 bits, then the grace is the shortest', () => {
     expect(drainGraceSeconds(2_000_000_000, -1_000_000_000)).toBe(10);
     expect(drainGraceSeconds(2 ** 31 - 1, -(2 ** 31))).toBe(10);
     expect(drainGraceSeconds(-(2 ** 31), 2 ** 31 - 1)).toBe(600);

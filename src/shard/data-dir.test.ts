@@ -3,9 +3,30 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDataDir } from './data-dir.ts';
+
+/** What was done to the disk, in order. */
+const disk = vi.hoisted(() => ({ done: [] as string[], names: new Map<number, string>() }));
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const openSync: typeof fs.openSync = (path, ...rest) => {
+    const opened = fs.openSync(path, ...rest);
+    disk.names.set(opened, basename(String(path)));
+    return opened;
+  };
+  const fsyncSync: typeof fs.fsyncSync = (opened) => {
+    disk.done.push(`sync ${disk.names.get(opened)}`);
+    fs.fsyncSync(opened);
+  };
+  const renameSync: typeof fs.renameSync = (from, to) => {
+    disk.done.push(`rename ${basename(String(from))} to ${basename(String(to))}`);
+    fs.renameSync(from, to);
+  };
+  return { ...fs, openSync, fsyncSync, renameSync };
+});
 
 let folder: string;
 beforeEach(() => {
@@ -28,12 +49,19 @@ function setEpoch(text: string): void {
   writeFileSync(join(folder, 'epoch'), text);
 }
 
-describe('the epoch of a shard', () => {
+describe('7.6.24: the epoch of a shard', () => {
   it('given a new directory, then it is the clock, and one more at every start', () => {
     const path = join(folder, 'not', 'there', 'yet');
     expect([start(0n, path), start(0n, path), start(0n, path)]).toEqual([CLOCK, CLOCK + 1n, CLOCK + 2n]);
     expect(readFileSync(join(path, 'epoch'), 'utf8')).toBe(`${CLOCK + 2n}\n`);
     expect(readdirSync(path)).not.toContain('epoch.new');
+  });
+
+  it('is on disk before it takes the place of the last one, and its place is before it is used', () => {
+    start();
+    disk.done.length = 0;
+    start();
+    expect(disk.done).toEqual(['sync epoch.new', 'rename epoch.new to epoch', `sync ${basename(folder)}`]);
   });
 
   it('given a volume with files of somebody else, then it is new', () => {

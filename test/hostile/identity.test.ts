@@ -80,7 +80,7 @@ describe('two shards with one identity', () => {
   });
 });
 
-describe('a lost volume', () => {
+describe('7.6.24: a lost volume', () => {
   it('is noticed, begins above every mark, and binds on without losing a machine', async () => {
     const cloud = await aCloud();
     const dataDir = scratch();

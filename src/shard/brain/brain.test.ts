@@ -89,7 +89,7 @@ describe('cycles', () => {
     expect(scene.brain.ask('status', {})).toMatchObject({ needs: 20 });
   });
 
-  it('keep their distance however often demand changes', () => {
+  it('7.6.26: keep their distance however often demand changes', () => {
     const scene = new BrainScene().list([]).tick();
     const before = scene.cycles.length;
 

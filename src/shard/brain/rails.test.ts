@@ -59,7 +59,7 @@ describe('the cap on Reclaims', () => {
     expect(admitted).toHaveLength(8);
   });
 
-  it('is spent by a cycle and back after 10 s, however many cycles there are', () => {
+  it('7.6.26: is spent by a cycle and back after 10 s, however many cycles there are', () => {
     const rails = railsWith();
     const admittedAt = (nowMs: number): number =>
       admit(rails, someReclaims('c1', 9), { nowMs }).admitted.length;

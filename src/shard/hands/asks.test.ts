@@ -68,7 +68,7 @@ describe('a bootstrap request', () => {
     expect(events.at(-1)).toMatchObject({ blob: null, error: 'x'.repeat(MAX_ERROR_TEXT) });
   });
 
-  it('given no answer, then the next session is asked again, and so on until there is one', async () => {
+  it('7.6.25: given no answer, then the next session is asked again, and so on until there is one', async () => {
     const { greet, hands, kinds } = await bench();
     hands.askBootstrap(bootstrap(ID));
     greet('c1');
@@ -124,7 +124,7 @@ describe('a reclaim instruction', () => {
     expect(kinds().filter((kind) => kind === 'reclaim-acked')).toHaveLength(1);
   });
 
-  it('given a new session later, then it is sent again with what is left of its grace', async () => {
+  it('7.6.25: given a new session later, then it is sent again with what is left of its grace', async () => {
     const { hands, greet, clock } = await bench();
     hands.instructReclaim(reclaim('r1'));
     const graceAfter = async (ms: number) => {
@@ -153,7 +153,19 @@ describe('a reclaim instruction', () => {
 });
 
 describe('open asks', () => {
-  it('given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
+  it('7.6.23: given ten thousand that were acknowledged, then nothing of them is kept', async () => {
+    const { greet, hands } = await bench();
+    const operator = greet('c1');
+    for (let i = 0; i < 10_000; i++) {
+      hands.instructReclaim(reclaim(`r${i}`));
+      operator.ackReclaim(`r${i}`);
+    }
+    operator.ackReclaim('r9999');
+    expect(hands.counters).toMatchObject({ asksForgotten: 0, answersUnknown: 1 });
+    expect(greet('c1').got('reclaimInstruction')).toEqual([]);
+  });
+
+  it('7.6.23: given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
     const { greet, hands, lines } = await bench();
     const operator = greet('c1');
     for (let i = 0; i <= MAX_ASKS; i++) hands.instructReclaim(reclaim(`r${i}`));

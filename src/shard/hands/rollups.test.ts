@@ -1,6 +1,7 @@
 // Roll-ups through the hands: what reaches the brain, what is acknowledged, what is remembered, and what is held.
 
 import { describe, expect, it, vi } from 'vitest';
+import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
@@ -116,7 +117,6 @@ describe('a roll-up', () => {
   });
 
   it.each([
-    ['the id of another cluster', rollupOf('c2', 1), 'BF_CLUSTER_MISMATCH'],
     ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
     ['too many rows', rollupOf('c1', DEFAULT_HANDS_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
     [
@@ -160,6 +160,21 @@ describe('a roll-up', () => {
     await made.settle();
     expect(made.lines.at(-1)).toMatchObject({ event: 'rollup-refused', fields: { problems: [{ code }] } });
     expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('7.6.11: given the id of another cluster inside, then it counts for neither and both keep their demand', async () => {
+    const made = await reporting();
+    await made.report(2);
+    made.greet('c2').rollup(rollupOf('c2', 3));
+    await made.settle();
+    made.operator.rollup(rollupOf('c2', [wireNeed(7)]));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { cluster: 'c1', problems: [{ code: 'BF_CLUSTER_MISMATCH' }] },
+    });
+    expect(['c1', 'c2'].map((cluster) => made.demandOf(cluster)?.length)).toEqual([2, 3]);
     expect(made.operator.status).toBeNull();
   });
 
@@ -247,6 +262,32 @@ describe('what others may know', () => {
 });
 
 describe('what is remembered', () => {
+  it('7.6.10: given a cluster that reports often, with times of its own, then each row keeps the time of its first', async () => {
+    const made = await reporting();
+    for (const last of [1, 2, 3]) {
+      await made.report(Array.from({ length: last }, (_, i) => wireNeed(i + 1)));
+      await made.clock.advance(1000);
+    }
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000, 3: 2000 });
+  });
+
+  it('5.2.21: given clusters that report in turns, then the one that was first stays first', async () => {
+    const scene = new BrainScene().list([]);
+    const made = await bench({ brain: { post: (event) => scene.brain.handle(event) } });
+    const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);
+    const order = async (turn: number, [cluster, operator]: (typeof operators)[number]) => {
+      const aggregateResources = new Map([['cpu', `${turn + 1}`]]);
+      operator.rollup(rollupOf(cluster, [wireNeed(9, { aggregateResources })]));
+      await made.clock.advance(1000);
+      const { items } = scene.tick().brain.ask('needs', { onlyUnmet: false, limit: 9 });
+      return items.map((need) => need.cluster);
+    };
+    expect(await order(0, operators[1]!)).toEqual(['early']);
+    for (let turn = 1; turn < 6; turn++) {
+      expect(await order(turn, operators[(turn + 1) % 2]!)).toEqual(['early', 'late']);
+    }
+  });
+
   it('given a row that goes and comes back within ten minutes, then it keeps its time; later it is new', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2)]);
@@ -343,28 +384,31 @@ describe('a collapse of demand', () => {
     ['no rows', []],
     ['one row of twenty', [wireNeed(0)]],
     ['all rows with nothing in them', zeroed],
-  ])('given %s, then it is held twice, acknowledged, and believed the third time', async (_, needs) => {
-    const made = await reporting();
-    await made.report(20);
-    await made.report(needs);
-    expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
-    await made.report(needs);
-    expect(made.events.slice(-2)).toEqual([
-      { kind: 'demand-held', cluster: 'c1', hasDemand: true },
-      { kind: 'demand-held', cluster: 'c1', hasDemand: true },
-    ]);
-    expect(acked(made.operator)).toBe(3);
-    expect(made.demandOf('c1')).toHaveLength(20);
-    await made.report(needs);
-    expect(made.demandOf('c1')).toHaveLength(needs.length);
-    expect(made.hands.heldRollups()).toEqual([]);
-    expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
-      'rollup-held',
-      'rollup-held',
-      'rollup-shrunk',
-    ]);
-    expect(made.hands.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
-  });
+  ])(
+    '7.6.14: given %s, then it is held twice, acknowledged, and believed the third time',
+    async (_, needs) => {
+      const made = await reporting();
+      await made.report(20);
+      await made.report(needs);
+      expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+      await made.report(needs);
+      expect(made.events.slice(-2)).toEqual([
+        { kind: 'demand-held', cluster: 'c1', hasDemand: true },
+        { kind: 'demand-held', cluster: 'c1', hasDemand: true },
+      ]);
+      expect(acked(made.operator)).toBe(3);
+      expect(made.demandOf('c1')).toHaveLength(20);
+      await made.report(needs);
+      expect(made.demandOf('c1')).toHaveLength(needs.length);
+      expect(made.hands.heldRollups()).toEqual([]);
+      expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
+        'rollup-held',
+        'rollup-held',
+        'rollup-shrunk',
+      ]);
+      expect(made.hands.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
+    },
+  );
 
   it('given the old demand in between, then counting begins again', async () => {
     const made = await reporting();

@@ -148,7 +148,7 @@ describe('actuation', () => {
     expect(scene.ledger('m-0')?.drainSeconds).toBeCloseTo(60, -1);
   });
 
-  it('shows every action, with a bound on those that ended', () => {
+  it('7.6.23: shows every action, with a bound on those that ended', () => {
     const scene = new Scene({ limits: { records: 2 } }).open('c1');
     scene.list(some(4));
     for (let i = 0; i < 3; i++) {
