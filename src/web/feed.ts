@@ -31,6 +31,8 @@ export type ActionOutcome =
   | 'transition_error'
   | 'blob_error'
   | 'provider_error'
+  | 'stock_out'
+  | 'transient'
   | 'stale_state'
   | 'inventory_miss'
   | 'missing_profile';

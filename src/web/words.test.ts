@@ -83,6 +83,11 @@ describe('words of an action', () => {
       { outcome: 'provider_error', message: 'no capacity' },
       'could not buy m-12 for cluster-3: its provider refused (no capacity)',
     ],
+    [
+      { outcome: 'stock_out', message: 'no big in za' },
+      'could not buy m-12 for cluster-3: its provider has none left (no big in za)',
+    ],
+    [{ outcome: 'transient' }, 'could not buy m-12 for cluster-3: its provider is busy or out of reach'],
     [{ outcome: 'no_session' }, 'could not buy m-12 for cluster-3: its cluster is not connected'],
   ])('%o', (change, text) => {
     expect(actionWords({ ...ACTION, ...change }).text).toBe(text);

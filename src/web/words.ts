@@ -114,6 +114,8 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
   transition_error: 'nobody knows how it ended; it will be looked at again',
   blob_error: 'its cluster sent nothing to start it with',
   provider_error: 'its provider refused',
+  stock_out: 'its provider has none left',
+  transient: 'its provider is busy or out of reach',
   stale_state: 'it had moved on by itself',
   inventory_miss: 'its provider no longer has it',
   missing_profile: 'the work it was meant for is gone',

@@ -45,6 +45,23 @@ describe('what a brain notices', () => {
     expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="configure_error"}')).toBe(1);
   });
 
+  it.each([
+    ['stock-out', 'stock_out'],
+    ['transient', 'transient'],
+  ] as const)('one that came to nothing by a %s is counted as that', (kind, outcome) => {
+    const actuation = { ...DEFAULT_BRAIN.actuation, attempts: 1 };
+    const scene = new BrainScene({ actuation })
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.answer('create', { kind, message: 'not now' });
+    scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
+
+    expect(scene.logged('action-failed')).toMatchObject([{ machine: 'm', outcome }]);
+    expect(scene.metric(`action_execute_outcomes_total{kind="Provision",outcome="${outcome}"}`)).toBe(1);
+  });
+
   it('a provider that does not answer is an error, and its return is told', () => {
     const scene = new BrainScene().list(some(1));
     for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.failList();

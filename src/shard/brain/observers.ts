@@ -34,6 +34,8 @@ const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   blob_error: 'blob_error',
   missing_profile: 'blob_error',
   provider_error: 'configure_error',
+  stock_out: 'stock_out',
+  transient: 'transient',
 };
 
 export class Observers {

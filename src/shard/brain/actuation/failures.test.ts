@@ -64,7 +64,7 @@ describe('a transient error', () => {
       scene.find(Speculative);
       if (i < 2) while (scene.calls('create').length === 0) scene.hand.advance(100);
     }
-    expect(scene.ended).toMatchObject([{ outcome: 'provider_error', attempts: 3, message: 'no answer' }]);
+    expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 3, message: 'no answer' }]);
     expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
     expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'back-off' }]);
     expect(scene.decide('Provision', 'm')).toEqual(['held']);
@@ -82,7 +82,7 @@ describe('a transient error', () => {
       scene.fail('get');
       scene.hand.advance(5000);
     }
-    expect(scene.ended).toMatchObject([{ outcome: 'provider_error' }]);
+    expect(scene.ended).toMatchObject([{ outcome: 'transient' }]);
     expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
     scene.find(Idle);
     expect(scene.told).toContain('orphan m p');
@@ -220,6 +220,17 @@ describe('other answers', () => {
     scene.find(Configured, { cluster: 'c7' });
     expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c7', target: null });
     expect(scene.ended).toMatchObject([{ outcome: 'transition_error' }]);
+  });
+
+  it.each([
+    ['disk error', 'provider_error'],
+    ['insufficient capacity: no big in za', 'stock_out'],
+  ])('a machine that is found Failed (%s) has ended its action as %s', (lastError, outcome) => {
+    const scene = sceneWith(Speculative);
+    scene.decide('Provision', 'm');
+    scene.fail('create');
+    scene.find(MachineState.Failed, { lastError });
+    expect(scene.ended).toMatchObject([{ outcome }]);
   });
 
   it('a Configure that is answered with Idle is a race and no error', () => {

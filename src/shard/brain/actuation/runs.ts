@@ -5,6 +5,7 @@ import { type Clock, Command, type Machine, MachineState, type Random } from '..
 import { stampToMetadata } from '../../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
+import { looksSoldOut } from '../../sold-out.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -158,7 +159,7 @@ export class Runs {
       // Somebody else may serve the row meanwhile. Should it have happened after all, a List will bring it to light.
       this.#parts.book.withdraw(task.action.machine, task.before);
       this.#parts.holds.lostSight(task.action.machine, task.message);
-      this.#parts.ended(task, 'provider_error');
+      this.#parts.ended(task, OUTCOMES[failure.kind]);
       return;
     }
     task.stage = 'waiting';
@@ -192,8 +193,9 @@ export class Runs {
     if (isUntouched && failure.kind === 'stock-out') this.#parts.holds.check(machine.id);
     else if (isUntouched && failure.kind === 'permanent') this.#parts.quarantine(machine.id, task.message);
     else if (isUntouched) this.#parts.holds.backOff(machine.id, task.message);
-    const hasFailed = isUntouched || machine.state === MachineState.Failed;
-    this.#parts.ended(task, hasFailed ? 'provider_error' : 'transition_error');
+    if (isUntouched) this.#parts.ended(task, OUTCOMES[failure.kind]);
+    else
+      this.#parts.ended(task, machine.state === MachineState.Failed ? failedAs(machine) : 'transition_error');
   }
 
   #adopt(task: Task, machine: Machine): void {
@@ -222,6 +224,19 @@ export class Runs {
     else book.withdraw(machine, task.before);
     this.#parts.ended(task, outcome);
   }
+}
+
+/** How an action ends that came to nothing. */
+const OUTCOMES: Readonly<Record<Failure['kind'], ActionOutcome>> = {
+  'stock-out': 'stock_out',
+  transient: 'transient',
+  permanent: 'provider_error',
+  'unknown-machine': 'provider_error',
+};
+
+/** The provider took the order and failed. */
+function failedAs({ lastError }: Machine): ActionOutcome {
+  return looksSoldOut(lastError) ? 'stock_out' : 'provider_error';
 }
 
 function messageOf(failure: Failure): string {
