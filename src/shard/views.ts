@@ -250,13 +250,18 @@ export type Answer<Q extends QuestionName> = Questions[Q]['answer'];
 export type Order =
   | { readonly kind: 'freeze'; readonly scope: FreezeScope; readonly who: string; readonly why: string }
   | { readonly kind: 'unfreeze'; readonly id: string; readonly who: string }
-  | { readonly kind: 'retry'; readonly machine: string; readonly who: string }
   | { readonly kind: 'quarantine'; readonly machine: string; readonly who: string; readonly why: string }
-  | { readonly kind: 'forget'; readonly machine: string; readonly who: string }
+  | ({ readonly kind: 'retry' | 'forget'; readonly machine: string } & Signed)
   /** A shrunken List is right. */
-  | { readonly kind: 'accept-list'; readonly provider: string; readonly who: string }
+  | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
   /** A held roll-up is meant, or is wrong however often it comes. */
-  | { readonly kind: 'accept-rollup' | 'refuse-rollup'; readonly cluster: string; readonly who: string };
+  | ({ readonly kind: 'accept-rollup' | 'refuse-rollup'; readonly cluster: string } & Signed);
+
+interface Signed {
+  readonly who: string;
+  /** Left out where nothing was said. */
+  readonly why?: string | undefined;
+}
 
 /** `message` is for people in both cases. */
 export interface OrderResult {

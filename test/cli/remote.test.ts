@@ -284,6 +284,8 @@ describe('telling a shard', () => {
     [['retry', 'gpu/7'], { kind: 'retry', machine: 'gpu/7', who }],
     [['quarantine', 'm-1', '--why', 'w'], { kind: 'quarantine', machine: 'm-1', who, why: 'w' }],
     [['forget', 'm-1'], { kind: 'forget', machine: 'm-1', who }],
+    [['forget', 'm-1', '--why', 'w'], { kind: 'forget', machine: 'm-1', who, why: 'w' }],
+    [['accept', 'list', 'cloud', '--why', 'w'], { kind: 'accept-list', provider: 'cloud', who, why: 'w' }],
     [['accept', 'list', 'cloud'], { kind: 'accept-list', provider: 'cloud', who }],
     [['accept', 'rollup', 'ml'], { kind: 'accept-rollup', cluster: 'ml', who }],
     [['refuse', 'rollup', 'ml'], { kind: 'refuse-rollup', cluster: 'ml', who }],

@@ -94,16 +94,19 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
     case 'unfreeze':
       return { freeze: printable(order.id) };
     case 'quarantine':
-      return { machine: printable(order.machine), why: printable(order.why) };
     case 'retry':
     case 'forget':
-      return { machine: printable(order.machine) };
+      return { machine: printable(order.machine), ...whyOf(order) };
     case 'accept-list':
-      return { provider: printable(order.provider) };
+      return { provider: printable(order.provider), ...whyOf(order) };
     case 'accept-rollup':
     case 'refuse-rollup':
-      return { cluster: printable(order.cluster) };
+      return { cluster: printable(order.cluster), ...whyOf(order) };
   }
+}
+
+function whyOf({ why }: { readonly why?: string | undefined }): { readonly why?: string } {
+  return why === undefined ? {} : { why: printable(why) };
 }
 
 function done(message: string): OrderResult {
