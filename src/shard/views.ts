@@ -254,8 +254,13 @@ export type Order =
   | ({ readonly kind: 'retry' | 'forget'; readonly machine: string } & Signed)
   /** A shrunken List is right. */
   | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
-  /** A held roll-up is meant, or is wrong however often it comes. */
-  | ({ readonly kind: 'accept-rollup' | 'refuse-rollup'; readonly cluster: string } & Signed);
+  | RollupOrder;
+
+/** A held roll-up is meant, or is wrong however often it comes. */
+export type RollupOrder = {
+  readonly kind: 'accept-rollup' | 'refuse-rollup';
+  readonly cluster: string;
+} & Signed;
 
 interface Signed {
   readonly who: string;

@@ -7,6 +7,12 @@ import { MAX_FREEZES } from './freezes.ts';
 
 export function carryOut(state: BrainState, order: Order): OrderResult {
   const result = resultOf(state, order);
+  logOrder(state, order, result);
+  return result;
+}
+
+/** Says who ordered what, and what came of it. */
+export function logOrder({ parts }: BrainState, order: Order, result: OrderResult): void {
   const { kind, who } = order;
   const fields = {
     order: kind,
@@ -15,8 +21,7 @@ export function carryOut(state: BrainState, order: Order): OrderResult {
     isDone: result.isDone,
     message: result.message,
   };
-  state.parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
-  return result;
+  parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
 }
 
 function resultOf(state: BrainState, order: Order): OrderResult {
