@@ -56,6 +56,20 @@ describe('the door of a shard', () => {
     expect(first?.reports?.held).toEqual({ sinceMs: 7, count: 2, rows: 1, knownRows: 9, isRefused: false });
   });
 
+  it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
+    const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
+    const refused = { ...QUIET, cluster: 'c8', problems };
+    const clusters = await door([refused, { ...QUIET, cluster: 'c9' }]).door.ask('clusters', {});
+
+    expect(clusters.map(({ cluster }) => cluster)).toEqual(['c1', 'c2', 'c8']);
+    expect(clusters[2]).toMatchObject({
+      hasSession: false,
+      hasReported: false,
+      needs: 0,
+      reports: { problems: ['needs[0]: no aggregate'] },
+    });
+  });
+
   it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
     const { door: it, orders, said } = door([], ['c1']);
 

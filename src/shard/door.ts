@@ -66,11 +66,25 @@ export class Door implements ShardPort {
 
   #withReports(clusters: readonly ClusterView[]): readonly ClusterView[] {
     const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
-    return clusters.map((cluster) => {
+    const known = clusters.map((cluster) => {
       const report = reports.get(cluster.cluster);
+      reports.delete(cluster.cluster);
       return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
     });
+    const strangers = [...reports.values()].filter(
+      ({ problems, held }) => problems !== null || held !== null,
+    );
+    return [...known, ...strangers.map(strangerView)];
   }
+}
+
+/** A cluster that the brain has never heard of, because nothing that it sent was taken. Somebody has to see to it. */
+function strangerView(report: ReportView): ClusterView {
+  return {
+    ...{ cluster: report.cluster, hasSession: false, hasReported: false },
+    ...{ needs: 0, unmet: 0, machinesByState: {}, costPerHour: 0 },
+    ...{ freeze: null, cannotBind: 'It has no session.', reports: reportsView(report) },
+  };
 }
 
 function remarksOn({ cluster, problems, held }: ReportView): readonly string[] {
