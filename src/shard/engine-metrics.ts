@@ -54,7 +54,7 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
     ),
     seconds(
       'phase1_proposal_duration_seconds',
-      'From the arrival of a proposal at the broker to its answer.',
+      'From the start of a row to its commit, one lane, where rows are timed.',
       MODES.map((mode) => [modes[mode].proposalMs, [['mode', MODE_LABELS[mode]]]]),
     ),
     gauge('phase1_lanes', 'Rows served from the pools at a time in the last cycle.', [sample(lanes)]),
