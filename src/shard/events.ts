@@ -23,6 +23,8 @@ export type CallOutcome =
   | { readonly kind: 'unknown-machine' }
   /** Throttled, unavailable, timed out: nobody knows whether it happened. */
   | { readonly kind: 'transient'; readonly message: string }
+  /** The provider does not let this shard do it: nothing is wrong with the machine. */
+  | { readonly kind: 'denied'; readonly message: string }
   /** Nothing of the kind is to be had now. */
   | { readonly kind: 'stock-out'; readonly message: string }
   /** It will not work however often it is tried. */

@@ -62,6 +62,8 @@ export interface CycleView {
 export interface ProviderView {
   readonly name: string;
   readonly breaker: 'closed' | 'open' | 'half-open';
+  /** Why it lets this shard change nothing, in its own words; '' if it does. */
+  readonly denial: string;
   readonly machines: number;
   /** Calls that wait for their turn. */
   readonly waiting: number;

@@ -48,6 +48,7 @@ const STATUS: Status = {
 const PROVIDER: Status['providers'][number] = {
   name: 'cloud-b',
   breaker: 'closed',
+  denial: '',
   machines: 5,
   waiting: 0,
   hasListed: true,
@@ -181,6 +182,7 @@ describe('other words', () => {
   it.each<[Partial<Status['providers'][number]>, string]>([
     [{}, 'fine'],
     [{ breaker: 'open' }, 'does not answer'],
+    [{ denial: 'who are you' }, 'lets nothing be changed: who are you'],
     [{ hasListed: false }, 'being read'],
     [{ heldLosses: 1 }, '1 machine missing from its list, kept for now'],
     [{ waiting: 3 }, '3 calls waiting'],

@@ -237,7 +237,19 @@ function stateOf(
     hasReported: (cluster) => reported.has(cluster),
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
-  desk.onBreaker((provider, state) => observers.breaker(provider, state));
+  const look = (provider: string): void =>
+    observers.leftAlone(
+      provider,
+      desk.breakerOf(provider) !== 'closed' || desk.permitOf(provider) !== 'closed',
+    );
+  desk.onBreaker((provider, state) => {
+    observers.breaker(provider, state);
+    look(provider);
+  });
+  desk.onPermit((provider, state) => {
+    observers.permit(provider, state, desk.denialOf(provider));
+    look(provider);
+  });
   return {
     ...{
       parts,

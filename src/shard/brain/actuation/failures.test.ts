@@ -301,6 +301,91 @@ describe('a cluster that sends no blob', () => {
   });
 });
 
+describe('a provider that denies what it is told, and answers Gets and Lists', () => {
+  const denied = { kind: 'denied', message: 'who are you' } as const;
+
+  /** Two calls at a time; m-0 and m-1 were denied, m-2 waited for its turn. */
+  function denying(): Scene {
+    const scene = new Scene({ desk: { mutationsPerProvider: 2 } });
+    scene.list([...some(5, Speculative), record('bound', Configured)]);
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    for (let i = 0; i < 2; i++) scene.answer('create', denied);
+    for (let i = 0; i < 2; i++) scene.find(Speculative);
+    return scene;
+  }
+
+  function untilTried(scene: Scene): void {
+    while (scene.desk.permitOf('p') === 'open') scene.hand.advance(100);
+  }
+
+  it('is told nothing more, though it answers; no machine is blamed, and what waited is free for others', () => {
+    const scene = denying();
+    scene.list([]);
+    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.calls()).toEqual([]);
+    expect(scene.ended.map(({ machine, outcome }) => [machine, outcome])).toEqual([
+      ['m-2', 'ctx_canceled'],
+      ['m-0', 'denied'],
+      ['m-1', 'denied'],
+    ]);
+    expect([...scene.actuation.held]).toEqual([]);
+    for (let i = 0; i < 5; i++) expect(scene.ledger(`m-${i}`)).toMatchObject({ target: null, held: true });
+    expect(scene.actuation.holdOf('m-4')?.why).toBe('The provider denies it: who are you');
+    expect(scene.ledger('bound')).toMatchObject({ held: false });
+  });
+
+  it('is tried with one mutation at a time, each with another machine', () => {
+    const scene = denying();
+    untilTried(scene);
+    expect(scene.decide('Provision', 'm-3')).toEqual([]);
+    expect(scene.decide('Provision', 'm-4')).toEqual(['held']);
+    expect(scene.calls('create')).toHaveLength(1);
+    scene.answer('create', denied);
+    scene.find(Speculative);
+    expect(scene.desk.permitOf('p')).toBe('open');
+    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'back-off' }]);
+    untilTried(scene);
+    expect(scene.decide('Provision', 'm-4')).toEqual([]);
+  });
+
+  it('is back as soon as a mutation goes through', () => {
+    const scene = denying();
+    untilTried(scene);
+    scene.decide('Provision', 'm-3');
+    scene.accept('create', Creating);
+    expect(scene.desk.permitOf('p')).toBe('closed');
+    expect(scene.desk.denialOf('p')).toBe('');
+    for (const id of ['m-0', 'm-1']) expect(scene.decide('Provision', id)).toEqual([]);
+    expect(scene.calls('create')).toHaveLength(2);
+  });
+
+  it('is tried with what is to leave, which waits and is given up for now after a few', () => {
+    const scene = denying();
+    scene.decide('Reclaim', 'bound');
+    for (let i = 0; i < 3; i++) {
+      expect(scene.calls('drain')).toEqual([]);
+      while (scene.calls('drain').length === 0) scene.hand.advance(100);
+      scene.answer('drain', denied);
+      scene.find(Configured);
+    }
+    expect(scene.ended.at(-1)).toMatchObject({ machine: 'bound', outcome: 'denied', attempts: 3 });
+    expect(scene.ledger('bound')).toMatchObject({ state: Configured, held: true });
+  });
+
+  it('and then does not answer at all is found out about with a Get', () => {
+    const scene = denying();
+    // Denied twice, it is left alone for longer than one that does not answer for the first time.
+    untilTried(scene);
+    scene.decide('Provision', 'm-3');
+    scene.answer('create', denied);
+    scene.find(Speculative);
+    scene.decide('Reclaim', 'bound');
+    for (let i = 0; i < 5; i++) scene.desk.heard('p', false);
+    while (scene.desk.breakerOf('p') === 'open') scene.hand.advance(100);
+    expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
+  });
+});
+
 describe('a provider that does not answer', () => {
   function silent(): Scene {
     const scene = new Scene({ providers: ['p', 'q'], desk: { breakerFailures: 3 } });

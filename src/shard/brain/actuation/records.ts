@@ -12,6 +12,8 @@ export type ActionOutcome =
   | 'blob_error'
   /** The provider refused for good. */
   | 'provider_error'
+  /** It does not let this shard do it. */
+  | 'denied'
   /** It has nothing of the kind now. */
   | 'stock_out'
   /** It was throttled, out of reach or too slow, however often it was tried. */
