@@ -226,6 +226,7 @@ export const STATUS: StatusView = {
     {
       name: 'metal',
       breaker: 'closed',
+      denial: '',
       machines: 3,
       waiting: 0,
       hasListed: true,
@@ -236,6 +237,7 @@ export const STATUS: StatusView = {
     {
       name: 'cloud',
       breaker: 'open',
+      denial: '',
       machines: 1,
       waiting: 7,
       hasListed: false,

@@ -9,6 +9,7 @@ import {
   MODES,
   type ModeStats,
   type Path,
+  retriesOf,
 } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import type { Regime, ScaleProfile } from '../../src/sim/index.ts';
@@ -207,7 +208,7 @@ function contentionOf(cycles: readonly CycleStats[]): Contention {
       incremental: rounded(conflictFraction(incremental)),
       allOrNothing: rounded(conflictFraction(allOrNothing)),
     },
-    retries: total(({ retries }) => Object.values(retries).reduce((all, count) => all + count, 0)),
+    retries: total((mode) => Object.values(retriesOf(mode)).reduce((all, count) => all + count, 0)),
     displacements: total(({ displacements }) => displacements),
     exhausted: total(({ exhausted }) => exhausted),
   };

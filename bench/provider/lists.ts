@@ -77,7 +77,7 @@ export async function measureLists(machines: number, seed: number): Promise<List
   const thread = threadTo(host);
   const read = (name: string, kind: ListKind) => observe(name, () => thread.read(kind, DECODING));
   try {
-    const idle = await observe('nothing, for the pauses of the machine itself', doNothing);
+    const idle = await observe('nothing, the machine itself', doNothing);
     const lists = [await read('full list, the first', 'full')];
     const heldBytesPerMachine = Math.round(thread.heldBytes / machines);
     lists.push(await read('full list, nothing changed', 'full'));
@@ -89,7 +89,7 @@ export async function measureLists(machines: number, seed: number): Promise<List
     const { messages, megabytes } = lists[0]!;
     if (messages === 1) {
       const asObjects = () => listAsObjects(host, megabytes * 1e6);
-      lists.push(await observe('the same as objects on the main thread', asObjects));
+      lists.push(await observe('as objects on the main thread', asObjects));
     }
     const providerRssMiB = Math.round(await host.memory());
     return {
@@ -137,10 +137,10 @@ export async function measureFleet(providers: number, machinesEach: number): Pro
     sumOf(await Promise.all(threads.map((thread) => thread.read(kind, DECODING))));
   try {
     return [
-      await observe(`${providers} providers, the first, one after the other`, () => inSequence('full')),
-      await observe(`${providers} providers, nothing changed, one after the other`, () => inSequence('full')),
-      await observe(`${providers} providers, nothing changed, side by side`, () => sideBySide('full')),
-      await observe(`${providers} providers, changes, none, side by side`, () => sideBySide('changes')),
+      await observe('the first, one after another', () => inSequence('full')),
+      await observe('no change, one after another', () => inSequence('full')),
+      await observe('no change, side by side', () => sideBySide('full')),
+      await observe('changes, none, side by side', () => sideBySide('changes')),
     ];
   } finally {
     await Promise.all(threads.map((thread) => thread.close()));

@@ -11,6 +11,7 @@ import {
   type TransitionFigures,
 } from './calls.ts';
 import { type ListFigures, type ListsResult, measureFleet, measureLists } from './lists.ts';
+import { listTable, overheadTable, transitionTable } from './tables.ts';
 
 const HELP = `bench provider: Lists, transitions and the cost of a call, over gRPC on loopback
 
@@ -84,31 +85,19 @@ function runPart<K extends keyof Parts>(name: K): Parts[K] {
   return JSON.parse(stdout) as Parts[K];
 }
 
-function show(parts: Partial<Parts>): void {
-  const table = (rows: readonly { readonly name: string }[]) =>
-    console.table(Object.fromEntries(rows.map(({ name, ...figures }) => [name, flat(figures)])));
-  if (parts.lists !== undefined) {
-    const { lists, heldBytesPerMachine, providerRssMiB, providerReadySeconds } = parts.lists;
-    table(lists);
-    console.log(`The list thread keeps ${heldBytesPerMachine} bytes a machine between two lists.`);
-    console.log(`The provider was ready after ${providerReadySeconds} s and takes ${providerRssMiB} MiB.\n`);
+function show({ lists: read, fleet, transitions, overhead }: Partial<Parts>): void {
+  const print = (lines: readonly string[]) => console.log(`${lines.join('\n')}\n`);
+  if (read !== undefined) {
+    const { lists, heldBytesPerMachine, providerRssMiB, providerReadySeconds } = read;
+    print([
+      ...listTable('one provider', lists),
+      `The list thread keeps ${heldBytesPerMachine} bytes a machine between two lists.`,
+      `The provider was ready after ${providerReadySeconds} s and takes ${providerRssMiB} MiB.`,
+    ]);
   }
-  if (parts.fleet !== undefined) table(parts.fleet);
-  if (parts.transitions !== undefined) {
-    table(parts.transitions.map(({ store, ...figures }) => ({ name: `store: ${store}`, ...figures })));
-  }
-  if (parts.overhead !== undefined) table(parts.overhead);
-}
-
-/** Quantiles as columns of their own. */
-function flat(figures: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(figures).flatMap(([key, value]: [string, unknown]) =>
-      typeof value === 'object' && value !== null
-        ? Object.entries(value).map(([inner, figure]) => [`${key} ${inner}`, figure as unknown])
-        : [[key, value]],
-    ),
-  );
+  if (fleet !== undefined) print(listTable(`${PROVIDERS} providers`, fleet));
+  if (transitions !== undefined) print(transitionTable(transitions));
+  if (overhead !== undefined) print(overheadTable(overhead));
 }
 
 const problem = usageProblem();

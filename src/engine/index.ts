@@ -5,5 +5,5 @@ export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './de
 export { decide, Engine, explain } from './decide.ts';
 export type { Histogram } from './histogram.ts';
 export type { Phase, Probe } from './solve.ts';
-export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats, RetryOutcome } from './stats.ts';
-export { conflictFraction, EngineMetrics, MODES } from './stats.ts';
+export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats } from './stats.ts';
+export { conflictFraction, EngineMetrics, MODES, retriesOf } from './stats.ts';

@@ -119,10 +119,7 @@ export class Lanes {
       stats.conflicts += conflicts[i]!;
       stats.displacements += displacements[i]!;
       stats.exhausted += exhausted[i]!;
-      stats.retries.committed += retried[i]!;
-      stats.retries.conflict += conflicts[i]!;
-      stats.retries.displaced += displacements[i]!;
-      stats.retries.exhausted += exhausted[i]!;
+      stats.recommits += retried[i]!;
     }
   }
 }

@@ -4,7 +4,7 @@ import { fleetOf } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { Engine } from './decide.ts';
 import { Histogram } from './histogram.ts';
-import { CycleStats, conflictFraction, EngineMetrics } from './stats.ts';
+import { CycleStats, conflictFraction, EngineMetrics, retriesOf } from './stats.ts';
 
 /** A clock that goes on by one millisecond whenever somebody looks at it. */
 function ticking(): () => number {
@@ -107,7 +107,7 @@ describe('sums over cycles', () => {
     for (const conflicts of [1, 2]) {
       const stats = new CycleStats();
       Object.assign(stats.modes.incremental, { proposals: 10, commits: 8, conflicts, displacements: 1 });
-      stats.modes.incremental.retries.committed = conflicts;
+      stats.modes.incremental.recommits = conflicts;
       stats.modes.allOrNothing.exhausted = 1;
       stats.modes.allOrNothing.proposalMs.add(0.5);
       stats.lanes = 4;
@@ -115,7 +115,7 @@ describe('sums over cycles', () => {
     }
     const { incremental, allOrNothing } = metrics.modes;
     expect(incremental).toMatchObject({ proposals: 20, commits: 16, conflicts: 3, displacements: 2 });
-    expect(incremental.retries).toEqual({ committed: 3, conflict: 0, displaced: 0, exhausted: 0 });
+    expect(retriesOf(incremental)).toEqual({ committed: 3, conflict: 3, displaced: 2, exhausted: 0 });
     expect(allOrNothing).toMatchObject({ exhausted: 2, proposalMs: { count: 2, sum: 1 } });
     expect(conflictFraction(incremental)).toBe(3 / 16);
     expect(metrics.lanes).toBe(4);

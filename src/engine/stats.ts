@@ -11,9 +11,8 @@ export type Clock = () => number;
 export type Mode = 'incremental' | 'allOrNothing';
 export const MODES: readonly Mode[] = ['incremental', 'allOrNothing'];
 
-/** What became of a row that was solved again. */
-export type RetryOutcome = 'committed' | 'conflict' | 'displaced' | 'exhausted';
-const RETRY_OUTCOMES: readonly RetryOutcome[] = ['committed', 'conflict', 'displaced', 'exhausted'];
+/** Rows that were solved again, by what became of them. */
+export type Retries = Readonly<Record<'committed' | 'conflict' | 'displaced' | 'exhausted', number>>;
 
 /** Parts of a cycle by name, in the order they end. */
 const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'];
@@ -40,7 +39,8 @@ export interface ModeStats {
   commits: number;
   /** Proposals refused because what they had read had changed. */
   conflicts: number;
-  readonly retries: Record<RetryOutcome, number>;
+  /** Of the commits: those of rows that were solved again. */
+  recommits: number;
   /** Commits taken back in favour of a row of better rank. */
   displacements: number;
   /** Rows that spent their retries and were settled at the barrier. */
@@ -59,7 +59,7 @@ function noProposals(): ModeStats {
     proposals: 0,
     commits: 0,
     conflicts: 0,
-    retries: byName(RETRY_OUTCOMES, () => 0),
+    recommits: 0,
     displacements: 0,
     exhausted: 0,
     proposalMs: new Histogram(),
@@ -69,6 +69,11 @@ function noProposals(): ModeStats {
 /** Conflicts for each commit; 0 where nothing was committed and nothing conflicted. */
 export function conflictFraction({ commits, conflicts }: ModeStats): number {
   return conflicts === 0 ? 0 : conflicts / Math.max(1, commits);
+}
+
+/** Whoever was refused or displaced is solved again, until its retries are spent. */
+export function retriesOf({ recommits, conflicts, displacements, exhausted }: ModeStats): Retries {
+  return { committed: recommits, conflict: conflicts, displaced: displacements, exhausted };
 }
 
 /** One cycle. Filled while it runs, and not touched afterwards. */
@@ -190,7 +195,7 @@ function addMode(sum: ModeStats, more: ModeStats): void {
   sum.proposals += more.proposals;
   sum.commits += more.commits;
   sum.conflicts += more.conflicts;
-  for (const outcome of RETRY_OUTCOMES) sum.retries[outcome] += more.retries[outcome];
+  sum.recommits += more.recommits;
   sum.displacements += more.displacements;
   sum.exhausted += more.exhausted;
   sum.proposalMs.addAll(more.proposalMs);

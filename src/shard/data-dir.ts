@@ -4,7 +4,7 @@
 //
 // A directory that is new may be that of a new shard or of one that has lost its volume; nobody can tell before machines
 // are listed. So it does not begin at 1, where all marks of a former life would be in the way, but at the microsecond of
-// the clock: above every count of starts, and above every earlier loss. docs/adr/0030-a-new-directory-begins-at-the-clock.md
+// the clock: above every count of starts, and above every earlier loss. docs/adr/0028-a-new-directory-begins-at-the-clock.md
 
 import { randomInt } from 'node:crypto';
 import {

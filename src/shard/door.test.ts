@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { BrainScene } from '../../test/shard/brain-scene.ts';
 import { Door } from './door.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
-import type { Order, ShardPort } from './views.ts';
+import type { BrainPort } from './inline-brain.ts';
+import type { Order } from './views.ts';
 
 function door(reports: readonly ReportView[], held: readonly string[] = []) {
-  const { brain } = new BrainScene().open('c1', 'c2');
+  const scene = new BrainScene().open('c1', 'c2');
+  const { brain } = scene;
   const orders: Order[] = [];
-  const port: ShardPort = {
+  const port: BrainPort = {
+    post: (event) => brain.handle(event),
     ask: async (name, ask) => brain.ask(name, ask),
     order: async (order) => {
       orders.push(order);
@@ -21,7 +24,7 @@ function door(reports: readonly ReportView[], held: readonly string[] = []) {
     acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
     refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
   };
-  return { door: new Door(port, hands), orders, said };
+  return { door: new Door(port, hands), orders, said, scene };
 }
 
 const QUIET: ReportView = {
@@ -53,6 +56,20 @@ describe('the door of a shard', () => {
     expect(first?.reports?.held).toEqual({ sinceMs: 7, count: 2, rows: 1, knownRows: 9, isRefused: false });
   });
 
+  it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
+    const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
+    const refused = { ...QUIET, cluster: 'c8', problems };
+    const clusters = await door([refused, { ...QUIET, cluster: 'c9' }]).door.ask('clusters', {});
+
+    expect(clusters.map(({ cluster }) => cluster)).toEqual(['c1', 'c2', 'c8']);
+    expect(clusters[2]).toMatchObject({
+      hasSession: false,
+      hasReported: false,
+      needs: 0,
+      reports: { problems: ['needs[0]: no aggregate'] },
+    });
+  });
+
   it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
     const { door: it, orders, said } = door([], ['c1']);
 
@@ -70,5 +87,17 @@ describe('the door of a shard', () => {
 
     expect(said).toEqual(['accept c1', 'refuse c1', 'accept c2']);
     expect(orders.map(({ kind }) => kind)).toEqual(['retry']);
+  });
+
+  it('has orders about roll-ups logged like all others, with who gave them and what came of it', async () => {
+    const { door: it, scene } = door([], ['c1']);
+
+    await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved' });
+    await it.order({ kind: 'refuse-rollup', cluster: 'c2', who: 'bob' });
+
+    expect(scene.logged('order')).toMatchObject([
+      { order: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved', isDone: true },
+      { order: 'refuse-rollup', cluster: 'c2', who: 'bob', isDone: false },
+    ]);
   });
 });

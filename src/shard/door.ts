@@ -4,6 +4,7 @@
 import { type Problem, printable } from '../model/index.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
 import type { Hands } from './hands/hands.ts';
+import type { BrainPort } from './inline-brain.ts';
 import type {
   Answer,
   ClusterView,
@@ -14,14 +15,15 @@ import type {
   QuestionName,
   Questions,
   ReportsView,
+  RollupOrder,
   ShardPort,
 } from './views.ts';
 
 export class Door implements ShardPort {
-  readonly #brain: ShardPort;
+  readonly #brain: BrainPort;
   readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
 
-  constructor(brain: ShardPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+  constructor(brain: BrainPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
     this.#brain = brain;
     this.#hands = hands;
   }
@@ -34,16 +36,18 @@ export class Door implements ShardPort {
   }
 
   async order(order: Order): Promise<OrderResult> {
-    if (order.kind === 'accept-rollup') return this.#heldOrder(order.cluster, true);
-    if (order.kind === 'refuse-rollup') return this.#heldOrder(order.cluster, false);
-    return this.#brain.order(order);
+    if (order.kind !== 'accept-rollup' && order.kind !== 'refuse-rollup') return this.#brain.order(order);
+    const result = await this.#heldOrder(order);
+    this.#brain.post({ kind: 'ordered', order, result });
+    return result;
   }
 
   listen(listener: (news: News) => void): () => void {
     return this.#brain.listen(listener);
   }
 
-  async #heldOrder(cluster: string, isMeant: boolean): Promise<OrderResult> {
+  async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
+    const isMeant = kind === 'accept-rollup';
     const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
     if (!isDone) return { isDone, message: `No roll-up of ${cluster} is held.` };
     const message = isMeant
@@ -62,11 +66,25 @@ export class Door implements ShardPort {
 
   #withReports(clusters: readonly ClusterView[]): readonly ClusterView[] {
     const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
-    return clusters.map((cluster) => {
+    const known = clusters.map((cluster) => {
       const report = reports.get(cluster.cluster);
+      reports.delete(cluster.cluster);
       return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
     });
+    const strangers = [...reports.values()].filter(
+      ({ problems, held }) => problems !== null || held !== null,
+    );
+    return [...known, ...strangers.map(strangerView)];
   }
+}
+
+/** A cluster that the brain has never heard of, because nothing that it sent was taken. Somebody has to see to it. */
+function strangerView(report: ReportView): ClusterView {
+  return {
+    ...{ cluster: report.cluster, hasSession: false, hasReported: false },
+    ...{ needs: 0, unmet: 0, machinesByState: {}, costPerHour: 0 },
+    ...{ freeze: null, cannotBind: 'It has no session.', reports: reportsView(report) },
+  };
 }
 
 function remarksOn({ cluster, problems, held }: ReportView): readonly string[] {

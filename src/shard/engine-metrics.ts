@@ -1,7 +1,14 @@
 // What the engine counted, under the names of docs/metrics.md. The engine keeps plain numbers in milliseconds; here they
 // get names and seconds, and only when somebody asks.
 
-import { conflictFraction, type EngineMetrics, type Histogram, MODES, type Mode } from '../engine/index.ts';
+import {
+  conflictFraction,
+  type EngineMetrics,
+  type Histogram,
+  MODES,
+  type Mode,
+  retriesOf,
+} from '../engine/index.ts';
 import { type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
 
 const PREFIX = 'bigfleet_shard_';
@@ -32,7 +39,7 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
       'phase1_occ_retries_total',
       'Rows solved again by what became of it.',
       MODES.flatMap((mode) =>
-        Object.entries(modes[mode].retries).map(([outcome, count]) =>
+        Object.entries(retriesOf(modes[mode])).map(([outcome, count]) =>
           sample(count, ['mode', MODE_LABELS[mode]], ['outcome', outcome]),
         ),
       ),
@@ -47,7 +54,7 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
     ),
     seconds(
       'phase1_proposal_duration_seconds',
-      'From the arrival of a proposal at the broker to its answer.',
+      'From the start of a row to its commit, one lane, where rows are timed.',
       MODES.map((mode) => [modes[mode].proposalMs, [['mode', MODE_LABELS[mode]]]]),
     ),
     gauge('phase1_lanes', 'Rows served from the pools at a time in the last cycle.', [sample(lanes)]),

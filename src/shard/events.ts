@@ -3,6 +3,7 @@
 import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
 import type { AvailableCapacityUpdate, NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { OrderResult, RollupOrder } from './views.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -22,6 +23,8 @@ export type CallOutcome =
   | { readonly kind: 'unknown-machine' }
   /** Throttled, unavailable, timed out: nobody knows whether it happened. */
   | { readonly kind: 'transient'; readonly message: string }
+  /** The provider does not let this shard do it: nothing is wrong with the machine. */
+  | { readonly kind: 'denied'; readonly message: string }
   /** Nothing of the kind is to be had now. */
   | { readonly kind: 'stock-out'; readonly message: string }
   /** It will not work however often it is tried. */
@@ -76,7 +79,9 @@ export type BrainEvent =
    * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
    * or all it has would be taken for excess.
    */
-  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean };
+  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
+  /** An order that the hands have carried out or refused: the brain logs it and writes it down with all others. */
+  | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 
 export type Effect =
   | {

@@ -75,8 +75,10 @@ describe('a brain on the thread of its hands', () => {
 
     brain.kill();
     brain.post({ kind: 'demand', cluster: 'c1', needs: [] });
+    const ordered = await brain.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'late' });
     await clock.advance(60_000);
 
+    expect(ordered).toEqual({ isDone: false, message: 'The shard is gone.' });
     expect(effects).toHaveLength(length);
     expect([...store.machines.load()]).toEqual(facts);
   });

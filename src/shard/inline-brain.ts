@@ -50,6 +50,7 @@ export class InlineBrain implements BrainPort {
   }
 
   order(order: Order): Promise<OrderResult> {
+    if (!this.#isAlive) return Promise.resolve({ isDone: false, message: 'The shard is gone.' });
     return Promise.resolve(this.brain.order(order));
   }
 

@@ -62,6 +62,8 @@ export interface CycleView {
 export interface ProviderView {
   readonly name: string;
   readonly breaker: 'closed' | 'open' | 'half-open';
+  /** Why it lets this shard change nothing, in its own words; '' if it does. */
+  readonly denial: string;
   readonly machines: number;
   /** Calls that wait for their turn. */
   readonly waiting: number;
@@ -250,13 +252,23 @@ export type Answer<Q extends QuestionName> = Questions[Q]['answer'];
 export type Order =
   | { readonly kind: 'freeze'; readonly scope: FreezeScope; readonly who: string; readonly why: string }
   | { readonly kind: 'unfreeze'; readonly id: string; readonly who: string }
-  | { readonly kind: 'retry'; readonly machine: string; readonly who: string }
   | { readonly kind: 'quarantine'; readonly machine: string; readonly who: string; readonly why: string }
-  | { readonly kind: 'forget'; readonly machine: string; readonly who: string }
+  | ({ readonly kind: 'retry' | 'forget'; readonly machine: string } & Signed)
   /** A shrunken List is right. */
-  | { readonly kind: 'accept-list'; readonly provider: string; readonly who: string }
-  /** A held roll-up is meant, or is wrong however often it comes. */
-  | { readonly kind: 'accept-rollup' | 'refuse-rollup'; readonly cluster: string; readonly who: string };
+  | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
+  | RollupOrder;
+
+/** A held roll-up is meant, or is wrong however often it comes. */
+export type RollupOrder = {
+  readonly kind: 'accept-rollup' | 'refuse-rollup';
+  readonly cluster: string;
+} & Signed;
+
+interface Signed {
+  readonly who: string;
+  /** Left out where nothing was said. */
+  readonly why?: string | undefined;
+}
 
 /** `message` is for people in both cases. */
 export interface OrderResult {

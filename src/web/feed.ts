@@ -31,6 +31,9 @@ export type ActionOutcome =
   | 'transition_error'
   | 'blob_error'
   | 'provider_error'
+  | 'denied'
+  | 'stock_out'
+  | 'transient'
   | 'stale_state'
   | 'inventory_miss'
   | 'missing_profile';
@@ -62,6 +65,7 @@ export interface Action {
 interface Provider {
   readonly name: string;
   readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly denial: string;
   readonly machines: number;
   readonly waiting: number;
   readonly hasListed: boolean;

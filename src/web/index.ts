@@ -22,6 +22,7 @@ export {
   actionWords,
   headline,
   heldBackWords,
+  isInTrouble,
   logWords,
   machinesIn,
   missingWords,

@@ -25,6 +25,7 @@ const STATUS: Status = {
     {
       name: 'cloud',
       breaker: 'open',
+      denial: '',
       machines: 1010,
       waiting: 0,
       hasListed: true,

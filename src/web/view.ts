@@ -18,6 +18,7 @@ import { isFrozen, type Live } from './live.ts';
 import {
   actionWords,
   headline,
+  isInTrouble,
   machinesIn,
   missingWords,
   providerWords,
@@ -227,7 +228,7 @@ function providerRows({ providers }: Status): readonly Tree[] {
     row(
       provider.name,
       counted(provider.machines, 'machine'),
-      element('span', { class: provider.breaker === 'closed' ? '' : 'failed' }, providerWords(provider)),
+      element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerWords(provider)),
     ),
   );
 }

@@ -48,6 +48,7 @@ const STATUS: Status = {
 const PROVIDER: Status['providers'][number] = {
   name: 'cloud-b',
   breaker: 'closed',
+  denial: '',
   machines: 5,
   waiting: 0,
   hasListed: true,
@@ -83,6 +84,11 @@ describe('words of an action', () => {
       { outcome: 'provider_error', message: 'no capacity' },
       'could not buy m-12 for cluster-3: its provider refused (no capacity)',
     ],
+    [
+      { outcome: 'stock_out', message: 'no big in za' },
+      'could not buy m-12 for cluster-3: its provider has none left (no big in za)',
+    ],
+    [{ outcome: 'transient' }, 'could not buy m-12 for cluster-3: its provider is busy or out of reach'],
     [{ outcome: 'no_session' }, 'could not buy m-12 for cluster-3: its cluster is not connected'],
   ])('%o', (change, text) => {
     expect(actionWords({ ...ACTION, ...change }).text).toBe(text);
@@ -176,6 +182,7 @@ describe('other words', () => {
   it.each<[Partial<Status['providers'][number]>, string]>([
     [{}, 'fine'],
     [{ breaker: 'open' }, 'does not answer'],
+    [{ denial: 'who are you' }, 'lets nothing be changed: who are you'],
     [{ hasListed: false }, 'being read'],
     [{ heldLosses: 1 }, '1 machine missing from its list, kept for now'],
     [{ waiting: 3 }, '3 calls waiting'],

@@ -114,6 +114,9 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
   transition_error: 'nobody knows how it ended; it will be looked at again',
   blob_error: 'its cluster sent nothing to start it with',
   provider_error: 'its provider refused',
+  denied: 'its provider does not let this shard do it',
+  stock_out: 'its provider has none left',
+  transient: 'its provider is busy or out of reach',
   stale_state: 'it had moved on by itself',
   inventory_miss: 'its provider no longer has it',
   missing_profile: 'the work it was meant for is gone',
@@ -199,8 +202,14 @@ export function logWords(event: string, fields: Readonly<Record<string, unknown>
 
 const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
 
+/** Whether nothing can be got from a provider now. */
+export function isInTrouble({ breaker, denial }: Status['providers'][number]): boolean {
+  return breaker !== 'closed' || denial !== '';
+}
+
 export function providerWords(provider: Status['providers'][number]): string {
   if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;
+  if (provider.denial !== '') return `lets nothing be changed: ${provider.denial}`;
   if (!provider.hasListed) return 'being read';
   if (provider.heldLosses > 0)
     return `${counted(provider.heldLosses, 'machine')} missing from its list, kept for now`;

@@ -141,6 +141,15 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
   });
 
+  it('a provider that lets the shard change nothing says why', async () => {
+    const { shard, run } = await served();
+    const [metal] = STATUS.providers;
+    Object.assign(shard.answers, {
+      status: () => ({ ...STATUS, providers: [{ ...metal!, denial: 'who are you' }] }),
+    });
+    expect(await run('get', 'providers')).toContain('lets nothing be changed: who are you');
+  });
+
   it('given a shard of nothing, then it says so', async () => {
     const { shard, run } = await served();
     const nothing = { items: [], total: 0 };
@@ -284,6 +293,8 @@ describe('telling a shard', () => {
     [['retry', 'gpu/7'], { kind: 'retry', machine: 'gpu/7', who }],
     [['quarantine', 'm-1', '--why', 'w'], { kind: 'quarantine', machine: 'm-1', who, why: 'w' }],
     [['forget', 'm-1'], { kind: 'forget', machine: 'm-1', who }],
+    [['forget', 'm-1', '--why', 'w'], { kind: 'forget', machine: 'm-1', who, why: 'w' }],
+    [['accept', 'list', 'cloud', '--why', 'w'], { kind: 'accept-list', provider: 'cloud', who, why: 'w' }],
     [['accept', 'list', 'cloud'], { kind: 'accept-list', provider: 'cloud', who }],
     [['accept', 'rollup', 'ml'], { kind: 'accept-rollup', cluster: 'ml', who }],
     [['refuse', 'rollup', 'ml'], { kind: 'refuse-rollup', cluster: 'ml', who }],

@@ -2,7 +2,7 @@
 // is gone.
 
 import { Command } from 'commander';
-import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
+import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
 import { order } from './order.ts';
 
 export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
@@ -42,7 +42,8 @@ function heldCommand(
   const command = new Command(noun).description(summary).argument(`<${whose}>`, `of which ${whose}`);
   return addOrderFlags(command)
     .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
-    .action(async (name: string, flags: OrderFlags) => {
-      await order(path(encodeURIComponent(name)), {}, flags, io);
+    .option(...WHY)
+    .action(async (name: string, flags: OrderFlags & { readonly why?: string }) => {
+      await order(path(encodeURIComponent(name)), { why: flags.why }, flags, io);
     });
 }

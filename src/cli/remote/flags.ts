@@ -46,6 +46,9 @@ export function addOrderFlags(command: Command): Command {
   return addShardFlags(command).addOption(who.default(whoAmI()));
 }
 
+/** Of orders that need none. */
+export const WHY = ['--why <text>', 'the reason; it is logged'] as const;
+
 export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardClient {
   const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
   // A shard that has TLS files serves its API with them too.

@@ -1,14 +1,14 @@
 // `bigfleet retry`, `quarantine` and `forget`: what an operator does about single machines.
 
 import { Command } from 'commander';
-import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
+import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
 import { order } from './order.ts';
 
 type MachineFlags = OrderFlags & { readonly why?: string };
 
 export function retryCommand(io: RemoteIo = PROCESS_IO): Command {
   const summary = 'clear what keeps a machine out (back-off, quarantine) and try it again';
-  return machineCommand('retry', summary, '  bigfleet retry m-17', io);
+  return machineCommand('retry', summary, '  bigfleet retry m-17', io).option(...WHY);
 }
 
 export function quarantineCommand(io: RemoteIo = PROCESS_IO): Command {
@@ -24,7 +24,7 @@ export function forgetCommand(io: RemoteIo = PROCESS_IO): Command {
   const summary = 'hide a machine that is Failed at its provider';
   const examples = `  bigfleet forget m-17
   bigfleet get machines --forgotten               shows it all the same`;
-  return machineCommand('forget', summary, examples, io);
+  return machineCommand('forget', summary, examples, io).option(...WHY);
 }
 
 function machineCommand(verb: string, summary: string, examples: string, io: RemoteIo): Command {

@@ -43,8 +43,9 @@ function rowOf(provider: ProviderView, { nowMs }: Look): readonly Cell[] {
   ];
 }
 
-export function notesOf({ hasListed, lastError, heldLosses }: ProviderView): readonly string[] {
+export function notesOf({ denial, hasListed, lastError, heldLosses }: ProviderView): readonly string[] {
   return [
+    denial === '' ? '' : `lets nothing be changed: ${denial}`,
     hasListed ? '' : 'not read yet',
     heldLosses === 0 ? '' : `${count(heldLosses)} machines missing from its List are kept`,
     lastError,

@@ -9,6 +9,7 @@ import {
   counted,
   headline,
   isFrozen,
+  isInTrouble,
   type Live,
   type Mood,
   machinesIn,
@@ -162,7 +163,7 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
     ...providers.map(
       (provider): Line => [
         piece(padCut(provider.name, LABEL)),
-        piece(providerWords(provider), provider.breaker === 'closed' ? undefined : 'red'),
+        piece(providerWords(provider), isInTrouble(provider) ? 'red' : undefined),
         piece(`, ${counted(provider.machines, 'machine')}`, 'dim'),
       ],
     ),
@@ -175,7 +176,7 @@ function padCut(text: string, width: number): string {
 }
 
 function byTrouble(a: Status['providers'][number], b: Status['providers'][number]): number {
-  return Number(a.breaker === 'closed') - Number(b.breaker === 'closed');
+  return Number(isInTrouble(b)) - Number(isInTrouble(a));
 }
 
 function supplyLine(

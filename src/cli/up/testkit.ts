@@ -46,6 +46,7 @@ export const STATUS: StatusView = {
   providers: ['metal', 'cloud'].map((name) => ({
     name,
     breaker: 'closed',
+    denial: '',
     machines: 1325,
     waiting: 0,
     hasListed: true,

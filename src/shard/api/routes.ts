@@ -178,19 +178,23 @@ function freeze(_name: string, words: Words): Order {
 }
 
 function machineOrder(kind: 'retry' | 'forget') {
-  return (machine: string, words: Words): Order => ({ kind, machine, who: words.needed('who') });
+  return (machine: string, words: Words): Order => ({ kind, machine, ...signed(words) });
 }
 
 function quarantine(machine: string, words: Words): Order {
   return { kind: 'quarantine', machine, who: words.needed('who'), why: words.text('why') ?? '' };
 }
 
+function signed(words: Words) {
+  return { who: words.needed('who'), why: words.text('why') };
+}
+
 function acceptList(provider: string, words: Words): Order {
-  return { kind: 'accept-list', provider, who: words.needed('who') };
+  return { kind: 'accept-list', provider, ...signed(words) };
 }
 
 function rollupOrder(kind: 'accept-rollup' | 'refuse-rollup') {
-  return (cluster: string, words: Words): Order => ({ kind, cluster, who: words.needed('who') });
+  return (cluster: string, words: Words): Order => ({ kind, cluster, ...signed(words) });
 }
 
 async function hasMachine(port: ShardPort, id: string): Promise<boolean> {

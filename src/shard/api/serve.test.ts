@@ -192,7 +192,12 @@ describe('ordering', () => {
       { ...WHO, why: 'w' },
       { kind: 'quarantine', machine: 'm-1', ...WHO, why: 'w' },
     ],
-    ['POST', '/v1/machines/m-1/forget', { ...WHO, why: 'w' }, { kind: 'forget', machine: 'm-1', ...WHO }],
+    [
+      'POST',
+      '/v1/machines/m-1/forget',
+      { ...WHO, why: 'w' },
+      { kind: 'forget', machine: 'm-1', ...WHO, why: 'w' },
+    ],
     ['POST', '/v1/providers/cloud/accept-list', WHO, { kind: 'accept-list', provider: 'cloud', ...WHO }],
     ['POST', '/v1/clusters/ml/accept-rollup', WHO, { kind: 'accept-rollup', cluster: 'ml', ...WHO }],
     ['POST', '/v1/clusters/ml/refuse-rollup', WHO, { kind: 'refuse-rollup', cluster: 'ml', ...WHO }],

@@ -23,7 +23,7 @@ import { Profiles } from './need-names.ts';
 import { NodeNews } from './node-news.ts';
 import { Observers } from './observers.ts';
 import type { BrainOptions, BrainStore } from './options.ts';
-import { carryOut } from './orders.ts';
+import { carryOut, logOrder } from './orders.ts';
 import { Rails } from './rails.ts';
 import { Reconcile } from './reconcile/reconcile.ts';
 import { Shortfalls } from './shortfalls.ts';
@@ -120,6 +120,9 @@ export class Brain {
       case 'demand-held':
         // Without the demand itself, all that the cluster has would be taken for excess.
         if (event.hasDemand) this.#cycles.reported(event.cluster);
+        break;
+      case 'ordered':
+        logOrder(this.#state, event.order, event.result);
         break;
     }
   }
@@ -234,7 +237,19 @@ function stateOf(
     hasReported: (cluster) => reported.has(cluster),
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
-  desk.onBreaker((provider, state) => observers.breaker(provider, state));
+  const look = (provider: string): void =>
+    observers.leftAlone(
+      provider,
+      desk.breakerOf(provider) !== 'closed' || desk.permitOf(provider) !== 'closed',
+    );
+  desk.onBreaker((provider, state) => {
+    observers.breaker(provider, state);
+    look(provider);
+  });
+  desk.onPermit((provider, state) => {
+    observers.permit(provider, state, desk.denialOf(provider));
+    look(provider);
+  });
   return {
     ...{
       parts,

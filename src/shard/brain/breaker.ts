@@ -1,4 +1,4 @@
-// The circuit breaker of one provider. Open: nothing is called, because it would only wait for its own timeout.
+// A circuit breaker of one provider. Open: nothing is called, because it would only wait for its own timeout.
 // Half-open: one call finds out. Any answer closes it, a refusal too: it is about reaching the provider, not about what
 // it says.
 

@@ -1,6 +1,6 @@
 // The desk where calls to providers are handed in. It keeps the pools: so many mutations of the shard and of each
-// provider at a time, so many Gets beside them, none while the provider's breaker is open. It also keeps the order of
-// things: a reading says something about a machine only if it began after the machine's last mutation had ended.
+// provider at a time, so many Gets beside them, none while the provider's breaker is open, and no mutations while the
+// provider denies them. It also keeps the order of things: a reading says something about a machine only if it began after the machine's last mutation had ended.
 
 import type { Clock, Random } from '../../model/index.ts';
 import type { CallOutcome, Effect, ProviderRequest } from '../events.ts';
@@ -52,9 +52,15 @@ interface Lane {
   readonly mutations: Set<Call>;
   readonly gets: Set<Call>;
   readonly breaker: Breaker;
+  /** Opens when the provider denies a mutation, and only a mutation closes it: whoever may read may not always write. */
+  readonly permit: Breaker;
+  /** What it said; '' while it denies nothing. */
+  denial: string;
   mutating: number;
   getting: number;
 }
+
+type BreakerListener = (provider: string, state: BreakerState) => void;
 
 interface InFlight {
   readonly call: Call;
@@ -65,7 +71,8 @@ export class Desk {
   readonly #parts: DeskParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #inFlight = new Map<number, InFlight>();
-  readonly #breakerListeners: ((provider: string, state: BreakerState) => void)[] = [];
+  readonly #breakerListeners: BreakerListener[] = [];
+  readonly #permitListeners: BreakerListener[] = [];
   /** By machine: when its last mutation ended, kept while a reading that began before is under way. */
   readonly #mutated = new Map<string, number>();
   /** Readings under way, the oldest first. */
@@ -79,12 +86,26 @@ export class Desk {
     this.#parts = parts;
   }
 
-  onBreaker(listener: (provider: string, state: BreakerState) => void): void {
+  onBreaker(listener: BreakerListener): void {
     this.#breakerListeners.push(listener);
+  }
+
+  /** Tells when a provider denies mutations (open), when one may be tried again, and when it lets them through. */
+  onPermit(listener: BreakerListener): void {
+    this.#permitListeners.push(listener);
   }
 
   breakerOf(provider: string): BreakerState {
     return this.#laneOf(provider).breaker.state;
+  }
+
+  permitOf(provider: string): BreakerState {
+    return this.#laneOf(provider).permit.state;
+  }
+
+  /** Why the provider lets this shard change nothing; '' if it does. */
+  denialOf(provider: string): string {
+    return this.#laneOf(provider).denial;
   }
 
   /** Calls that wait for their turn. */
@@ -131,7 +152,9 @@ export class Desk {
       this.#mutated.delete(call.machine);
       this.#mutated.set(call.machine, ++this.#order);
     }
-    this.heard(call.provider, outcome.kind !== 'transient');
+    if (!isReading) heardPermit(lane, outcome);
+    const isAnswer = outcome.kind !== 'transient' && !(isReading && outcome.kind === 'denied');
+    this.heard(call.provider, isAnswer);
     call.ended(outcome, began);
     // Not earlier: who reads the answer has to know whether it is current.
     if (isReading) this.readingEnded(began);
@@ -182,7 +205,7 @@ export class Desk {
       lane.urgent.size + lane.mutations.size > 0 &&
       lane.mutating < mutationsPerProvider &&
       this.#mutating < mutations &&
-      this.#mayCall(lane)
+      this.#mayMutate(lane)
     ) {
       lane.mutating++;
       this.#mutating++;
@@ -193,6 +216,11 @@ export class Desk {
   #mayCall({ breaker, mutating, getting }: Lane): boolean {
     if (this.#isStopped || breaker.state === 'open') return false;
     return breaker.state === 'closed' || mutating + getting === 0;
+  }
+
+  #mayMutate(lane: Lane): boolean {
+    const { state } = lane.permit;
+    return state !== 'open' && (state === 'closed' || lane.mutating === 0) && this.#mayCall(lane);
   }
 
   #make(call: Call): void {
@@ -208,22 +236,34 @@ export class Desk {
     const known = this.#lanes.get(provider);
     if (known !== undefined) return known;
     const { clock, random, limits } = this.#parts;
+    const backoff = limits.breaker;
     const breaker = new Breaker({
-      clock,
-      random,
-      failures: limits.breakerFailures,
-      backoff: limits.breaker,
-      onChange: (state) => this.#breakerChanged(provider, state),
+      ...{ clock, random, backoff, failures: limits.breakerFailures },
+      onChange: (state) => this.#changed(this.#breakerListeners, provider, state),
+    });
+    const permit = new Breaker({
+      ...{ clock, random, backoff, failures: 1 },
+      onChange: (state) => this.#changed(this.#permitListeners, provider, state),
     });
     const queues = { urgent: new Set<Call>(), mutations: new Set<Call>(), gets: new Set<Call>() };
-    const lane: Lane = { ...queues, breaker, mutating: 0, getting: 0 };
+    const lane: Lane = { ...queues, breaker, permit, denial: '', mutating: 0, getting: 0 };
     this.#lanes.set(provider, lane);
     return lane;
   }
 
-  #breakerChanged(provider: string, state: BreakerState): void {
-    for (const listener of this.#breakerListeners) listener(provider, state);
+  #changed(listeners: readonly BreakerListener[], provider: string, state: BreakerState): void {
+    for (const listener of listeners) listener(provider, state);
     if (state !== 'open') this.#pump(this.#laneOf(provider));
+  }
+}
+
+function heardPermit(lane: Lane, outcome: CallOutcome): void {
+  if (outcome.kind === 'denied') {
+    lane.denial = outcome.message;
+    lane.permit.failed();
+  } else if (outcome.kind !== 'transient') {
+    lane.denial = '';
+    lane.permit.answered();
   }
 }
 

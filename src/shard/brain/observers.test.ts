@@ -45,6 +45,23 @@ describe('what a brain notices', () => {
     expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="configure_error"}')).toBe(1);
   });
 
+  it.each([
+    ['stock-out', 'stock_out'],
+    ['transient', 'transient'],
+  ] as const)('one that came to nothing by a %s is counted as that', (kind, outcome) => {
+    const actuation = { ...DEFAULT_BRAIN.actuation, attempts: 1 };
+    const scene = new BrainScene({ actuation })
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.answer('create', { kind, message: 'not now' });
+    scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
+
+    expect(scene.logged('action-failed')).toMatchObject([{ machine: 'm', outcome }]);
+    expect(scene.metric(`action_execute_outcomes_total{kind="Provision",outcome="${outcome}"}`)).toBe(1);
+  });
+
   it('a provider that does not answer is an error, and its return is told', () => {
     const scene = new BrainScene().list(some(1));
     for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.failList();
@@ -54,6 +71,26 @@ describe('what a brain notices', () => {
     scene.list([]);
 
     expect(scene.logged('provider-breaker').at(-1)).toMatchObject({ state: 'closed' });
+  });
+
+  it('a provider that denies what it is told is an error, told once with its words, until it lets something through', () => {
+    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    for (let i = 0; i < 2; i++) {
+      const { machine } = scene.answer('create', { kind: 'denied', message: 'who are you' });
+      scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
+      while (scene.calls('create').length === 0) scene.tick();
+    }
+    expect(scene.logged('provider-denies')).toEqual([{ provider: 'p', error: 'who are you' }]);
+    expect(scene.brain.ask('status', {}).providers).toMatchObject([
+      { breaker: 'closed', denial: 'who are you' },
+    ]);
+    expect(scene.metric('provider_down{provider="p"}')).toBe(1);
+
+    scene.accept('create', Creating);
+
+    expect(scene.logged('provider-permits')).toEqual([{ provider: 'p' }]);
+    expect(scene.brain.ask('status', {}).providers).toMatchObject([{ denial: '' }]);
+    expect(scene.metric('provider_down{provider="p"}')).toBe(0);
   });
 
   it('a List that lacks most machines is held, counted, and says what to do', () => {

@@ -34,11 +34,16 @@ const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   blob_error: 'blob_error',
   missing_profile: 'blob_error',
   provider_error: 'configure_error',
+  denied: 'configure_error',
+  stock_out: 'stock_out',
+  transient: 'transient',
 };
 
 export class Observers {
   readonly #parts: ObserverParts;
   readonly #provisioning: Provisioning;
+  /** Providers that deny what they are told. */
+  readonly #denying = new Set<string>();
 
   constructor(parts: ObserverParts) {
     this.#parts = parts;
@@ -85,8 +90,22 @@ export class Observers {
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 
+  /** Whether a provider is left alone, for whatever reason. */
+  leftAlone(provider: string, isDown: boolean): void {
+    this.#parts.metrics.providerDown(provider, isDown);
+  }
+
+  /** Said once, however often it is tried in vain. */
+  permit(provider: string, state: BreakerState, error: string): void {
+    if (state === 'open' && !this.#denying.has(provider)) {
+      this.#denying.add(provider);
+      this.#log('error', 'provider-denies', { provider, error });
+    }
+    if (state === 'closed' && this.#denying.delete(provider))
+      this.#log('info', 'provider-permits', { provider });
+  }
+
   breaker(provider: string, state: BreakerState): void {
-    this.#parts.metrics.providerDown(provider, state !== 'closed');
     this.#log(state === 'open' ? 'error' : 'info', 'provider-breaker', { provider, state });
   }
 

@@ -35,6 +35,20 @@ describe('an order', () => {
     expect(scene.machine('idle')).toMatchObject({ held: { why: 'noisy' }, quarantine: { by: who } });
   });
 
+  it.each<Order>([
+    { kind: 'retry', machine: 'bad', who, why: 'a new disk' },
+    { kind: 'forget', machine: 'bad', who, why: 'a new disk' },
+    { kind: 'accept-list', provider: 'p', who, why: 'a new disk' },
+  ])('is logged with the reason that was given: %j', (order) => {
+    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+
+    scene.order(order);
+
+    expect(scene.logged('order')).toMatchObject([
+      { order: order.kind, who, why: 'a new disk', isDone: true },
+    ]);
+  });
+
   it('to retry ends a quarantine and reads the machine afresh', () => {
     const scene = new BrainScene().list([record('idle', Idle)]).tick();
     scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });

@@ -7,6 +7,12 @@ import { MAX_FREEZES } from './freezes.ts';
 
 export function carryOut(state: BrainState, order: Order): OrderResult {
   const result = resultOf(state, order);
+  logOrder(state, order, result);
+  return result;
+}
+
+/** Says who ordered what, and what came of it. */
+export function logOrder({ parts }: BrainState, order: Order, result: OrderResult): void {
   const { kind, who } = order;
   const fields = {
     order: kind,
@@ -15,8 +21,7 @@ export function carryOut(state: BrainState, order: Order): OrderResult {
     isDone: result.isDone,
     message: result.message,
   };
-  state.parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
-  return result;
+  parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
 }
 
 function resultOf(state: BrainState, order: Order): OrderResult {
@@ -94,16 +99,19 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
     case 'unfreeze':
       return { freeze: printable(order.id) };
     case 'quarantine':
-      return { machine: printable(order.machine), why: printable(order.why) };
     case 'retry':
     case 'forget':
-      return { machine: printable(order.machine) };
+      return { machine: printable(order.machine), ...whyOf(order) };
     case 'accept-list':
-      return { provider: printable(order.provider) };
+      return { provider: printable(order.provider), ...whyOf(order) };
     case 'accept-rollup':
     case 'refuse-rollup':
-      return { cluster: printable(order.cluster) };
+      return { cluster: printable(order.cluster), ...whyOf(order) };
   }
+}
+
+function whyOf({ why }: { readonly why?: string | undefined }): { readonly why?: string } {
+  return why === undefined ? {} : { why: printable(why) };
 }
 
 function done(message: string): OrderResult {

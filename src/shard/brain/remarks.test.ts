@@ -55,6 +55,12 @@ describe('remarks on a Need', () => {
     ]);
   });
 
+  it('name a provider that denies what it is told, in its own words', () => {
+    const scene = new BrainScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
+    scene.answer('create', { kind: 'denied', message: 'who are you' });
+    expect(remarks(scene)).toEqual(['Provider p lets this shard change nothing: who are you']);
+  });
+
   it('name what is sold out', () => {
     const need = aNeed({ aggregate: resources({ cpu: 4 }) });
     const scene = new BrainScene().list(some(2, Speculative)).open('c1').demand('c1', need).tick();

@@ -20,6 +20,8 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
   }
   for (const provider of parts.options.providers) {
     if (desk.breakerOf(provider) !== 'closed') remarks.push(`Provider ${provider} does not answer.`);
+    const denial = desk.denialOf(provider);
+    if (denial !== '') remarks.push(`Provider ${provider} lets this shard change nothing: ${denial}`);
     const { hasListed, lastError } = reconcile.readingsOf(provider);
     const why = lastError === '' ? '.' : `: ${lastError}`;
     if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start${why}`);

@@ -30,6 +30,7 @@ function providerOf({ desk, book, reconcile }: BrainState, name: string): Provid
   return {
     name,
     breaker: desk.breakerOf(name),
+    denial: desk.denialOf(name),
     machines: book.countOf(name),
     waiting: desk.waitingAt(name),
     ...reconcile.readingsOf(name),

@@ -21,7 +21,7 @@ describe('what the brain hears of an error', () => {
   });
 
   it('a refused identity is no machine’s fault, so it burns none', () => {
-    expect(outcomeOf(failed('denied'), 'drain').kind).toBe('transient');
+    expect(outcomeOf(failed('denied'), 'drain').kind).toBe('denied');
   });
 
   it.each([

@@ -128,10 +128,10 @@ function transition(
 
 /**
  * What each kind of error means. `denied` speaks of the shard and not of the machine, so it must not burn one machine
- * after the other: like a provider out of reach, it opens the breaker.
+ * after the other.
  */
 const MEANINGS: Readonly<
-  Record<ProviderErrorKind, 'fenced' | 'unknown-machine' | 'transient' | 'permanent'>
+  Record<ProviderErrorKind, 'fenced' | 'unknown-machine' | 'transient' | 'denied' | 'permanent'>
 > = {
   fenced: 'fenced',
   'not-found': 'unknown-machine',
@@ -139,7 +139,7 @@ const MEANINGS: Readonly<
   invalid: 'permanent',
   'too-large': 'permanent',
   position: 'transient',
-  denied: 'transient',
+  denied: 'denied',
   throttled: 'transient',
   unavailable: 'transient',
   deadline: 'transient',

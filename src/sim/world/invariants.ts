@@ -232,6 +232,7 @@ export class Watch implements SiteWatch, ProcessWatch {
       case 'reclaim-acked':
         facts.openAsks.delete(event.instruction);
         break;
+      case 'ordered':
       case 'session-opened':
       case 'session-closed':
       case 'call-ended':

@@ -32,7 +32,7 @@ import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
-import { COMMAND_OF, recordOf, type Task } from './task.ts';
+import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
 /** Why an action was not taken; nothing moved, and the next cycle may decide it again. */
 export type Refusal =
@@ -89,6 +89,8 @@ export class Actuation {
   readonly #drainTimes: DrainTimes;
   /** By machine. */
   readonly #tasks = new Map<string, Task>();
+  /** By provider that denied everything: the action that finds out whether it still does. */
+  readonly #probes = new Map<string, Task>();
   readonly #records: RecordList;
   /** By machine: the state it was stuck in. It counts as Failed until the provider says anything else. */
   readonly #stuck = new Map<string, TransitionalState>();
@@ -131,9 +133,12 @@ export class Actuation {
     });
     book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
     desk.onBreaker((provider, state) => {
-      if (state === 'open') this.#holds.holdProvider(provider);
-      else if (state === 'closed') this.#holds.releaseProvider(provider);
-      else this.#probe(provider);
+      this.#holdOrRelease(provider);
+      if (state === 'half-open') this.#probe(provider);
+    });
+    desk.onPermit((provider, state) => {
+      this.#holdOrRelease(provider);
+      if (state === 'open') this.#denied(provider);
     });
   }
 
@@ -283,7 +288,7 @@ export class Actuation {
     if (before === null || provider === undefined) return 'inventory_miss';
     const command = COMMAND_OF[kind];
     if (before.state !== COMMANDS[command].from) return 'stale_state';
-    if (this.#holds.check(machine)) return 'held';
+    if (this.#holds.check(machine) || (isAcquiring(command) && this.#isBeingTried(provider))) return 'held';
     const isFull = desk.waitingAt(provider) >= limits.queuePerProvider;
     if (isFull && kind !== 'Preempt') return 'dropped';
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
@@ -299,9 +304,10 @@ export class Actuation {
   }
 
   #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'binding'>): Task {
-    const { epoch, clock } = this.#parts;
+    const { epoch, clock, desk } = this.#parts;
     const task: Task = {
       ...decided,
+      isProbe: isAcquiring(decided.command) && desk.permitOf(decided.provider) === 'half-open',
       id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
       startedMs: clock.now(),
       stage: 'queued',
@@ -312,6 +318,7 @@ export class Actuation {
       cancel: () => true,
     };
     this.#tasks.set(decided.action.machine, task);
+    if (task.isProbe) this.#probes.set(task.provider, task);
     return task;
   }
 
@@ -339,6 +346,7 @@ export class Actuation {
   #end(task: Task, outcome: ActionOutcome): void {
     const { machine } = task.action;
     this.#tasks.delete(machine);
+    if (task.isProbe) this.#probes.delete(task.provider);
     const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome });
     this.#records.add(record);
     this.#parts.observer.ended(record);
@@ -374,6 +382,29 @@ export class Actuation {
       if (!this.#holds.isSoldOut(task.action.machine)) continue;
       if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
     }
+  }
+
+  #holdOrRelease(provider: string): void {
+    const { desk } = this.#parts;
+    if (desk.breakerOf(provider) !== 'closed')
+      this.#holds.holdProvider(provider, 'Nobody answers at the provider.');
+    else if (desk.permitOf(provider) === 'open')
+      this.#holds.holdProvider(provider, `The provider denies it: ${desk.denialOf(provider)}`);
+    else this.#holds.releaseProvider(provider);
+  }
+
+  /** Nothing can be acquired at a provider: rows that wait for it may be served by others. */
+  #denied(provider: string): void {
+    const why = this.#parts.desk.denialOf(provider);
+    for (const task of [...this.#tasks.values()]) {
+      if (task.provider !== provider || !isAcquiring(task.command)) continue;
+      if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
+    }
+  }
+
+  /** One action finds out whether a provider that denied everything still does; the others wait for what becomes of it. */
+  #isBeingTried(provider: string): boolean {
+    return this.#parts.desk.permitOf(provider) === 'half-open' && this.#probes.has(provider);
   }
 
   #fenced(provider: string, machine: string): void {
@@ -437,7 +468,8 @@ export class Actuation {
   /** Somebody has to find out whether the provider is back; if nothing waits for it, any machine will do. */
   #probe(provider: string): void {
     const { desk, book } = this.#parts;
-    if (desk.waitingAt(provider) > 0) return;
+    // Mutations that the provider denies find out nothing.
+    if (desk.waitingAt(provider) > 0 && desk.permitOf(provider) !== 'open') return;
     const [machine] = book.idsIn(provider, ANY_STATE);
     if (machine !== undefined)
       desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });

@@ -64,7 +64,7 @@ describe('a transient error', () => {
       scene.find(Speculative);
       if (i < 2) while (scene.calls('create').length === 0) scene.hand.advance(100);
     }
-    expect(scene.ended).toMatchObject([{ outcome: 'provider_error', attempts: 3, message: 'no answer' }]);
+    expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 3, message: 'no answer' }]);
     expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
     expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'back-off' }]);
     expect(scene.decide('Provision', 'm')).toEqual(['held']);
@@ -82,7 +82,7 @@ describe('a transient error', () => {
       scene.fail('get');
       scene.hand.advance(5000);
     }
-    expect(scene.ended).toMatchObject([{ outcome: 'provider_error' }]);
+    expect(scene.ended).toMatchObject([{ outcome: 'transient' }]);
     expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
     scene.find(Idle);
     expect(scene.told).toContain('orphan m p');
@@ -222,6 +222,17 @@ describe('other answers', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'transition_error' }]);
   });
 
+  it.each([
+    ['disk error', 'provider_error'],
+    ['insufficient capacity: no big in za', 'stock_out'],
+  ])('a machine that is found Failed (%s) has ended its action as %s', (lastError, outcome) => {
+    const scene = sceneWith(Speculative);
+    scene.decide('Provision', 'm');
+    scene.fail('create');
+    scene.find(MachineState.Failed, { lastError });
+    expect(scene.ended).toMatchObject([{ outcome }]);
+  });
+
   it('a Configure that is answered with Idle is a race and no error', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
@@ -287,6 +298,91 @@ describe('a cluster that sends no blob', () => {
     scene.open('c1');
     scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
     expect(scene.actuation.cannotBind(['c1'])).toEqual(new Set());
+  });
+});
+
+describe('a provider that denies what it is told, and answers Gets and Lists', () => {
+  const denied = { kind: 'denied', message: 'who are you' } as const;
+
+  /** Two calls at a time; m-0 and m-1 were denied, m-2 waited for its turn. */
+  function denying(): Scene {
+    const scene = new Scene({ desk: { mutationsPerProvider: 2 } });
+    scene.list([...some(5, Speculative), record('bound', Configured)]);
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    for (let i = 0; i < 2; i++) scene.answer('create', denied);
+    for (let i = 0; i < 2; i++) scene.find(Speculative);
+    return scene;
+  }
+
+  function untilTried(scene: Scene): void {
+    while (scene.desk.permitOf('p') === 'open') scene.hand.advance(100);
+  }
+
+  it('is told nothing more, though it answers; no machine is blamed, and what waited is free for others', () => {
+    const scene = denying();
+    scene.list([]);
+    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.calls()).toEqual([]);
+    expect(scene.ended.map(({ machine, outcome }) => [machine, outcome])).toEqual([
+      ['m-2', 'ctx_canceled'],
+      ['m-0', 'denied'],
+      ['m-1', 'denied'],
+    ]);
+    expect([...scene.actuation.held]).toEqual([]);
+    for (let i = 0; i < 5; i++) expect(scene.ledger(`m-${i}`)).toMatchObject({ target: null, held: true });
+    expect(scene.actuation.holdOf('m-4')?.why).toBe('The provider denies it: who are you');
+    expect(scene.ledger('bound')).toMatchObject({ held: false });
+  });
+
+  it('is tried with one mutation at a time, each with another machine', () => {
+    const scene = denying();
+    untilTried(scene);
+    expect(scene.decide('Provision', 'm-3')).toEqual([]);
+    expect(scene.decide('Provision', 'm-4')).toEqual(['held']);
+    expect(scene.calls('create')).toHaveLength(1);
+    scene.answer('create', denied);
+    scene.find(Speculative);
+    expect(scene.desk.permitOf('p')).toBe('open');
+    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'back-off' }]);
+    untilTried(scene);
+    expect(scene.decide('Provision', 'm-4')).toEqual([]);
+  });
+
+  it('is back as soon as a mutation goes through', () => {
+    const scene = denying();
+    untilTried(scene);
+    scene.decide('Provision', 'm-3');
+    scene.accept('create', Creating);
+    expect(scene.desk.permitOf('p')).toBe('closed');
+    expect(scene.desk.denialOf('p')).toBe('');
+    for (const id of ['m-0', 'm-1']) expect(scene.decide('Provision', id)).toEqual([]);
+    expect(scene.calls('create')).toHaveLength(2);
+  });
+
+  it('is tried with what is to leave, which waits and is given up for now after a few', () => {
+    const scene = denying();
+    scene.decide('Reclaim', 'bound');
+    for (let i = 0; i < 3; i++) {
+      expect(scene.calls('drain')).toEqual([]);
+      while (scene.calls('drain').length === 0) scene.hand.advance(100);
+      scene.answer('drain', denied);
+      scene.find(Configured);
+    }
+    expect(scene.ended.at(-1)).toMatchObject({ machine: 'bound', outcome: 'denied', attempts: 3 });
+    expect(scene.ledger('bound')).toMatchObject({ state: Configured, held: true });
+  });
+
+  it('and then does not answer at all is found out about with a Get', () => {
+    const scene = denying();
+    // Denied twice, it is left alone for longer than one that does not answer for the first time.
+    untilTried(scene);
+    scene.decide('Provision', 'm-3');
+    scene.answer('create', denied);
+    scene.find(Speculative);
+    scene.decide('Reclaim', 'bound');
+    for (let i = 0; i < 5; i++) scene.desk.heard('p', false);
+    while (scene.desk.breakerOf('p') === 'open') scene.hand.advance(100);
+    expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
   });
 });
 

@@ -1,5 +1,5 @@
 // Machines that the engine must leave alone, and until when: one by one after a failure or by somebody's word, by
-// offering after a stock-out, by provider while nobody answers there. The ledger knows one bit, the reasons stand here.
+// offering after a stock-out, by provider while nobody answers or nothing is permitted there. The ledger knows one bit, the reasons stand here.
 
 import { type CapacityType, type Clock, MachineState, type Random } from '../../../model/index.ts';
 import { type BackoffLimits, waitMs } from '../backoff.ts';
@@ -39,7 +39,6 @@ export interface HoldsParts {
   readonly offering: BackoffLimits;
 }
 
-const NOBODY_ANSWERS: Hold = { why: 'Nobody answers at the provider.', untilMs: null };
 const SPECULATIVE: ReadonlySet<MachineState> = new Set([MachineState.Speculative]);
 const FREE: ReadonlySet<MachineState> = new Set([MachineState.Speculative, MachineState.Idle]);
 
@@ -54,7 +53,7 @@ export class Holds {
   /** Failures in a row, of machines that failed and have not succeeded since. */
   readonly #failures = new Map<string, number>();
   readonly #offerings = new Map<string, Offering>();
-  readonly #providers = new Set<string>();
+  readonly #providers = new Map<string, Hold>();
 
   constructor(parts: HoldsParts) {
     this.#parts = parts;
@@ -164,9 +163,11 @@ export class Holds {
     for (const other of this.#speculativeOf(key)) this.#parts.book.hold(other, true);
   }
 
-  /** Nobody answers at a provider: nothing more is to be acquired there. */
-  holdProvider(provider: string): void {
-    this.#providers.add(provider);
+  /** Nothing more is to be acquired at a provider. */
+  holdProvider(provider: string, why: string): void {
+    const isKnown = this.#providers.has(provider);
+    this.#providers.set(provider, { why, untilMs: null });
+    if (isKnown) return;
     for (const id of this.#freeOf(provider)) this.#parts.book.hold(id, true);
   }
 
@@ -202,7 +203,8 @@ export class Holds {
     // What is bound can leave whenever its provider answers again; only acquiring is pointless now.
     if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
     const provider = book.ownerOf(id);
-    if (provider !== undefined && this.#providers.has(provider)) return NOBODY_ANSWERS;
+    const held = provider === undefined ? undefined : this.#providers.get(provider);
+    if (held !== undefined) return held;
     return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
   }
 

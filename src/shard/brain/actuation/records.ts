@@ -10,7 +10,14 @@ export type ActionOutcome =
   | 'transition_raced_to_idle'
   | 'transition_error'
   | 'blob_error'
+  /** The provider refused for good. */
   | 'provider_error'
+  /** It does not let this shard do it. */
+  | 'denied'
+  /** It has nothing of the kind now. */
+  | 'stock_out'
+  /** It was throttled, out of reach or too slow, however often it was tried. */
+  | 'transient'
   | 'stale_state'
   | 'inventory_miss'
   | 'missing_profile';

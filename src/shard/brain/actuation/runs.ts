@@ -5,6 +5,7 @@ import { type Clock, Command, type Machine, MachineState, type Random } from '..
 import { stampToMetadata } from '../../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
+import { looksSoldOut } from '../../sold-out.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -13,7 +14,7 @@ import type { Holds } from './holds.ts';
 import type { Instructions } from './instructions.ts';
 import type { ActuationLimits } from './limits.ts';
 import type { ActionOutcome } from './records.ts';
-import { type Failure, type Task, whatBecameOf } from './task.ts';
+import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
 export interface RunsParts {
   readonly book: Book;
@@ -124,6 +125,7 @@ export class Runs {
         this.#parts.soldOut(task.action.machine, outcome.message);
         this.#look(task, outcome);
         break;
+      case 'denied':
       case 'transient':
       case 'permanent':
       case 'unknown-machine':
@@ -153,12 +155,11 @@ export class Runs {
   #lookLater(task: Task, failure: Failure): void {
     const { clock, random, limits } = this.#parts;
     task.blindLooks++;
-    const isAcquiring = task.command === 'create' || task.command === 'configure';
-    if (isAcquiring && task.blindLooks >= limits.attempts) {
+    if (isAcquiring(task.command) && task.blindLooks >= limits.attempts) {
       // Somebody else may serve the row meanwhile. Should it have happened after all, a List will bring it to light.
       this.#parts.book.withdraw(task.action.machine, task.before);
       this.#parts.holds.lostSight(task.action.machine, task.message);
-      this.#parts.ended(task, 'provider_error');
+      this.#parts.ended(task, OUTCOMES[failure.kind]);
       return;
     }
     task.stage = 'waiting';
@@ -168,13 +169,14 @@ export class Runs {
   #resolve(task: Task, failure: Failure, machine: Machine): void {
     const became = whatBecameOf(task, machine);
     if (became === 'done') this.#adopt(task, machine);
-    else if (
-      became === 'not-done' &&
-      failure.kind === 'transient' &&
-      task.attempts < this.#parts.limits.attempts
-    )
-      this.#retryLater(task);
+    else if (became === 'not-done' && this.#isWorthARetry(task, failure)) this.#retryLater(task);
     else this.#giveUp(task, failure, machine, became === 'not-done');
+  }
+
+  #isWorthARetry({ command, attempts }: Task, { kind }: Failure): boolean {
+    if (attempts >= this.#parts.limits.attempts) return false;
+    // What was to be acquired may be had elsewhere; what is to go waits until the provider lets it.
+    return kind === 'transient' || (kind === 'denied' && !isAcquiring(command));
   }
 
   #retryLater(task: Task): void {
@@ -191,9 +193,17 @@ export class Runs {
     this.#observe(task, machine);
     if (isUntouched && failure.kind === 'stock-out') this.#parts.holds.check(machine.id);
     else if (isUntouched && failure.kind === 'permanent') this.#parts.quarantine(machine.id, task.message);
+    else if (isUntouched && failure.kind === 'denied' && isAcquiring(task.command)) this.#denied(task);
     else if (isUntouched) this.#parts.holds.backOff(machine.id, task.message);
-    const hasFailed = isUntouched || machine.state === MachineState.Failed;
-    this.#parts.ended(task, hasFailed ? 'provider_error' : 'transition_error');
+    if (isUntouched) this.#parts.ended(task, OUTCOMES[failure.kind]);
+    else
+      this.#parts.ended(task, machine.state === MachineState.Failed ? failedAs(machine) : 'transition_error');
+  }
+
+  /** It is not the machine's fault. But should the provider deny this one only, the next try is to be another. */
+  #denied({ action, isProbe, message }: Task): void {
+    if (isProbe) this.#parts.holds.backOff(action.machine, message);
+    else this.#parts.holds.check(action.machine);
   }
 
   #adopt(task: Task, machine: Machine): void {
@@ -222,6 +232,20 @@ export class Runs {
     else book.withdraw(machine, task.before);
     this.#parts.ended(task, outcome);
   }
+}
+
+/** How an action ends that came to nothing. */
+const OUTCOMES: Readonly<Record<Failure['kind'], ActionOutcome>> = {
+  'stock-out': 'stock_out',
+  transient: 'transient',
+  denied: 'denied',
+  permanent: 'provider_error',
+  'unknown-machine': 'provider_error',
+};
+
+/** The provider took the order and failed. */
+function failedAs({ lastError }: Machine): ActionOutcome {
+  return looksSoldOut(lastError) ? 'stock_out' : 'provider_error';
 }
 
 function messageOf(failure: Failure): string {

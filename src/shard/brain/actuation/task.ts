@@ -17,7 +17,7 @@ export type MutationCommand = Exclude<ProviderRequest['command'], 'get'>;
 
 export type Failure = Extract<
   CallOutcome,
-  { readonly kind: 'transient' | 'stock-out' | 'permanent' | 'unknown-machine' }
+  { readonly kind: 'transient' | 'denied' | 'stock-out' | 'permanent' | 'unknown-machine' }
 >;
 
 export interface Task {
@@ -29,6 +29,8 @@ export interface Task {
   /** Of the row it binds a machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
   readonly startedMs: number;
+  /** Finds out whether a provider that denied everything still does. */
+  readonly isProbe: boolean;
   /** `queued` has not reached the provider yet; after that only the provider knows what became of it. */
   stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
   blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
@@ -55,6 +57,11 @@ const ENDS: Readonly<Record<MutationCommand, MachineState>> = {
   drain: MachineState.Idle,
   delete: MachineState.Speculative,
 };
+
+/** Whether a command gets a machine for somebody, rather than to give one back. */
+export function isAcquiring(command: MutationCommand): boolean {
+  return command === 'create' || command === 'configure';
+}
 
 /** What a record says about a mutation of which the answer was lost. */
 export function whatBecameOf(
