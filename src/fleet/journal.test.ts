@@ -67,7 +67,10 @@ describe('Journal', () => {
   it('given a new price, then the machine has changed but stands as it did; given a move, both', () => {
     const fleet = fleetWith(Idle);
     expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], restood: [] });
-    expect(applied(fleet, sees(MachineState.Failed, { lastError: 'x' }))).toMatchObject({ slots: [0], restood: [0] });
+    expect(applied(fleet, sees(MachineState.Failed, { lastError: 'x' }))).toMatchObject({
+      slots: [0],
+      restood: [0],
+    });
   });
 });
 

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Server } from '@grpc/grpc-js';
 import { BigFleetError, Random } from '../model/index.ts';
 import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
-import { serverCredentials } from '../wire/index.ts';
+import { serverCredentials, stopServer } from '../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
 import { addShardRead, type ReadCounters } from './api/shard-read-grpc.ts';
 import { brainOptionsOf, type ShardConfig } from './config/config.ts';
@@ -26,6 +26,8 @@ import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { BrainThread } from './thread/brain-thread.ts';
 import { DemandStoreThread } from './thread/demand-store-thread.ts';
 
+/** Sessions have so long to hear that the shard stops. */
+const FAREWELL_MS = 2000;
 /** A brain that has taken nothing for so long does not do its work any more. */
 const STUCK_MS = 60_000;
 
@@ -191,7 +193,11 @@ async function serveSessions(
   parts: Parts,
 ): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
-  const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => it.forceShutdown());
+  const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => {
+    // Each session gets its status first; cut off while they speak, they would only guess.
+    hands.close();
+    return stopServer(it, FAREWELL_MS);
+  });
   addSessions(server, hands, { hasTls });
   const reads = addShardRead(
     server,

@@ -120,3 +120,17 @@ function rpcErrorOf(error: unknown): RpcError {
   const details = error instanceof Error ? error.message : String(error);
   return new RpcError(status.INTERNAL, details, { cause: error });
 }
+
+/** Takes no more calls, gives those under way so long, and then ends them. */
+export function stopServer(server: Server, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, withinMs);
+    server.tryShutdown(() => {
+      clearTimeout(cutOff);
+      resolve();
+    });
+  });
+}

@@ -23,6 +23,7 @@ import {
   rawBytes,
   type SecurityOptions,
   serverCredentials,
+  stopServer,
 } from '../../wire/index.ts';
 import type { Provider } from './provider.ts';
 
@@ -83,7 +84,7 @@ export async function serveProvider(
   return {
     address: `${address.slice(0, address.lastIndexOf(':'))}:${port}`,
     stop: async (waitMs = 0) => {
-      await shutDown(server);
+      await stopServer(server, CALL_WAIT_MS);
       await provider.close(waitMs);
     },
   };
@@ -127,17 +128,4 @@ function fromItsShard<R extends ShardRequest>(request: R, caller: Identity | nul
 function fromReader<R>(request: R, caller: Identity | null): R {
   if (caller?.kind === 'cluster') throw denied('A cluster does not speak to providers.');
   return request;
-}
-
-function shutDown(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const cutOff = setTimeout(() => {
-      server.forceShutdown();
-      resolve();
-    }, CALL_WAIT_MS);
-    server.tryShutdown(() => {
-      clearTimeout(cutOff);
-      resolve();
-    });
-  });
 }
