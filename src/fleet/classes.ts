@@ -130,6 +130,30 @@ export class ClassTable {
     this.#free.push(number);
   }
 
+  /**
+   * All machines of an instance type drain for so long: their classes stay what they are but for that. Returns classes that
+   * would become like another one; their machines have to move there.
+   */
+  retime(instanceType: string, seconds: number): readonly number[] {
+    const collided: number[] = [];
+    for (const [number, attributes] of this.attributes.entries()) {
+      if (attributes?.instanceType !== instanceType || this.drainSeconds[number] === seconds) continue;
+      const facts = { ...this.factsOf(number), drainSeconds: seconds };
+      const text = classText(facts, this.offered[number]!);
+      if (this.#numbers.has(text)) {
+        collided.push(number);
+        continue;
+      }
+      this.#numbers.delete(this.#texts[number]!);
+      this.#numbers.set(text, number);
+      this.#texts[number] = text;
+      this.drainSeconds[number] = seconds;
+      // Another object: whoever has told what the class is like has to tell it again.
+      this.attributes[number] = { ...attributes };
+    }
+    return collided;
+  }
+
   /** What machines of the class have in common, as a record would say it. */
   factsOf(number: number): ClassFacts {
     return {

@@ -49,6 +49,8 @@ export interface AppliedChanges {
   readonly slots: readonly number[];
   /** Of those, the machines that are new or stand otherwise than before: more than their price or the like is news. */
   readonly restood: readonly number[];
+  /** By instance type: how long its machines drain, measured anew. Machines that changed in nothing else are not in `slots`. */
+  readonly retimed: ReadonlyMap<string, number>;
   /** Ids of machines that left the ledger. */
   readonly removed: readonly string[];
   /** Sightings in journal order, without those that found a machine in the state on record. */
@@ -122,6 +124,7 @@ class Freeze {
       clusters: changed.map(([cluster]) => clusters.find(cluster)).sort((a, b) => a - b),
       slots: this.#slots.sort((a, b) => a - b),
       restood: this.#restood.sort((a, b) => a - b),
+      retimed: new Map([...this.#measured].map(([type, { seconds }]) => [type, seconds])),
       removed: this.#removed,
       sightings: this.#sightings,
       refused: this.#refused,
@@ -238,16 +241,18 @@ class Freeze {
     this.#measured.set(of.instanceType, { seconds, number: ++this.#measurements });
   }
 
-  /** Drafts all machines that a measurement of their type concerns, in one pass however many there were. */
+  /**
+   * Measurements are told to the classes of a type, of which there are few. Only machines whose class becomes like another
+   * one are drafted, in one pass however many there were.
+   */
   #tellMeasured(): void {
-    if (this.#measured.size === 0) return;
     const { machines, classes } = this.#fleet;
-    const concerned = classes.attributes.map((attributes, number) => {
-      const measured = attributes && this.#measured.get(attributes.instanceType);
-      return measured !== undefined && measured.seconds !== classes.drainSeconds[number];
-    });
+    const concerned = new Set<number>();
+    for (const [instanceType, { seconds }] of this.#measured)
+      for (const number of classes.retime(instanceType, seconds)) concerned.add(number);
+    if (concerned.size === 0) return;
     for (let slot = 0; slot < machines.size; slot++) {
-      if (machines.state[slot] === 0 || !concerned[machines.classOf[slot]!]) continue;
+      if (machines.state[slot] === 0 || !concerned.has(machines.classOf[slot]!)) continue;
       const id = machines.idOf(slot);
       if (!this.#drafts.has(id)) this.#draft(id, this.#draftOf(id));
     }

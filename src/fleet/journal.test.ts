@@ -60,7 +60,15 @@ describe('Journal', () => {
   });
 
   it('given nothing written down, when frozen, then nothing has changed', () => {
-    const nothing = { clusters: [], slots: [], restood: [], removed: [], sightings: [], refused: [] };
+    const nothing = {
+      clusters: [],
+      slots: [],
+      restood: [],
+      retimed: new Map(),
+      removed: [],
+      sightings: [],
+      refused: [],
+    };
     expect(applied(fleetWith(Idle))).toEqual(nothing);
   });
 

@@ -56,6 +56,8 @@ export interface PackedOptions {
 export interface PackedInput {
   readonly machines: PackedMachines;
   readonly removed: readonly string[];
+  /** By instance type: how long all its machines drain from now on. Before `machines`. */
+  readonly retimed: ReadonlyMap<string, number>;
   readonly demand: readonly DemandDelta[];
   readonly oddities: readonly Oddity[];
   /** null: nothing was decided. */

@@ -21,6 +21,7 @@ export interface Told {
   /** Numbers of clusters. */
   readonly clusters: Iterable<number>;
   readonly removed: readonly string[];
+  readonly retimed: ReadonlyMap<string, number>;
   readonly oddities: readonly Oddity[];
   readonly options: DecisionOptions | null;
 }
@@ -40,11 +41,12 @@ export class InputPacker {
     this.#fleet = fleet;
   }
 
-  pack({ slots, clusters, removed, oddities, options }: Told): Uint8Array {
+  pack({ slots, clusters, removed, retimed, oddities, options }: Told): Uint8Array {
     const input: PackedInput = {
       machines: this.#packMachines(slots),
       demand: this.#packDemand(clusters),
       removed,
+      retimed,
       oddities,
       options: options === null ? null : this.#packOptions(options),
     };
@@ -168,6 +170,8 @@ function hasSameNames(a: ReadonlySet<string> | null, b: ReadonlySet<string> | nu
 export interface InputChanges {
   readonly machines: readonly LedgerRecord[];
   readonly removed: readonly string[];
+  /** Before `machines`. */
+  readonly retimed: ReadonlyMap<string, number>;
   /** Clusters with all they want now. */
   readonly demand: readonly { readonly cluster: string; readonly needs: readonly Need[] }[];
   readonly oddities: readonly Oddity[];
@@ -184,10 +188,11 @@ export class InputUnpacker {
   #options: DecisionOptions | null = null;
 
   unpack(bytes: Uint8Array): InputChanges {
-    const { machines, removed, demand, oddities, options } = deserialize(bytes) as PackedInput;
+    const { machines, removed, retimed, demand, oddities, options } = deserialize(bytes) as PackedInput;
     return {
       machines: this.#machines(machines),
       removed,
+      retimed,
       demand: demand.map((delta) => ({ cluster: delta.cluster, needs: this.#demand.unpack(delta) })),
       oddities,
       options: options === null ? null : this.#optionsFrom(options),

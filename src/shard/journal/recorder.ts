@@ -72,6 +72,7 @@ export class Recorder {
     if (begin === null && wasWhole && options === null && isNothing(applied)) return;
     const input = segment.packer.pack({
       ...{ slots: told.slots, clusters: told.clusters, removed: applied.removed, options },
+      retimed: applied.retimed,
       oddities: oddities.map(({ id, meaning }) => ({ id, meaning })),
     });
     if (input.length > this.#parts.limits.maxBytes / 2) {
@@ -247,8 +248,8 @@ class Segment {
 /** What a List finds at first, and moves that go as they should. */
 const PLAIN: ReadonlySet<string> = new Set(['discovered', 'progress']);
 
-function isNothing({ slots, clusters, removed }: AppliedChanges): boolean {
-  return slots.length + clusters.length + removed.length === 0;
+function isNothing({ slots, clusters, removed, retimed }: AppliedChanges): boolean {
+  return slots.length + clusters.length + removed.length + retimed.size === 0;
 }
 
 /** An order that names neither is about everybody: the cluster ''. */

@@ -36,6 +36,8 @@ function entriesTo(step: Step, known: ReadonlySet<string>, draw: () => number, a
     entries.push({ kind: 'observe', machine, atMs });
     entries.push({ kind: 'hold', id, held: machine.held });
     if (moves()) entries.push({ kind: 'drain-seconds', of: { id }, seconds: draw() });
+    const { instanceType } = machine;
+    if (moves() && moves()) entries.push({ kind: 'drain-seconds', of: { instanceType }, seconds: draw() });
     if (machine.stamp !== null && moves())
       entries.push({
         kind: 'restamp',

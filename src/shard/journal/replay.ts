@@ -93,8 +93,9 @@ class Past {
     this.#engine = new Engine(this.#fleet, { workers: 1, checkEvery: 0 });
   }
 
-  #write({ machines, removed, demand }: InputChanges): void {
-    const { machines: ledger } = this.#fleet;
+  #write({ machines, removed, retimed, demand }: InputChanges): void {
+    const { machines: ledger, classes } = this.#fleet;
+    for (const [instanceType, seconds] of retimed) classes.retime(instanceType, seconds);
     if (machines.length + removed.length > 0) {
       ledger.batch(() => {
         for (const id of removed) ledger.remove(id);
