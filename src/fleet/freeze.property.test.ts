@@ -172,9 +172,15 @@ describe('freezing', () => {
             return slot === undefined ? null : fleet.machines.recordAt(slot);
           };
           const known = new Map(IDS.map((name) => [name, recordOf(name)]));
-          const { slots, removed } = frozen(fleet, entries);
+          const { slots, removed, retimed } = frozen(fleet, entries);
           const named = new Set([...removed, ...slots.map((slot) => fleet.machines.idOf(slot))]);
-          for (const name of IDS) if (!named.has(name)) expect(recordOf(name)).toEqual(known.get(name));
+          for (const name of IDS) {
+            if (named.has(name)) continue;
+            const before = known.get(name)!;
+            const seconds = before === null ? undefined : retimed.get(before.instanceType);
+            const after = seconds === undefined ? before : { ...before, drainSeconds: seconds };
+            expect(recordOf(name)).toEqual(after);
+          }
         },
       ),
       { numRuns: 500 },

@@ -25,7 +25,10 @@ import { HandsMetrics } from './metrics.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { BrainThread } from './thread/brain-thread.ts';
 import { DemandStoreThread } from './thread/demand-store-thread.ts';
+import type { StatusView } from './views.ts';
 
+/** What is under way at providers has so long to come to its end. */
+const STOP_MS = 5000;
 /** Sessions have so long to hear that the shard stops. */
 const FAREWELL_MS = 2000;
 /** A brain that has taken nothing for so long does not do its work any more. */
@@ -46,17 +49,22 @@ export const startShard: StartShard = async (config, { log, pages }) => {
 class Parts {
   readonly log: ShardLog;
   readonly #closers: (() => unknown)[] = [];
+  #isClosed = false;
 
   constructor(log: ShardLog) {
     this.log = log;
   }
 
+  /** What is opened while all is being closed is closed at once. */
   add<T>(part: T, close: (part: T) => unknown): T {
     this.#closers.push(() => close(part));
-    return part;
+    if (!this.#isClosed) return part;
+    void this.close();
+    throw new Error('The shard ended while it was being started.');
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
       try {
         await close();
@@ -114,6 +122,7 @@ async function assemble(
     (provider, newest) => lookAtEpoch(provider, newest),
   );
   const giveWay = (provider: string, newest: bigint | null): void => {
+    providers.giveWay();
     log('error', 'fenced', { provider, epoch, ...(newest === null ? {} : { newest }) });
     void end({ kind: 'fenced', message: fencedText(config.id, provider, { epoch, newest }) });
   };
@@ -124,6 +133,7 @@ async function assemble(
     if (kind === 'give-way') giveWay(provider, newest);
     if (kind !== 'begin-above') return;
     // Once in the life of a directory, so that two that live do not raise each other for ever.
+    providers.giveWay();
     directory.raiseTo(newest!);
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
@@ -131,6 +141,8 @@ async function assemble(
   const port = new Door(brain, hands);
   const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
   const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
+  // Added last, so that it stops first, while there are still hands to finish with what is under way.
+  parts.add(brain, (it) => it.stop(STOP_MS));
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
@@ -228,6 +240,10 @@ interface HttpParts {
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
   const { config, port, hands, brain, paced, reads, pages } = given;
   const metrics = new HandsMetrics();
+  let phase: StatusView['phase'] = 'starting';
+  brain.listen((news) => {
+    if (news.kind === 'cycle') phase = news.status.phase;
+  });
   const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
   lag.enable();
   const options: ApiOptions = {
@@ -238,9 +254,9 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
       const own = handsText(metrics, hands, lag, { brain, paced, readers });
       return `${own}${await port.ask('metrics', {})}`;
     },
-    unready: async () => {
+    // Anybody may ask this, so it asks nobody.
+    unready: () => {
       if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
-      const { phase } = await port.ask('status', {});
       return phase === 'running' ? null : `The shard is ${phase}.`;
     },
     ...(pages === undefined ? {} : { pages }),

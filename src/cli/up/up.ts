@@ -1,6 +1,7 @@
 // `bigfleet up`, which is `npm start`: a shard, two clouds and a handful of clusters in one process, over real gRPC on
 // loopback, with a view of what happens. Nothing here is special to the demonstration but the clouds and the clusters.
 
+import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
@@ -172,10 +173,13 @@ async function openShard(
     // Clouds that are ten times as fast want their machines back ten times as soon.
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
-  // The view shows what the log says; a file of it stays for whoever wants to look closer.
-  const log = makeLog({ shard: config.id, level: 'warn', format: 'json' }, { write: () => true });
+  // The view shows what matters of it; the file is for whoever wants to look closer.
+  const file = createWriteStream(join(dir, 'shard.log'), { flags: 'a' });
+  const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
   const shard = await startShard(config, { log, pages: pagesWith(story) });
-  view.step(`Shard ${config.id} takes sessions at ${shard.addresses.sessions}, start number ${shard.epoch}.`);
+  view.step(
+    `Shard ${config.id} takes sessions at ${shard.addresses.sessions}; its log is ${join(dir, 'shard.log')}.`,
+  );
   return shard;
 }
 

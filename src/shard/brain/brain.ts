@@ -1,5 +1,5 @@
 // The brain of a shard: owns the ledger, decides, and follows what becomes of decisions. Events in, effects out. It is
-// put together here; what each part does stands with the part, and one cycle in cycle.ts.
+// put together here; what each part does stands with the part, and one cycle in cycles.ts.
 
 import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';

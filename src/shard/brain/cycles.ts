@@ -92,7 +92,10 @@ export class Cycles {
 
   /** Something wants a decision: the next cycle comes as soon as the spacing allows. */
   soon(): void {
-    this.#at(Math.max(this.#now, this.#endedMs + this.#state.parts.options.cycle.spacingMs));
+    const { spacingMs } = this.#state.parts.options.cycle;
+    const left = this.#endedMs + spacingMs - this.#now;
+    // A clock that was set back must not put the next cycle off for as long as the step was.
+    this.#at(this.#now + Math.min(spacingMs, Math.max(0, left)));
   }
 
   get #now(): number {
@@ -290,7 +293,6 @@ export class Cycles {
     metrics.inflight.set(actuation.counts.inFlight);
     this.#waiting = waitingOf(admission, refused);
     const durationMs = parts.monotonicMs() - cycle.began;
-    metrics.cycle.observe(durationMs / 1000);
     this.#last = {
       number: ++this.#number,
       atMs: this.#now,
@@ -302,6 +304,7 @@ export class Cycles {
       waiting: waitingCounts(admission, refused),
     };
     parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last) });
+    metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
   }
 
   #log(level: 'info' | 'warn', event: string, fields: Readonly<Record<string, unknown>>): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../model/index.ts';
 import { type ListReport, ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
 import type { ActuationEvent, ListEvent } from '../events.ts';
 import { outcomeOf, type ProviderEnd, ProviderHands } from './provider-hands.ts';
@@ -75,5 +76,50 @@ describe('a reading of an inventory', () => {
   it('that fails says how', async () => {
     const events = await eventsOf({ read: () => Promise.reject(new Error('no route')) });
     expect(events).toEqual([{ kind: 'list-ended', ...about, report: null, error: 'no route' }]);
+  });
+});
+
+describe('hands that have given way', () => {
+  const machine = { id: 'm' } as unknown as Machine;
+
+  function handsOf(calls: string[]) {
+    const client = {
+      create: (id: string) => {
+        calls.push(`create ${id}`);
+        return Promise.resolve({ operationId: 'op', machine });
+      },
+      get: (id: string) => {
+        calls.push(`get ${id}`);
+        return Promise.resolve(machine);
+      },
+    };
+    const end = { client, inventory: {} } as unknown as ProviderEnd;
+    const events: unknown[] = [];
+    return { events, hands: new ProviderHands(new Map([['p', end]]), (event) => events.push(event)) };
+  }
+
+  it('change nothing any more, and still look', async () => {
+    const calls: string[] = [];
+    const { hands, events } = handsOf(calls);
+    hands.giveWay();
+    const call = { kind: 'call', provider: 'p', machine: 'm' } as const;
+    await hands.carryOut({ ...call, call: 1, request: { command: 'create' } });
+    await hands.carryOut({ ...call, call: 2, request: { command: 'get' } });
+
+    expect(calls).toEqual(['get m']);
+    expect(events).toMatchObject([
+      { kind: 'call-ended', call: 1, outcome: { kind: 'fenced' } },
+      { kind: 'call-ended', call: 2, outcome: { kind: 'found' } },
+    ]);
+  });
+
+  it('say so of a provider that nobody knows, and do not throw', async () => {
+    const { hands, events } = handsOf([]);
+    await hands.carryOut({
+      ...{ kind: 'call', provider: 'q', machine: 'm', call: 1 },
+      request: { command: 'create' },
+    });
+
+    expect(events).toMatchObject([{ kind: 'call-ended', call: 1, outcome: { kind: 'permanent' } }]);
   });
 });

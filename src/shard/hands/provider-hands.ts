@@ -38,6 +38,7 @@ export class ProviderHands {
   readonly #post: (event: ActuationEvent | ListEvent) => void;
   readonly #room: () => Promise<void> | void;
   readonly #sawEpoch: (provider: string, newest: bigint | null) => void;
+  #hasGivenWay = false;
 
   /**
    * `room`: resolves when the brain has taken enough of what was posted that a List may go on. `sawEpoch` is told of every
@@ -58,13 +59,31 @@ export class ProviderHands {
   /** Never rejects: whatever happens, an event says so. */
   async carryOut(effect: CallEffect | ListEffect): Promise<void> {
     const end = this.#ends.get(effect.provider);
-    if (end === undefined) throw new Error(`there is no provider ${printable(effect.provider)}`);
-    if (effect.kind === 'list') await this.#list(effect, end.inventory);
+    if (end === undefined) this.#refuse(effect, `There is no provider ${printable(effect.provider)}.`);
+    else if (effect.kind === 'list') await this.#list(effect, end.inventory);
     else await this.#call(effect, end);
+  }
+
+  /** A newer process acts for this shard: from now on nothing is changed, whatever anybody decided. */
+  giveWay(): void {
+    this.#hasGivenWay = true;
+  }
+
+  #refuse(effect: CallEffect | ListEffect, message: string): void {
+    if (effect.kind === 'call')
+      this.#post({ kind: 'call-ended', call: effect.call, outcome: { kind: 'permanent', message } });
+    else {
+      const { provider, reading } = effect;
+      this.#post({ kind: 'list-ended', provider, reading, report: null, error: message });
+    }
   }
 
   async #call(effect: CallEffect, end: ProviderEnd): Promise<void> {
     const { command } = effect.request;
+    if (command !== 'get' && this.#hasGivenWay) {
+      this.#post({ kind: 'call-ended', call: effect.call, outcome: { kind: 'fenced' } });
+      return;
+    }
     if (command !== 'get') failpoint(`${command}.calling`);
     const outcome = await made(end, effect);
     if (command !== 'get') failpoint(`${command}.answered`);
@@ -82,15 +101,20 @@ export class ProviderHands {
         return this.#room();
       },
     };
-    try {
-      const { newestEpoch, ...report } = await inventory.read(wanted, sink);
-      this.#sawEpoch(provider, newestEpoch ?? null);
-      this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#post({ kind: 'list-ended', provider, reading, report: null, error: message });
+    const read = await inventory.read(wanted, sink).catch(messageOf);
+    if (typeof read === 'string') {
+      this.#post({ kind: 'list-ended', provider, reading, report: null, error: read });
+      return;
     }
+    const { newestEpoch, ...report } = read;
+    // First, so that whoever has to give way does so before anything is decided on what was read.
+    this.#sawEpoch(provider, newestEpoch ?? null);
+    this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function made({ client }: ProviderEnd, { machine, request }: CallEffect): Promise<CallOutcome> {
