@@ -97,6 +97,7 @@ export class Actuation {
   /** By machine: seconds to leave in, of drains under way. */
   readonly #grace = new Map<string, number>();
   readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
+  #isFrozen: (action: Action) => boolean = () => false;
   #actions = 0;
   #isStopped = false;
 
@@ -121,6 +122,8 @@ export class Actuation {
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
       fenced: (provider, machine) => this.#fenced(provider, machine),
+      isStopped: ({ action }) =>
+        this.#isFrozen(action) || parts.memory.verdictsOn(action.machine).quarantine !== null,
     });
     this.#drainTimes = new DrainTimes((instanceType, seconds) =>
       book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
@@ -262,7 +265,20 @@ export class Actuation {
     if (this.#parts.book.standing(machine) === null) return false;
     this.#parts.memory.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
+    const task = this.#tasks.get(machine);
+    if (task !== undefined) this.#runs.recall(task, why);
     return true;
+  }
+
+  /** Somebody has frozen something: of that, only what a provider may have begun is seen through. */
+  frozen(isFrozen: (action: Action) => boolean): void {
+    this.#isFrozen = isFrozen;
+    for (const task of [...this.#tasks.values()]) {
+      if (!isFrozen(task.action)) continue;
+      this.#runs.recall(task, 'Somebody has frozen it.');
+      // What it is one of may have been held while it was on its way.
+      this.#holds.check(task.action.machine);
+    }
   }
 
   /** Hides a Failed machine. It stays on record and costs what it costs. False: it is not Failed. */
@@ -313,6 +329,7 @@ export class Actuation {
       stage: 'queued',
       blob: null,
       attempts: 0,
+      retryOf: null,
       blindLooks: 0,
       message: '',
       cancel: () => true,
