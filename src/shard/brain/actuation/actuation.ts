@@ -123,7 +123,9 @@ export class Actuation {
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
       fenced: (provider, machine) => this.#fenced(provider, machine),
       isStopped: ({ action }) =>
-        this.#isFrozen(action) || parts.memory.verdictsOn(action.machine).quarantine !== null,
+        this.#isStopped ||
+        this.#isFrozen(action) ||
+        parts.memory.verdictsOn(action.machine).quarantine !== null,
     });
     this.#drainTimes = new DrainTimes((instanceType, seconds) =>
       book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
@@ -288,10 +290,17 @@ export class Actuation {
     return true;
   }
 
-  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through. */
+  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through, but once. */
   stop(): void {
     this.#isStopped = true;
-    for (const task of [...this.#tasks.values()]) this.#runs.callOff(task, 'The shard is shutting down.');
+    this.#parts.desk.stopMutations();
+    for (const task of [...this.#tasks.values()]) this.#runs.recall(task, 'The shard is shutting down.');
+  }
+
+  /** Whether an action waits to find out what became of its call, and somebody may still be asked. */
+  get isLooking(): boolean {
+    if (this.#parts.desk.isStopped) return false;
+    return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
   }
 
   #take(action: Action): Task | Refusal {
