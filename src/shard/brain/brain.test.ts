@@ -192,6 +192,44 @@ describe('a brain that ends', () => {
     expect(targets).toEqual([called!.machine]);
   });
 
+  it('tries nothing again, and is idle when it knows what became of each call', () => {
+    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 100 };
+    const scene = new BrainScene({ desk }).list(some(2, Speculative)).open('c1');
+    scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
+    const failure = { kind: 'transient', message: 'no answer' } as const;
+    const { machine } = scene.answer('create', failure);
+    scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
+    const mutations = () => scene.of('call').filter(({ request }) => request.command !== 'get');
+
+    scene.brain.stop();
+    // The one that waited to be tried again is looked at; the other fails later, and nobody can look at first.
+    scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
+    const other = scene.answer('create', failure);
+    scene.answer('get', failure);
+    expect(scene.calls()).toEqual([]);
+    expect(scene.brain.isIdle).toBe(false);
+    scene.tick(10_000);
+    scene.answer('get', { kind: 'found', machine: record(other.machine, Speculative) });
+    expect(scene.brain.isIdle).toBe(true);
+    scene.tick(600_000);
+
+    expect(mutations()).toHaveLength(2);
+    expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['SPECULATIVE', 'SPECULATIVE']);
+  });
+
+  it('waits for nobody once it is fenced', () => {
+    const scene = new BrainScene().list(some(2, Speculative)).open('c1');
+    scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
+    scene.answer('create', { kind: 'transient', message: 'no answer' });
+    scene.answer('get', { kind: 'transient', message: 'no answer' });
+    scene.answer('create', { kind: 'fenced' });
+    scene.brain.stop();
+    expect(scene.brain.isIdle).toBe(true);
+    const { length } = scene.of('call');
+    scene.tick(600_000);
+    expect(scene.of('call')).toHaveLength(length);
+  });
+
   it('remembers what became of the last calls', async () => {
     const scene = new BrainScene()
       .list([record('m', Speculative)])

@@ -148,9 +148,10 @@ export class Brain {
     state.recorder?.flush();
   }
 
-  /** Whether no call to a provider is under way. */
+  /** Whether no call to a provider is under way, and nobody waits to find out what became of one. */
   get isIdle(): boolean {
-    return this.#state.desk.inFlight === 0;
+    const { desk, actuation } = this.#state;
+    return desk.inFlight === 0 && !actuation.isLooking;
   }
 
   /** Keeps what became of the last calls, and ends the threads of the engine. */

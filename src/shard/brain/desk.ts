@@ -80,7 +80,7 @@ export class Desk {
   #mutating = 0;
   #calls = 0;
   #order = 0;
-  #isStopped = false;
+  #takes: 'all' | 'gets' | 'nothing' = 'all';
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -127,9 +127,19 @@ export class Desk {
     return () => queue.delete(call);
   }
 
+  /** Whether calls that are handed in may still be made. */
+  get isStopped(): boolean {
+    return this.#takes === 'nothing';
+  }
+
+  /** No mutation is called any more. Gets are: they find out what became of those under way. */
+  stopMutations(): void {
+    if (!this.isStopped) this.#takes = 'gets';
+  }
+
   /** Nothing is called any more; what was handed in and not called is dropped. */
   stop(): void {
-    this.#isStopped = true;
+    this.#takes = 'nothing';
     for (const { urgent, mutations, gets } of this.#lanes.values()) {
       urgent.clear();
       mutations.clear();
@@ -214,12 +224,13 @@ export class Desk {
   }
 
   #mayCall({ breaker, mutating, getting }: Lane): boolean {
-    if (this.#isStopped || breaker.state === 'open') return false;
+    if (this.isStopped || breaker.state === 'open') return false;
     return breaker.state === 'closed' || mutating + getting === 0;
   }
 
   #mayMutate(lane: Lane): boolean {
     const { state } = lane.permit;
+    if (this.#takes !== 'all') return false;
     return state !== 'open' && (state === 'closed' || lane.mutating === 0) && this.#mayCall(lane);
   }
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { resources } from '../../../test/fleets.ts';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
-import { record } from '../../../test/shard/scene.ts';
+import { NEED, record, some } from '../../../test/shard/scene.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Order } from '../views.ts';
+import { DEFAULT_BRAIN } from './options.ts';
 
-const { Idle, Failed } = MachineState;
+const { Idle, Failed, Speculative, Creating } = MachineState;
 const who = 'ada';
 
 describe('an order', () => {
@@ -76,6 +78,20 @@ describe('an order', () => {
     expect(again).toEqual({ isDone: true, message: expect.stringMatching(/since .*Z by ada: a test$/) });
     expect(scene.order({ kind: 'unfreeze', id: 'cluster:c1', who })).toMatchObject({ isDone: true });
     expect(scene.brain.ask('freezes', {})).toEqual([]);
+  });
+
+  it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {
+    const desk = { ...DEFAULT_BRAIN.desk, mutationsPerProvider: 1 };
+    const scene = new BrainScene({ desk }).list(some(2, Speculative)).open('c1');
+    scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
+    expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
+
+    scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' });
+    scene.accept('create', Creating).tick(60_000);
+
+    expect(scene.of('call').filter(({ request }) => request.command !== 'get')).toHaveLength(1);
+    const states = some(2).map(({ id }) => scene.machine(id)?.state);
+    expect(states.toSorted()).toEqual(['CREATING', 'SPECULATIVE']);
   });
 
   it('to believe a List takes the machines away that it lacked', () => {

@@ -72,9 +72,10 @@ function unfreeze(state: BrainState, id: string): OrderResult {
   return done(`${id} is no longer frozen.`);
 }
 
-/** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. */
-function freezeChanged({ frozen }: BrainState, cluster: string | null): void {
+/** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. What waits is stopped by both. */
+function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: string | null): void {
   if (cluster !== null) frozen.changed(cluster);
+  actuation.frozen((action) => freezes.isFrozen(action));
 }
 
 function forget({ actuation, book }: BrainState, machine: string): OrderResult {

@@ -29,7 +29,7 @@ export const INVARIANTS = {
   'collapse-is-held': 'A roll-up that loses nearly everything is not believed before its third repetition.',
   'claimed-or-reclaimed':
     'No machine has two actions in a cycle, and none is reclaimed that a row counts on.',
-  'frozen-is-frozen': 'No action begins in a frozen scope, restarts included.',
+  'frozen-is-frozen': 'No action begins in a frozen scope, and none that waited is sent, restarts included.',
   'reclaim-rail': 'No more Reclaims of a cluster in any 10 s than its share, and none in the first 10 s.',
   'hold-is-kept': 'A host is given back only after its hold, and one that is owned never.',
   'known-machines': 'The ledger has no machine that no provider has.',
@@ -103,6 +103,8 @@ class ProcessFacts {
   readonly reclaims: { readonly cluster: string; readonly atMs: number }[] = [];
   /** By machine: whether the action that has it has sent its first call. */
   readonly hasSent = new Map<string, boolean>();
+  /** By machine: its last action. */
+  readonly actions = new Map<string, ActionView>();
   cycle: ActionView[] = [];
 }
 
@@ -207,9 +209,10 @@ export class Watch implements SiteWatch, ProcessWatch {
   }
 
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void {
-    const { hasSent } = this.#of(process);
+    const { hasSent, actions } = this.#of(process);
     if (hasSent.get(machine) !== false) return;
     hasSent.set(machine, true);
+    if (process.epoch === this.#newest) this.#checkFreezes(actions.get(machine)!);
     this.#firsts.set(machine, `${process.epoch}/${sequence}`);
     this.#trace.note(`sends ${command} ${machine}`);
   }
@@ -350,6 +353,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     this.lastActionMs = this.#clock.now();
     facts.cycle.push(action);
     facts.hasSent.set(machine, false);
+    facts.actions.set(machine, action);
     const truth = this.machines.get(machine);
     if (truth === undefined) {
       this.fail('known-machines', `${kind} of ${machine}, which nobody has`);

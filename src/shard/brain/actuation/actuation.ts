@@ -97,6 +97,7 @@ export class Actuation {
   /** By machine: seconds to leave in, of drains under way. */
   readonly #grace = new Map<string, number>();
   readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
+  #isFrozen: (action: Action) => boolean = () => false;
   #actions = 0;
   #isStopped = false;
 
@@ -121,6 +122,10 @@ export class Actuation {
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
       fenced: (provider, machine) => this.#fenced(provider, machine),
+      isStopped: ({ action }) =>
+        this.#isStopped ||
+        this.#isFrozen(action) ||
+        parts.memory.verdictsOn(action.machine).quarantine !== null,
     });
     this.#drainTimes = new DrainTimes((instanceType, seconds) =>
       book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
@@ -262,7 +267,20 @@ export class Actuation {
     if (this.#parts.book.standing(machine) === null) return false;
     this.#parts.memory.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
+    const task = this.#tasks.get(machine);
+    if (task !== undefined) this.#runs.recall(task, why);
     return true;
+  }
+
+  /** Somebody has frozen something: of that, only what a provider may have begun is seen through. */
+  frozen(isFrozen: (action: Action) => boolean): void {
+    this.#isFrozen = isFrozen;
+    for (const task of [...this.#tasks.values()]) {
+      if (!isFrozen(task.action)) continue;
+      this.#runs.recall(task, 'Somebody has frozen it.');
+      // What it is one of may have been held while it was on its way.
+      this.#holds.check(task.action.machine);
+    }
   }
 
   /** Hides a Failed machine. It stays on record and costs what it costs. False: it is not Failed. */
@@ -272,10 +290,17 @@ export class Actuation {
     return true;
   }
 
-  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through. */
+  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through, but once. */
   stop(): void {
     this.#isStopped = true;
-    for (const task of [...this.#tasks.values()]) this.#runs.callOff(task, 'The shard is shutting down.');
+    this.#parts.desk.stopMutations();
+    for (const task of [...this.#tasks.values()]) this.#runs.recall(task, 'The shard is shutting down.');
+  }
+
+  /** Whether an action waits to find out what became of its call, and somebody may still be asked. */
+  get isLooking(): boolean {
+    if (this.#parts.desk.isStopped) return false;
+    return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
   }
 
   #take(action: Action): Task | Refusal {
@@ -313,6 +338,7 @@ export class Actuation {
       stage: 'queued',
       blob: null,
       attempts: 0,
+      retryOf: null,
       blindLooks: 0,
       message: '',
       cancel: () => true,

@@ -29,6 +29,8 @@ export interface RunsParts {
   readonly soldOut: (machine: string, why: string) => void;
   readonly quarantine: (machine: string, why: string) => void;
   readonly fenced: (provider: string, machine: string) => void;
+  /** Whether somebody has stopped an action since it was taken. */
+  readonly isStopped: (task: Task) => boolean;
 }
 
 export class Runs {
@@ -50,6 +52,14 @@ export class Runs {
     task.message = message;
     this.#takeBack(task, 'ctx_canceled');
     return true;
+  }
+
+  /** Sends nothing more for an action. One that is to be called again is looked at once more, and then given up. */
+  recall(task: Task, message: string): void {
+    const { retryOf } = task;
+    if (this.callOff(task, message) || retryOf === null || !task.cancel()) return;
+    task.retryOf = null;
+    this.#look(task, retryOf);
   }
 
   #ask(task: Task): void {
@@ -87,6 +97,7 @@ export class Runs {
   #starting(task: Task): void {
     task.stage = 'called';
     task.attempts++;
+    task.retryOf = null;
     // The operator's eviction and the provider's drain run side by side: nobody waits for an ack.
     if (task.command === 'drain' && task.attempts === 1) {
       this.#parts.instructions.give(task.id, task.action);
@@ -169,24 +180,30 @@ export class Runs {
   #resolve(task: Task, failure: Failure, machine: Machine): void {
     const became = whatBecameOf(task, machine);
     if (became === 'done') this.#adopt(task, machine);
-    else if (became === 'not-done' && this.#isWorthARetry(task, failure)) this.#retryLater(task);
+    else if (became === 'not-done' && this.#isWorthARetry(task, failure)) this.#retryLater(task, failure);
     else this.#giveUp(task, failure, machine, became === 'not-done');
   }
 
-  #isWorthARetry({ command, attempts }: Task, { kind }: Failure): boolean {
-    if (attempts >= this.#parts.limits.attempts) return false;
+  #isWorthARetry(task: Task, { kind }: Failure): boolean {
+    const { limits, isStopped } = this.#parts;
+    if (task.attempts >= limits.attempts || isStopped(task)) return false;
     // What was to be acquired may be had elsewhere; what is to go waits until the provider lets it.
-    return kind === 'transient' || (kind === 'denied' && !isAcquiring(command));
+    return kind === 'transient' || (kind === 'denied' && !isAcquiring(task.command));
   }
 
-  #retryLater(task: Task): void {
+  #retryLater(task: Task, failure: Failure): void {
     const { clock, random, limits } = this.#parts;
     task.stage = 'waiting';
-    clock.after(waitMs(random, limits.retry, task.attempts), () => {
+    task.retryOf = failure;
+    const cancel = clock.after(waitMs(random, limits.retry, task.attempts), () => {
       const isStale = task.blob !== null && task.blob.validUntilMs <= clock.now();
       if (isStale) this.#ask(task);
       else this.#call(task);
     });
+    task.cancel = () => {
+      cancel();
+      return true;
+    };
   }
 
   #giveUp(task: Task, failure: Failure, machine: Machine, isUntouched: boolean): void {

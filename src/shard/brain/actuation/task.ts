@@ -35,6 +35,8 @@ export interface Task {
   stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
   blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
   attempts: number;
+  /** Why it is to be called again, until it is. */
+  retryOf: Failure | null;
   /** Gets in a row that brought nothing. */
   blindLooks: number;
   message: string;
