@@ -22,6 +22,8 @@ export interface Verdicts {
 
 export interface MachineFacts extends Verdicts {
   readonly id: string;
+  /** That had the machine; '' in files from before it was written. */
+  readonly provider: string;
   readonly target: NeedKey | null;
   /** The cluster the stamp belongs to; '' without one. */
   readonly cluster: string;
@@ -83,11 +85,18 @@ export class Memory {
     return facts;
   }
 
-  /** Every provider has listed everything: what did not come is not there. */
-  dropUnseen(): void {
-    const ids = [...this.#recalled.keys()];
-    this.#recalled.clear();
-    for (const id of ids) this.#verdicts.delete(id);
+  /** Machines that a provider had before the restart and has not listed since. Those nothing was known of are not there. */
+  unseenOf(provider: string): readonly string[] {
+    return [...this.#recalled.values()].flatMap((facts) => (facts.provider === provider ? facts.id : []));
+  }
+
+  /** The provider has listed everything, and is believed: what did not come is not there. */
+  dropUnseen(provider: string): void {
+    const ids = this.unseenOf(provider);
+    for (const id of ids) {
+      this.#recalled.delete(id);
+      this.#verdicts.delete(id);
+    }
     this.#save(ids);
   }
 
@@ -121,7 +130,8 @@ export class Memory {
     const { target, cluster, stamp, idleSinceMs } = standing;
     const verdicts = this.verdictsOn(id);
     if (target === null && stamp === null && idleSinceMs === null && !isVerdict(verdicts)) return null;
-    return { id, target, cluster, stamp, idleSinceMs, ...verdicts };
+    const provider = this.#book.ownerOf(id) ?? '';
+    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };
   }
 }
 

@@ -151,7 +151,10 @@ export class Reconcile {
     const source = this.#sources.get(provider);
     if (source === undefined) return false;
     const began = this.#parts.desk.readingBegins();
-    for (const id of source.guard.accept()) this.#lost(id, began);
+    const isHeld = source.guard.suspicions > 0;
+    this.#lose(source, source.guard.accept(), began);
+    // Before the first List has ended nobody can say that it is right.
+    if (isHeld) this.#readWhole(source);
     this.#parts.desk.readingEnded(began);
     return true;
   }
@@ -269,19 +272,39 @@ export class Reconcile {
   }
 
   #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {
-    const { book, clock, observer, memory } = this.#parts;
+    const { book, clock, observer } = this.#parts;
     if (report.isFirst && seen !== null) source.guard.gone(this.#notIn(source.name, seen));
     source.lastFullMs = clock.now();
-    const known = book.countOf(source.name);
-    const gone = source.guard.listEnded(known);
+    const unseen = source.hasListed ? [] : this.#unseen(source);
+    source.guard.gone(unseen);
+    const known = book.countOf(source.name) + unseen.length;
+    const gone = source.guard.listEnded(known, source.hasListed);
     if (gone === null) {
       observer.listHeld(source.name, known, source.guard.missing, source.guard.suspicions);
       return;
     }
-    for (const id of gone) this.#lost(id, began);
-    const wasReady = this.isReady;
+    this.#lose(source, gone, began);
+    this.#readWhole(source);
+  }
+
+  /** What was held for a while may be somebody else's by now. */
+  #lose({ name }: Source, gone: readonly string[], began: number): void {
+    for (const id of gone) if (this.#parts.book.ownerOf(id) === name) this.#lost(id, began);
+  }
+
+  #readWhole(source: Source): void {
+    const { memory } = this.#parts;
+    if (source.hasListed) return;
     source.hasListed = true;
-    if (!wasReady && this.isReady) memory.dropUnseen();
+    memory.dropUnseen(source.name);
+    if (this.isReady) memory.dropUnseen(NAMELESS);
+  }
+
+  /** Machines from before the restart that should have come; nameless ones can only be the last provider's. */
+  #unseen({ name }: Source): readonly string[] {
+    const { memory } = this.#parts;
+    const isLast = [...this.#sources.values()].every((other) => other.hasListed || other.name === name);
+    return [...memory.unseenOf(name), ...(isLast ? memory.unseenOf(NAMELESS) : [])];
   }
 
   #notIn(provider: string, seen: ReadonlySet<string>): readonly string[] {
@@ -317,6 +340,9 @@ const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delet
 
 /** Collisions that are told once each; past that somebody copied a whole inventory. */
 const MAX_COLLISIONS = 10_000;
+
+/** Of facts that do not say whose the machine was. */
+const NAMELESS = '';
 
 const NEVER_READ: ReadingFacts = { hasListed: false, lastListMs: null, lastError: '' };
 
