@@ -59,7 +59,11 @@ export class Memory {
       this.#recalled.set(facts.id, facts);
       if (isVerdict(facts)) this.#verdicts.set(facts.id, facts);
     }
-    book.listen((id) => this.#unsaved.add(id));
+    book.listen((id, _before, after) => {
+      this.#unsaved.add(id);
+      // Whatever comes under the id later is another machine.
+      if (after === null) this.#verdicts.delete(id);
+    });
   }
 
   verdictsOn(id: string): Verdicts {

@@ -89,6 +89,20 @@ describe('reconcile', () => {
     expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
   });
 
+  it('forgets what people said of a machine that is gone: what comes under its id is another one', () => {
+    const scene = new Scene();
+    scene.list([record('q', Idle), record('f', Failed)]);
+    scene.actuation.quarantine('q', 'ada', 'smells of smoke');
+    scene.actuation.forget('f');
+    scene.list([], { gone: ['q', 'f'] });
+    expect([...scene.memory.judged]).toEqual([]);
+
+    scene.list([record('q', Idle), record('f', Failed)]);
+    expect(scene.ledger('q')).toMatchObject({ held: false });
+    expect(scene.memory.verdictsOn('f').isForgotten).toBe(false);
+    expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
+  });
+
   it('finds out what is gone when the reader has lost its memory', () => {
     const scene = new Scene();
     scene.list(some(3));
