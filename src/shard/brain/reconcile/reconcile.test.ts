@@ -3,8 +3,9 @@ import { record, Scene, some } from '../../../../test/shard/scene.ts';
 import { MachineState } from '../../../model/index.ts';
 import type { MemoryMachines } from '../memory-store.ts';
 import { MACHINE_GONE } from '../node-state.ts';
+import { RECONCILE_LIMITS } from './limits.ts';
 
-const { Speculative, Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
 describe('reconcile', () => {
   it('reads everything first, then changes, and everything again from time to time', () => {
@@ -74,6 +75,38 @@ describe('reconcile', () => {
     expect(scene.ledger('m')).toMatchObject({ state: Draining });
     scene.find(Draining);
     expect(scene.ledger('m')).toMatchObject({ state: Draining });
+  });
+
+  it('waits after a Get that failed, whatever else asks for the machine', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.fail('get');
+    scene.reconcile.check('m');
+    expect(scene.calls('get')).toEqual([]);
+
+    scene.hand.advance(RECONCILE_LIMITS.retry.baseMs);
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    scene.hand.advance(RECONCILE_LIMITS.retry.maxMs);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
+  it('owes no reading to a machine that was lost while an action had it', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.list([record('m', Idle, { pricePerHour: 7 })]);
+    scene.blob();
+    scene.answer('configure', { kind: 'unknown-machine' });
+    scene.answer('get', { kind: 'unknown-machine' });
+    expect(scene.ledger('m')).toBeNull();
+
+    scene.list([record('m', Idle)]);
+    scene.decide('Delete', 'm');
+    scene.accept('delete', Deleting);
+    expect(scene.calls('get')).toEqual([]);
   });
 
   it('believes a List that a free machine is gone, but asks about a bound one', () => {

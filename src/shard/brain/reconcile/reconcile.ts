@@ -163,20 +163,20 @@ export class Reconcile {
   check(id: string, failures = 0): void {
     const { book, actuation, desk } = this.#parts;
     const provider = book.ownerOf(id);
+    // First, because a machine that is gone is owed nothing.
+    this.#owed.delete(id);
     if (provider === undefined || this.#checking.has(id) || this.#isStopped) return;
     if (actuation.isBusy(id)) {
       this.#owed.add(id);
       return;
     }
-    this.#owed.delete(id);
     this.#checking.add(id);
     desk.submit({
       provider,
       machine: id,
       request: { command: 'get' },
       ended: (outcome, began) => {
-        this.#checking.delete(id);
-        if (!this.#isCurrent(id, began)) this.check(id);
+        if (!this.#isCurrent(id, began)) this.#checkAgain(id);
         else this.#checked(id, provider, outcome, failures + 1);
       },
     });
@@ -184,9 +184,18 @@ export class Reconcile {
 
   #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
     const { clock, random, limits, book } = this.#parts;
+    if (outcome.kind !== 'found' && outcome.kind !== 'unknown-machine') {
+      clock.after(waitMs(random, limits.retry, failures), () => this.#checkAgain(id, failures));
+      return;
+    }
+    this.#checking.delete(id);
     if (outcome.kind === 'found') this.#take(provider, outcome.machine);
-    else if (outcome.kind === 'unknown-machine') book.lose(id);
-    else clock.after(waitMs(random, limits.retry, failures), () => this.check(id, failures));
+    else book.lose(id);
+  }
+
+  #checkAgain(id: string, failures = 0): void {
+    this.#checking.delete(id);
+    this.check(id, failures);
   }
 
   #read(source: Source): void {
