@@ -30,6 +30,7 @@ function opened(path: string): SqliteBrainStore {
 
 const BARE: MachineFacts = {
   id: 'm-bare',
+  provider: 'p',
   target: null,
   cluster: '',
   stamp: null,
@@ -40,6 +41,7 @@ const BARE: MachineFacts = {
 
 const FULL: MachineFacts = {
   id: 'm\0 ü',
+  provider: 'p\0',
   target: { cluster: 'c\0', fingerprint: 'f\0f', group: 'g\0' },
   cluster: 'c2',
   stamp: {
@@ -105,6 +107,14 @@ describe('a brain store on disk', () => {
     const copy = `${path}-copy`;
     for (const end of ['', '-wal']) writeFileSync(copy + end, readFileSync(path + end));
     expect([...opened(copy).machines.load()]).toEqual([FULL]);
+  });
+
+  it('given facts from before providers were written, then they are nobody’s', () => {
+    const path = newPath();
+    const { provider: _, ...old } = FULL;
+    const store = opened(path);
+    store.machines.save([old as MachineFacts], []);
+    expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
   });
 
   it('given thousands of facts, then one save of them takes well under 100 ms', () => {

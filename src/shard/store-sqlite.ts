@@ -117,7 +117,9 @@ function textOf(facts: MachineFacts): string {
 }
 
 function factsOf(text: string): MachineFacts {
-  const { stamp, ...facts } = JSON.parse(text) as StoredFacts;
+  const { stamp, ...stored } = JSON.parse(text) as StoredFacts;
+  // Files from before providers were written do not say whose a machine is.
+  const facts = { ...stored, provider: stored.provider ?? '' };
   if (stamp === null) return { ...facts, stamp };
   return {
     ...facts,

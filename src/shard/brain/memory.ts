@@ -22,6 +22,8 @@ export interface Verdicts {
 
 export interface MachineFacts extends Verdicts {
   readonly id: string;
+  /** That had the machine; '' in files from before it was written. */
+  readonly provider: string;
   readonly target: NeedKey | null;
   /** The cluster the stamp belongs to; '' without one. */
   readonly cluster: string;
@@ -57,7 +59,11 @@ export class Memory {
       this.#recalled.set(facts.id, facts);
       if (isVerdict(facts)) this.#verdicts.set(facts.id, facts);
     }
-    book.listen((id) => this.#unsaved.add(id));
+    book.listen((id, _before, after) => {
+      this.#unsaved.add(id);
+      // Whatever comes under the id later is another machine.
+      if (after === null) this.#verdicts.delete(id);
+    });
   }
 
   verdictsOn(id: string): Verdicts {
@@ -83,11 +89,18 @@ export class Memory {
     return facts;
   }
 
-  /** Every provider has listed everything: what did not come is not there. */
-  dropUnseen(): void {
-    const ids = [...this.#recalled.keys()];
-    this.#recalled.clear();
-    for (const id of ids) this.#verdicts.delete(id);
+  /** Machines that a provider had before the restart and has not listed since. Those nothing was known of are not there. */
+  unseenOf(provider: string): readonly string[] {
+    return [...this.#recalled.values()].flatMap((facts) => (facts.provider === provider ? facts.id : []));
+  }
+
+  /** The provider has listed everything, and is believed: what did not come is not there. */
+  dropUnseen(provider: string): void {
+    const ids = this.unseenOf(provider);
+    for (const id of ids) {
+      this.#recalled.delete(id);
+      this.#verdicts.delete(id);
+    }
     this.#save(ids);
   }
 
@@ -121,7 +134,8 @@ export class Memory {
     const { target, cluster, stamp, idleSinceMs } = standing;
     const verdicts = this.verdictsOn(id);
     if (target === null && stamp === null && idleSinceMs === null && !isVerdict(verdicts)) return null;
-    return { id, target, cluster, stamp, idleSinceMs, ...verdicts };
+    const provider = this.#book.ownerOf(id) ?? '';
+    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };
   }
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../../test/shard/scene.ts';
 import { MachineState } from '../../../model/index.ts';
+import type { MemoryMachines } from '../memory-store.ts';
 import { MACHINE_GONE } from '../node-state.ts';
+import { RECONCILE_LIMITS } from './limits.ts';
 
-const { Speculative, Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
 describe('reconcile', () => {
   it('reads everything first, then changes, and everything again from time to time', () => {
@@ -75,6 +77,38 @@ describe('reconcile', () => {
     expect(scene.ledger('m')).toMatchObject({ state: Draining });
   });
 
+  it('waits after a Get that failed, whatever else asks for the machine', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.fail('get');
+    scene.reconcile.check('m');
+    expect(scene.calls('get')).toEqual([]);
+
+    scene.hand.advance(RECONCILE_LIMITS.retry.baseMs);
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    scene.hand.advance(RECONCILE_LIMITS.retry.maxMs);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
+  it('owes no reading to a machine that was lost while an action had it', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.list([record('m', Idle, { pricePerHour: 7 })]);
+    scene.blob();
+    scene.answer('configure', { kind: 'unknown-machine' });
+    scene.answer('get', { kind: 'unknown-machine' });
+    expect(scene.ledger('m')).toBeNull();
+
+    scene.list([record('m', Idle)]);
+    scene.decide('Delete', 'm');
+    scene.accept('delete', Deleting);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
   it('believes a List that a free machine is gone, but asks about a bound one', () => {
     const scene = new Scene();
     scene.list([...some(2), record('b', Configured), record('b2', Configured)]);
@@ -86,6 +120,20 @@ describe('reconcile', () => {
     expect(scene.ledger('b')).toBeNull();
     expect(scene.ledger('b2')).toMatchObject({ state: Configured });
     expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
+  });
+
+  it('forgets what people said of a machine that is gone: what comes under its id is another one', () => {
+    const scene = new Scene();
+    scene.list([record('q', Idle), record('f', Failed)]);
+    scene.actuation.quarantine('q', 'ada', 'smells of smoke');
+    scene.actuation.forget('f');
+    scene.list([], { gone: ['q', 'f'] });
+    expect([...scene.memory.judged]).toEqual([]);
+
+    scene.list([record('q', Idle), record('f', Failed)]);
+    expect(scene.ledger('q')).toMatchObject({ held: false });
+    expect(scene.memory.verdictsOn('f').isForgotten).toBe(false);
+    expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
   });
 
   it('finds out what is gone when the reader has lost its memory', () => {
@@ -154,5 +202,108 @@ describe('reconcile', () => {
     scene.list([], { gone: some(12).map(({ id }) => id) });
     expect(scene.reconcile.readingsOf('p')).toMatchObject({ hasListed: true, lastListMs: scene.hand.now() });
     expect(scene.reconcile.heldLosses('p')).toBe(12);
+  });
+});
+
+describe('the first List after a restart', () => {
+  /** What a shard leaves behind that had these machines, the first of them in quarantine. */
+  function left(count: number, { provider = 'p', providers = ['p'] } = {}): MemoryMachines {
+    const before = new Scene({ providers });
+    before.list(some(count), { provider });
+    before.actuation.quarantine('m-0', 'ada', 'smells of smoke');
+    before.ledger('m-0');
+    return before.store;
+  }
+
+  const again = (scene: Scene, machines: ReturnType<typeof some> = []) =>
+    scene.list(machines, { kind: 'full' });
+
+  it.each([3, 20])(
+    'is held if it is empty and %i machines are remembered, and nothing is forgotten',
+    (count) => {
+      const store = left(count);
+      const scene = new Scene({ store });
+      scene.list([], { isFirst: true });
+      expect(scene.told).toEqual([`list-held p ${count} ${count} 1`]);
+      expect(scene.reconcile.isReady).toBe(false);
+      expect(scene.reconcile.heldLosses('p')).toBe(count);
+
+      again(scene, some(count));
+      expect(scene.reconcile.isReady).toBe(true);
+      expect(scene.reconcile.heldLosses('p')).toBe(0);
+      expect(scene.ledger('m-0')).toMatchObject({ held: true });
+      expect(store.facts.get('m-0')).toMatchObject({ provider: 'p', quarantine: { by: 'ada' } });
+    },
+  );
+
+  it('is held if it has shrunk sharply, and believed the third time', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.list(some(1), { isFirst: true });
+    again(scene);
+    expect(scene.told).toEqual(['list-held p 20 19 1', 'list-held p 20 19 2']);
+    expect(store.facts.size).toBe(20);
+    again(scene);
+    expect(scene.reconcile.isReady).toBe(true);
+    expect([...store.facts.keys()]).toEqual(['m-0']);
+  });
+
+  it('is believed on a person’s word, but not before it has ended', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.reconcile.acceptList('p');
+    expect(scene.reconcile.isReady).toBe(false);
+    expect(store.facts.size).toBe(20);
+    scene.list([], { isFirst: true });
+    scene.reconcile.acceptList('p');
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(store.facts.size).toBe(0);
+  });
+
+  it('is believed if most machines came, and the rest is forgotten', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.list(some(15), { isFirst: true });
+    expect(scene.told).toEqual([]);
+    expect(store.facts.size).toBe(15);
+  });
+
+  it('says nothing of machines of other providers, configured or not', () => {
+    const providers = ['p', 'q'];
+    const store = left(20, { provider: 'q', providers });
+    const alone = new Scene({ store });
+    alone.list([], { isFirst: true });
+    expect(alone.reconcile.isReady).toBe(true);
+    expect(store.facts.size).toBe(20);
+
+    const both = new Scene({ store, providers });
+    both.list([], { isFirst: true });
+    expect(both.reconcile.readingsOf('p')).toMatchObject({ hasListed: true });
+    both.list(some(20), { provider: 'q', isFirst: true });
+    expect(both.told).toEqual([]);
+    expect(both.ledger('m-0')).toMatchObject({ held: true });
+  });
+
+  it('that is held takes no machine away that has come at another provider since', () => {
+    const store = left(20);
+    const scene = new Scene({ store, providers: ['p', 'q'] });
+    scene.list([], { isFirst: true });
+    scene.list(some(1), { provider: 'q', isFirst: true });
+    scene.reconcile.acceptList('p');
+    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+  });
+
+  it('is held for facts that do not say whose they are, once they can be nobody else’s', () => {
+    const store = left(20);
+    for (const [id, facts] of store.facts) store.facts.set(id, { ...facts, provider: '' });
+    const scene = new Scene({ store, providers: ['p', 'q'] });
+    scene.list([], { provider: 'q', isFirst: true });
+    scene.list([], { isFirst: true });
+    expect(scene.told).toEqual(['list-held p 20 20 1']);
+    again(scene, some(19));
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+    expect(store.facts.size).toBe(19);
+    expect(store.facts.get('m-18')).toMatchObject({ provider: 'p' });
   });
 });

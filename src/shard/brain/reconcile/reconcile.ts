@@ -151,7 +151,10 @@ export class Reconcile {
     const source = this.#sources.get(provider);
     if (source === undefined) return false;
     const began = this.#parts.desk.readingBegins();
-    for (const id of source.guard.accept()) this.#lost(id, began);
+    const isHeld = source.guard.suspicions > 0;
+    this.#lose(source, source.guard.accept(), began);
+    // Before the first List has ended nobody can say that it is right.
+    if (isHeld) this.#readWhole(source);
     this.#parts.desk.readingEnded(began);
     return true;
   }
@@ -160,20 +163,20 @@ export class Reconcile {
   check(id: string, failures = 0): void {
     const { book, actuation, desk } = this.#parts;
     const provider = book.ownerOf(id);
+    // First, because a machine that is gone is owed nothing.
+    this.#owed.delete(id);
     if (provider === undefined || this.#checking.has(id) || this.#isStopped) return;
     if (actuation.isBusy(id)) {
       this.#owed.add(id);
       return;
     }
-    this.#owed.delete(id);
     this.#checking.add(id);
     desk.submit({
       provider,
       machine: id,
       request: { command: 'get' },
       ended: (outcome, began) => {
-        this.#checking.delete(id);
-        if (!this.#isCurrent(id, began)) this.check(id);
+        if (!this.#isCurrent(id, began)) this.#checkAgain(id);
         else this.#checked(id, provider, outcome, failures + 1);
       },
     });
@@ -181,9 +184,18 @@ export class Reconcile {
 
   #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
     const { clock, random, limits, book } = this.#parts;
+    if (outcome.kind !== 'found' && outcome.kind !== 'unknown-machine') {
+      clock.after(waitMs(random, limits.retry, failures), () => this.#checkAgain(id, failures));
+      return;
+    }
+    this.#checking.delete(id);
     if (outcome.kind === 'found') this.#take(provider, outcome.machine);
-    else if (outcome.kind === 'unknown-machine') book.lose(id);
-    else clock.after(waitMs(random, limits.retry, failures), () => this.check(id, failures));
+    else book.lose(id);
+  }
+
+  #checkAgain(id: string, failures = 0): void {
+    this.#checking.delete(id);
+    this.check(id, failures);
   }
 
   #read(source: Source): void {
@@ -269,19 +281,39 @@ export class Reconcile {
   }
 
   #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {
-    const { book, clock, observer, memory } = this.#parts;
+    const { book, clock, observer } = this.#parts;
     if (report.isFirst && seen !== null) source.guard.gone(this.#notIn(source.name, seen));
     source.lastFullMs = clock.now();
-    const known = book.countOf(source.name);
-    const gone = source.guard.listEnded(known);
+    const unseen = source.hasListed ? [] : this.#unseen(source);
+    source.guard.gone(unseen);
+    const known = book.countOf(source.name) + unseen.length;
+    const gone = source.guard.listEnded(known, source.hasListed);
     if (gone === null) {
       observer.listHeld(source.name, known, source.guard.missing, source.guard.suspicions);
       return;
     }
-    for (const id of gone) this.#lost(id, began);
-    const wasReady = this.isReady;
+    this.#lose(source, gone, began);
+    this.#readWhole(source);
+  }
+
+  /** What was held for a while may be somebody else's by now. */
+  #lose({ name }: Source, gone: readonly string[], began: number): void {
+    for (const id of gone) if (this.#parts.book.ownerOf(id) === name) this.#lost(id, began);
+  }
+
+  #readWhole(source: Source): void {
+    const { memory } = this.#parts;
+    if (source.hasListed) return;
     source.hasListed = true;
-    if (!wasReady && this.isReady) memory.dropUnseen();
+    memory.dropUnseen(source.name);
+    if (this.isReady) memory.dropUnseen(NAMELESS);
+  }
+
+  /** Machines from before the restart that should have come; nameless ones can only be the last provider's. */
+  #unseen({ name }: Source): readonly string[] {
+    const { memory } = this.#parts;
+    const isLast = [...this.#sources.values()].every((other) => other.hasListed || other.name === name);
+    return [...memory.unseenOf(name), ...(isLast ? memory.unseenOf(NAMELESS) : [])];
   }
 
   #notIn(provider: string, seen: ReadonlySet<string>): readonly string[] {
@@ -317,6 +349,9 @@ const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delet
 
 /** Collisions that are told once each; past that somebody copied a whole inventory. */
 const MAX_COLLISIONS = 10_000;
+
+/** Of facts that do not say whose the machine was. */
+const NAMELESS = '';
 
 const NEVER_READ: ReadingFacts = { hasListed: false, lastListMs: null, lastError: '' };
 

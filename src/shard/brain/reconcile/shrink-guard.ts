@@ -30,10 +30,14 @@ export class ShrinkGuard {
     this.#missing.delete(id);
   }
 
-  /** A full List has ended. Returns what is gone, as far as it is believed; null: it is not. */
-  listEnded(known: number): readonly string[] | null {
-    const left = known - this.#missing.size;
-    if (known < LEAST_KNOWN || left >= known * LEAST_LEFT) return this.accept();
+  /**
+   * A full List has ended. Returns what is gone, as far as it is believed; null: it is not. `isAllKnown` is false after
+   * a restart: more may have been there than is remembered, so that an empty List is never that of a small inventory.
+   */
+  listEnded(known: number, isAllKnown: boolean): readonly string[] | null {
+    const left = Math.max(0, known - this.#missing.size);
+    const isSmall = known < LEAST_KNOWN && (isAllKnown || left > 0);
+    if (isSmall || left >= known * LEAST_LEFT) return this.accept();
     this.#suspicions++;
     return this.#suspicions >= CONVINCING ? this.accept() : null;
   }
