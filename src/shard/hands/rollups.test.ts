@@ -542,6 +542,26 @@ describe('more demand than a shard takes', () => {
     expect(hands.load).toMatchObject({ rows: 1, bytes: small.length });
   });
 
+  it('given a cluster that again and again loses its demand and has it back, then what was held leaves its room', async () => {
+    const big = rollupOf('c1', 20);
+    const { greet, hands, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
+    const operator = greet('c1');
+    for (let i = 0; i < 200; i++) {
+      operator.rollup(rollupOf('c1', 20));
+      await settle();
+      operator.rollup(rollupOf('c1', 1));
+      await settle();
+    }
+    operator.rollup(big);
+    await settle();
+    expect(hands.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
+    expect(hands.load.bytes).toBe(big.length);
+    const other = greet('c2');
+    other.rollup(rollupOf('c2', 20));
+    await settle();
+    expect(other.acks).toEqual(['hello', 'rollup']);
+  });
+
   it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {
     const one = rollupOf('c0', 10).length;
     const { greet, hands, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });

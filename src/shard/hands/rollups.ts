@@ -186,7 +186,7 @@ export class Rollups {
     switch (taken.kind) {
       case 'unchanged': {
         counters.rollupsUnchanged++;
-        const changes = demand.noteUnchanged();
+        const changes = this.#weighed(demand, () => demand.noteUnchanged());
         if (changes !== null && !(await this.#write(changes))) return;
         break;
       }
