@@ -198,7 +198,6 @@ export class Rollups {
       case 'held':
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
-        post({ kind: 'demand-held', cluster, hasDemand: demand.hasDemand });
         break;
       case 'accepted':
         counters.rollupsAccepted++;
