@@ -516,6 +516,42 @@ describe('a collapse of demand', () => {
     expect(made.demandOf('c1')).toEqual([]);
   });
 
+  it('given no room for it when somebody accepts it, then it does not count, and that is said', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock, limits: { demandRows: 5 } });
+    await made.report(1);
+    const other = made.greet('c2');
+    other.rollup(rollupOf('c2', 5));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1' }]);
+    other.rollup(rollupOf('c2', 4));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+  });
+
+  it.each(['acceptHeld', 'refuseHeld'] as const)(
+    'given a store that fails, then %s does not claim to be done',
+    async (order) => {
+      const memory = new MemoryDemandStore();
+      let isFull = false;
+      const store: DemandStore = {
+        load: () => memory.load(),
+        write: (changes) => (isFull ? Promise.reject(new Error('disk full')) : memory.write(changes)),
+      };
+      const made = await reporting({ store });
+      await made.report(20);
+      await made.report(1);
+      isFull = true;
+      expect(await made.hands[order]('c1')).toBe(false);
+      expect(made.demandOf('c1')).toHaveLength(20);
+    },
+  );
+
   it('given nothing held, then there is nothing to accept or refuse', async () => {
     const { hands } = await bench();
     expect([await hands.acceptHeld('c1'), await hands.refuseHeld('c1')]).toEqual([false, false]);

@@ -109,22 +109,23 @@ export class Rollups {
     return [...this.#clusters.values()].map(({ view }) => view);
   }
 
-  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held. */
+  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it is not the demand now. */
   async acceptHeld(cluster: string): Promise<boolean> {
     const demand = this.#clusters.get(cluster);
     const taken =
       demand === undefined
         ? null
         : this.#weighed(demand, (room) => demand.acceptHeld(this.#parts.clock.now(), room));
-    if (taken !== null) await this.#settle(cluster, taken, null);
-    return taken !== null;
+    return taken !== null && (await this.#settle(cluster, taken, null));
   }
 
-  /** Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held. */
+  /**
+   * Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held, or the
+   * refusal could not be written down.
+   */
   async refuseHeld(cluster: string): Promise<boolean> {
     const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
-    if (changes !== null) await this.#write(changes);
-    return changes !== null;
+    return changes !== null && (await this.#write(changes));
   }
 
   close(): void {
@@ -178,7 +179,8 @@ export class Rollups {
     return taken;
   }
 
-  async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<void> {
+  /** Whether the roll-up was taken, to count or to be held, and what must be remembered of it is safe. */
+  async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<boolean> {
     const { clock, counters, log, post } = this.#parts;
     const demand = this.#demandOf(cluster);
     const name = printable(cluster);
@@ -187,14 +189,14 @@ export class Rollups {
       case 'unchanged': {
         counters.rollupsUnchanged++;
         const changes = this.#weighed(demand, () => demand.noteUnchanged());
-        if (changes !== null && !(await this.#write(changes))) return;
+        if (changes !== null && !(await this.#write(changes))) return false;
         break;
       }
       case 'refused':
         counters.rollupsRefused++;
         if (taken.problems[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
         log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
-        return;
+        return false;
       case 'held':
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
@@ -205,10 +207,11 @@ export class Rollups {
           const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
           log('warn', 'rollup-shrunk', fields);
         }
-        if (!(await this.#write(taken.changes))) return;
+        if (!(await this.#write(taken.changes))) return false;
         post({ kind: 'demand', cluster, needs: taken.needs });
     }
     reporter?.acknowledgeRollup();
+    return true;
   }
 
   /** Whether the changes are safe. The first failure is the last: what is in memory is ahead of what is remembered. */
