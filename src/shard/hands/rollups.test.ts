@@ -361,6 +361,38 @@ describe('what is remembered', () => {
     expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
   });
 
+  it('given a repetition before the first copy is written, then the operator hears of neither until it is', async () => {
+    let finish = () => {};
+    const memory = new MemoryDemandStore();
+    const store: DemandStore = {
+      load: () => memory.load(),
+      write: () => new Promise((resolve) => (finish = resolve)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    finish();
+    await made.settle();
+    expect([acked(made.operator), prioritiesOf(made)]).toEqual([2, [1]]);
+    made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
+    expect(acked(made.operator)).toBe(3);
+  });
+
+  it('given a repetition of what could not be written, then it is not acknowledged', async () => {
+    let fail = (_: Error) => {};
+    const store: DemandStore = {
+      load: () => new MemoryDemandStore().load(),
+      write: () => new Promise((_, reject) => (fail = reject)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    fail(new Error('disk full'));
+    await made.settle();
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+  });
+
   it('given a store that fails, then nothing is claimed, and all sessions end with the reason in the log', async () => {
     const store: DemandStore = {
       load: () => new MemoryDemandStore().load(),

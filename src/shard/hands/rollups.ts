@@ -1,6 +1,6 @@
-// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged on the spot; the others
-// wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a time, so that two
-// hundred clusters that change at once do not keep the acks of the rest waiting.
+// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged as soon as that is on
+// disk; the others wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a
+// time, so that two hundred clusters that change at once do not keep the acks of the rest waiting.
 
 import { type Clock, printable } from '../../model/index.ts';
 import type { BrainEvent } from '../events.ts';
@@ -51,6 +51,8 @@ export class Rollups {
   readonly #clusters = new Map<string, ClusterDemand>();
   /** By cluster, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting>();
+  /** By cluster: the last write that is under way. */
+  readonly #writing = new Map<string, Promise<boolean>>();
   #waitingBytes = 0;
   #rows = 0;
   #bytes = 0;
@@ -125,7 +127,7 @@ export class Rollups {
    */
   async refuseHeld(cluster: string): Promise<boolean> {
     const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
-    return changes !== null && (await this.#write(changes));
+    return changes !== null && (await this.#writeOf(cluster, changes));
   }
 
   close(): void {
@@ -189,7 +191,9 @@ export class Rollups {
       case 'unchanged': {
         counters.rollupsUnchanged++;
         const changes = this.#weighed(demand, () => demand.noteUnchanged());
-        if (changes !== null && !(await this.#write(changes))) return false;
+        // What it repeats may not be on disk yet.
+        const written = changes === null ? this.#writing.get(cluster) : this.#writeOf(cluster, changes);
+        if (written !== undefined && !(await written)) return false;
         break;
       }
       case 'refused':
@@ -207,11 +211,21 @@ export class Rollups {
           const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
           log('warn', 'rollup-shrunk', fields);
         }
-        if (!(await this.#write(taken.changes))) return false;
+        if (!(await this.#writeOf(cluster, taken.changes))) return false;
         post({ kind: 'demand', cluster, needs: taken.needs });
     }
     reporter?.acknowledgeRollup();
     return true;
+  }
+
+  /** Writes take effect in their order, so the last one that is under way stands for those before it. */
+  #writeOf(cluster: string, changes: DemandChanges): Promise<boolean> {
+    const written = this.#write(changes);
+    this.#writing.set(cluster, written);
+    void written.then(() => {
+      if (this.#writing.get(cluster) === written) this.#writing.delete(cluster);
+    });
+    return written;
   }
 
   /** Whether the changes are safe. The first failure is the last: what is in memory is ahead of what is remembered. */
