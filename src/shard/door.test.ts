@@ -89,6 +89,16 @@ describe('the door of a shard', () => {
     expect(orders.map(({ kind }) => kind)).toEqual(['retry']);
   });
 
+  it('tells an order about a held roll-up that failed from one about none', async () => {
+    const report = { ...QUIET, held: { cluster: 'c1' } } as unknown as ReportView;
+    const { door: it } = door([report], []);
+
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toEqual({
+      isDone: false,
+      message: 'A roll-up of c1 is held, but this failed; the log says why.',
+    });
+  });
+
   it('has orders about roll-ups logged like all others, with who gave them and what came of it', async () => {
     const { door: it, scene } = door([], ['c1']);
 

@@ -48,7 +48,10 @@ export class Door implements ShardPort {
 
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
     const isMeant = kind === 'accept-rollup';
+    const isHeld = this.#hands.reports.some((report) => report.cluster === cluster && report.held !== null);
     const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
+    if (!isDone && isHeld)
+      return { isDone, message: `A roll-up of ${cluster} is held, but this failed; the log says why.` };
     if (!isDone) return { isDone, message: `No roll-up of ${cluster} is held.` };
     const message = isMeant
       ? `The roll-up of ${cluster} counts from now on.`

@@ -72,14 +72,12 @@ export type ActuationEvent =
 export type BrainEvent =
   | ActuationEvent
   | ListEvent
-  /** A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. */
-  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
   /**
-   * A roll-up that the guards hold: the cluster has reported, its last demand stays. After a restart there may be no last
-   * demand, only the durable size of it; `hasDemand` is false then, and the cluster must not yet count as having reported,
-   * or all it has would be taken for excess.
+   * A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. Of a
+   * roll-up that the guards hold the brain hears nothing: it keeps the last demand, and a cluster without one since the
+   * start has not reported, or all it has would be taken for excess.
    */
-  | { readonly kind: 'demand-held'; readonly cluster: string; readonly hasDemand: boolean }
+  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
   /** An order that the hands have carried out or refused: the brain logs it and writes it down with all others. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 

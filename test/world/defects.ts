@@ -126,9 +126,11 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'reclaim on a held roll-up',
     what: 'A cluster whose first roll-up after a start is held counts as having reported, with no demand.',
-    file: `${BRAIN}/brain.ts`,
-    text: 'if (event.hasDemand) this.#cycles.reported(event.cluster);',
-    replacement: 'this.#cycles.reported(event.cluster);',
+    file: `${HANDS}/rollups.ts`,
+    text: "        log('warn', 'rollup-held', describeHeld(taken.held));\n",
+    replacement:
+      "        log('warn', 'rollup-held', describeHeld(taken.held));\n" +
+      "        if (demand.view.rows === null) post({ kind: 'demand', cluster, needs: [] });\n",
   },
   {
     name: 'wrong hold clock',

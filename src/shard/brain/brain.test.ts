@@ -49,22 +49,6 @@ describe('the first decision', () => {
 
     expect(scene.calls('drain').map(({ machine }) => machine)).toEqual(['m']);
   });
-
-  it('a held roll-up counts as a report only if the demand itself is known', () => {
-    const scene = new BrainScene()
-      .open('c1')
-      .list([serving('m')])
-      .tick(SETTLED_MS);
-
-    scene.brain.handle({ kind: 'demand-held', cluster: 'c1', hasDemand: false });
-    scene.tick();
-    expect(scene.cycles.at(-1)?.decided.Reclaim).toBe(0);
-    expect(scene.brain.ask('clusters', {})).toMatchObject([{ cluster: 'c1', hasReported: false }]);
-
-    scene.brain.handle({ kind: 'demand-held', cluster: 'c1', hasDemand: true });
-    scene.tick();
-    expect(scene.brain.ask('clusters', {})).toMatchObject([{ cluster: 'c1', hasReported: true }]);
-  });
 });
 
 describe('cycles', () => {

@@ -117,10 +117,6 @@ export class Brain {
       case 'demand':
         this.#cycles.demand(event.cluster, event.needs);
         break;
-      case 'demand-held':
-        // Without the demand itself, all that the cluster has would be taken for excess.
-        if (event.hasDemand) this.#cycles.reported(event.cluster);
-        break;
       case 'ordered':
         logOrder(this.#state, event.order, event.result);
         break;

@@ -68,17 +68,12 @@ export class Cycles {
 
   /** A cluster's complete demand. */
   demand(cluster: string, needs: readonly Need[]): void {
-    const { book, ended } = this.#state;
+    const { book, ended, reported, awaited } = this.#state;
     book.append({ kind: 'demand', cluster, needs });
-    this.reported(cluster);
+    reported.add(cluster);
+    awaited.reported(cluster);
     ended.look(cluster);
     this.soon();
-  }
-
-  /** The demand of a cluster is known since the start. */
-  reported(cluster: string): void {
-    this.#state.reported.add(cluster);
-    this.#state.awaited.reported(cluster);
   }
 
   connected(cluster: string): void {

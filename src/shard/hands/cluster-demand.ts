@@ -62,6 +62,7 @@ export class ClusterDemand {
   readonly #firstSeen = new FirstSeen();
   #guard = new CollapseGuard(null, false);
   #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
+  /** Whether a roll-up has been accepted since the start of the process. */
   #hasDemand = false;
   #rows = 0;
   #acceptedBytes = 0;
@@ -80,11 +81,6 @@ export class ClusterDemand {
 
   restoreSeen(row: FirstSeenRow): void {
     this.#firstSeen.restore(row);
-  }
-
-  /** Whether a roll-up has been accepted since the start of the process. */
-  get hasDemand(): boolean {
-    return this.#hasDemand;
   }
 
   /** Of the accepted roll-up. */

@@ -184,12 +184,15 @@ export class Hands {
     return this.reports.flatMap(({ held }) => held ?? []);
   }
 
-  /** Somebody says that a held roll-up is meant. Resolves to false if none is held. */
+  /** Somebody says that a held roll-up is meant. Resolves to false if it does not count now, or none is held. */
   acceptHeld(cluster: string): Promise<boolean> {
     return this.#rollups.acceptHeld(cluster);
   }
 
-  /** Somebody says that a held roll-up is wrong: it is not believed however often it is repeated. False if none is held. */
+  /**
+   * Somebody says that a held roll-up is wrong: it is not believed however often it is repeated. False if none is held,
+   * or that could not be written down.
+   */
   refuseHeld(cluster: string): Promise<boolean> {
     return this.#rollups.refuseHeld(cluster);
   }

@@ -12,12 +12,12 @@ export interface SlowBrain extends Brain {
   room(): Promise<void>;
 }
 
-type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' | 'demand-held' }>;
+type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
 
 export class PacedBrain implements Brain {
   readonly #brain: SlowBrain;
-  /** By cluster, in the order of their turns: the newest demand, the newest news that one is held, or both. */
-  readonly #waiting = new Map<string, readonly DemandEvent[]>();
+  /** By cluster, in the order of their turns. */
+  readonly #waiting = new Map<string, DemandEvent>();
   /** Demand that was replaced by a newer one of its cluster while it waited. */
   coalesced = 0;
   #isEmptying = false;
@@ -32,17 +32,14 @@ export class PacedBrain implements Brain {
   }
 
   post(event: BrainEvent): void {
-    if (event.kind !== 'demand' && event.kind !== 'demand-held') this.#brain.post(event);
+    if (event.kind !== 'demand') this.#brain.post(event);
     else if (this.#waiting.size === 0 && !this.#brain.isBehind) this.#brain.post(event);
     else this.#keep(event);
   }
 
   #keep(event: DemandEvent): void {
-    const before = this.#waiting.get(event.cluster) ?? [];
-    // What is held does not replace the demand that counts.
-    const kept = event.kind === 'demand' ? [] : before.filter(({ kind }) => kind === 'demand');
-    this.coalesced += before.length - kept.length;
-    this.#waiting.set(event.cluster, [...kept, event]);
+    if (this.#waiting.has(event.cluster)) this.coalesced++;
+    this.#waiting.set(event.cluster, event);
     if (!this.#isEmptying) void this.#empty();
   }
 
@@ -50,9 +47,9 @@ export class PacedBrain implements Brain {
     this.#isEmptying = true;
     while (this.#waiting.size > 0) {
       await this.#brain.room();
-      for (const [cluster, events] of this.#waiting) {
+      for (const [cluster, event] of this.#waiting) {
         this.#waiting.delete(cluster);
-        for (const event of events) this.#brain.post(event);
+        this.#brain.post(event);
         if (this.#brain.isBehind) break;
       }
     }

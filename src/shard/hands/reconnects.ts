@@ -14,7 +14,11 @@ export class Reconnects {
 
   /** Counts a session and returns 0; or returns how long the cluster should wait, and counts nothing. */
   waitMs(cluster: string, nowMs: number): number {
-    const fullAtMs = Math.max(this.#fullAtMs.get(cluster) ?? 0, nowMs) + REFILL_MS;
+    const rememberedMs = this.#fullAtMs.get(cluster) ?? nowMs;
+    // Nobody has used up more than a burst: a later time is of a clock that has been set back since.
+    const latestMs = nowMs + BURST * REFILL_MS;
+    if (rememberedMs > latestMs) this.#fullAtMs.set(cluster, latestMs);
+    const fullAtMs = Math.min(Math.max(rememberedMs, nowMs), latestMs) + REFILL_MS;
     const waitMs = fullAtMs - nowMs - BURST * REFILL_MS;
     if (waitMs > 0) return waitMs;
     this.#fullAtMs.set(cluster, fullAtMs);

@@ -1,9 +1,13 @@
 // Roll-ups through the hands: what reaches the brain, what is acknowledged, what is remembered, and what is held.
 
 import { describe, expect, it, vi } from 'vitest';
-import { BrainScene } from '../../../test/shard/brain-scene.ts';
+import { stampOf } from '../../../test/fleets.ts';
+import { BrainScene, SETTLED_MS } from '../../../test/shard/brain-scene.ts';
+import { NEED, record } from '../../../test/shard/scene.ts';
+import { MachineState } from '../../model/index.ts';
 import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
+import { DEFAULT_BRAIN } from '../brain/options.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 import { DEFAULT_HANDS_LIMITS, MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
@@ -21,6 +25,8 @@ async function reporting(given?: Parameters<typeof bench>[0]) {
   return { ...made, operator, report };
 }
 
+/** A machine of c1 that was bound for a row of it. */
+const SERVING = record('m', MachineState.Configured, { cluster: 'c1', stamp: stampOf(NEED) });
 /** Acks of roll-ups. */
 const acked = (operator: Operator) => operator.acks.filter((echo) => echo === 'rollup').length;
 const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
@@ -355,6 +361,38 @@ describe('what is remembered', () => {
     expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
   });
 
+  it('given a repetition before the first copy is written, then the operator hears of neither until it is', async () => {
+    let finish = () => {};
+    const memory = new MemoryDemandStore();
+    const store: DemandStore = {
+      load: () => memory.load(),
+      write: () => new Promise((resolve) => (finish = resolve)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    finish();
+    await made.settle();
+    expect([acked(made.operator), prioritiesOf(made)]).toEqual([2, [1]]);
+    made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
+    expect(acked(made.operator)).toBe(3);
+  });
+
+  it('given a repetition of what could not be written, then it is not acknowledged', async () => {
+    let fail = (_: Error) => {};
+    const store: DemandStore = {
+      load: () => new MemoryDemandStore().load(),
+      write: () => new Promise((_, reject) => (fail = reject)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    fail(new Error('disk full'));
+    await made.settle();
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+  });
+
   it('given a store that fails, then nothing is claimed, and all sessions end with the reason in the log', async () => {
     const store: DemandStore = {
       load: () => new MemoryDemandStore().load(),
@@ -389,13 +427,11 @@ describe('a collapse of demand', () => {
     async (_, needs) => {
       const made = await reporting();
       await made.report(20);
+      const events = made.events.length;
       await made.report(needs);
       expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
       await made.report(needs);
-      expect(made.events.slice(-2)).toEqual([
-        { kind: 'demand-held', cluster: 'c1', hasDemand: true },
-        { kind: 'demand-held', cluster: 'c1', hasDemand: true },
-      ]);
+      expect(made.events).toHaveLength(events);
       expect(acked(made.operator)).toBe(3);
       expect(made.demandOf('c1')).toHaveLength(20);
       await made.report(needs);
@@ -435,17 +471,40 @@ describe('a collapse of demand', () => {
     expect(new Set(Object.values(firstSeen(made)))).toEqual(new Set([0]));
   });
 
-  it('given a restart before it, then it is held all the same, and the brain is told that it has no demand to stand on', async () => {
+  it('given a restart before it, then it is held all the same, and nothing is taken from a cluster that has not reported', async () => {
     const before = await reporting();
     await before.report(20);
     before.hands.close();
     const { store, clock } = before;
-    const made = await reporting({ store, clock });
+    const rails = { ...DEFAULT_BRAIN.rails, reclaimFraction: 1 };
+    const scene = new BrainScene({ rails }).list([SERVING]).tick(SETTLED_MS);
+    const made = await reporting({ store, clock, brain: { post: (event) => scene.brain.handle(event) } });
+    const hasReported = () => scene.brain.ask('clusters', {}).map((cluster) => cluster.hasReported);
     await made.report(0);
-    expect(made.events.at(-1)).toEqual({ kind: 'demand-held', cluster: 'c1', hasDemand: false });
-    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(hasReported()).toEqual([false]);
+    expect(scene.tick().cycles.at(-1)?.decided.Reclaim).toBe(0);
     await made.report(20);
-    expect(made.demandOf('c1')).toHaveLength(20);
+    expect(hasReported()).toEqual([true]);
+  });
+
+  it('given a first demand that is still being written, then a held one after it is no report either', async () => {
+    const writes: (() => void)[] = [];
+    const memory = new MemoryDemandStore();
+    const store: DemandStore = {
+      load: () => memory.load(),
+      write: () => new Promise((resolve) => writes.push(resolve)),
+    };
+    const scene = new BrainScene().list([SERVING]);
+    const made = await reporting({ store, brain: { post: (event) => scene.brain.handle(event) } });
+    const hasReported = () => scene.brain.ask('clusters', {}).map((cluster) => cluster.hasReported);
+    await made.report(20);
+    await made.report(0);
+    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(hasReported()).toEqual([false]);
+    for (const finish of writes) finish();
+    await made.settle();
+    expect(hasReported()).toEqual([true]);
   });
 
   it('given somebody who accepts it, then it is the demand at once, and judged by later', async () => {
@@ -488,6 +547,42 @@ describe('a collapse of demand', () => {
     for (let i = 0; i < 3; i++) await made.report(0);
     expect(made.demandOf('c1')).toEqual([]);
   });
+
+  it('given no room for it when somebody accepts it, then it does not count, and that is said', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock, limits: { demandRows: 5 } });
+    await made.report(1);
+    const other = made.greet('c2');
+    other.rollup(rollupOf('c2', 5));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.hands.heldRollups()).toMatchObject([{ cluster: 'c1' }]);
+    other.rollup(rollupOf('c2', 4));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+  });
+
+  it.each(['acceptHeld', 'refuseHeld'] as const)(
+    'given a store that fails, then %s does not claim to be done',
+    async (order) => {
+      const memory = new MemoryDemandStore();
+      let isFull = false;
+      const store: DemandStore = {
+        load: () => memory.load(),
+        write: (changes) => (isFull ? Promise.reject(new Error('disk full')) : memory.write(changes)),
+      };
+      const made = await reporting({ store });
+      await made.report(20);
+      await made.report(1);
+      isFull = true;
+      expect(await made.hands[order]('c1')).toBe(false);
+      expect(made.demandOf('c1')).toHaveLength(20);
+    },
+  );
 
   it('given nothing held, then there is nothing to accept or refuse', async () => {
     const { hands } = await bench();
@@ -540,6 +635,26 @@ describe('more demand than a shard takes', () => {
     expect(other.acks).toEqual(['hello']);
     expect(await hands.acceptHeld('c1')).toBe(true);
     expect(hands.load).toMatchObject({ rows: 1, bytes: small.length });
+  });
+
+  it('given a cluster that again and again loses its demand and has it back, then what was held leaves its room', async () => {
+    const big = rollupOf('c1', 20);
+    const { greet, hands, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
+    const operator = greet('c1');
+    for (let i = 0; i < 200; i++) {
+      operator.rollup(rollupOf('c1', 20));
+      await settle();
+      operator.rollup(rollupOf('c1', 1));
+      await settle();
+    }
+    operator.rollup(big);
+    await settle();
+    expect(hands.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
+    expect(hands.load.bytes).toBe(big.length);
+    const other = greet('c2');
+    other.rollup(rollupOf('c2', 20));
+    await settle();
+    expect(other.acks).toEqual(['hello', 'rollup']);
   });
 
   it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {

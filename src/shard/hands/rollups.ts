@@ -1,6 +1,6 @@
-// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged on the spot; the others
-// wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a time, so that two
-// hundred clusters that change at once do not keep the acks of the rest waiting.
+// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged as soon as that is on
+// disk; the others wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a
+// time, so that two hundred clusters that change at once do not keep the acks of the rest waiting.
 
 import { type Clock, printable } from '../../model/index.ts';
 import type { BrainEvent } from '../events.ts';
@@ -51,6 +51,8 @@ export class Rollups {
   readonly #clusters = new Map<string, ClusterDemand>();
   /** By cluster, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting>();
+  /** By cluster: the last write that is under way. */
+  readonly #writing = new Map<string, Promise<boolean>>();
   #waitingBytes = 0;
   #rows = 0;
   #bytes = 0;
@@ -109,22 +111,23 @@ export class Rollups {
     return [...this.#clusters.values()].map(({ view }) => view);
   }
 
-  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held. */
+  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it is not the demand now. */
   async acceptHeld(cluster: string): Promise<boolean> {
     const demand = this.#clusters.get(cluster);
     const taken =
       demand === undefined
         ? null
         : this.#weighed(demand, (room) => demand.acceptHeld(this.#parts.clock.now(), room));
-    if (taken !== null) await this.#settle(cluster, taken, null);
-    return taken !== null;
+    return taken !== null && (await this.#settle(cluster, taken, null));
   }
 
-  /** Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held. */
+  /**
+   * Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held, or the
+   * refusal could not be written down.
+   */
   async refuseHeld(cluster: string): Promise<boolean> {
     const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
-    if (changes !== null) await this.#write(changes);
-    return changes !== null;
+    return changes !== null && (await this.#writeOf(cluster, changes));
   }
 
   close(): void {
@@ -178,7 +181,8 @@ export class Rollups {
     return taken;
   }
 
-  async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<void> {
+  /** Whether the roll-up was taken, to count or to be held, and what must be remembered of it is safe. */
+  async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<boolean> {
     const { clock, counters, log, post } = this.#parts;
     const demand = this.#demandOf(cluster);
     const name = printable(cluster);
@@ -186,19 +190,20 @@ export class Rollups {
     switch (taken.kind) {
       case 'unchanged': {
         counters.rollupsUnchanged++;
-        const changes = demand.noteUnchanged();
-        if (changes !== null && !(await this.#write(changes))) return;
+        const changes = this.#weighed(demand, () => demand.noteUnchanged());
+        // What it repeats may not be on disk yet.
+        const written = changes === null ? this.#writing.get(cluster) : this.#writeOf(cluster, changes);
+        if (written !== undefined && !(await written)) return false;
         break;
       }
       case 'refused':
         counters.rollupsRefused++;
         if (taken.problems[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
         log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
-        return;
+        return false;
       case 'held':
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
-        post({ kind: 'demand-held', cluster, hasDemand: demand.hasDemand });
         break;
       case 'accepted':
         counters.rollupsAccepted++;
@@ -206,10 +211,21 @@ export class Rollups {
           const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
           log('warn', 'rollup-shrunk', fields);
         }
-        if (!(await this.#write(taken.changes))) return;
+        if (!(await this.#writeOf(cluster, taken.changes))) return false;
         post({ kind: 'demand', cluster, needs: taken.needs });
     }
     reporter?.acknowledgeRollup();
+    return true;
+  }
+
+  /** Writes take effect in their order, so the last one that is under way stands for those before it. */
+  #writeOf(cluster: string, changes: DemandChanges): Promise<boolean> {
+    const written = this.#write(changes);
+    this.#writing.set(cluster, written);
+    void written.then(() => {
+      if (this.#writing.get(cluster) === written) this.#writing.delete(cluster);
+    });
+    return written;
   }
 
   /** Whether the changes are safe. The first failure is the last: what is in memory is ahead of what is remembered. */

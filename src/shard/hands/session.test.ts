@@ -10,7 +10,7 @@ import {
   MAX_OUTBOX_FRAMES,
   STALL_TIMEOUT_MS,
 } from './limits.ts';
-import { bench, nodeState, rollupOf } from './testkit.ts';
+import { aClock, bench, nodeState, rollupOf } from './testkit.ts';
 
 const UNKNOWN_FRAME = new Uint8Array([0x7a, 0x01, 0x00]);
 
@@ -308,6 +308,19 @@ describe('more than a shard takes', () => {
     expect(greet('loop').status!.details).toMatch(/BF_SESSION_RATE: .*Try again in 2 s\./);
     await clock.advance(2000);
     expect(greet('loop').acks).toEqual(['hello']);
+  });
+
+  it('given a clock that is set back by a day, then a cluster waits no longer than for its next session', async () => {
+    let behindMs = 0;
+    const clock = aClock();
+    const now = clock.now.bind(clock);
+    clock.now = () => now() - behindMs;
+    const { greet } = await bench({ clock });
+    expect(greet('c1').acks).toEqual(['hello']);
+    behindMs = 86_400_000;
+    expect(greet('c1').status!.retryAfterMs).toBe(2000);
+    await clock.advance(2000);
+    expect(greet('c1').acks).toEqual(['hello']);
   });
 
   it('given mistakes by the thousand, then a hundred lines are written, and the next says how many were not', async () => {

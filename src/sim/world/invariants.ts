@@ -225,10 +225,6 @@ export class Watch implements SiteWatch, ProcessWatch {
         facts.reported.add(event.cluster);
         this.#checkCollapse(event.cluster, event.needs.length);
         break;
-      case 'demand-held':
-        this.#trace.note(`demand held ${event.cluster}`);
-        if (event.hasDemand) facts.reported.add(event.cluster);
-        break;
       case 'bootstrap-answered':
         facts.openAsks.delete(event.request);
         break;
