@@ -41,7 +41,9 @@ await Promise.all(Array.from({ length: Number(words.jobs) }, work));
 const inOrder = chosen.map((defect) => found.find((one) => one.defect === defect)!);
 console.log('| defect | found by | seed | s |\n|---|---|---|---|');
 for (const { defect, seed, invariant, seconds } of inOrder)
-  console.log(`| **${defect.name}**: ${defect.what} | \`${invariant}\` | ${seed ?? 'NOT FOUND'} | ${seconds} |`);
+  console.log(
+    `| **${defect.name}**: ${defect.what} | \`${invariant}\` | ${seed ?? 'NOT FOUND'} | ${seconds} |`,
+  );
 const missed = inOrder.filter(({ seed }) => seed === null);
 for (const { defect, output } of missed) console.error(`NOT FOUND: ${defect.name}\n${output}`);
 process.exit(missed.length === 0 ? 0 : 1);

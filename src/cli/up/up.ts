@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
 import {
   defaultConfig,
@@ -43,6 +43,7 @@ const STANDARD: BackstageSize = { clusters: 6, machines: 400, seed: 1 };
 const FIRST_PORT = 7777;
 /** Ports that are tried from the first one on. */
 const PORTS = 100;
+const MAX_PORT = 65_535;
 
 const STORY_KEYS: Readonly<Record<StoryName, StoryKey>> = {
   'deploy-burst': 'deployBurst',
@@ -58,7 +59,7 @@ export function upCommand(): Command {
     .option('--machines <n>', `machines in both clouds together (default: ${STANDARD.machines})`, wholeNumber)
     .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
     .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
-    .option('--port <n>', 'of the web page; the next free one if it is taken', wholeNumber, FIRST_PORT)
+    .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
     .option('--dir <path>', 'where clouds and shard keep their state', join('.bigfleet', 'up'))
     .option('--fresh', 'start over instead of going on where the last start ended', false)
     .option('--plain', 'lines instead of the live view, also on a terminal', false)
@@ -87,6 +88,13 @@ Examples:
   bigfleet up --clusters 20 --machines 2000 --seed 7 --fresh
   bigfleet up --speed 1            as slow as real clouds
   bigfleet up -o json | jq .       what happens, for programs`;
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port < 1 || port > MAX_PORT - PORTS)
+    throw new InvalidArgumentError(`It must be from 1 to ${MAX_PORT - PORTS}.`);
+  return port;
+}
 
 function positive(text: string): number {
   const value = Number(text);
