@@ -124,7 +124,7 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
 
 const UNMET: Readonly<Record<UnmetReason, string>> = {
   preempting: 'machines for it are being cleared of less important work',
-  'cluster-disconnected': 'its cluster is not connected, so nothing can join',
+  'cluster-disconnected': 'its cluster can take no machines now: not connected, frozen or mute',
   'topology-unsatisfiable': 'it must be in one place, and no place has enough',
   'no-matching-supply': 'no machine anywhere has what it asks for',
   'no-fitting-supply': 'no machine is large enough for its largest pod',
