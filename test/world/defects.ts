@@ -78,8 +78,8 @@ export const DEFECTS: readonly Defect[] = [
     name: 'forgotten target',
     what: 'What a machine is on its way to does not outlive the process.',
     file: `${BRAIN}/memory.ts`,
-    text: '    return { id, target, cluster, stamp, idleSinceMs, ...verdicts };',
-    replacement: '    return { id, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
+    text: '    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };',
+    replacement: '    return { id, provider, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
   },
   {
     name: 'target lost on the way',
