@@ -1,7 +1,6 @@
 // Test support: a whole life of three machines (bought, bound, drained, given back), during which the process of the
 // shard is killed at one point and started again. Whatever the point, the end is the same, and nothing was done twice.
 
-import { createServer } from 'node:net';
 import { MachineState } from '../../src/model/index.ts';
 import type { Failpoint } from '../../src/shard/failpoints.ts';
 import { ALWAYS, JournalReader, journalFileIn, replay } from '../../src/shard/index.ts';
@@ -44,7 +43,6 @@ class KillStory {
 
   async tell(): Promise<KillReport> {
     const world = this.#world;
-    world.listenAt(`127.0.0.1:${await freePort()}`);
     await this.#start();
     world.join('c1', need('c1', 8));
     world.join('c2', need('c2', 4));
@@ -123,12 +121,4 @@ class KillStory {
     expectCount('machines that the provider has bound', bound.length, 2);
     return problems;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -2,7 +2,9 @@
 // clouds on ports, simulated operators over gRPC. Times are milliseconds; nothing sleeps, everything waits for a
 // condition with an end, and says how things stand when it does not come.
 
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
@@ -125,7 +127,7 @@ export class World {
   readonly #dir: string;
   readonly #given: WorldGiven;
   /** Where sessions are taken; the same after a restart, as clusters know no other address. */
-  #listen = '127.0.0.1:0';
+  #listen = '';
   #shard: ShardUnderTest | null = null;
 
   private constructor(dir: string, clouds: ReadonlyMap<string, Cloud>, given: WorldGiven) {
@@ -148,6 +150,7 @@ export class World {
       clouds.set(name, cloud);
     }
     const world = new World(dir, clouds, given);
+    world.#listen = `127.0.0.1:${await quietPort()}`;
     onTestFinished(() => world.#close());
     if (given.isLate !== true) await world.start();
     return world;
@@ -206,11 +209,6 @@ export class World {
   /** The process has died by itself. */
   buried(): void {
     this.#shard = null;
-  }
-
-  /** Where sessions will be taken, before anybody listens there. */
-  listenAt(address: string): void {
-    this.#listen = address;
   }
 
   async restart(): Promise<void> {
@@ -429,6 +427,21 @@ function isEnough(nodes: readonly SimNode[], demand: readonly Need[]): boolean {
 
 function cpuIn(resources: ReadonlyMap<string, string>): number {
   return parseQuantity(resources.get('cpu') ?? '0', 'cpu', 'down');
+}
+
+/** A port that nobody gets by chance while the shard is down: below those that systems give out themselves. */
+async function quietPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }
 
 function configFrom(env: Readonly<Record<string, string>>): ShardConfig {
