@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BrainScene } from '../../test/shard/brain-scene.ts';
 import { Door } from './door.ts';
+import type { BrainPort } from './events.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
-import type { BrainPort } from './inline-brain.ts';
 import type { Order } from './views.ts';
 
 function door(reports: readonly ReportView[], held: readonly string[] = []) {

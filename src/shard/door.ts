@@ -2,9 +2,9 @@
 // is answered by the hands, which hold them.
 
 import { type Problem, printable } from '../model/index.ts';
+import type { BrainPort } from './events.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
 import type { Hands } from './hands/hands.ts';
-import type { BrainPort } from './inline-brain.ts';
 import type {
   Answer,
   ClusterView,

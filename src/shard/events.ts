@@ -3,7 +3,7 @@
 import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
 import type { AvailableCapacityUpdate, NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
-import type { OrderResult, RollupOrder } from './views.ts';
+import type { OrderResult, RollupOrder, ShardPort } from './views.ts';
 
 /** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
 export interface SessionRef {
@@ -80,6 +80,11 @@ export type BrainEvent =
   | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
   /** An order that the hands have carried out or refused: the brain logs it and writes it down with all others. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
+
+/** Where the hands find the brain, wherever it runs. */
+export interface BrainPort extends ShardPort {
+  post(event: BrainEvent): void;
+}
 
 export type Effect =
   | {

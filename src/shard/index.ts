@@ -73,7 +73,7 @@ export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
 export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
-export type { BrainPort, InlineParts } from './inline-brain.ts';
+export type { InlineParts } from './inline-brain.ts';
 export { InlineBrain } from './inline-brain.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
 export { JOURNAL_LIMITS } from './journal/format.ts';

@@ -3,13 +3,8 @@
 
 import type { Clock } from '../model/index.ts';
 import { Brain, type BrainParts } from './brain/brain.ts';
-import type { BrainEvent, Effect } from './events.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from './views.ts';
-
-/** Where the hands find the brain, wherever it runs. */
-export interface BrainPort extends ShardPort {
-  post(event: BrainEvent): void;
-}
+import type { BrainEvent, BrainPort, Effect } from './events.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions } from './views.ts';
 
 export interface InlineParts extends Omit<BrainParts, 'emit' | 'tell'> {
   readonly onEffect: (effect: Effect) => void;

@@ -4,7 +4,7 @@
 
 import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
-import type { ActionOutcome } from './brain/actuation/records.ts';
+import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
 
 export type Quantities = Readonly<Record<string, string>>;
@@ -180,22 +180,11 @@ export interface ShortfallView extends NeedRef {
   readonly isEscalated: boolean;
 }
 
-export interface ActionView {
-  readonly id: string;
-  readonly kind: ActionKind;
-  readonly machine: string;
-  readonly provider: string;
+export interface ActionView extends Omit<ActionRecord, 'need'> {
+  readonly need: NeedRef | null;
   /** Of the machine, for people; left out where nobody knows them. */
   readonly capacityType?: string | undefined;
   readonly zone?: string | undefined;
-  readonly cluster: string;
-  readonly need: NeedRef | null;
-  readonly reason: ActionReason;
-  readonly startedMs: number;
-  readonly endedMs: number | null;
-  readonly outcome: ActionOutcome | null;
-  readonly message: string;
-  readonly attempts: number;
 }
 
 /** Decided, and held back by the rails or by what actuation knows. */

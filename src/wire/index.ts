@@ -31,7 +31,7 @@ export { needFromWire, needsFromWire, needToWire, requirementsToWire, resourcesT
 export type { ChangedRollup, RollupDelta, UnchangedRollup } from './rollup.ts';
 export { RollupReader } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
-export { addService, stopServer } from './server.ts';
+export { addService, resetStream, stopServer } from './server.ts';
 export type { Codec, Service } from './service.ts';
 export {
   bindService,

@@ -1,14 +1,22 @@
 // `ShardRead.InspectNeeds` on a grpc-js server. Frames are taken from the shard only as fast as the caller reads them, and
 // what has not been read is memory of the shard: so few callers are served at a time, and one that stops reading is cut off.
 
-import type { Server, ServerWritableStream } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import { BigFleetError } from '../../model/index.ts';
 import {
   type InspectNeedsRequest,
   type InspectNeedsResponse,
   ShardReadDefinition,
 } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
-import { addService, bindService, denied, identityOf, RpcError, status } from '../../wire/index.ts';
+import {
+  addService,
+  bindService,
+  denied,
+  identityOf,
+  RpcError,
+  resetStream,
+  status,
+} from '../../wire/index.ts';
 
 const service = bindService(ShardReadDefinition);
 
@@ -73,15 +81,6 @@ export function addShardRead(
   });
   return counters;
 }
-
-/** As for sessions: grpc-js offers servers no way to end a stream that nobody reads, so this reaches for the one below. */
-function resetStream(call: ServerWritableStream<InspectNeedsRequest, InspectNeedsResponse>): void {
-  const below = call as unknown as { readonly call?: { readonly stream?: { close(code: number): void } } };
-  below.call?.stream?.close(HTTP2_CANCEL);
-}
-
-/** NGHTTP2_CANCEL. */
-const HTTP2_CANCEL = 8;
 
 function checkReader(kind: string): void {
   if (kind === 'admin' || kind === 'readonly') return;

@@ -52,6 +52,9 @@ type StillEntry = Extract<
 
 const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };
 
+/** For whoever asks for machines whatever they are doing. */
+export const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
+
 export class Book {
   readonly fleet: Fleet;
   readonly #journal: Journal;

@@ -9,6 +9,7 @@ import {
   identityOf,
   RpcError,
   rawBytes,
+  resetStream,
 } from '../../wire/index.ts';
 import type { Hands } from './hands.ts';
 import { MAX_FRAME_BYTES } from './limits.ts';
@@ -77,15 +78,3 @@ class CallPort implements SessionPort {
     call.once('close', () => clearTimeout(reset));
   }
 }
-
-/**
- * Resets a stream whose other end does not read. grpc-js offers servers no such thing, and its status would wait behind
- * the unread frames for ever, with the call and its buffers; so this reaches for the stream below.
- */
-function resetStream(call: Call): void {
-  const below = call as unknown as { readonly call?: { readonly stream?: { close(code: number): void } } };
-  below.call?.stream?.close(HTTP2_CANCEL);
-}
-
-/** NGHTTP2_CANCEL. */
-const HTTP2_CANCEL = 8;

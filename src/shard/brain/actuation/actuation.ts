@@ -21,7 +21,7 @@ import {
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
-import type { Book } from '../book.ts';
+import { ANY_STATE, type Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
 import type { Memory } from '../memory.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
@@ -76,8 +76,6 @@ export interface ActuationParts {
   /** Makes the ids of actions; those of an earlier start must not come again. */
   readonly epoch: bigint;
 }
-
-const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
 
 export class Actuation {
   readonly #parts: ActuationParts;

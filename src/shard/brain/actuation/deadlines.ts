@@ -28,10 +28,6 @@ export class Deadlines {
     this.#parts = parts;
   }
 
-  passageOf(id: string): Passage | undefined {
-    return this.#passages.get(id);
-  }
-
   moved(id: string, after: Standing | null): void {
     const passage = this.#passages.get(id);
     if (passage !== undefined && passage.state === after?.state) return;

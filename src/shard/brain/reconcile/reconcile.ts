@@ -10,7 +10,7 @@ import type { CallOutcome, Effect, ListEvent } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
-import type { Book } from '../book.ts';
+import { ANY_STATE, type Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
 import type { Memory } from '../memory.ts';
 import type { ReconcileLimits } from './limits.ts';
@@ -354,8 +354,6 @@ const MAX_COLLISIONS = 10_000;
 const NAMELESS = '';
 
 const NEVER_READ: ReadingFacts = { hasListed: false, lastListMs: null, lastError: '' };
-
-const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
 
 function hasHost(state: MachineState): boolean {
   return state !== MachineState.Speculative && state !== MachineState.Failed;
