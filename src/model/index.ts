@@ -26,6 +26,7 @@ export { WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
 export { MinHeap } from './heap.ts';
+export { Interner } from './interner.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';
 export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
 export type { HostRef, Machine, Stamp } from './machine.ts';

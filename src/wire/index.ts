@@ -24,7 +24,7 @@ export { WireFormatError } from './errors.ts';
 export type { OperatorFrame } from './frames.ts';
 export { readOperatorFrame } from './frames.ts';
 export type { Intake } from './intake.ts';
-export { RollupIntake } from './intake.ts';
+export { RollupIntake, SharedParts } from './intake.ts';
 export type { MachinesFromWire } from './machine.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
 export { needFromWire, needsFromWire, needToWire, requirementsToWire, resourcesToWire } from './need.ts';

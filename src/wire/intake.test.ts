@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Need } from '../model/index.ts';
 import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
-import { type Intake, RollupIntake } from './intake.ts';
+import { type Intake, RollupIntake, SharedParts } from './intake.ts';
 
 function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uint8Array {
   const needs = cpus.map((cpu, priority) => ({
@@ -62,5 +63,18 @@ describe('roll-up intake', () => {
     expect(codes(new RollupIntake('c1').read(bytes(['1'], { clusterId: 'c2' })))).toEqual([
       'BF_CLUSTER_MISMATCH at cluster_id',
     ]);
+  });
+
+  it('given two clusters that ask alike, then what their rows have in common is there once', () => {
+    const shared = new SharedParts();
+    const [mine, yours, other] = [['1'], ['1'], ['2']].map((cpus) => {
+      const read = new RollupIntake('c1', shared).read(bytes(cpus));
+      return read.kind === 'changed' ? read.needs[0]! : expect.fail();
+    }) as [Need, Need, Need];
+    expect(yours).toEqual(mine);
+    expect(yours.profile).toBe(mine.profile);
+    expect(yours.aggregate).toBe(mine.aggregate);
+    expect(other.profile).toBe(mine.profile);
+    expect(other.aggregate).toEqual(new Map([['cpu', 2000]]));
   });
 });

@@ -292,3 +292,23 @@ describe('given a message that Go would refuse', () => {
     expect(statusOf(error)).toBe(status.INTERNAL);
   });
 });
+
+describe('given one writer for all messages', () => {
+  const { encode } = shardService.methods.session.response;
+  const ack = (shardEpoch: bigint): shard.ShardMessage => ({
+    payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch } },
+  });
+
+  test('when one is encoded after another, then the bytes of the first stay as they were', () => {
+    const first = encode(ack(1n));
+    const copy = Buffer.from(first);
+    encode(ack(2n));
+    expect(first).toEqual(copy);
+  });
+
+  test('when one cannot be encoded, then nothing of it is in the next', () => {
+    const alone = Buffer.from(shard.ShardMessage.encode(ack(1n)).finish());
+    expect(() => encode(ack(2n ** 64n))).toThrow('too large');
+    expect(encode(ack(1n))).toEqual(alone);
+  });
+});

@@ -2,6 +2,7 @@
 // The layer adds types, strict decoding, promises and back-pressure for server streams over grpc-js, and
 // nothing else. Codecs can be replaced per method: a session reads its requests raw, see frames.ts.
 
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { type ChannelOptions, status } from '@grpc/grpc-js';
 import { decodeStrict, type MessageType } from './decode.ts';
 
@@ -146,10 +147,29 @@ export function statusOf(error: unknown): status | undefined {
 
 function codecOf(type: GeneratedMethod['requestType']): AnyCodec {
   return {
-    encode: (value) => asBuffer(type.encode(value).finish()),
+    encode: (value) => encoded(type, value),
     decode: (bytes) => decodeStrict(type, bytes),
   };
 }
+
+// One writer for all messages. A new one allocates a buffer each time it doubles, outside of V8's heap, and so much
+// memory that comes and goes there makes V8 mark its whole heap again and again.
+let writer = new BinaryWriter();
+
+function encoded(type: GeneratedMethod['requestType'], value: never): Buffer {
+  try {
+    const bytes = asBuffer(type.encode(value, writer).finish());
+    if (bytes.length > LARGEST_KEPT) writer = new BinaryWriter();
+    return bytes;
+  } catch (error) {
+    // It holds half a message.
+    writer = new BinaryWriter();
+    throw error;
+  }
+}
+
+/** Room for a message this long stays; one that is longer is rare, and its buffer is given back. */
+const LARGEST_KEPT = 2 ** 20;
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

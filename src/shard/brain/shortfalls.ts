@@ -11,7 +11,7 @@ import {
   type UnmetReason,
   type Verdict,
 } from '../../model/index.ts';
-import { KeyMap } from './key-map.ts';
+import { KeyMap } from '../key-map.ts';
 
 export interface Shortfall {
   readonly key: NeedKey;

@@ -2,7 +2,7 @@
 // It outlives sessions, so that an operator that comes back with the same roll-up costs nothing.
 
 import { type Need, type Problem, printable } from '../../model/index.ts';
-import { RollupIntake, WIRE, WireCursor, WireFormatError } from '../../wire/index.ts';
+import { RollupIntake, type SharedParts, WIRE, WireCursor, WireFormatError } from '../../wire/index.ts';
 import type { BaselineRow, DemandChanges, FirstSeenRow } from './demand-store.ts';
 import { FirstSeen } from './first-seen.ts';
 import { CollapseGuard, type Extent, extentOf, isCollapse } from './guard.ts';
@@ -70,9 +70,9 @@ export class ClusterDemand {
   #refused = 0;
   #problems: readonly Problem[] | null = null;
 
-  constructor(cluster: string) {
+  constructor(cluster: string, shared: SharedParts) {
     this.#cluster = cluster;
-    this.#intake = new RollupIntake(cluster);
+    this.#intake = new RollupIntake(cluster, shared);
   }
 
   restoreBaseline(row: BaselineRow): void {

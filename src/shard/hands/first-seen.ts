@@ -3,18 +3,23 @@
 // ledger of demand tells old from new by identity.
 
 import { keyOf, keyText, type Need, type NeedKey, type ResourceVector } from '../../model/index.ts';
+import { KeyMap } from '../key-map.ts';
 import type { DemandChanges, FirstSeenRow } from './demand-store.ts';
 import { MAX_ABSENT } from './limits.ts';
 
 /** A key that has been absent this long is new when it returns. */
 export const FORGET_AFTER_MS = 10 * 60_000;
 
+/** There is one for each row of every cluster: it holds no more than it must. */
 interface Seen {
-  readonly text: string;
   readonly key: NeedKey;
   readonly firstSeenMs: number;
-  /** The row as last reported; null if only the store has told of it. */
-  readonly need: Need | null;
+  /** The row as the intake gave it, which gives the same object until it changes; null if only the store has told of it. */
+  row: Need | null;
+  /** The same with its time. */
+  need: Need | null;
+  /** The last report that had it. */
+  report: number;
 }
 
 interface Absent {
@@ -27,53 +32,59 @@ type SeenChanges = Required<Pick<DemandChanges, 'seen' | 'forgotten'>>;
 
 /** The rows of one cluster. */
 export class FirstSeen {
-  #present = new Map<string, Seen>();
-  /** By the objects of the intake, which keeps those that have not changed. */
-  #byReport = new Map<Need, Seen>();
+  readonly #present = new KeyMap<Seen>();
   /** Longest absent first. */
   readonly #absent = new Map<string, Absent>();
+  #reports = 0;
 
   /** Takes over what a store remembers. */
   restore({ key, firstSeenMs, absentSinceMs }: FirstSeenRow): void {
-    const text = keyText(key);
-    if (absentSinceMs === null) this.#present.set(text, { text, key, firstSeenMs, need: null });
-    else this.#absent.set(text, { key, firstSeenMs, sinceMs: absentSinceMs });
+    if (absentSinceMs !== null) this.#absent.set(keyText(key), { key, firstSeenMs, sinceMs: absentSinceMs });
+    else this.#present.set(key, { key, firstSeenMs, row: null, need: null, report: 0 });
   }
 
   /** The rows of an accepted roll-up with their times, and what there is to remember. */
   report(rows: readonly Need[], nowMs: number): { readonly needs: readonly Need[] } & SeenChanges {
-    const present = new Map<string, Seen>();
-    const byReport = new Map<Need, Seen>();
+    const report = ++this.#reports;
     const seen: FirstSeenRow[] = [];
     const needs = rows.map((row) => {
-      const known = this.#byReport.get(row) ?? this.#look(row, nowMs, seen);
-      present.set(known.text, known);
-      byReport.set(row, known);
+      const known = this.#look(row, nowMs, seen);
+      known.report = report;
       return known.need!;
     });
-    for (const [text, { key, firstSeenMs }] of this.#present) {
-      if (present.has(text)) continue;
-      this.#absent.set(text, { key, firstSeenMs, sinceMs: nowMs });
+    for (const known of this.#present.values()) {
+      if (known.report === report) continue;
+      const { key, firstSeenMs } = known;
+      this.#present.delete(key);
+      this.#absent.set(keyText(key), { key, firstSeenMs, sinceMs: nowMs });
       seen.push({ key, firstSeenMs, absentSinceMs: nowMs });
     }
-    this.#present = present;
-    this.#byReport = byReport;
     return { needs, seen, forgotten: this.forget(nowMs) };
   }
 
-  /** A row that the intake made anew: it may still be known by its key, or be quite the same. */
+  /** What is known of a row from now on. */
   #look(row: Need, nowMs: number, seen: FirstSeenRow[]): Seen {
     const key = keyOf(row);
+    const known = this.#present.get(key) ?? this.#begin(key, nowMs, seen);
+    if (known.row === row) return known;
+    known.row = row;
+    // A row that the intake made anew may say just the same.
+    if (known.need === null || !saysTheSame(known.need, row)) {
+      known.need = { ...row, firstSeenMs: known.firstSeenMs };
+    }
+    return known;
+  }
+
+  #begin(key: NeedKey, nowMs: number, seen: FirstSeenRow[]): Seen {
     const text = keyText(key);
-    const known = this.#present.get(text);
-    if (known?.need && saysTheSame(known.need, row)) return known;
-    if (known !== undefined) return { ...known, need: { ...row, firstSeenMs: known.firstSeenMs } };
     const absent = this.#absent.get(text);
     this.#absent.delete(text);
     const isBack = absent !== undefined && nowMs - absent.sinceMs < FORGET_AFTER_MS;
     const firstSeenMs = isBack ? absent.firstSeenMs : nowMs;
+    const known: Seen = { key, firstSeenMs, row: null, need: null, report: 0 };
+    this.#present.set(key, known);
     seen.push({ key, firstSeenMs, absentSinceMs: null });
-    return { text, key, firstSeenMs, need: { ...row, firstSeenMs } };
+    return known;
   }
 
   /** Drops keys that have been absent too long, and the longest absent where there are too many; returns them. */
@@ -94,6 +105,7 @@ function saysTheSame(a: Need, b: Need): boolean {
 }
 
 function sameAmounts(a: ResourceVector, b: ResourceVector): boolean {
+  if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const [name, units] of a) if (b.get(name) !== units) return false;
   return true;

@@ -3,6 +3,7 @@
 // time, so that two hundred clusters that change at once do not keep the acks of the rest waiting.
 
 import { type Clock, printable } from '../../model/index.ts';
+import { SharedParts } from '../../wire/index.ts';
 import type { BrainEvent } from '../events.ts';
 import { ClusterDemand, type HeldRollup, type ReportView, type Room, type Taken } from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
@@ -49,6 +50,7 @@ interface Waiting {
 export class Rollups {
   readonly #parts: RollupParts;
   readonly #clusters = new Map<string, ClusterDemand>();
+  readonly #shared = new SharedParts();
   /** By cluster, in the order of their turns. */
   readonly #waiting = new Map<string, Waiting>();
   /** By cluster: the last write that is under way. */
@@ -140,7 +142,7 @@ export class Rollups {
   #demandOf(cluster: string): ClusterDemand {
     const known = this.#clusters.get(cluster);
     if (known !== undefined) return known;
-    const demand = new ClusterDemand(cluster);
+    const demand = new ClusterDemand(cluster, this.#shared);
     this.#clusters.set(cluster, demand);
     return demand;
   }

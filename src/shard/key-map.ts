@@ -1,7 +1,7 @@
 // Values by the key of a row. Keys of one profile share the text of its fingerprint, which is long: looking it up part by
 // part hashes no new text, where one joined text for each of a hundred thousand rows would be made every cycle.
 
-import type { NeedKey } from '../../model/index.ts';
+import type { NeedKey } from '../model/index.ts';
 
 export class KeyMap<V> {
   readonly #clusters = new Map<string, Map<string, Map<string, V>>>();
@@ -19,6 +19,16 @@ export class KeyMap<V> {
     const groups = inside(inside(this.#clusters, cluster), fingerprint);
     if (!groups.has(group)) this.#size++;
     groups.set(group, value);
+  }
+
+  delete({ cluster, fingerprint, group }: NeedKey): void {
+    const fingerprints = this.#clusters.get(cluster);
+    const groups = fingerprints?.get(fingerprint);
+    if (!groups?.delete(group)) return;
+    this.#size--;
+    if (groups.size > 0) return;
+    fingerprints!.delete(fingerprint);
+    if (fingerprints!.size === 0) this.#clusters.delete(cluster);
   }
 
   *values(): Generator<V> {

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { Interner } from './interner.ts';
+
+describe('equal values kept once', () => {
+  it('given a text again, then the first value is shared', () => {
+    const interner = new Interner<{ readonly n: number }>();
+    const first = { n: 1 };
+    expect(interner.share('a', first)).toBe(first);
+    expect(interner.share('a', { n: 1 })).toBe(first);
+    expect(interner.share('b', { n: 2 })).not.toBe(first);
+  });
+
+  it('given one text asked for all the time among ever new ones, then it stays shared and the rest is forgotten', () => {
+    const interner = new Interner<object>(10);
+    const often = {};
+    for (let i = 0; i < 1000; i++) {
+      expect(interner.share('often', i === 0 ? often : {})).toBe(often);
+      interner.share(`once ${i}`, {});
+      expect(interner.length).toBeLessThanOrEqual(20);
+    }
+  });
+});
