@@ -208,6 +208,25 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 15_000, 'c1')).toEqual([0]);
   });
 
+  it('of a few among many only now and then, of a tenth as of any change', () => {
+    const ids = Array.from({ length: 100 }, (_, i) => `m${i}`);
+    const fleet = fleetOf(
+      anInput(
+        ids.map((id) => aMachine(id, Idle)),
+        [aNeed()],
+      ),
+    );
+    const capacity = new AvailableCapacity(fleet);
+    expect(countsOf(capacity, 0, 'c1')).toEqual([100]);
+
+    for (const id of ids.slice(0, 9)) fleet.machines.remove(id);
+    expect(countsOf(capacity, 10_000, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 10 * 60_000, 'c1')).toEqual([91]);
+
+    for (const id of ids.slice(9, 19)) fleet.machines.remove(id);
+    expect(countsOf(capacity, 11 * 60_000, 'c1')).toEqual([81]);
+  });
+
   it('of a new profile at once', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 0, 'c1');

@@ -22,6 +22,12 @@ import { type Answer, CapacitySurvey, type Question } from './capacity-survey.ts
 
 /** Between two frames of a cluster about a profile, at least. More often, and operators write objects all day. */
 const CAPACITY_INTERVAL_MS = 5000;
+/**
+ * Counts of a large fleet change all the time, by a few of many thousands. That is no news to anybody: so small a part of
+ * what was told waits for so long. Otherwise most of what leaves a shard, and what operators write, would be such counts.
+ */
+const NEGLIGIBLE = 0.1;
+const NEGLIGIBLE_INTERVAL_MS = 10 * 60_000;
 /** Classes, machines and rows looked at in a cycle, about: some 10 ms at worst. With less, large fleets get old hints. */
 const MAX_VISITS = 200_000;
 /** What making a frame costs, in visits: no more than 2,000 frames leave after a cycle. */
@@ -116,7 +122,7 @@ export class AvailableCapacity {
       const told = listener.told.get(fingerprint);
       if (told !== undefined && this.#isRecent(told, nowMs)) continue;
       const answer = survey.answer(number, question);
-      if (told !== undefined && sameAnswer(told.answer, answer)) continue;
+      if (told !== undefined && !this.#isNews(answer, told, nowMs)) continue;
       survey.visits += FRAME_VISITS;
       listener.told.set(fingerprint, { answer, atMs: nowMs });
       updates.push(toWire(question.profile, answer));
@@ -146,7 +152,15 @@ export class AvailableCapacity {
   }
 
   #isRecent({ atMs }: Told, nowMs: number): boolean {
-    return nowMs >= atMs && nowMs - atMs < this.#intervalMs;
+    return isWithin(this.#intervalMs, atMs, nowMs);
+  }
+
+  #isNews(answer: Answer, told: Told, nowMs: number): boolean {
+    if (!sameOffer(told.answer, answer)) return true;
+    const difference = Math.abs(told.answer.count - answer.count);
+    if (difference === 0) return false;
+    const isSmall = difference < told.answer.count * NEGLIGIBLE;
+    return !isSmall || !isWithin(NEGLIGIBLE_INTERVAL_MS, told.atMs, nowMs);
   }
 
   #listenerOf(cluster: string): Listener {
@@ -175,9 +189,14 @@ function questionsOf({ demand, patterns }: Fleet, cluster: number): Map<string, 
   );
 }
 
-function sameAnswer(a: Answer, b: Answer): boolean {
+/** A clock that was set back makes nothing recent. */
+function isWithin(intervalMs: number, atMs: number, nowMs: number): boolean {
+  return nowMs >= atMs && nowMs - atMs < intervalMs;
+}
+
+/** Whether two answers differ in their counts at most. */
+function sameOffer(a: Answer, b: Answer): boolean {
   return (
-    a.count === b.count &&
     a.confidence === b.confidence &&
     a.costPerHour === b.costPerHour &&
     (a.size === b.size || canonicalResources(a.size) === canonicalResources(b.size))
