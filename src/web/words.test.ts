@@ -172,7 +172,8 @@ describe('the headline', () => {
 
 describe('other words', () => {
   it('what is missing', () => {
-    expect(missingWords({ missing: { cpu: '12', 'nvidia.com/gpu': '8' } })).toBe('12 cpu, 8 gpu');
+    const missing = { cpu: '53750m', memory: '57713623040', 'nvidia.com/gpu': '8', disk: 'some' };
+    expect(missingWords({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
   });
 
   it('a log line keeps the stable name of its event', () => {

@@ -11,7 +11,7 @@ import type {
   Status,
   UnmetReason,
 } from './feed.ts';
-import { count, counted, resourceName } from './figures.ts';
+import { count, counted, measured, quantityValue, resourceName } from './figures.ts';
 
 /** For whoever has never seen it. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -185,10 +185,14 @@ export function unmetWords(reason: UnmetReason): string {
   return UNMET[reason] ?? reason;
 }
 
-/** `12 cpu, 48Gi memory`. */
+/** `12 cores, 48 GiB memory, 8 gpu`. */
 export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
   return Object.entries(missing)
-    .map(([resource, quantity]) => `${quantity} ${resourceName(resource)}`)
+    .map(([resource, quantity]) => {
+      const value = quantityValue(quantity);
+      const words = value === undefined ? quantity : measured(resource, value);
+      return resource === 'cpu' ? words : `${words} ${resourceName(resource)}`;
+    })
     .join(', ');
 }
 

@@ -73,11 +73,12 @@ export function upCommand(): Command {
 }
 
 const HELP = `
-Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds that exist only here
-(bare metal and reserved; on-demand and spot) and clusters whose demand comes and goes. It ends with q or Ctrl-C. A
-second start goes on where the first one ended; --fresh starts over.
+Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
+that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
+and goes. It ends with q or Ctrl-C. A second start goes on where the first one ended; --fresh starts
+over.
 
-Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze the fleet, q quit.
+Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
 
 While it runs, other terminals can ask and tell the shard; the first lines say where it is:
   bigfleet get machines --shard http://127.0.0.1:${FIRST_PORT}
