@@ -106,8 +106,9 @@ describe('bigfleet shard', () => {
       rails: { dryRun: true },
     });
     expect(seen.out.split('\n')).toEqual([
-      'Shard west takes sessions at 127.0.0.1:7001, API and metrics at http://127.0.0.1:8001 (epoch 3).',
-      'State is in d. Providers: fake (127.0.0.1:9000), b (localhost:1).',
+      'Shard west takes sessions at 127.0.0.1:7001, API and metrics at http://127.0.0.1:8001',
+      'State is in d, epoch 3.',
+      'Providers: fake (127.0.0.1:9000), b (localhost:1).',
       'Dry run: it decides and shows, and carries out nothing.',
       '',
     ]);

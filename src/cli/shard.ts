@@ -187,8 +187,9 @@ function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): st
   const providers = config.providers.map(({ name, address }) => `${name} (${address})`);
   const scheme = config.apiTls === null ? 'http' : 'https';
   return [
-    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api} (epoch ${epoch}).`,
-    `State is in ${printable(config.dataDir)}. Providers: ${providers.join(', ')}.`,
+    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api}`,
+    `State is in ${printable(config.dataDir)}, epoch ${epoch}.`,
+    `Providers: ${providers.join(', ')}.`,
     ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
     '',
   ].join('\n');
