@@ -18,7 +18,7 @@ import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
 import { getCommand } from './remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
 import { shardCommand } from './shard.ts';
-import { LINE_WIDTH } from './table.ts';
+import { LINE_WIDTH, wrapped } from './table.ts';
 import { upCommand } from './up/up.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -90,7 +90,16 @@ function helpWidth({ columns = LINE_WIDTH }: { readonly columns?: number }): num
   return Math.min(columns, LINE_WIDTH);
 }
 
-/** Lines for a person, with nothing in them that a terminal would obey. */
+/** Lines for a person, with nothing in them that a terminal would obey. Files and pipes get them whole. */
 export function printError(text: string): void {
-  process.stderr.write(`${text.trimEnd().split('\n').map(printable).join('\n')}\n`);
+  const lines = text.trimEnd().split('\n').map(printable);
+  const shown = process.stderr.isTTY ? lines.flatMap(fitted) : lines;
+  process.stderr.write(`${shown.join('\n')}\n`);
+}
+
+/** What is too long goes on below itself. */
+function fitted(line: string): readonly string[] {
+  if (line.length <= LINE_WIDTH) return [line];
+  const indent = /^ */.exec(line)![0];
+  return wrapped(line.trimStart(), LINE_WIDTH - indent.length).map((part) => `${indent}${part}`);
 }

@@ -180,6 +180,14 @@ describe('other words', () => {
     expect(logWords('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
   });
 
+  it('that a Need goes short is said in a sentence', () => {
+    const missing = { cpu: '256', memory: '1Ti' };
+    const fields = { need: 'ml/0123456789', cluster: 'ml', group: '', priority: 1, missing, cycles: 6 };
+    expect(logWords('need-short', { ...fields, reason: 'priority-starved' })).toBe(
+      'ml/0123456789 has gone without 256 cores, 1 TiB memory for 6 cycles: what it could use is held by more important work',
+    );
+  });
+
   it.each<[Partial<Status['providers'][number]>, string]>([
     [{}, 'fine'],
     [{ breaker: 'open' }, 'does not answer'],

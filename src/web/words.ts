@@ -196,12 +196,24 @@ export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
     .join(', ');
 }
 
-/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it. */
+/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it; or a sentence. */
 export function logWords(event: string, fields: Readonly<Record<string, unknown>>): string {
+  if (event === 'need-short') return shortWords(fields as unknown as ShortFields);
   const parts = Object.entries(fields).map(([name, value]) => {
     return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
   return [event, ...parts].join(' ');
+}
+
+/** What comes with `need-short`, by far the most frequent of all warnings. */
+interface ShortFields extends Pick<Shortfall, 'missing' | 'reason'> {
+  readonly need: string;
+  readonly cycles: number;
+}
+
+function shortWords({ need, cycles, missing, reason }: ShortFields): string {
+  const what = missingWords({ missing });
+  return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${unmetWords(reason)}`;
 }
 
 const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;

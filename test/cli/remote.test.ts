@@ -137,7 +137,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     expect(out).toMatch(/^shard-0 {2}running\n/);
     expect(out).toContain('memory 256Gi configured for 1Ti wanted');
     expect(out).toContain('cpu 63.5 configured for 192 wanted');
-    expect(out).toContain('1, 1 of them escalated');
+    expect(out).toContain('1 (1 escalated): bigfleet get shortfalls');
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
   });
 

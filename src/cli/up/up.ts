@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, printable } from '../../model/index.ts';
 import {
   defaultConfig,
   makeLog,
@@ -135,11 +135,16 @@ async function up(flags: UpFlags): Promise<void> {
     await shard.stop();
     const reason = await shard.ended;
     if (reason.kind !== 'stopped') throw new BigFleetError('BF_SHARD_ENDED', reason.message);
+    if (flags.output === 'text') process.stdout.write(farewell(flags));
   } finally {
     view.stop();
     await backstage?.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+function farewell({ dir }: UpFlags): string {
+  return `Ended. All of it is in ${printable(dir)}, and the next start goes on from there.\n`;
 }
 
 function viewOf(flags: UpFlags, story: (name: StoryName) => Promise<string>, quit: () => void): UpView {
