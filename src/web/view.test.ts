@@ -10,7 +10,7 @@ const STATUS: Status = {
   nowMs: 61_000,
   phase: 'running',
   dryRun: false,
-  cycle: { number: 60, durationMs: 4.2, unmet: 1 },
+  cycle: { number: 60, durationMs: 4.2, unmet: 1, admitted: {} },
   machines: 1010,
   machinesByState: { CONFIGURED: 8, IDLE: 2, SPECULATIVE: 1000 },
   costPerHour: 12.5,

@@ -31,7 +31,7 @@ const STATUS: Status = {
   nowMs: 1000,
   phase: 'running',
   dryRun: false,
-  cycle: { number: 1, durationMs: 1, unmet: 0 },
+  cycle: { number: 1, durationMs: 1, unmet: 0, admitted: {} },
   machines: 10,
   machinesByState: { CONFIGURED: 10 },
   costPerHour: 1,
@@ -132,7 +132,7 @@ describe('words of an action', () => {
 describe('the headline', () => {
   const say = (change: Partial<Status>, reason?: UnmetReason, isFleetFrozen = false) =>
     headline({ ...STATUS, ...change }, reason === undefined ? [] : [{ reason }], isFleetFrozen);
-  const cycle = { number: 1, durationMs: 1, unmet: 5 };
+  const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
 
   it.each<[string, string]>([
     [headline(null, [], false), 'Starting: waiting for the first word of the shard.'],
@@ -143,6 +143,10 @@ describe('the headline', () => {
     [say({ phase: 'fenced' }), 'Stopped: a newer shard of this name has taken over.'],
     [say({ cycle: null }), 'Started: about to decide for the first time.'],
     [say({}), 'All 1,200 Needs of 6 clusters are met; nothing to do.'],
+    [
+      say({ cycle: { ...cycle, unmet: 0, admitted: { Bootstrap: 110, Provision: 135 } } }),
+      'All 1,200 Needs of 6 clusters are met; 245 actions just begun.',
+    ],
     [say({ needs: 0 }), 'No cluster wants anything yet.'],
     [
       say({ cycle, machinesByState: { CREATING: 12, CONFIGURING: 1 } }),

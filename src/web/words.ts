@@ -279,11 +279,13 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'reaso
   return reason === undefined ? `${short}.` : `${short}: ${unmetWords(reason)}.`;
 }
 
-/** `3 machines are starting, 2 are joining`. */
+/** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */
 function moveWords(status: Status): string {
   const moving = STATES.filter(({ state }) => MOVING.has(state))
     .map(({ state, label }) => ({ label, machines: machinesIn(status, state) }))
     .filter(({ machines }) => machines > 0);
+  const begun = Object.values(status.cycle?.admitted ?? {}).reduce((sum, n) => sum + n, 0);
+  if (moving.length === 0 && begun > 0) return `${counted(begun, 'action')} just begun`;
   return moving
     .map(({ label, machines }, i) => {
       const who = i === 0 ? counted(machines, 'machine') : count(machines);
