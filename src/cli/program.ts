@@ -18,7 +18,7 @@ import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
 import { getCommand } from './remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
 import { shardCommand } from './shard.ts';
-import { LINE_WIDTH, wrapped } from './table.ts';
+import { indented, LINE_WIDTH } from './table.ts';
 import { upCommand } from './up/up.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -100,6 +100,6 @@ export function printError(text: string): void {
 /** What is too long goes on below itself. */
 function fitted(line: string): readonly string[] {
   if (line.length <= LINE_WIDTH) return [line];
-  const indent = /^ */.exec(line)![0];
-  return wrapped(line.trimStart(), LINE_WIDTH - indent.length).map((part) => `${indent}${part}`);
+  const text = line.trimStart();
+  return indented(text, line.length - text.length);
 }

@@ -87,6 +87,11 @@ export function wrapped(text: string, width: number): readonly string[] {
   return lines.map((line) => line.trimEnd());
 }
 
+/** A text in lines that all begin so many columns to the right. */
+export function indented(text: string, columns: number): readonly string[] {
+  return wrapped(text, LINE_WIDTH - columns).map((line) => ' '.repeat(columns) + line);
+}
+
 const GAP = '  ';
 
 /** Cut further than this, a text says nothing any more. */
