@@ -20,7 +20,15 @@ export function certsCommand(out: (text: string) => void = (text) => process.std
   return new Command('certs')
     .description('make an authority and certificates for tests and small fleets')
     .addCommand(initCommand(out))
-    .addCommand(issueCommand(out));
+    .addCommand(issueCommand(out))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bigfleet certs init
+  bigfleet certs issue shard/shard-0 --host shard-0.example.com
+  bigfleet certs issue cluster/web`,
+    );
 }
 
 interface InitFlags {
@@ -81,8 +89,9 @@ function issueCommand(out: (text: string) => void): Command {
     .addHelpText(
       'after',
       `
-Writes KIND-ID.crt and KIND-ID.key. The one URI name in the certificate is the identity, bigfleet://KIND/ID; a server is
-also checked by its host names. Refuses to overwrite anything unless told to.
+Writes KIND-ID.crt and KIND-ID.key. The one URI name in the certificate is the identity,
+bigfleet://KIND/ID; a server is also checked by its host names. Refuses to overwrite anything unless
+told to.
 
 Examples:
   bigfleet certs issue shard/shard-0 --host shard-0.example.com --host 10.0.0.7

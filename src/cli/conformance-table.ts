@@ -2,7 +2,16 @@
 
 import { printable } from '../model/index.ts';
 import type { BehaviourResult, ConformanceReport, Status, Verdict } from '../provider/index.ts';
-import { type Cell, LINE_WIDTH, noPaint, type Paint, type Style, shorten, tableLines } from './table.ts';
+import {
+  type Cell,
+  indented,
+  LINE_WIDTH,
+  noPaint,
+  type Paint,
+  type Style,
+  shorten,
+  tableLines,
+} from './table.ts';
 
 const STATUS_STYLE: Readonly<Record<Status, Style>> = { passed: 'green', failed: 'red', skipped: 'yellow' };
 const VERDICT_STYLE: Readonly<Record<Verdict, Style>> = {
@@ -43,8 +52,8 @@ function detailLines({ id, status, detail }: BehaviourResult, paint: Paint): rea
   const [what = '', story = ''] = detail.split(' · after ');
   return [
     paint(STATUS_STYLE[status], `${id} ${status}`),
-    ...wrapped(what, 2),
-    ...(story === '' ? [] : wrapped(`after ${story}`, 4)),
+    ...indented(what, 2),
+    ...(story === '' ? [] : indented(`after ${story}`, 4)),
   ];
 }
 
@@ -59,21 +68,4 @@ function summaryLines(report: ConformanceReport, paint: Paint): readonly string[
     facts,
     ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were looked at.'] : []),
   ];
-}
-
-/** Words in lines that fit; a word that is too long by itself is cut into pieces. */
-function wrapped(text: string, indent: number): readonly string[] {
-  const width = LINE_WIDTH - indent;
-  const pieces = printable(text)
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
-  const lines: string[] = [];
-  let line = '';
-  for (const piece of pieces) {
-    if (line !== '' && line.length + 1 + piece.length > width) {
-      lines.push(line);
-      line = piece;
-    } else line = line === '' ? piece : `${line} ${piece}`;
-  }
-  return [...lines, line].map((each) => ' '.repeat(indent) + each);
 }

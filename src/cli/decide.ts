@@ -118,7 +118,8 @@ Examples:
 ${PHASE1_EXAMPLES}
   generate-fleet | bigfleet decide -
 
-The plan is the same for any number of threads, retries and lanes; starting threads pays on large files only.`;
+The plan is the same for any number of threads, retries and lanes; starting threads pays on large
+files only.`;
 
 async function readScenarioFile(file: string, io: DecideIo): Promise<ReturnType<typeof parseScenario>> {
   try {

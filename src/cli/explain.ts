@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander';
 import { BigFleetError, ERRORS, isErrorCode } from '../model/index.ts';
+import { proseLines } from './remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from './remote/flags.ts';
 import { isNeedId, showStory } from './remote/story.ts';
 
@@ -52,9 +53,9 @@ function asJson(code: string | undefined): string {
 function asText(code: string | undefined): string {
   if (code !== undefined) {
     const entry = lookUp(code);
-    return `${entry.code}\n  ${entry.summary}\n  ${entry.remedy}`;
+    return [entry.code, ...proseLines([entry.summary, entry.remedy])].join('\n');
   }
   return Object.keys(ERRORS)
-    .map((known) => `${known}\n  ${lookUp(known).summary}`)
+    .flatMap((known) => [known, ...proseLines([lookUp(known).summary])])
     .join('\n');
 }

@@ -135,16 +135,19 @@ Control port (JSON over HTTP):
   GET   /settings    all settings, which are also the names for --set
   PATCH /settings    {"transport": {"lostReply": 0.1}, "quotas": {"gpu/zone-a": 2}}
   GET   /status      machines, hosts, transitions, faults so far
-  POST  /interrupt   {"offering": "general-spot", "zone": "zone-a", "count": 3}; all are optional, also machine, cluster
+  POST  /interrupt   {"offering": "general-spot", "zone": "zone-a", "count": 3}; all are optional,
+                     as are machine and cluster
   POST  /kill        the same, as hosts that die
   POST  /stock-out   {"offering": "general", "seconds": 600}, or "general/zone-a"
   POST  /outage      {"zone": "zone-b", "seconds": 600}
 
-A host that is interrupted or dies leaves its machine FAILED with the reason, from any state. After losses.cleanupMs
-the machine is a quota slot again, or Idle on its repaired host if the host is owned; so are failed transitions.
+A host that is interrupted or dies leaves its machine FAILED with the reason, from any state. After
+losses.cleanupMs the machine is a quota slot again, or Idle on its repaired host if the host is
+owned; so are failed transitions.
 
-With --faults there are 8 more machines labelled conformance.fault/create=error, and the clusters fault-error,
-fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they say.
+With --faults there are 8 more machines labelled conformance.fault/create=error, and the clusters
+fault-error, fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they
+say.
 
 Ends with SIGINT or SIGTERM. Exit code 0: ended as asked. 2: wrong words, files or addresses.
 

@@ -8,5 +8,12 @@ export function providerCommand(): Command {
   return new Command('provider')
     .description('try out and check capacity providers')
     .addCommand(fakeCommand())
-    .addCommand(conformanceCommand());
+    .addCommand(conformanceCommand())
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bigfleet provider fake --preset calm
+  bigfleet provider conformance --target 127.0.0.1:9000`,
+    );
 }

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { BigFleetError, type ErrorCode, type Problem, printable, type Result } from '../model/index.ts';
+import { BigFleetError, type Problem, printable, type Result } from '../model/index.ts';
 import {
   didYouMean,
   type EndReason,
@@ -84,14 +84,16 @@ export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO)
 }
 
 const HELP = `
-Every setting, also those without a flag, can be given in the YAML file and in the environment: cycle.interval is
-BIGFLEET_SHARD_CYCLE_INTERVAL. Flags beat the environment, which beats the file. docs/configuration.md has all of them.
+Every setting, also those without a flag, can be given in the YAML file and in the environment:
+cycle.interval is BIGFLEET_SHARD_CYCLE_INTERVAL. Flags beat the environment, which beats the file.
+docs/configuration.md has all of them.
 
 The first line on standard output says where the shard listens; the log goes to standard error.
 
-Ends with SIGINT or SIGTERM, after it has finished or handed back what is under way; asked twice, at once.
-Exit code 0: ended as asked. 1: failed, or fenced by a newer process of the same name; it says why. 2: wrong words,
-configuration or addresses.
+Ends with SIGINT or SIGTERM, after it has finished or handed back what is under way; asked twice,
+at once. Exit code 0: ended as asked. 1: failed, or fenced by a newer process of the same name; it
+says why. 2: not started: wrong words, configuration or addresses, or a data directory that cannot
+be used.
 
 Examples:
   bigfleet provider fake &
@@ -106,8 +108,9 @@ function optionOf(key: SettingKey): Option | undefined {
   const { flag, about, kind, standard } = settingOf(key);
   if (flag === undefined) return undefined;
   const value = kind.placeholder === undefined ? '[true|false]' : `<${kind.placeholder}>`;
-  // The first sentence; the page has the rest.
-  const what = about.split('. ')[0]!.replace(/\.$/, '');
+  // The first sentence; the page has the rest. Flags begin small, as everywhere.
+  const sentence = about.split('. ')[0]!.replace(/\.$/, '');
+  const what = sentence.charAt(0).toLowerCase() + sentence.slice(1);
   const plain = standard === undefined ? undefined : kind.write(standard);
   if (typeof plain === 'object') {
     return new Option(`--${flag} ${value}`, `${what}; may be repeated`).argParser(collect);
@@ -170,24 +173,10 @@ async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): 
     if (reason.kind === 'stopped') return;
     io.err(`${printable(reason.message)}\n`);
     io.exitCode(1);
-  } catch (error) {
-    if (!(error instanceof BigFleetError) || WRONG_WORDS.has(error.code)) throw error;
-    io.err(`${printable(error.message)}\n`);
-    io.exitCode(1);
   } finally {
     file.flush();
   }
 }
-
-/** Refusals of what was configured rather than of what was found. */
-const WRONG_WORDS: ReadonlySet<ErrorCode> = new Set([
-  'BF_USAGE',
-  'BF_CONFIG_INVALID',
-  'BF_LISTEN_FAILED',
-  'BF_PLAINTEXT_REFUSED',
-  'BF_TLS_PARTIAL',
-  'BF_TLS_UNREADABLE',
-]);
 
 async function stopped(shard: RunningShard): Promise<EndReason> {
   await shard.stop();
@@ -198,8 +187,9 @@ function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): st
   const providers = config.providers.map(({ name, address }) => `${name} (${address})`);
   const scheme = config.apiTls === null ? 'http' : 'https';
   return [
-    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api} (epoch ${epoch}).`,
-    `State is in ${printable(config.dataDir)}. Providers: ${providers.join(', ')}.`,
+    `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api}`,
+    `State is in ${printable(config.dataDir)}, epoch ${epoch}.`,
+    `Providers: ${providers.join(', ')}.`,
     ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
     '',
   ].join('\n');

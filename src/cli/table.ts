@@ -72,6 +72,26 @@ export function shorten(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
+/** Lines of whole words; a word that is longer than a line is broken. Gaps within a line stay as wide as they are. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const words = printable(text)
+    .split(' ')
+    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else if (word !== '') lines.push(word);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+/** A text in lines that all begin so many columns to the right. */
+export function indented(text: string, columns: number): readonly string[] {
+  return wrapped(text, LINE_WIDTH - columns).map((line) => ' '.repeat(columns) + line);
+}
+
 const GAP = '  ';
 
 /** Cut further than this, a text says nothing any more. */

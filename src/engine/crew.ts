@@ -4,6 +4,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { type Supply, withRoom } from '../fleet/index.ts';
+import { moduleBeside } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { driveLanes, type LaneWork } from './lane.ts';
 import { Looking, type Reflection } from './mirror.ts';
@@ -81,8 +82,7 @@ export class Crew {
 
   #hire(place: number): Member {
     const { port1, port2 } = new MessageChannel();
-    // The published package has built files beside this one, a checkout the sources.
-    const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+    const file = moduleBeside(import.meta.url, 'worker');
     const start: CrewStart = { control: this.#control, port: port2, place };
     const worker = new Worker(file, { workerData: start, transferList: [port2] });
     worker.unref();

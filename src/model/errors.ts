@@ -242,7 +242,7 @@ export const ERRORS = {
   BF_JOURNAL_UNREADABLE: {
     summary: 'The journal of a shard is missing or cannot be read.',
     remedy:
-      'Give the data directory of the shard with --data-dir. A journal that is broken is put aside when the shard starts, and a new one begun.',
+      'Give the data directory of the shard with --data-dir; that of "bigfleet up" is .bigfleet/up/shard. A journal that is broken is put aside when the shard starts, and a new one begun.',
   },
   BF_JOURNAL_RANGE: {
     summary: 'The journal of a shard does not reach back to what was asked for.',

@@ -4,7 +4,7 @@
 import { randomInt } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Server } from '@grpc/grpc-js';
-import { BigFleetError, Random } from '../model/index.ts';
+import { BigFleetError, moduleBeside, Random } from '../model/index.ts';
 import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
 import { serverCredentials, stopServer } from '../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
@@ -171,11 +171,10 @@ function startBrain(
   onFailure: (error: unknown) => void,
 ): Promise<BrainThread> {
   const options = brainOptionsOf(config, epoch, randomInt(2 ** 31));
-  const name = import.meta.url.endsWith('.ts') ? './brain-factory.ts' : './brain-factory.js';
   const { isEnabled, ...limits } = config.journal;
   const journal = isEnabled ? { path: journalFile, limits } : undefined;
   const setup = { options, file, journal };
-  return BrainThread.start({ setup, factory: new URL(name, import.meta.url), onFailure });
+  return BrainThread.start({ setup, factory: moduleBeside(import.meta.url, 'brain-factory'), onFailure });
 }
 
 function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): ReadonlyMap<string, ProviderEnd> {

@@ -103,10 +103,7 @@ async function checkSize({ dir, clusters, machines, seed }: BackstageOptions): P
   const text = (size: BackstageSize) =>
     `${size.clusters} clusters, ${size.machines} machines and seed ${size.seed}`;
   const detail = `${dir} has the state of ${text(saved)}, not of ${text({ clusters, machines, seed })}.`;
-  throw new BigFleetError(
-    'BF_USAGE',
-    `${detail} Start with what it has, or start over with an empty folder.`,
-  );
+  throw new BigFleetError('BF_USAGE', `${detail} Ask for what it has, or start over with --fresh.`);
 }
 
 export class Backstage {

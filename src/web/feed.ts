@@ -80,7 +80,13 @@ export interface Status {
   readonly nowMs: number;
   readonly phase: 'starting' | 'running' | 'stopping' | 'fenced';
   readonly dryRun: boolean;
-  readonly cycle: { readonly number: number; readonly durationMs: number; readonly unmet: number } | null;
+  readonly cycle: {
+    readonly number: number;
+    readonly durationMs: number;
+    readonly unmet: number;
+    /** What the cycle began, by kind. */
+    readonly admitted: Counts;
+  } | null;
   readonly machines: number;
   readonly machinesByState: Counts;
   readonly costPerHour: number;

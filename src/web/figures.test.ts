@@ -4,8 +4,10 @@ import {
   byInterest,
   count,
   counted,
+  measured,
   milliseconds,
   perHour,
+  quantityValue,
   shareOf,
   span,
   sparkline,
@@ -31,15 +33,31 @@ describe('figures for people', () => {
     [span(90_000_000), '1 d 1 h'],
     [amount('cpu', 2.25), '2.3'],
     [amount('cpu', 1234.4), '1,234'],
-    [amount('memory', 512), '512'],
-    [amount('memory', 3.5 * 1024 ** 4), '3.5 Ti'],
-    [amount('ephemeral-storage', 20 * 1024 ** 3), '20 Gi'],
+    [amount('cpu', 0.02), '0.02'],
+    [amount('memory', 512), '512 B'],
+    [amount('memory', 3.5 * 1024 ** 4), '3.5 TiB'],
+    [amount('ephemeral-storage', 20 * 1024 ** 3), '20 GiB'],
+    [measured('cpu', 340), '340 cores'],
+    [measured('cpu', 1), '1 core'],
+    [measured('memory', 1.2 * 1024 ** 4), '1.2 TiB'],
+    [measured('nvidia.com/gpu', 8), '8'],
     [amount('nvidia.com/gpu', 64), '64'],
     [sparkline([], 10), ''],
     [sparkline([5, 5, 5], 10), '▁▁▁'],
     [sparkline([100, 0, 7, 14], 3), '▁▅█'],
   ])('%s', (shown, wanted) => {
     expect(shown).toBe(wanted);
+  });
+
+  it.each([
+    ['12', 12],
+    ['53750m', 53.75],
+    ['48Gi', 48 * 2 ** 30],
+    ['2G', 2e9],
+    ['many', undefined],
+    ['3 x', undefined],
+  ])('the quantity %s is %s', (quantity, value) => {
+    expect(quantityValue(quantity)).toBe(value);
   });
 
   it('cpu, memory and gpu come first', () => {

@@ -41,17 +41,41 @@ export function timeOfDay(ms: number): string {
     .join(':');
 }
 
-const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
-/** An amount of a resource: `1,234` cores or pieces, `3.5 Ti` of memory and storage. */
+/** An amount of a resource: `1,234` cores or pieces, `3.5 TiB` of memory and storage. */
 export function amount(resource: string, value: number): string {
-  if (!isBytes(resource)) return value < 10 ? String(Math.round(value * 10) / 10) : count(value);
+  if (!isBytes(resource)) return rounded(value);
   let step = 0;
   while (value >= 1024 && step < BINARY.length - 1) {
     value /= 1024;
     step++;
   }
-  return `${value < 10 ? Math.round(value * 10) / 10 : count(value)} ${BINARY[step]}`.trimEnd();
+  return `${rounded(value)} ${BINARY[step]}`;
+}
+
+/** Two figures of what is small, so that a little is not shown as nothing. */
+function rounded(value: number): string {
+  return value < 10 ? String(Number(value.toPrecision(2))) : count(value);
+}
+
+/** An amount with its unit, where it has one: `340 cores`, `3.5 TiB`, `8`. */
+export function measured(resource: string, value: number): string {
+  if (resource !== 'cpu') return amount(resource, value);
+  const cores = amount(resource, value);
+  return `${cores} ${cores === '1' ? 'core' : 'cores'}`;
+}
+
+const SUFFIXES: Readonly<Record<string, number>> = {
+  ...{ m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
+};
+
+/** A quantity as the shard writes them, such as `1500m` or `48Gi`, as a number; undefined if it is none. */
+export function quantityValue(quantity: string): number | undefined {
+  const [, digits, suffix = ''] = /^(\d+(?:\.\d+)?)(\D*)$/.exec(quantity) ?? [];
+  const size = SUFFIXES[suffix];
+  return digits === undefined || size === undefined ? undefined : Number(digits) * size;
 }
 
 function isBytes(resource: string): boolean {

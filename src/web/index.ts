@@ -5,6 +5,7 @@ export {
   byInterest,
   count,
   counted,
+  measured,
   milliseconds,
   perHour,
   resourceName,

@@ -10,7 +10,7 @@ const STATUS: Status = {
   nowMs: 61_000,
   phase: 'running',
   dryRun: false,
-  cycle: { number: 60, durationMs: 4.2, unmet: 1 },
+  cycle: { number: 60, durationMs: 4.2, unmet: 1, admitted: {} },
   machines: 1010,
   machinesByState: { CONFIGURED: 8, IDLE: 2, SPECULATIVE: 1000 },
   costPerHour: 12.5,
@@ -100,7 +100,10 @@ describe('the page as a tree', () => {
   });
 
   it('demand against supply', () => {
-    expect(texts(shown('supply'))).toEqual(['cpu | 4 serving, 16 wanted', 'memory | 1 Ki serving, 0 wanted']);
+    expect(texts(shown('supply'))).toEqual([
+      'cpu | 4 cores serving, 16 wanted',
+      'memory | 1 KiB serving, 0 B wanted',
+    ]);
     expect(bars(shown('supply'))).toEqual(['25%', '100%']);
   });
 
@@ -112,7 +115,7 @@ describe('the page as a tree', () => {
 
   it('what is missing and why, clouds, clusters', () => {
     expect(texts(shown('shortfalls'))).toEqual([
-      'c-1/0123456789 |  lacks 12 cpu (priority 7, for 6 cycles):  | no machine anywhere has what it asks for',
+      'c-1/0123456789 |  lacks 12 cores (priority 7, for 6 cycles):  | no machine anywhere has what it asks for',
     ]);
     expect(texts(shown('providers'))).toEqual(['cloud | 1,010 machines | does not answer']);
     expect(texts(shown('clusters'))).toEqual([

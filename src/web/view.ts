@@ -7,6 +7,7 @@ import {
   byInterest,
   count,
   counted,
+  measured,
   milliseconds,
   perHour,
   resourceName,
@@ -170,7 +171,7 @@ function supplyRows({ supply }: Status): readonly Tree[] {
     return row(
       resourceName(resource),
       bar(share, share < 1 ? 'short' : 'enough'),
-      `${amount(resource, configured)} serving, ${amount(resource, wanted)} wanted`,
+      `${measured(resource, configured)} serving, ${amount(resource, wanted)} wanted`,
     );
   });
 }

@@ -31,7 +31,7 @@ const STATUS: Status = {
   nowMs: 1000,
   phase: 'running',
   dryRun: false,
-  cycle: { number: 1, durationMs: 1, unmet: 0 },
+  cycle: { number: 1, durationMs: 1, unmet: 0, admitted: {} },
   machines: 10,
   machinesByState: { CONFIGURED: 10 },
   costPerHour: 1,
@@ -132,7 +132,7 @@ describe('words of an action', () => {
 describe('the headline', () => {
   const say = (change: Partial<Status>, reason?: UnmetReason, isFleetFrozen = false) =>
     headline({ ...STATUS, ...change }, reason === undefined ? [] : [{ reason }], isFleetFrozen);
-  const cycle = { number: 1, durationMs: 1, unmet: 5 };
+  const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
 
   it.each<[string, string]>([
     [headline(null, [], false), 'Starting: waiting for the first word of the shard.'],
@@ -143,6 +143,10 @@ describe('the headline', () => {
     [say({ phase: 'fenced' }), 'Stopped: a newer shard of this name has taken over.'],
     [say({ cycle: null }), 'Started: about to decide for the first time.'],
     [say({}), 'All 1,200 Needs of 6 clusters are met; nothing to do.'],
+    [
+      say({ cycle: { ...cycle, unmet: 0, admitted: { Bootstrap: 110, Provision: 135 } } }),
+      'All 1,200 Needs of 6 clusters are met; 245 actions just begun.',
+    ],
     [say({ needs: 0 }), 'No cluster wants anything yet.'],
     [
       say({ cycle, machinesByState: { CREATING: 12, CONFIGURING: 1 } }),
@@ -172,11 +176,20 @@ describe('the headline', () => {
 
 describe('other words', () => {
   it('what is missing', () => {
-    expect(missingWords({ missing: { cpu: '12', 'nvidia.com/gpu': '8' } })).toBe('12 cpu, 8 gpu');
+    const missing = { cpu: '53750m', memory: '57713623040', 'nvidia.com/gpu': '8', disk: 'some' };
+    expect(missingWords({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
   });
 
   it('a log line keeps the stable name of its event', () => {
     expect(logWords('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
+  });
+
+  it('that a Need goes short is said in a sentence', () => {
+    const missing = { cpu: '256', memory: '1Ti' };
+    const fields = { need: 'ml/0123456789', cluster: 'ml', group: '', priority: 1, missing, cycles: 6 };
+    expect(logWords('need-short', { ...fields, reason: 'priority-starved' })).toBe(
+      'ml/0123456789 has gone without 256 cores, 1 TiB memory for 6 cycles: what it could use is held by more important work',
+    );
   });
 
   it.each<[Partial<Status['providers'][number]>, string]>([

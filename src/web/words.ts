@@ -11,7 +11,7 @@ import type {
   Status,
   UnmetReason,
 } from './feed.ts';
-import { count, counted, resourceName } from './figures.ts';
+import { count, counted, measured, quantityValue, resourceName } from './figures.ts';
 
 /** For whoever has never seen it. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -185,19 +185,35 @@ export function unmetWords(reason: UnmetReason): string {
   return UNMET[reason] ?? reason;
 }
 
-/** `12 cpu, 48Gi memory`. */
+/** `12 cores, 48 GiB memory, 8 gpu`. */
 export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
   return Object.entries(missing)
-    .map(([resource, quantity]) => `${quantity} ${resourceName(resource)}`)
+    .map(([resource, quantity]) => {
+      const value = quantityValue(quantity);
+      const words = value === undefined ? quantity : measured(resource, value);
+      return resource === 'cpu' ? words : `${words} ${resourceName(resource)}`;
+    })
     .join(', ');
 }
 
-/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it. */
+/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it; or a sentence. */
 export function logWords(event: string, fields: Readonly<Record<string, unknown>>): string {
+  if (event === 'need-short') return shortWords(fields as unknown as ShortFields);
   const parts = Object.entries(fields).map(([name, value]) => {
     return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
   return [event, ...parts].join(' ');
+}
+
+/** What comes with `need-short`, by far the most frequent of all warnings. */
+interface ShortFields extends Pick<Shortfall, 'missing' | 'reason'> {
+  readonly need: string;
+  readonly cycles: number;
+}
+
+function shortWords({ need, cycles, missing, reason }: ShortFields): string {
+  const what = missingWords({ missing });
+  return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${unmetWords(reason)}`;
 }
 
 const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
@@ -263,11 +279,13 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'reaso
   return reason === undefined ? `${short}.` : `${short}: ${unmetWords(reason)}.`;
 }
 
-/** `3 machines are starting, 2 are joining`. */
+/** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */
 function moveWords(status: Status): string {
   const moving = STATES.filter(({ state }) => MOVING.has(state))
     .map(({ state, label }) => ({ label, machines: machinesIn(status, state) }))
     .filter(({ machines }) => machines > 0);
+  const begun = Object.values(status.cycle?.admitted ?? {}).reduce((sum, n) => sum + n, 0);
+  if (moving.length === 0 && begun > 0) return `${counted(begun, 'action')} just begun`;
   return moving
     .map(({ label, machines }, i) => {
       const who = i === 0 ? counted(machines, 'machine') : count(machines);

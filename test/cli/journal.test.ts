@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { historyCommand } from '../../src/cli/journal/history.ts';
 import { replayCommand } from '../../src/cli/journal/replay.ts';
 import { timeOf } from '../../src/cli/journal/times.ts';
-import { noPaint } from '../../src/cli/table.ts';
+import { LINE_WIDTH, noPaint } from '../../src/cli/table.ts';
 import { keyOf, MachineState } from '../../src/model/index.ts';
 import { needId } from '../../src/shard/brain/need-names.ts';
 import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../src/shard/journal/testkit.ts';
@@ -108,6 +108,10 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
   });
 }
 
+function isNarrow(text: string): boolean {
+  return text.split('\n').every((line) => line.length <= LINE_WIDTH);
+}
+
 const STARTED = 'the shard started (epoch 1) and reads everything anew';
 
 describe('bigfleet history', () => {
@@ -117,7 +121,8 @@ describe('bigfleet history', () => {
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
       'could not buy m for web: its provider refused (no quota)',
       'Delete of m was decided and held back: somebody has frozen it',
-      'Speculative → Idle; is now on-demand standard in za at $2.00 an hour: nobody here asked for that',
+      'Speculative → Idle; is now on-demand standard in za at $2.00 an hour:',
+      'nobody here asked for that',
       'its provider no longer has it; it was Idle',
     ]);
   });
@@ -127,7 +132,8 @@ describe('bigfleet history', () => {
       STARTED,
       'its cluster wants cpu 4 at priority 0',
       'could not buy m for web: its provider refused (no quota)',
-      `Need ${ID} is not met: no machine is large enough for its largest pod (4 cpu missing)`,
+      `Need ${ID} is not met: no machine is large enough for its largest`,
+      'pod (4 cores missing)',
       'its cluster wants cpu 8, before cpu 4',
       'nobody wants it any more',
     ]);
@@ -139,18 +145,25 @@ describe('bigfleet history', () => {
       'its demand changed: 1 Need, before 0',
       'could not buy m for web: its provider refused (no quota)',
       'freeze by ann (a look): fleet is frozen.',
-      `Need ${ID} is not met: no machine is large enough for its largest pod (4 cpu missing)`,
+      `Need ${ID} is not met: no machine is large enough for its largest`,
+      'pod (4 cores missing)',
       'its demand changed, 1 Need as before',
       'no machine can join now',
       'its demand changed: 0 Needs, before 1',
     ]);
   });
 
+  it('goes on below itself where it is longer than a line', () => {
+    const { text } = told(historyCommand, 'cluster', 'web');
+    expect(isNarrow(text)).toBe(true);
+    expect(text).toContain(`\n${' '.repeat(25)}pod (4 cores`);
+  });
+
   it('given a time, then nothing else is told', () => {
     const { text, code } = told(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
     expect(text).toBe('The journal has nothing about machine m in that time.\n');
     expect(code).toBe(1);
-    expect(told(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(2);
+    expect(told(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(3);
   });
 
   it('gives everything to programs', () => {
@@ -169,10 +182,12 @@ describe('bigfleet history', () => {
 
 describe('bigfleet replay', () => {
   it('says of every cycle whether it came out the same', () => {
-    const { lines, code } = told(replayCommand);
+    const { lines, text, code } = told(replayCommand);
     expect(code).toBe(0);
-    expect(lines[0]).toMatch(/^epoch 1 {2}cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
-    expect(lines).toHaveLength(4);
+    expect(text).toMatch(/^epoch 1\n/);
+    expect(lines[1]).toMatch(/^cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
+    expect(lines).toHaveLength(5);
+    expect(isNarrow(text)).toBe(true);
   });
 
   it('refuses a plan without a cycle, and a cycle that is not kept', () => {

@@ -17,7 +17,7 @@ import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/re
 import { UNMET_WORDS } from '../../src/cli/remote/unmet-words.ts';
 import { noPaint } from '../../src/cli/table.ts';
 import type { UnmetReason } from '../../src/model/index.ts';
-import { serveApi } from '../../src/shard/index.ts';
+import { type NeedView, serveApi } from '../../src/shard/index.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
 import { CLUSTERS, FakeShard, MACHINES, MET_STORY, STATUS, UNMET, UNMET_STORY } from '../fake-shard.ts';
 
@@ -137,7 +137,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     expect(out).toMatch(/^shard-0 {2}running\n/);
     expect(out).toContain('memory 256Gi configured for 1Ti wanted');
     expect(out).toContain('cpu 63.5 configured for 192 wanted');
-    expect(out).toContain('1, 1 of them escalated');
+    expect(out).toContain('1 (1 escalated): bigfleet get shortfalls');
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
   });
 
@@ -186,8 +186,8 @@ describe('bigfleet explain NEED', () => {
 
 Not met, for 14 cycles: nvidia.com/gpu 8 missing.
   It counts on 1 machine so far.
+  They stand in "r1", and the rest must stand there too.
   Being bought in this cycle: 1.
-  Its machines stand together in "r1".
 
 Why
   All its machines must stand in one domain, and no single domain has enough for all of it.
@@ -220,6 +220,20 @@ Lately
     BEGAN  ACTION     MACHINE  CLUSTER  OUTCOME    REASON              NOTE
   30s ago  Provision  gpu/7    ml       under way  phase1.speculative  3 attempts; the zone is out …
 `);
+  });
+
+  it('given a gang, then its place is said as it is: met, in part, or not at all', async () => {
+    const { shard, run } = await served();
+    const told = async (need: NeedView): Promise<string> => {
+      shard.answers.explain = () => ({ ...UNMET_STORY, need });
+      return await run('explain', 'ml/00ff00ff00');
+    };
+    expect(await told({ ...UNMET, isMet: true, missing: {}, reason: null })).toContain(
+      'Its machines stand together in "r1".',
+    );
+    const nowhere = await told({ ...UNMET, claimed: 0 });
+    expect(nowhere).toContain('Its place would be "r1"');
+    expect(nowhere).not.toMatch(/stand (together )?in "r1"/);
   });
 
   it('given one that is met, then by which machines, and nothing about help', async () => {

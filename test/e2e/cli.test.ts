@@ -1,7 +1,7 @@
 // The command line as a user meets it: from a checkout, on an old Node, and installed from the packed tarball.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,9 @@ describe('bigfleet from a checkout', () => {
   });
 
   it('explains a code, in any case', () => {
-    expect(bigfleet('explain', 'bf_quantity_syntax').stdout).toContain(ERRORS.BF_QUANTITY_SYNTAX.remedy);
+    const told = bigfleet('explain', 'bf_quantity_syntax').stdout;
+    expect(told.replace(/\s+/g, ' ')).toContain(ERRORS.BF_QUANTITY_SYNTAX.remedy);
+    expect(told.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 
   it('lists the whole catalogue as JSON', () => {
@@ -50,6 +52,37 @@ describe('bigfleet from a checkout', () => {
     expect(status).toBe(2);
     expect(stderr).not.toBe('');
     expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('bigfleet up with data it cannot use', () => {
+  /** Runs it on a folder with these files, and expects that it is refused before any address is told. */
+  function refusedWith(files: Readonly<Record<string, string>>, ...args: string[]): string {
+    const dir = mkdtempSync(join(tmpdir(), 'bigfleet-up-'));
+    try {
+      for (const [file, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(dir, file)), { recursive: true });
+        writeFileSync(join(dir, file), content);
+      }
+      const { status, stdout, stderr } = bigfleet('up', '--plain', '--dir', dir, ...args);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      return stderr;
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  }
+
+  it('given another size than it has, then it says how to start over', () => {
+    const size = JSON.stringify({ clusters: 6, machines: 400, seed: 1 });
+    const said = refusedWith({ 'clouds/size.json': size }, '--machines', '80');
+    expect(said).toContain('has the state of 6 clusters, 400 machines and seed 1');
+    expect(said).toContain('--fresh');
+  });
+
+  it('given a shard that has lost its epoch, then it says so', () => {
+    expect(refusedWith({ 'shard/brain.db': '' }, '--machines', '80', '--clusters', '1')).toContain(
+      'BF_EPOCH_LOST',
+    );
   });
 });
 

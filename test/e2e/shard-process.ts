@@ -29,7 +29,7 @@ export class EndedEarly extends Error {
   }
 }
 
-const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+) /;
+const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+)$/;
 
 const START_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { history, JournalReader, journalFileIn, type StoryItem, type Subject } f
 import { isNeedId } from '../remote/story.ts';
 import { itemWords } from './history-words.ts';
 import { type JournalIo, PROCESS_IO } from './replay.ts';
-import { type SpanFlags, spanOf, spanOptions, timeText } from './times.ts';
+import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
 
 interface Flags extends SpanFlags {
   readonly output: 'text' | 'json';
@@ -61,5 +61,5 @@ function asJson(items: readonly StoryItem[]): string {
 function asText({ kind, name }: Subject, items: readonly StoryItem[]): string {
   if (!items.some(isAboutIt))
     return `The journal has nothing about ${kind} ${printable(name)} in that time.\n`;
-  return items.map((item) => `${timeText(item.atMs)}  ${printable(itemWords(item))}\n`).join('');
+  return items.map((item) => timedLines(item.atMs, itemWords(item))).join('');
 }

@@ -13,9 +13,8 @@ import {
 import { decidedJson } from '../../sim/index.ts';
 import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
-import type { Paint } from '../table.ts';
-import { paintFor } from '../table.ts';
-import { type SpanFlags, spanOf, spanOptions, timeText } from './times.ts';
+import { type Paint, paintFor, type Style } from '../table.ts';
+import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
 
 export interface JournalIo {
   readonly out: (text: string) => void;
@@ -50,8 +49,8 @@ export function replayCommand(io: JournalIo = PROCESS_IO): Command {
     .addHelpText(
       'after',
       `
-A shard writes down what every cycle decides on. A decision follows from that alone, so deciding again must give the same
-digest. Cycles older than the journal reaches back to whole are left out.
+A shard writes down what every cycle decides on. A decision follows from that alone, so deciding
+again must give the same digest. Cycles older than the journal reaches back to whole are left out.
 Exit code 0: all came out the same. 1: one did not. 2: wrong words, or no journal.
 
 Examples:
@@ -122,15 +121,19 @@ function printText(cycles: Iterable<ReplayedCycle>, { out, paint }: JournalIo): 
   let same = 0;
   let different = 0;
   let unknown = 0;
+  let start: number | null = null;
   for (const cycle of cycles) {
     const { epoch, atMs, recorded, digest, isSame } = cycle;
     if (isSame === null) unknown++;
     else if (isSame) same++;
     else different++;
-    const word = isSame === null ? paint('yellow', 'not on record') : isSame ? 'ok' : paint('red', 'DIFFERS');
+    if (epoch !== start) out(`epoch ${epoch}\n`);
+    start = epoch;
+    const { word, style } = verdictOf(isSame);
     const number = recorded === null ? 'cycle ?' : `cycle ${recorded.cycle}`;
     const was = isSame === false ? ` (was ${recorded!.digest})` : '';
-    out(`${timeText(atMs)}  epoch ${epoch}  ${number}  ${word}  ${digest}${was}  ${countsText(cycle)}\n`);
+    const text = timedLines(atMs, `${number}  ${word}  ${digest}${was}  ${countsText(cycle)}`);
+    out(style === null ? text : text.replace(word, paint(style, word)));
   }
   const parts = [
     `${countOf(same + different + unknown, 'cycle')}: ${count(same)} the same`,
@@ -139,6 +142,11 @@ function printText(cycles: Iterable<ReplayedCycle>, { out, paint }: JournalIo): 
   ];
   out(`${paint(different === 0 ? 'green' : 'red', parts.join(', '))}\n`);
   return different === 0;
+}
+
+function verdictOf(isSame: boolean | null): { readonly word: string; readonly style: Style | null } {
+  if (isSame === null) return { word: 'not on record', style: 'yellow' };
+  return isSame ? { word: 'ok', style: null } : { word: 'DIFFERS', style: 'red' };
 }
 
 /** `2 Provision, 1 Reclaim; 3 unmet; held back: 1 frozen`. */

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError, Option } from 'commander';
 import { ALWAYS, type Span } from '../../shard/index.ts';
+import { LINE_WIDTH, wrapped } from '../table.ts';
 
 export interface SpanFlags {
   readonly dataDir: string;
@@ -38,7 +39,10 @@ export function spanOf({ from, to }: SpanFlags): Span {
   return { fromMs: from ?? ALWAYS.fromMs, toMs: to ?? ALWAYS.toMs };
 }
 
-/** `2026-03-01 12:00:00.250`, in UTC. */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
+/** `2026-03-01 12:00:00.250  what happened`, in UTC; what is longer than a line goes on below itself. */
+export function timedLines(ms: number, text: string): string {
+  const time = `${new Date(ms).toISOString().replace('T', ' ').slice(0, 23)}  `;
+  return wrapped(text, LINE_WIDTH - time.length)
+    .map((line, i) => `${i === 0 ? time : ' '.repeat(time.length)}${line}\n`)
+    .join('');
 }

@@ -20,16 +20,26 @@ export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
         path: (name) => `/v1/clusters/${name}/accept-rollup`,
         examples: '  bigfleet accept rollup ml',
       }),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bigfleet accept list cloud
+  bigfleet accept rollup ml --why "the team moved to another fleet"`,
     );
 }
 
 export function refuseCommand(io: RemoteIo = PROCESS_IO): Command {
-  return new Command('refuse').description('keep the demand from before a roll-up that is held').addCommand(
-    heldCommand('rollup', 'cluster', 'it is wrong, however often it comes', io, {
-      path: (name) => `/v1/clusters/${name}/refuse-rollup`,
-      examples: '  bigfleet refuse rollup ml',
-    }),
-  );
+  return new Command('refuse')
+    .description('keep the demand from before a roll-up that is held')
+    .addCommand(
+      heldCommand('rollup', 'cluster', 'it is wrong, however often it comes', io, {
+        path: (name) => `/v1/clusters/${name}/refuse-rollup`,
+        examples: '  bigfleet refuse rollup ml',
+      }),
+    )
+    .addHelpText('after', '\nExamples:\n  bigfleet refuse rollup ml --why "its operator lost its cache"');
 }
 
 function heldCommand(

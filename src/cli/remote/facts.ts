@@ -1,7 +1,6 @@
 // Facts below one another, `name  text`, and sentences that go on in the next line instead of being cut.
 
-import { printable } from '../../model/index.ts';
-import { LINE_WIDTH } from '../table.ts';
+import { LINE_WIDTH, wrapped } from '../table.ts';
 
 export type Fact = readonly [name: string, texts: string | readonly string[]];
 
@@ -25,19 +24,4 @@ export function proseLines(sentences: readonly string[], bullet = ''): readonly 
       (line, i) => `${i === 0 ? ' '.repeat(INDENT) + bullet : ' '.repeat(indent)}${line}`,
     ),
   );
-}
-
-/** Lines of whole words; a word that is longer than a line is broken. */
-function wrapped(text: string, width: number): readonly string[] {
-  const words = printable(text)
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -1,6 +1,6 @@
 // Telling a shard something: what it answers is printed as it is.
 
-import { printable } from '../../model/index.ts';
+import { LINE_WIDTH, wrapped } from '../table.ts';
 import { clientOf, type OrderFlags, type RemoteIo } from './flags.ts';
 
 /** What a shard says of an order that it carried out. */
@@ -18,5 +18,5 @@ export async function order(
 }
 
 export function report({ message }: Done, io: RemoteIo): void {
-  io.out(`${printable(message)}\n`);
+  io.out(`${wrapped(message, LINE_WIDTH).join('\n')}\n`);
 }

@@ -32,9 +32,9 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
     `${paint('bold', printable(status.shard))}  ${paint(style, PHASES[status.phase])}`,
     ...factLines([
       ['dry run', status.dryRun ? 'decides, and does nothing' : ''],
-      ['up', `${age(nowMs - status.startedMs)}, start number ${count(status.epoch)}`],
+      ['up', `${age(nowMs - status.startedMs)}, epoch ${status.epoch}`],
       ['machines', `${count(status.machines)}: ${countWords(status.machinesByState)}`],
-      ['cost', `${dollars(status.costPerHour)} per hour`],
+      ['cost', `${dollars(Math.round(status.costPerHour * 100) / 100)} per hour`],
       ['supply', supplyTexts(status)],
       [
         'demand',
@@ -57,7 +57,7 @@ function supplyTexts({ supply }: StatusView): readonly string[] {
 
 function shortfallText({ shortfalls, escalated }: StatusView): string {
   if (shortfalls === 0) return 'none';
-  return `${count(shortfalls)}${escalated === 0 ? '' : `, ${count(escalated)} of them escalated`}: bigfleet get shortfalls`;
+  return `${count(shortfalls)}${escalated === 0 ? '' : ` (${count(escalated)} escalated)`}: bigfleet get shortfalls`;
 }
 
 function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {

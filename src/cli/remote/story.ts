@@ -2,7 +2,7 @@
 // it have that, why not, what would help, and what has been done about it.
 
 import { printable } from '../../model/index.ts';
-import type { MachineView, NeedRef, NeedStory, StatusView } from '../../shard/index.ts';
+import type { MachineView, NeedRef, NeedStory, NeedView, StatusView } from '../../shard/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
 import { actionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
@@ -72,12 +72,20 @@ function verdictSection({ need }: NeedStory, { paint }: Look): readonly string[]
     : `Not met, for ${countOf(need.unmetCycles, 'cycle')}: ${amounts(need.missing)} missing.`;
   const sentences = [
     !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
+    domain === null ? '' : domainWords(need, domain),
     bootstraps === 0 ? '' : `Being bound in this cycle: ${count(bootstraps)}.`,
     provisions === 0 ? '' : `Being bought in this cycle: ${count(provisions)}.`,
-    domain === null ? '' : `Its machines stand together in "${domain}".`,
     isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
   ];
   return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
+}
+
+/** Of a gang, which is in one place or nowhere. */
+function domainWords({ isMet, claimed }: NeedView, domain: string): string {
+  if (isMet) return `Its machines stand together in "${domain}".`;
+  return claimed > 0
+    ? `They stand in "${domain}", and the rest must stand there too.`
+    : `Its place would be "${domain}": there it goes as a whole, or not at all.`;
 }
 
 function whySection({ need, matching, blocker }: NeedStory, look: Look): readonly string[] {

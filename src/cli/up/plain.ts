@@ -1,9 +1,9 @@
 // The live view where there is no terminal: a line for each step, for each action with its reason, for each warning, and
 // now and then how things stand. As JSON it is the news as they come, one a line.
 
-import { printable } from '../../model/index.ts';
 import type { News, ShardPort } from '../../shard/index.ts';
 import { actionWords, counted, headline, logWords, perHour, timeOfDay } from '../../web/index.ts';
+import { LINE_WIDTH, wrapped } from '../table.ts';
 import type { UpView } from './terminal.ts';
 
 export interface PlainParts {
@@ -100,7 +100,9 @@ export class PlainView implements UpView {
   }
 
   #line(ms: number, text: string): void {
-    this.#parts.out(`${timeOfDay(ms)} ${printable(text)}\n`);
+    const time = `${timeOfDay(ms)} `;
+    const lines = wrapped(text, LINE_WIDTH - time.length);
+    this.#parts.out(`${time}${lines.join(`\n${' '.repeat(time.length)}`)}\n`);
   }
 
   #json(news: News): void {

@@ -57,8 +57,8 @@ describe('the live screen', () => {
     const lines = screen(BUSY);
     expect(lineWith(lines, 'serving ')).toMatch(/█{10,} +1,080/);
     expect(lineWith(lines, 'can buy')).toMatch(/1,500/);
-    expect(lineWith(lines, 'cpu  ')).toMatch(/█ 12,000 of 12,400$|[▉▊▋▌▍▎▏·] 12,000 of 12,400$/);
-    expect(lineWith(lines, 'memory  ')).toMatch(/█ 52 Ti of 48 Ti$/);
+    expect(lineWith(lines, 'cpu  ')).toMatch(/█ 12,000 of 12,400 cores$|[▉▊▋▌▍▎▏·] 12,000 of 12,400 cores$/);
+    expect(lineWith(lines, 'memory  ')).toMatch(/█ 52 TiB of 48 TiB$/);
     expect(lineWith(lines, 'gpu  ')).toMatch(/· 0 of 64$/);
     expect(lineWith(lines, '$1,235/h')).toMatch(/[▁-█]{10,}$/);
     expect(lineWith(lines, 'metal')).toContain('fine, 1,325 machines');
@@ -71,7 +71,7 @@ describe('the live screen', () => {
     expect(lines[first - 1]).toBe('What is done, and why');
     expect(lines[first + 1]).toContain('buying m-1 ');
     expect(lineWith(lines, 'What is missing')).toContain('5 shortfalls');
-    expect(lineWith(lines, '12 cpu, 48Gi memory')).toMatch(
+    expect(lineWith(lines, '12 cores, 48 GiB memory')).toMatch(
       /^cluster-1\/0123456789 lacks .*: no machine is large enough/,
     );
   });
@@ -82,7 +82,7 @@ describe('the live screen', () => {
     const small = screen(BUSY);
     const large = screen(BUSY, { width: 120, height: 40 });
     expect(shown(large, 'buying')).toBeGreaterThan(shown(small, 'buying'));
-    expect(shown(large, '48Gi')).toBe(4);
+    expect(shown(large, '48 GiB')).toBe(4);
     expect(shown(large, '388 Needs')).toBe(3);
   });
 

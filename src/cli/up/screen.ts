@@ -13,6 +13,7 @@ import {
   type Live,
   type Mood,
   machinesIn,
+  measured,
   milliseconds,
   missingWords,
   perHour,
@@ -155,10 +156,12 @@ function machineLines(status: Status, width: number): readonly Line[] {
 
 function supplyLines(status: Status, live: Live, width: number): readonly Line[] {
   const resources = byInterest(Object.keys(status.supply)).slice(0, 3);
+  // Bars end below one another, whatever stands behind them.
+  const figures = Math.max(0, ...resources.map((each) => supplyWords(each, status.supply[each]!).length));
   const providers = [...status.providers].sort(byTrouble).slice(0, 2);
   return [
     title('Serving, of what is wanted'),
-    ...resources.map((resource) => supplyLine(resource, status.supply[resource]!, width)),
+    ...resources.map((resource) => supplyLine(resource, status.supply[resource]!, width - LABEL - figures)),
     costLine(status, live.costs, width),
     ...providers.map(
       (provider): Line => [
@@ -179,18 +182,19 @@ function byTrouble(a: Status['providers'][number], b: Status['providers'][number
   return Number(isInTrouble(b)) - Number(isInTrouble(a));
 }
 
-function supplyLine(
-  resource: string,
-  { wanted, configured }: { readonly wanted: number; readonly configured: number },
-  width: number,
-): Line {
-  const share = shareOf(configured, wanted);
-  const words = ` ${amount(resource, configured)} of ${amount(resource, wanted)}`;
+type Supply = Status['supply'][string];
+
+function supplyLine(resource: string, supply: Supply, barWidth: number): Line {
+  const share = shareOf(supply.configured, supply.wanted);
   return [
     piece(padCut(resourceName(resource), LABEL)),
-    ...bar(share, Math.max(4, width - LABEL - Math.max(18, words.length)), share < 1 ? 'yellow' : 'green'),
-    piece(words),
+    ...bar(share, Math.max(4, barWidth), share < 1 ? 'yellow' : 'green'),
+    piece(supplyWords(resource, supply)),
   ];
+}
+
+function supplyWords(resource: string, { wanted, configured }: Supply): string {
+  return ` ${amount(resource, configured)} of ${measured(resource, wanted)}`;
 }
 
 function costLine(status: Status, costs: readonly number[], width: number): Line {

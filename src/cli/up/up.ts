@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, printable } from '../../model/index.ts';
 import {
   defaultConfig,
   makeLog,
@@ -39,7 +39,9 @@ interface UpFlags {
   readonly plain: boolean;
 }
 
+const STANDARD_DIR = join('.bigfleet', 'up');
 const STANDARD: BackstageSize = { clusters: 6, machines: 400, seed: 1 };
+const SHARD_ID = 'up';
 const FIRST_PORT = 7777;
 /** Ports that are tried from the first one on. */
 const PORTS = 100;
@@ -60,7 +62,7 @@ export function upCommand(): Command {
     .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
     .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
     .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
-    .option('--dir <path>', 'where clouds and shard keep their state', join('.bigfleet', 'up'))
+    .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
     .option('--fresh', 'start over instead of going on where the last start ended', false)
     .option('--plain', 'lines instead of the live view, also on a terminal', false)
     .addOption(
@@ -73,15 +75,20 @@ export function upCommand(): Command {
 }
 
 const HELP = `
-Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds that exist only here
-(bare metal and reserved; on-demand and spot) and clusters whose demand comes and goes. It ends with q or Ctrl-C. A
-second start goes on where the first one ended; --fresh starts over.
+Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
+that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
+and goes. It ends with q or Ctrl-C. A second start goes on where the first one ended; --fresh starts
+over.
 
-Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze the fleet, q quit.
+Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
 
 While it runs, other terminals can ask and tell the shard; the first lines say where it is:
   bigfleet get machines --shard http://127.0.0.1:${FIRST_PORT}
   bigfleet get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
+
+What the shard remembers is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
+  bigfleet history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
+  bigfleet replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
 
 Examples:
   bigfleet up
@@ -115,8 +122,11 @@ async function up(flags: UpFlags): Promise<void> {
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    backstage = await openClouds(flags, view);
-    const shard = await openShard(flags, backstage, story, view);
+    const { backstage: opened, story: begun } = await openClouds(flags);
+    backstage = opened;
+    const shard = await openShard(flags, backstage, story);
+    // Not before all data has been found usable: who reads an address takes it for open.
+    for (const step of [begun, ...addressSteps(flags, backstage, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
     backstage.connect(shard.addresses.sessions);
     view.follow(shard.port, `http://${shard.addresses.api}`);
@@ -125,11 +135,16 @@ async function up(flags: UpFlags): Promise<void> {
     await shard.stop();
     const reason = await shard.ended;
     if (reason.kind !== 'stopped') throw new BigFleetError('BF_SHARD_ENDED', reason.message);
+    if (flags.output === 'text') process.stdout.write(farewell(flags));
   } finally {
     view.stop();
     await backstage?.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+function farewell({ dir }: UpFlags): string {
+  return `Ended. All of it is in ${printable(dir)}, and the next start goes on from there.\n`;
 }
 
 function viewOf(flags: UpFlags, story: (name: StoryName) => Promise<string>, quit: () => void): UpView {
@@ -144,19 +159,29 @@ function viewOf(flags: UpFlags, story: (name: StoryName) => Promise<string>, qui
   });
 }
 
-async function openClouds({ dir, fresh, speed, ...flags }: UpFlags, view: UpView): Promise<Backstage> {
+interface Opened {
+  readonly backstage: Backstage;
+  /** What was opened, for the view. */
+  readonly story: string;
+}
+
+async function openClouds({ dir, fresh, speed, ...flags }: UpFlags): Promise<Opened> {
   if (fresh) await rm(dir, { recursive: true, force: true });
   const clouds = join(dir, 'clouds');
   const saved = await backstageSizeIn(clouds);
   const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
   const size: BackstageSize = { ...STANDARD, ...saved, ...given(asked) };
   const { clusters, machines, seed } = size;
-  view.step(
-    `${saved === null ? 'Building' : 'Continuing'} a fleet of ${machines} machines and ${clusters} clusters, seed ${seed}.`,
-  );
+  const fleet = `a fleet of ${machines} machines and ${clusters} clusters, seed ${seed}`;
   const backstage = await startBackstage({ ...size, dir: clouds, speed });
-  for (const { name, address } of backstage.providers) view.step(`Cloud ${name} is open at ${address}.`);
-  return backstage;
+  return { backstage, story: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
+}
+
+function addressSteps({ dir }: UpFlags, { providers }: Backstage, shard: RunningShard): readonly string[] {
+  return [
+    ...providers.map(({ name, address }) => `Cloud ${name} is open at ${address}.`),
+    `Shard ${SHARD_ID} takes sessions at ${shard.addresses.sessions}; its log is ${join(dir, 'shard.log')}.`,
+  ];
 }
 
 /** Without what nobody said. */
@@ -168,12 +193,11 @@ async function openShard(
   { dir, port, speed }: UpFlags,
   { providers }: Backstage,
   story: (name: StoryName) => Promise<string>,
-  view: UpView,
 ): Promise<RunningShard> {
   const standard = defaultConfig();
   const config: ShardConfig = {
     ...standard,
-    id: 'up',
+    id: SHARD_ID,
     dataDir: join(dir, 'shard'),
     listen: '127.0.0.1:0',
     api: `127.0.0.1:${await freePort(port)}`,
@@ -184,11 +208,7 @@ async function openShard(
   // The view shows what matters of it; the file is for whoever wants to look closer.
   const file = createWriteStream(join(dir, 'shard.log'), { flags: 'a' });
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
-  const shard = await startShard(config, { log, pages: pagesWith(story) });
-  view.step(
-    `Shard ${config.id} takes sessions at ${shard.addresses.sessions}; its log is ${join(dir, 'shard.log')}.`,
-  );
-  return shard;
+  return await startShard(config, { log, pages: pagesWith(story) });
 }
 
 /** The first port from this one on that nobody listens on. */

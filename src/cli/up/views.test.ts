@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noPaint } from '../table.ts';
+import { LINE_WIDTH, noPaint } from '../table.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
 import { actionOf, FakePort, STATUS } from './testkit.ts';
@@ -58,7 +58,8 @@ describe('plain lines', () => {
     for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
     const standing = lines.filter((line) => line.includes('Needs are not met'));
     expect(standing).toHaveLength(3);
-    expect(standing[0]).toContain('2,650 machines, $1,235/h, 5 shortfalls.');
+    expect(standing[0]!.replace(/\s+/g, ' ')).toContain('2,650 machines, $1,235/h, 5 shortfalls.');
+    expect(standing[0]!.split('\n').every((line) => line.length <= LINE_WIDTH)).toBe(true);
   });
 
   it('are the news one a line as JSON', () => {

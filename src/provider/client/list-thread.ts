@@ -4,6 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { moduleBeside } from '../../model/index.ts';
 import type { Attempt, CallLimits } from './attempts.ts';
 import { ProviderError } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
@@ -85,11 +86,7 @@ export class ListThread {
   #start(): Worker {
     const { provider, seed, limits = {}, shardId = '' } = this.#parts;
     const start: ListThreadStart = { provider, seed, limits, shardId };
-    // The published package has built files beside this one, a checkout the sources.
-    const file = new URL(
-      import.meta.url.endsWith('.ts') ? './list-worker.ts' : './list-worker.js',
-      import.meta.url,
-    );
+    const file = moduleBeside(import.meta.url, 'list-worker');
     const worker = new Worker(file, { workerData: start, name: 'list' });
     const lose = (reason: string): void => {
       if (this.#worker !== worker) return;

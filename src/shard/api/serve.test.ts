@@ -17,6 +17,7 @@ import {
   UNMET,
 } from '../../../test/fake-shard.ts';
 import { BigFleetError } from '../../model/index.ts';
+import { Refusal } from './refusal.ts';
 import { ROUTES } from './routes.ts';
 import { type ApiOptions, serveApi } from './serve.ts';
 
@@ -452,5 +453,12 @@ describe('docs/api.md', () => {
     const documented = [...page.matchAll(/^### `((?:GET|POST|DELETE) \/[^`]*)`/gm)].map(([, path]) => path!);
     const paths = documented.map((path) => path.replace(/\?.*$/, ''));
     expect(paths.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+
+  it('has every refusal under its code', () => {
+    const rows = [...readFileSync('docs/api.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
+    expect(rows.length).toBeGreaterThan(8);
+    for (const [, status, code] of rows)
+      expect(new Refusal(Number(status) as Refusal['status'], '').code).toBe(code);
   });
 });

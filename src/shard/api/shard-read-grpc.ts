@@ -1,5 +1,6 @@
-// `ShardRead.InspectNeeds` on a grpc-js server. Frames are taken from the shard only as fast as the caller reads them, and
-// what has not been read is memory of the shard: so few callers are served at a time, and one that stops reading is cut off.
+// `ShardRead.InspectNeeds` on a grpc-js server. The brain hands over the whole answer at once; from there it goes out only as
+// fast as the caller reads. Until then it is memory of the shard: so few callers are served at a time, and one that stops
+// reading is cut off.
 
 import type { Server } from '@grpc/grpc-js';
 import { BigFleetError } from '../../model/index.ts';

@@ -1,5 +1,5 @@
 // ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and nothing
-// since. Rows are made one by one as they are sent, because there may be hundreds of thousands.
+// since. All verdicts of the cycle are made and sorted before the first row is; each row is then made as it is taken.
 
 import {
   compareText,

@@ -68,7 +68,7 @@ describe('an order', () => {
   });
 
   it('to freeze what is frozen says who was first', () => {
-    const scene = new BrainScene().freeze('c1');
+    const scene = new BrainScene().open('c1').freeze('c1');
     const scope = { cluster: 'c1', action: null };
 
     expect(scene.order({ kind: 'freeze', scope, who: 'ada', why: 'a test' }).message).toBe(
@@ -78,6 +78,25 @@ describe('an order', () => {
     expect(again).toEqual({ isDone: true, message: expect.stringMatching(/since .*Z by ada: a test$/) });
     expect(scene.order({ kind: 'unfreeze', id: 'cluster:c1', who })).toMatchObject({ isDone: true });
     expect(scene.brain.ask('freezes', {})).toEqual([]);
+  });
+
+  it('to freeze a cluster nobody has heard of holds, and says so', () => {
+    const scene = new BrainScene()
+      .list([record('m', MachineState.Configured, { cluster: 'gone' })])
+      .open('c1');
+    scene.tick();
+    const frozen = (cluster: string | null): string =>
+      scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' }).message;
+
+    expect([frozen('c1'), frozen('gone'), frozen(null)]).toEqual([
+      'cluster:c1 is frozen.',
+      'cluster:gone is frozen.',
+      'fleet is frozen.',
+    ]);
+    expect(frozen('c2')).toBe(
+      'cluster:c2 is frozen. Nobody has heard of a cluster c2 yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.',
+    );
+    expect(scene.brain.ask('freezes', {})).toContainEqual(expect.objectContaining({ cluster: 'c2' }));
   });
 
   it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {

@@ -57,11 +57,23 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
   if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
   freezeChanged(state, scope.cluster);
   const isOlder = made.who !== who || made.why !== why;
-  return done(
-    isOlder
-      ? `${made.id} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${made.who}: ${made.why}`
-      : `${made.id} is frozen.`,
-  );
+  const words = isOlder
+    ? `${made.id} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${made.who}: ${made.why}`
+    : `${made.id} is frozen.`;
+  return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownWords(scope.cluster!)}`);
+}
+
+/** A cluster that has a session, demand or machines here, or had them. */
+function isKnownCluster({ sessions, reported, book }: BrainState, cluster: string | null): boolean {
+  const { clusters } = book.fleet;
+  if (cluster === null || sessions.has(cluster) || reported.has(cluster)) return true;
+  // Names nobody knows are found under the number of no name.
+  return clusters.nameOf(clusters.find(cluster)) === cluster;
+}
+
+/** It may come yet, so it is frozen all the same; but more often the name is misspelt. */
+function unknownWords(cluster: string): string {
+  return ` Nobody has heard of a cluster ${printable(cluster)} yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.`;
 }
 
 function unfreeze(state: BrainState, id: string): OrderResult {

@@ -120,11 +120,6 @@ export class Shortfalls {
     return this.#rows.get(key)?.unmetCycles ?? 0;
   }
 
-  find(key: NeedKey): Shortfall | undefined {
-    const row = this.#rows.get(key);
-    return row !== undefined && row.ageCycles > 0 ? row : undefined;
-  }
-
   /** All of them, in no order. */
   *all(): Generator<Shortfall> {
     for (const row of this.#rows.values()) if (row.ageCycles > 0) yield row;

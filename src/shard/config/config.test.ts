@@ -147,6 +147,17 @@ providers: [{ name: a, address: nowhere }]
     expect(named).toEqual([]);
   });
 
+  it.each(['providers: [1', '- providers'])(
+    'given a file that cannot be read, %j, then only what can be known is said',
+    (yaml) => {
+      const sources = { yaml, flags: { listen: '10.0.0.1:1', 'cycle.interval': 'soon' } } as const;
+      expect(problemsOf(sources, true)).toEqual([
+        expect.stringMatching(/^shard\.yaml/),
+        expect.stringMatching(/^--cycle-interval: Expected a duration/),
+      ]);
+    },
+  );
+
   it.each([
     ['a: [1', /shard\.yaml:1: /],
     ['id: a\nid: b', /shard\.yaml:2: /],

@@ -66,24 +66,17 @@ export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean
     origins.set(given.key, given.where);
   }
   const typed = values as unknown as Values;
-  problems.push(...contradictions(typed, (key) => origins.get(key) ?? key));
-  if (
-    toStart &&
-    typed.providers.length === 0 &&
-    !isTried(
-      'providers',
-      sources.flatMap(({ given }) => given),
-    )
-  ) {
-    problems.push(
-      problem(
-        'providers',
-        `At least one is needed: --provider NAME=HOST:PORT, ${variableOf('providers')}, or providers in the file.`,
-      ),
-    );
+  // What is missing or at odds may well be put right by a file that could not be read.
+  if (!sources.some(({ isUnread }) => isUnread)) {
+    problems.push(...contradictions(typed, (key) => origins.get(key) ?? key));
+    const given = sources.flatMap((source) => source.given);
+    if (toStart && typed.providers.length === 0 && !isTried('providers', given))
+      problems.push(problem('providers', NO_PROVIDER));
   }
   return problems.length > 0 ? refused(problems) : ok({ config: configOf(typed), values: typed, origins });
 }
+
+const NO_PROVIDER = `At least one is needed: --provider NAME=HOST:PORT, ${variableOf('providers')}, or providers in the file.`;
 
 /** What a shard does if nobody says anything; it has no providers. */
 export function defaultConfig(): ShardConfig {

@@ -14,6 +14,8 @@ export interface Given {
 }
 
 export interface Source {
+  /** It could not be read at all, so nobody knows what it would have given. */
+  readonly isUnread?: boolean;
   readonly given: readonly Given[];
   readonly problems: readonly Problem[];
 }
@@ -30,13 +32,15 @@ export function fromFile(path: string, text: string): Source {
     const problems = document.errors.map(({ message, pos }) =>
       problem(`${file}:${lines.linePos(pos[0]).line}`, `${message}.`),
     );
-    return { given: [], problems };
+    return { isUnread: true, given: [], problems };
   }
   const given: Given[] = [];
   const problems: Problem[] = [];
+  let isUnread = false;
   const walk = (node: ParsedNode | null, prefix: string): void => {
     if (node === null || (isScalar(node) && node.value === null)) return;
     if (!isMap(node)) {
+      isUnread = prefix === '';
       const where = prefix === '' ? file : `${file}:${lines.linePos(node.range[0]).line} ${prefix}`;
       problems.push(problem(where, 'Expected settings by name, as in "listen: 127.0.0.1:7780".'));
       return;
@@ -52,7 +56,7 @@ export function fromFile(path: string, text: string): Source {
     }
   };
   walk(document.contents, '');
-  return { given, problems };
+  return { isUnread, given, problems };
 }
 
 const SECTIONS = new Set(KEYS.flatMap(sectionsOf));

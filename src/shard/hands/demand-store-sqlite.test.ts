@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BaselineRow, FirstSeenRow } from './demand-store.ts';
 import { SqliteDemandStore } from './demand-store-sqlite.ts';
-import { aClock, bench, rollupOf, wireNeed } from './testkit.ts';
+import { aClock, bench, heldIn, rollupOf, wireNeed } from './testkit.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -73,7 +73,7 @@ describe('a demand store on disk', () => {
       await settle();
       await settle();
       expect(demandOf('c1')?.[0]?.firstSeenMs).toBe(rows === needs ? startedMs : undefined);
-      expect(hands.heldRollups()).toHaveLength(rows === needs ? 0 : 1);
+      expect(heldIn(hands)).toHaveLength(rows === needs ? 0 : 1);
       hands.close();
       store.close();
       await clock.advance(1000);

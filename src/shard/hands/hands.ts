@@ -11,7 +11,7 @@ import type {
 import { status } from '../../wire/index.ts';
 import type { BrainEvent, Effect, SessionRef } from '../events.ts';
 import { Asks } from './asks.ts';
-import type { HeldRollup, ReportView } from './cluster-demand.ts';
+import type { ReportView } from './cluster-demand.ts';
 import { HandsCounters } from './counters.ts';
 import type { DemandStore } from './demand-store.ts';
 import {
@@ -177,11 +177,6 @@ export class Hands {
   /** What demand costs, and what waits to be read. */
   get load(): DemandLoad {
     return this.#rollups.load;
-  }
-
-  /** Roll-ups that the guard holds. */
-  heldRollups(): readonly HeldRollup[] {
-    return this.reports.flatMap(({ held }) => held ?? []);
   }
 
   /** Somebody says that a held roll-up is meant. Resolves to false if it does not count now, or none is held. */

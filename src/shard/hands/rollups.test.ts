@@ -2,32 +2,15 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
-import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 import { DEFAULT_HANDS_LIMITS, MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
-import { aClock, type Bench, bench, type Operator, rollupOf, wireNeed } from './testkit.ts';
+import { aClock, acked, type Bench, bench, firstSeen, reporting, rollupOf, wireNeed } from './testkit.ts';
 
 const START = aClock().now();
 
-async function reporting(given?: Parameters<typeof bench>[0]) {
-  const made = await bench(given);
-  const operator = made.greet('c1');
-  const report = async (needs: readonly CapacityNeed[] | number, from = operator) => {
-    from.rollup(rollupOf('c1', needs));
-    await made.settle();
-  };
-  return { ...made, operator, report };
-}
-
-/** Acks of roll-ups. */
-const acked = (operator: Operator) => operator.acks.filter((echo) => echo === 'rollup').length;
 const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
-const firstSeen = ({ demandOf }: Bench) =>
-  Object.fromEntries(
-    demandOf('c1')!.map(({ profile, firstSeenMs }) => [profile.priority, firstSeenMs - START]),
-  );
 
 describe('a roll-up', () => {
   it('given a first one, then the brain gets its rows with the time of the shard, and it is acknowledged', async () => {

@@ -9,6 +9,7 @@ import {
   type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { BrainEvent } from '../events.ts';
+import type { HeldRollup } from './cluster-demand.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { Hands, type HandsParts } from './hands.ts';
 import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
@@ -186,4 +187,33 @@ export async function bench(
         .at(-1),
     kinds: () => events.map(({ kind }) => kind),
   };
+}
+
+/** What a cluster that reports is tested with: its operator, and a way to let it report and see what came of it. */
+export async function reporting(given?: Parameters<typeof bench>[0]) {
+  const made = await bench(given);
+  const operator = made.greet('c1');
+  const report = async (needs: readonly CapacityNeed[] | number, from = operator) => {
+    from.rollup(rollupOf('c1', needs));
+    await made.settle();
+  };
+  return { ...made, operator, report };
+}
+
+/** Acks of roll-ups. */
+export function acked(operator: Operator): number {
+  return operator.acks.filter((echo) => echo === 'rollup').length;
+}
+
+/** By priority: how long after the start of the clock a row of c1 was first seen. */
+export function firstSeen({ demandOf }: Bench): Readonly<Record<string, number>> {
+  const start = aClock().now();
+  return Object.fromEntries(
+    demandOf('c1')!.map(({ profile, firstSeenMs }) => [profile.priority, firstSeenMs - start]),
+  );
+}
+
+/** Roll-ups that the guard holds. */
+export function heldIn({ reports }: Hands): readonly HeldRollup[] {
+  return reports.flatMap(({ held }) => held ?? []);
 }

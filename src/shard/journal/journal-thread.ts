@@ -2,6 +2,7 @@
 // one word about it; the shard does its work without.
 
 import { Worker } from 'node:worker_threads';
+import { moduleBeside } from '../../model/index.ts';
 import type { JournalLimits, JournalMessage, JournalSink } from './format.ts';
 
 export interface JournalThreadStart {
@@ -33,11 +34,7 @@ export class JournalThread implements JournalSink {
     this.#parts = parts;
     const { path, limits } = parts;
     const start: JournalThreadStart = { path, limits };
-    // The published package has built files beside this one, a checkout the sources.
-    const file = new URL(
-      import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journal-worker.js',
-      import.meta.url,
-    );
+    const file = moduleBeside(import.meta.url, 'journal-worker');
     this.#worker = new Worker(file, { workerData: start, name: 'journal' })
       .on('message', (message: FromJournal) => this.#hear(message))
       .on('error', (error) => this.#fail(error.message))

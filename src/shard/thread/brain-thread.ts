@@ -2,6 +2,7 @@
 // events of one turn leave in one message and queue at the thread, and what comes back is fetched in short turns.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { moduleBeside } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
 import { DemandSender } from './demand-codec.ts';
@@ -49,11 +50,7 @@ export class BrainThread implements ShardPort {
     this.#port = port1;
     this.#onFailure = onFailure ?? raise;
     const start: BrainThreadStart = { factory: factory.href, setup, port: port2 };
-    // The published package has built files beside this one, a checkout the sources.
-    const file = new URL(
-      import.meta.url.endsWith('.ts') ? './brain-worker.ts' : './brain-worker.js',
-      import.meta.url,
-    );
+    const file = moduleBeside(import.meta.url, 'brain-worker');
     this.#worker = new Worker(file, { workerData: start, transferList: [port2], name: 'brain' })
       .on('message', (taken: number) => this.#rung(taken))
       .on('messageerror', (error) => this.#fail(error))

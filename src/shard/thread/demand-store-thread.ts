@@ -2,6 +2,7 @@
 // not wait for it. Writes of one turn leave in one message, and what waits at the thread shares one flush.
 
 import { Worker } from 'node:worker_threads';
+import { moduleBeside } from '../../model/index.ts';
 import type { DemandChanges, DemandStore } from '../hands/demand-store.ts';
 import type { DemandContent, FromDemandStore, ToDemandStore } from './demand-store-protocol.ts';
 
@@ -16,11 +17,7 @@ export class DemandStoreThread implements DemandStore {
   #isClosing = false;
 
   private constructor(path: string) {
-    // The published package has built files beside this one, a checkout the sources.
-    const file = new URL(
-      import.meta.url.endsWith('.ts') ? './demand-store-worker.ts' : './demand-store-worker.js',
-      import.meta.url,
-    );
+    const file = moduleBeside(import.meta.url, 'demand-store-worker');
     this.#worker = new Worker(file, { workerData: path, name: 'demand-store' })
       .on('message', (message: FromDemandStore) => this.#hear(message))
       .on('messageerror', (error) => this.#fail(error))

@@ -84,7 +84,7 @@ const STATUS: Status = {
   nowMs: 61_000,
   phase: 'running',
   dryRun: false,
-  cycle: { number: 60, durationMs: 4, unmet: 0 },
+  cycle: { number: 60, durationMs: 4, unmet: 0, admitted: {} },
   machines: 2,
   machinesByState: { CONFIGURED: 2 },
   costPerHour: 1.5,
