@@ -21,7 +21,7 @@ describe('values by the key of a row', () => {
           expect(map.get(key)).toBe(value ?? undefined);
           expect(map.size).toBe(model.size);
         }
-        expect([...map.values()].sort()).toEqual([...model.values()].sort());
+        expect([...map.values()].sort((a, b) => a - b)).toEqual([...model.values()].sort((a, b) => a - b));
       }),
     );
   });
