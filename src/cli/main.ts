@@ -13,6 +13,7 @@ import { historyCommand } from './journal/history.ts';
 import { replayCommand } from './journal/replay.ts';
 import { decideWith } from './phase1.ts';
 import { providerCommand } from './provider.ts';
+import { endWhenUnread } from './readers.ts';
 import { acceptCommand, refuseCommand } from './remote/accept.ts';
 import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
 import { getCommand } from './remote/get.ts';
@@ -24,13 +25,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-// A reader that has seen enough (`| head`) is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
-}
+endWhenUnread();
 
 /** Errors that are nobody's wrong words. */
 const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED', 'BF_SHARD_ENDED'];
