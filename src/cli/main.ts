@@ -28,7 +28,12 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 endWhenUnread();
 
 /** Errors that are nobody's wrong words. */
-const FAILURES: readonly ErrorCode[] = ['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED', 'BF_SHARD_ENDED'];
+const FAILURES: readonly ErrorCode[] = [
+  'BF_SHARD_UNREACHABLE',
+  'BF_SHARD_REFUSED',
+  'BF_SHARD_ENDED',
+  'BF_DATA_DIR',
+];
 
 /** Lines for a person, with nothing in them that a terminal would obey. */
 function printError(text: string): void {
