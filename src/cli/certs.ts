@@ -2,11 +2,12 @@
 // has a certificate authority takes its certificates from there; docs/security.md says what must be in them.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable } from '../model/index.ts';
+import { makeDirectory } from '../provider/index.ts';
 import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/index.ts';
 
 const AUTHORITY = 'ca';
@@ -191,7 +192,7 @@ function readAuthority(dir: string): Issued {
 
 /** Both files or neither. The key first: a certificate without its key is what a reader must never find. */
 function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): void {
-  attempt(() => mkdirSync(dir, { recursive: true, mode: 0o700 }));
+  attempt(() => makeDirectory(dir, 0o700));
   const written: string[] = [];
   try {
     for (const [path, text, mode] of [

@@ -4,14 +4,9 @@ import { CommanderError } from 'commander';
 import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { bigfleetProgram, printError } from './program.ts';
+import { endWhenUnread } from './readers.ts';
 
-// A reader that has seen enough (`| head`) is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
-}
+endWhenUnread();
 
 const program = bigfleetProgram();
 try {

@@ -23,9 +23,11 @@ interface Bench {
   readonly start?: StartShard;
   /** What a shard that is asked to stop says in the end. */
   readonly end?: EndReason;
+  /** Whether anybody reads the log. */
+  readonly isRead?: boolean;
 }
 
-function bench({ env = {}, files = {}, start, end = { kind: 'stopped' } }: Bench = {}) {
+function bench({ env = {}, files = {}, start, end = { kind: 'stopped' }, isRead = true }: Bench = {}) {
   const seen = {
     out: '',
     err: '',
@@ -33,6 +35,7 @@ function bench({ env = {}, files = {}, start, end = { kind: 'stopped' } }: Bench
     code: 0,
     stops: 0,
     flushes: 0,
+    exits: 0,
     config: null as ShardConfig | null,
   };
   const asked = Promise.withResolvers<void>();
@@ -53,11 +56,15 @@ function bench({ env = {}, files = {}, start, end = { kind: 'stopped' } }: Bench
       log: makeLog({ shard: id, level: log.level, format: 'json' }, { write: (line) => (seen.log += line) }),
       flush: () => {
         seen.flushes++;
+        return Promise.resolve(isRead);
       },
     }),
     asked: () => asked.promise,
     exitCode: (code: number) => {
       seen.code = code;
+    },
+    exit: () => {
+      seen.exits++;
     },
   };
   const quiet: StartShard = (config, { log }) => {
@@ -183,6 +190,19 @@ describe('bigfleet shard', () => {
     await run(...PROVIDER);
     expect(seen).toMatchObject({ code: 1, stops: 1 });
   });
+
+  it.each([
+    { isRead: true, exits: 0 },
+    { isRead: false, exits: 1 },
+  ])(
+    'given a log that is read: $isRead, then the process waits no longer for it',
+    async ({ isRead, exits }) => {
+      const { seen, run, ask } = bench({ isRead });
+      ask();
+      await run(...PROVIDER);
+      expect(seen).toMatchObject({ code: 0, stops: 1, flushes: 1, exits });
+    },
+  );
 
   it.each(['BF_STORE_LOCKED', 'BF_EPOCH_LOST', 'BF_LISTEN_FAILED'] as const)(
     'given a start that is refused with %s, then that is the error of the command, and the log is written',

@@ -20,6 +20,8 @@ import {
   type StartShard,
   settingOf,
 } from '../shard/index.ts';
+import { askedToEnd } from './asked-to-end.ts';
+import { goOnUnread } from './readers.ts';
 
 /** Where the command reads and writes, and when it ends; tests bring their own. */
 export interface ShardCommandIo {
@@ -31,6 +33,8 @@ export interface ShardCommandIo {
   /** Resolves when the process is asked to end. */
   readonly asked: () => Promise<unknown>;
   readonly exitCode: (code: number) => void;
+  /** Ends the process although something is left to be written. */
+  readonly exit: () => void;
 }
 
 const PROCESS_IO: ShardCommandIo = {
@@ -38,24 +42,16 @@ const PROCESS_IO: ShardCommandIo = {
   read: (file) => readFile(file, 'utf8'),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  openLog: ({ id, log }) => logToStderr({ shard: id, ...log }),
-  asked: () =>
-    new Promise((resolve) => {
-      const first = (signal: NodeJS.Signals): void => {
-        for (const each of SIGNALS) {
-          process.off(each, first);
-          // Whoever asks twice is in a hurry; what the next start needs is on disk at any moment.
-          process.once(each, () => process.exit(130));
-        }
-        resolve(signal);
-      };
-      for (const each of SIGNALS) process.once(each, first);
-    }),
+  openLog: ({ id, log }) => {
+    goOnUnread();
+    return logToStderr({ shard: id, ...log });
+  },
+  asked: () => askedToEnd(),
   exitCode: (code) => {
     process.exitCode = code;
   },
+  exit: () => process.exit(),
 };
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 interface OwnFlags {
   readonly config?: string;
@@ -174,7 +170,7 @@ async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): 
     io.err(`${printable(reason.message)}\n`);
     io.exitCode(1);
   } finally {
-    file.flush();
+    if (!(await file.flush())) io.exit();
   }
 }
 

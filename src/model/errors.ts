@@ -249,8 +249,8 @@ export const ERRORS = {
     remedy: 'Ask for a later time, or give the journal more room: journal.maxBytes and journal.maxAge.',
   },
   BF_DATA_DIR: {
-    summary: 'The data directory of a shard cannot be made or written to.',
-    remedy: 'Give a directory that this user may write to with --data-dir.',
+    summary: 'The directory for the state of a shard cannot be made or written to.',
+    remedy: 'Give a directory that this user may write to with --data-dir, or --dir of "bigfleet up".',
   },
   BF_EPOCH_LOST: {
     summary:

@@ -7,19 +7,10 @@
 // the clock: above every count of starts, and above every earlier loss. docs/adr/0028-a-new-directory-begins-at-the-clock.md
 
 import { randomInt } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
-import { SqliteFile, type SqliteFormat } from '../provider/index.ts';
+import { makeDirectory, SqliteFile, type SqliteFormat } from '../provider/index.ts';
 import { failpoint } from './failpoints.ts';
 
 /** Held open for its lock alone, which ends with the process however it ends. */
@@ -53,7 +44,7 @@ export interface DataDir {
  * Throws BF_STORE_LOCKED if another process has it, BF_EPOCH_LOST, BF_DATA_DIR, or BF_STORE_UNREADABLE for the lock.
  */
 export function openDataDir(path: string, atLeast: bigint, clock: () => bigint = microseconds): DataDir {
-  attempt(path, () => mkdirSync(path, { recursive: true }));
+  attempt(path, () => makeDirectory(path));
   const lock = new SqliteFile(join(path, 'lock.db'), LOCK);
   try {
     const brainFile = join(path, 'brain.db');

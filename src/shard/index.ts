@@ -51,6 +51,7 @@ export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
 export { journalFileIn, openDataDir } from './data-dir.ts';
+export { Door } from './door.ts';
 export { carryOut } from './effects.ts';
 export type {
   BrainEvent,
@@ -69,6 +70,7 @@ export type { Extent } from './hands/guard.ts';
 export type { Brain, HandsParts, SessionView } from './hands/hands.ts';
 export { Hands } from './hands/hands.ts';
 export type { HandsEvent, HandsLog, LogLevel } from './hands/log.ts';
+export { PacedBrain } from './hands/paced-brain.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/port.ts';
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';

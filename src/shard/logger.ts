@@ -3,8 +3,9 @@
 // secret, and nothing else that is logged is bytes.
 
 import { styleText } from 'node:util';
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { printable } from '../model/index.ts';
+import { LogWriter } from './log-writer.ts';
 
 export type ShardLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -45,20 +46,24 @@ export function makeLog(options: LoggerOptions, to: { write(line: string): unkno
 
 /** Lines that wait for a reader who does not read; the rest is dropped rather than kept in memory. 16 MiB. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** A reader has so long to take the last lines; a process that ends waits for nobody longer than this. */
+const FLUSH_MS = 1000;
 
 export interface LogFile {
   readonly log: ShardLog;
-  /** Writes what waits. The last thing before the process ends. */
-  flush(): void;
+  /** Gives what waits a moment to be written, and says whether it was. The last thing before the process ends. */
+  flush(): Promise<boolean>;
 }
 
 /** Writes to standard error without ever waiting for it. */
 export function logToStderr(options: Omit<LoggerOptions, 'isColoured' | 'format'> & LogFormat): LogFile {
+  // Asking for the stream also makes a pipe non-blocking, which the writer relies on.
   const { isTTY } = process.stderr;
   const format = options.format === 'auto' ? (isTTY ? 'text' : 'json') : options.format;
-  const stream = destination({ fd: 2, sync: false, maxLength: MAX_WAITING_BYTES });
+  const writer = new LogWriter(2, MAX_WAITING_BYTES);
+  process.on('exit', () => writer.writeNow());
   const isColoured = isTTY && process.env['NO_COLOR'] === undefined;
-  return { log: makeLog({ ...options, format, isColoured }, stream), flush: () => stream.flushSync() };
+  return { log: makeLog({ ...options, format, isColoured }, writer), flush: () => writer.flush(FLUSH_MS) };
 }
 
 interface LogFormat {

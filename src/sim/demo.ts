@@ -2,10 +2,10 @@
 // over gRPC. The shard itself is not here: first the clouds are opened, then whoever shows this starts a shard on them,
 // then the operators connect.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BigFleetError, type Need, Random } from '../model/index.ts';
-import { type CloudEvent, systemClock } from '../provider/index.ts';
+import { type CloudEvent, makeDirectory, systemClock } from '../provider/index.ts';
 import { type CloudStatus, Clouds } from './clouds/clouds.ts';
 import { supplyOf } from './clouds/supply.ts';
 import { LivingDemand } from './demand/living-demand.ts';
@@ -60,13 +60,15 @@ export interface ClusterStatus {
 const MAX_CLUSTERS = 1000;
 const OPERATOR_STREAM = 0x0b5;
 const SIZE_FILE = 'size.json';
+const NOT_THERE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
 /** The size of what a folder has the state of; null if it has none. */
 export async function backstageSizeIn(dir: string): Promise<BackstageSize | null> {
   try {
     return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as BackstageSize;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    // Where there is no folder, it will be found out when one is made.
+    if (error instanceof Error && 'code' in error && NOT_THERE.includes(error.code)) return null;
     throw new BigFleetError('BF_INPUT_UNREADABLE', 'It says how large the saved fleet is.', {
       path: join(dir, SIZE_FILE),
       cause: error,
@@ -81,7 +83,7 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
   checkRange('speed', speed, 0.01, 1000, false);
   const supply = supplyOf(machines);
   const plan = planDemand(supply, clusters, seed);
-  await mkdir(dir, { recursive: true });
+  open(dir);
   await checkSize(options);
   const clouds = await Clouds.open({
     dir,
@@ -93,6 +95,15 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
   });
   await writeFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
   return new Backstage(options, plan, clouds);
+}
+
+function open(dir: string): void {
+  try {
+    makeDirectory(dir);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_DATA_DIR', `${message}.`, { path: dir, cause });
+  }
 }
 
 /** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */

@@ -106,6 +106,19 @@ const serialAt = (port: number, ca: string, pair: Issued) =>
     socket.on('error', reject);
   });
 
+describe('a server that is dialled by its address', () => {
+  it('given TLS, then the certificate must have that address, and Node has nothing to warn of', async () => {
+    const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const { port } = await serve();
+    const files = onDisk('client', leaf('client', { uris: ['bigfleet://admin'] }));
+    expect(await whoAmI(`127.0.0.1:${port}`, files)).toEqual({ kind: 'admin' });
+    const { port: elsewhere } = await serve(leaf('server', { ipAddresses: ['10.0.0.1'] }));
+    await expect(whoAmI(`127.0.0.1:${elsewhere}`, files)).rejects.toThrow('127.0.0.1 is not in the cert');
+    expect(warnings.mock.calls.map(([text]) => String(text))).toEqual([]);
+    warnings.mockRestore();
+  });
+});
+
 describe('certificates', () => {
   it('given an authority, when it issues a leaf, then names, uses and signature are in it', () => {
     const issued = new X509Certificate(

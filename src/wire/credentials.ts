@@ -173,7 +173,7 @@ class TlsChannelCredentials extends ChannelCredentials {
     const connector = () => {
       this.#pair.refresh();
       const context = createSecureContext(this.#pair.context);
-      return ChannelCredentials.createFromSecureContext(context)._createSecureConnector(...target);
+      return unnamed(ChannelCredentials.createFromSecureContext(context)._createSecureConnector(...target));
     };
     const first = connector();
     return {
@@ -183,6 +183,16 @@ class TlsChannelCredentials extends ChannelCredentials {
       destroy: () => first.destroy(),
     };
   }
+}
+
+/**
+ * Names no server that is only an address: TLS has no such names, and Node warns of each on standard error. Who answers is
+ * checked against `host` then. grpc-js has no way to ask for that, so this reaches for what it hands to Node.
+ */
+function unnamed(connector: experimental.SecureConnector): experimental.SecureConnector {
+  const { connectionOptions: options } = connector as { connectionOptions?: { servername?: string } };
+  if (options?.servername !== undefined && isIP(options.servername) !== 0) delete options.servername;
+  return connector;
 }
 
 /** Who a caller is, by its certificate. */

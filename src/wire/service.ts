@@ -3,8 +3,13 @@
 // nothing else. Codecs can be replaced per method: a session reads its requests raw, see frames.ts.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { type ChannelOptions, status } from '@grpc/grpc-js';
+import { type ChannelOptions, logVerbosity, setLogVerbosity, status } from '@grpc/grpc-js';
 import { decodeStrict, type MessageType } from './decode.ts';
+
+// What grpc-js writes to standard error by itself, it also says in an error that we tell in our own words. Whoever wants
+// its lines all the same sets the variable.
+if ((process.env['GRPC_NODE_VERBOSITY'] ?? process.env['GRPC_VERBOSITY']) === undefined)
+  setLogVerbosity(logVerbosity.NONE);
 
 /**
  * Largest message, sent or received: 256 MiB, as every BigFleet peer has it. A full List of 500,000 machines

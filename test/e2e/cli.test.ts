@@ -1,7 +1,9 @@
 // The command line as a user meets it: from a checkout, on an old Node, and installed from the packed tarball.
 
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +18,7 @@ interface Outcome {
 function run(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
 ): Outcome {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', ...options });
   return { status, stdout, stderr };
@@ -83,6 +85,37 @@ describe('bigfleet up with data it cannot use', () => {
     expect(refusedWith({ 'shard/brain.db': '' }, '--machines', '80', '--clusters', '1')).toContain(
       'BF_EPOCH_LOST',
     );
+  });
+});
+
+describe('what the system refuses', () => {
+  const PLACE = '/proc/bigfleet';
+
+  it.runIf(process.platform === 'linux').each([
+    ['up', '--plain', '--dir', PLACE],
+    ['shard', '--provider', 'p=127.0.0.1:1', '--data-dir', PLACE],
+  ])('given a place where nothing can be written, then bigfleet %s says so and ends with 2', (...args) => {
+    const { status, stderr } = run(process.execPath, ['src/cli/main.ts', ...args], { timeout: 20_000 });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/^BF_DATA_DIR: .*ENOENT.*\n$/),
+    });
+  });
+
+  it('given a port that is taken, then bigfleet shard says so in one line', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-taken-'));
+    const words = ['--provider', 'p=127.0.0.1:1', '--data-dir', folder, '--listen', `127.0.0.1:${port}`];
+    const { status, stderr } = run(process.execPath, ['src/cli/main.ts', 'shard', ...words]);
+    taken.close();
+    rmSync(folder, { recursive: true });
+    const said = stderr.split('\n').filter((line) => !line.startsWith('{"level":'));
+    expect({ status, said }).toEqual({
+      status: 2,
+      said: [expect.stringMatching(/^BF_LISTEN_FAILED: .*EADDRINUSE/), ''],
+    });
   });
 });
 

@@ -23,6 +23,7 @@ import {
   startBackstage,
 } from '../../sim/index.ts';
 import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
+import { askedToEnd } from '../asked-to-end.ts';
 import { wholeNumber } from '../flags.ts';
 import { PlainView } from './plain.ts';
 import { TerminalView, type UpView } from './terminal.ts';
@@ -115,12 +116,7 @@ async function up(flags: UpFlags): Promise<void> {
   const story = async (name: StoryName): Promise<string> =>
     backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
   const view = viewOf(flags, story, () => quit.resolve());
-  const onSignal = (): void => {
-    // Whoever asks twice is in a hurry; everything is on disk at any moment.
-    process.once('SIGINT', () => process.exit(130));
-    quit.resolve();
-  };
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  void askedToEnd().then(() => quit.resolve());
   try {
     const { backstage: opened, story: begun } = await openClouds(flags);
     backstage = opened;
@@ -139,7 +135,6 @@ async function up(flags: UpFlags): Promise<void> {
   } finally {
     view.stop();
     await backstage?.stop();
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
 

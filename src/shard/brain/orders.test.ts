@@ -8,6 +8,7 @@ import { DEFAULT_BRAIN } from './options.ts';
 
 const { Idle, Failed, Speculative, Creating } = MachineState;
 const who = 'ada';
+const SILENCE = { kind: 'transient', message: 'no answer' } as const;
 
 describe('an order', () => {
   it.each<readonly [Order, string]>([
@@ -59,6 +60,44 @@ describe('an order', () => {
 
     expect(scene.machine('idle')).toMatchObject({ held: null, quarantine: null });
     expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['idle']);
+  });
+
+  it('to retry does not wait for the next look at a machine whose last one was in vain', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'retry', machine: 'idle', who });
+    for (let i = 0; i < 4; i++) {
+      scene.tick(60_000);
+      scene.answer('get', SILENCE);
+    }
+    expect(scene.calls('get')).toEqual([]);
+
+    const { message } = scene.order({ kind: 'retry', machine: 'idle', who });
+
+    expect(message).toBe('Machine idle is looked at afresh.');
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.answer('get', { kind: 'found', machine: record('idle', Idle) });
+    expect(scene.tick(120_000).calls('get')).toEqual([]);
+  });
+
+  it('to retry a machine of a silent provider says that it waits for that', () => {
+    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 1 };
+    const scene = new BrainScene({ desk }).list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'retry', machine: 'idle', who });
+    scene.answer('get', SILENCE);
+
+    expect(scene.order({ kind: 'retry', machine: 'idle', who })).toEqual({
+      isDone: true,
+      message: 'Machine idle is looked at afresh when its provider p answers again.',
+    });
+  });
+
+  it('to retry a machine that is busy says that it waits for that', () => {
+    const scene = new BrainScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
+    const { id } = some(1)[0]!;
+
+    expect(scene.order({ kind: 'retry', machine: id, who }).message).toBe(
+      `Machine ${id} is looked at afresh when the action that is under way with it has ended.`,
+    );
   });
 
   it('to forget hides a Failed machine', () => {

@@ -31,7 +31,7 @@ function resultOf(state: BrainState, order: Order): OrderResult {
     case 'unfreeze':
       return unfreeze(state, order.id);
     case 'retry':
-      return about(state.actuation.retry(order.machine), order.machine, 'is looked at afresh');
+      return retry(state, order.machine);
     case 'quarantine':
       return about(
         state.actuation.quarantine(order.machine, order.who, order.why),
@@ -88,6 +88,20 @@ function unfreeze(state: BrainState, id: string): OrderResult {
 function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: string | null): void {
   if (cluster !== null) frozen.changed(cluster);
   actuation.frozen((action) => freezes.isFrozen(action));
+}
+
+/** Says when the machine is looked at, which may be later than now. */
+function retry({ actuation, reconcile, book, desk }: BrainState, machine: string): OrderResult {
+  const isDone = actuation.retry(machine);
+  if (isDone) reconcile.checkNow(machine);
+  const provider = book.ownerOf(machine) ?? '';
+  const isSilent = isDone && desk.breakerOf(provider) !== 'closed';
+  const when = actuation.isBusy(machine)
+    ? ' when the action that is under way with it has ended'
+    : isSilent
+      ? ` when its provider ${printable(provider)} answers again`
+      : '';
+  return about(isDone, machine, `is looked at afresh${when}`);
 }
 
 function forget({ actuation, book }: BrainState, machine: string): OrderResult {

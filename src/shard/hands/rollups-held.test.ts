@@ -107,9 +107,26 @@ describe('a collapse of demand', () => {
     await made.report(0);
     expect(made.hands.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
+    expect(acked(made.operator)).toBe(0);
     for (const finish of writes) finish();
     await made.settle();
     expect(hasReported()).toEqual([true]);
+    expect(acked(made.operator)).toBe(2);
+  });
+
+  it('given a demand that cannot be written, then a held one after it is not acknowledged either', async () => {
+    const writes: ((error: Error) => void)[] = [];
+    const memory = new MemoryDemandStore();
+    const store: DemandStore = {
+      load: () => memory.load(),
+      write: () => new Promise((_, reject) => writes.push(reject)),
+    };
+    const made = await reporting({ store });
+    await made.report(20);
+    await made.report(0);
+    for (const fail of writes) fail(new Error('The disk is full.'));
+    await made.settle();
+    expect(acked(made.operator)).toBe(0);
   });
 
   it('given somebody who accepts it, then it is the demand at once, and judged by later', async () => {

@@ -203,10 +203,14 @@ export class Rollups {
         if (taken.problems[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
         log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
         return false;
-      case 'held':
+      case 'held': {
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
+        // An ack has no number, so it may be taken for that of the roll-up before, which may not be on disk yet.
+        const written = this.#writing.get(cluster);
+        if (written !== undefined && !(await written)) return false;
         break;
+      }
       case 'accepted':
         counters.rollupsAccepted++;
         if (taken.shrunkFrom !== null) {

@@ -84,7 +84,15 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
   | { readonly kind: 'interruption'; readonly count: number; readonly isSpot: boolean }
   | { readonly kind: 'stock-out' }
   | { readonly kind: 'squall' }
+  | StrainEvent
 );
+
+/** Drawn apart from the others, so that what those are does not depend on them. */
+type StrainEvent =
+  /** The shard is asked to end, finishes or hands back what is under way, and is started again after `forMs`. */
+  | { readonly kind: 'stop' }
+  /** The brain of the shard is behind, and demand waits. */
+  | { readonly kind: 'brain-behind' };
 
 export interface WorldPlan {
   readonly seed: number;
@@ -119,7 +127,7 @@ const KINDS: readonly (ActionKind | null)[] = [
 const WIDE_ROWS = 11;
 
 /** How often each kind of event comes, against the others. */
-const EVENT_WEIGHTS: Readonly<Record<WorldEvent['kind'], number>> = {
+const EVENT_WEIGHTS: Readonly<Record<Exclude<WorldEvent['kind'], StrainEvent['kind']>, number>> = {
   crash: 7,
   twin: 3,
   'provider-restart': 3,
@@ -137,7 +145,8 @@ const EVENT_WEIGHTS: Readonly<Record<WorldEvent['kind'], number>> = {
   'stock-out': 3,
   squall: 3,
 };
-const EVENT_KINDS = Object.keys(EVENT_WEIGHTS) as WorldEvent['kind'][];
+const EVENT_KINDS = Object.keys(EVENT_WEIGHTS) as (keyof typeof EVENT_WEIGHTS)[];
+const STRAIN_KINDS: readonly StrainEvent['kind'][] = ['stop', 'brain-behind', 'brain-behind'];
 
 export function drawPlan(seed: number): WorldPlan {
   const random = new Random(seed, 0x3071d);
@@ -153,7 +162,7 @@ export function drawPlan(seed: number): WorldPlan {
     machines,
     weather: drawWeather(random),
     clouds: drawClouds(random),
-    events: events.sort((a, b) => a.atMs - b.atMs),
+    events: [...events, ...drawStrains(seed, stormMs)].sort((a, b) => a.atMs - b.atMs),
     stormMs,
     reclaimFraction: random.pick([0.1, 0.3, 0.5]),
     maxActionsPerCycle: random.pick([0, 0, 0, 3]),
@@ -218,6 +227,16 @@ function drawClouds(random: Random): CloudWeather {
     priceSwing: random.pick([0, 0.4, 0.9]),
     deathsPerHour: part,
   };
+}
+
+function drawStrains(seed: number, stormMs: number): readonly WorldEvent[] {
+  const random = new Random(seed, 0x3075d);
+  return Array.from({ length: random.below(5) }, () => ({
+    kind: random.pick(STRAIN_KINDS),
+    atMs: random.between(1000, stormMs - 5000),
+    forMs: random.between(100, 6000),
+    target: 0,
+  }));
 }
 
 function drawEvent(random: Random, stormMs: number, isWide: boolean): WorldEvent {

@@ -15,10 +15,12 @@ import {
   carryOut,
   DEFAULT_BRAIN,
   DESK_LIMITS,
+  Door,
   type Effect,
   Hands,
   InlineBrain,
   type News,
+  PacedBrain,
   type ProviderEnd,
   ProviderHands,
 } from '../../shard/index.ts';
@@ -46,6 +48,9 @@ export interface ProcessParts {
 }
 
 const SHARD_ID = 'shard-0';
+/** What is under way has so long when the process is asked to end. */
+const STOP_MS = 5000;
+const IDLE_LOOK_MS = 10;
 const CALL_LIMITS = {
   callMs: 9000,
   attemptMs: 2500,
@@ -66,6 +71,8 @@ export class ShardProcess {
   readonly #providers: ProviderHands;
   #hands: Hands | null = null;
   #isIsolated = false;
+  /** Set while the brain is behind. */
+  #room: PromiseWithResolvers<void> | null = null;
 
   constructor(parts: ProcessParts) {
     const { epoch, plan, disk, random } = parts;
@@ -101,12 +108,18 @@ export class ShardProcess {
     return this.isAlive ? this.#hands : null;
   }
 
+  /** Where people ask and order; null until it listens, and once it is dead. */
+  get door(): Door | null {
+    const { hands } = this;
+    return hands === null ? null : new Door(this.brain, hands);
+  }
+
   async start(): Promise<void> {
     const { disk, random, clock } = this.#parts;
     const isAlive = () => this.#hasDisk;
     const hands = await Hands.open({
       clock: this.#clock,
-      brain: { post: (event) => this.#post(event) },
+      brain: this.#pacedBrain(),
       // On the clock of the world: a write under way may come to its end without its process.
       store: new SlowStore({ disk, random, clock, isAlive }),
       shardEpoch: this.epoch,
@@ -124,6 +137,35 @@ export class ShardProcess {
     this.#hands?.close();
   }
 
+  /** Ends as when it is asked to: begins nothing, sees through what a provider may have begun, and keeps what it knows. */
+  stop(ended: () => void): void {
+    const lastMs = this.#clock.now() + STOP_MS;
+    const look = (): void => {
+      if (!this.isAlive) return;
+      if (!this.brain.brain.isIdle && this.#clock.now() < lastMs) {
+        this.#clock.after(IDLE_LOOK_MS, look);
+        return;
+      }
+      void this.brain.brain.close();
+      // It may have died in that last write.
+      if (!this.isAlive) return;
+      this.kill();
+      ended();
+    };
+    this.brain.brain.stop();
+    look();
+  }
+
+  /** Its brain is behind for so long. */
+  fallBehind(ms: number): void {
+    const room = Promise.withResolvers<void>();
+    this.#room = room;
+    this.#clock.after(ms, () => {
+      if (this.#room === room) this.#room = null;
+      room.resolve();
+    });
+  }
+
   /** Goes on without its disk, which another process has now; perhaps also without its clusters. */
   isolate(keepsSessions: boolean): void {
     this.#isIsolated = true;
@@ -135,6 +177,17 @@ export class ShardProcess {
     this.#store.crashAt(number, isWritten, () => {
       this.kill();
       onDeath();
+    });
+  }
+
+  #pacedBrain(): PacedBrain {
+    const isBehind = () => this.#room !== null;
+    return new PacedBrain({
+      post: (event) => this.#post(event),
+      get isBehind() {
+        return isBehind();
+      },
+      room: () => this.#room?.promise ?? Promise.resolve(),
     });
   }
 

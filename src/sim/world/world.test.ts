@@ -27,6 +27,40 @@ describe('a world', () => {
   });
 });
 
+describe('the ledger of a world', () => {
+  it('given prices that move at two providers in turn, then each is looked for in it for as long as it may take', async () => {
+    // Here some machine has a new price at each of five looks, and none for longer than a List and a cycle take.
+    const { violations } = await runWorld(drawPlan(1171));
+    expect(violations).toEqual([]);
+  });
+});
+
+describe('strains of a world', () => {
+  const plans = Array.from({ length: 40 }, (_, i) => drawPlan(i + 1));
+  const lines = async (seed: number): Promise<readonly string[]> => {
+    const all: string[] = [];
+    await runWorld(drawPlan(seed), { onLine: (line) => all.push(line) });
+    return all;
+  };
+
+  it('given a shard that is asked to end, then it has ended before the next one starts', async () => {
+    const { seed } = plans.find(({ events }) => events.some(({ kind }) => kind === 'stop'))!;
+    const told = await lines(seed);
+    expect(told.filter((line) => line.endsWith('shard has stopped')).length).toBeGreaterThan(0);
+  });
+
+  it('come with the other events, and those are what they were without', () => {
+    const kinds = new Set(plans.flatMap(({ events }) => events.map(({ kind }) => kind)));
+    expect(kinds).toContain('stop');
+    expect(kinds).toContain('brain-behind');
+    const strains: readonly string[] = ['stop', 'brain-behind'];
+    const others = plans[0]!.events.filter(({ kind }) => !strains.includes(kind));
+    expect(others.map(({ kind }) => kind)).toEqual(
+      'freeze demand malformed no-blobs demand demand demand'.split(' '),
+    );
+  });
+});
+
 describe('the plan of a fault', () => {
   it('shrinks to what it takes', async () => {
     const plan = drawPlan(1);

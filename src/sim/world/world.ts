@@ -38,8 +38,11 @@ const CATCH_UP_MS = 15_000;
 /** From the end of a hold to the release that follows: until somebody has read, decided and called. */
 const RELEASE_MS = 10_000;
 const QUIET_MS = 22_000;
-/** Looks at the ledger, a second apart, until one finds it equal. */
-const LEDGER_LOOKS = 5;
+/**
+ * Looks at the ledger, a second apart. A new price is in it after the next List and the next cycle, 1.5 s each at most, and
+ * the time of the calls; it is the price for 7 s.
+ */
+const LEDGER_LOOKS = 7;
 /** Of a blank restart: how long the shard is down, and when the operator falls silent. */
 const BLANK_DOWN_MS = 300;
 const BLANK_REPORT_MS = 3500;
@@ -207,7 +210,7 @@ class World {
         cluster.breakNext(event.how);
         break;
       case 'freeze':
-        this.#freeze({ cluster: event.isCluster ? cluster.name : null, action: event.action }, forMs);
+        void this.#freeze({ cluster: event.isCluster ? cluster.name : null, action: event.action }, forMs);
         break;
       case 'interruption': {
         const which = { count: event.count, ...(event.isSpot ? { offering: 'spot' } : {}) };
@@ -217,6 +220,12 @@ class World {
       }
       case 'stock-out':
         for (const name of ['std', 'spot']) site.provider?.cloud.stockOut(name, forMs);
+        break;
+      case 'stop':
+        this.#stop(forMs);
+        break;
+      case 'brain-behind':
+        this.#shard?.fallBehind(forMs);
         break;
       case 'squall': {
         const { weather } = this.#network;
@@ -251,10 +260,11 @@ class World {
     });
   }
 
-  #freeze(scope: FreezeScope, forMs: number): void {
+  async #freeze(scope: FreezeScope, forMs: number): Promise<void> {
     const shard = this.#shard;
-    if (shard === null || !shard.isAlive) return;
-    const { isDone } = shard.brain.brain.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
+    const door = shard?.door ?? null;
+    if (shard === null || door === null) return;
+    const { isDone } = await door.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
     if (!isDone) return;
     // One that died while it was writing that down has promised nothing, but may have done it.
     if (shard.isAlive) this.#watch.frozen(scope);
@@ -265,8 +275,8 @@ class World {
   #unfreeze(id: string): void {
     this.#watch.unfreezing(id);
     const shard = this.#shard;
-    if (shard?.isAlive === true) {
-      shard.brain.brain.order({ kind: 'unfreeze', id, who: 'sim' });
+    if (shard !== null && shard.door !== null) {
+      void shard.door.order({ kind: 'unfreeze', id, who: 'sim' });
       if (shard.isAlive) return;
     }
     this.#clock.after(1000, () => this.#unfreeze(id));
@@ -285,6 +295,16 @@ class World {
     }
     shard.kill();
     died();
+  }
+
+  #stop(downMs: number): void {
+    const shard = this.#shard;
+    if (shard === null || shard.hands === null) return;
+    shard.stop(() => {
+      this.#trace.note('shard has stopped');
+      // Unless another process has taken its place meanwhile.
+      if (this.#shard === shard) this.#clock.after(downMs, () => this.#startShard());
+    });
   }
 
   #twin(keepsSessions: boolean, forMs: number): void {
@@ -368,32 +388,37 @@ class World {
     if (busy.length > 0) this.#watch.fail('no-open-asks', `${busy[0]!.id} still has an action`);
   }
 
-  /** Prices move on, so the ledger may lag behind for a moment. */
+  /**
+   * Prices move on, and at each provider at times of its own, so that there may be no moment at which all of the ledger
+   * is up to date. Every machine has to be at one of the looks.
+   */
   async #checkLedger(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const differences = await this.#differences();
-      if (differences.length === 0) return;
-      if (attempt === LEDGER_LOOKS) {
-        this.#watch.fail('ledger-equals-provider', differences.join('; '));
+    let late = await this.#differences();
+    for (let look = 1; late.size > 0; look++) {
+      if (look === LEDGER_LOOKS) {
+        this.#watch.fail('ledger-equals-provider', [...late.values()].join('; '));
         return;
       }
       if (!(await this.#pass(STEP_MS))) return;
+      const now = await this.#differences();
+      late = new Map([...now].filter(([id]) => late.has(id)));
     }
   }
 
-  async #differences(): Promise<readonly string[]> {
+  /** By machine: what its provider says, and what the ledger. */
+  async #differences(): Promise<ReadonlyMap<string, string>> {
     const ask = { where: { withForgotten: true }, limit: 100_000 };
     const { items } = this.#shard!.brain.brain.ask('machines', ask);
     const known = new Map(items.map((machine) => [machine.id, machine]));
     const filter = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
-    const differences: string[] = [];
+    const differences = new Map<string, string>();
     for (const { provider } of this.#sites) {
       const { machines } = await this.#clock.until(provider!.kit.list(filter));
       for (const { id, state, cluster, pricePerHour } of machines) {
         const here = known.get(id);
         const there = `${stateName(state as MachineState).toUpperCase()} ${cluster} at ${pricePerHour}`;
         const text = here === undefined ? 'nothing' : `${here.state} ${here.cluster} at ${here.pricePerHour}`;
-        if (text !== there) differences.push(`${id} is ${there}, the ledger says ${text}`);
+        if (text !== there) differences.set(id, `${id} is ${there}, the ledger says ${text}`);
       }
     }
     return differences;

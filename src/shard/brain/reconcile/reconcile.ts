@@ -81,6 +81,8 @@ export class Reconcile {
   readonly #owed = new Set<string>();
   /** Machines with a Get under way or due; a machine is read once at a time. */
   readonly #checking = new Set<string>();
+  /** Of those, the ones whose Get was in vain and is due later: ends the wait. */
+  readonly #backingOff = new Map<string, () => void>();
   readonly #collisions = new Set<string>();
   #readings = 0;
   #progressMs = Number.NEGATIVE_INFINITY;
@@ -159,6 +161,14 @@ export class Reconcile {
     return true;
   }
 
+  /** Reads one machine for somebody who asks, also if the last attempt was in vain and the next one is not due yet. */
+  checkNow(id: string): void {
+    const endWait = this.#backingOff.get(id);
+    endWait?.();
+    if (endWait === undefined) this.check(id);
+    else this.#checkAgain(id);
+  }
+
   /** Reads one machine, and takes what comes. */
   check(id: string, failures = 0): void {
     const { book, actuation, desk } = this.#parts;
@@ -185,7 +195,11 @@ export class Reconcile {
   #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
     const { clock, random, limits, book } = this.#parts;
     if (outcome.kind !== 'found' && outcome.kind !== 'unknown-machine') {
-      clock.after(waitMs(random, limits.retry, failures), () => this.#checkAgain(id, failures));
+      const wait = waitMs(random, limits.retry, failures);
+      this.#backingOff.set(
+        id,
+        clock.after(wait, () => this.#checkAgain(id, failures)),
+      );
       return;
     }
     this.#checking.delete(id);
@@ -194,6 +208,7 @@ export class Reconcile {
   }
 
   #checkAgain(id: string, failures = 0): void {
+    this.#backingOff.delete(id);
     this.#checking.delete(id);
     this.check(id, failures);
   }

@@ -1,0 +1,18 @@
+// When a process that goes on until it is told to end is told so.
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Resolves with the first signal. A second one, whichever of them, ends the process at once. */
+export function askedToEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    const first = (): void => {
+      for (const each of SIGNALS) {
+        process.off(each, first);
+        // Whoever asks twice is in a hurry; what the next start needs is on disk at any moment.
+        process.once(each, () => process.exit(130));
+      }
+      resolve();
+    };
+    for (const each of SIGNALS) process.once(each, first);
+  });
+}

@@ -1,0 +1,97 @@
+// A shard whose output nobody reads: the pipe is full, or the process at its other end is dead. It goes on, and it ends
+// when it is asked to.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PATIENT } from './shard-world.ts';
+
+let dir: string;
+let child: ChildProcess | null = null;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'bigfleet-unread-'));
+});
+
+afterEach(() => {
+  child?.kill('SIGKILL');
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A shard that has nobody to talk to. */
+function shard(stderr: 'pipe' | number): ChildProcess {
+  const words = ['--provider', 'none=127.0.0.1:1', '--listen', '127.0.0.1:0', '--api', '127.0.0.1:0'];
+  child = spawn(
+    process.execPath,
+    ['src/cli/main.ts', 'shard', ...words, '--data-dir', join(dir, 'data'), '--log-level', 'debug'],
+    { env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', stderr] },
+  );
+  return child;
+}
+
+async function said(stream: Readable | null, words: string): Promise<void> {
+  for await (const line of createInterface({ input: stream! })) if (line.includes(words)) return;
+  throw new Error(`It never said "${words}".`);
+}
+
+/** Both ends of a pipe that has no room left. */
+function fullPipe(): { readonly writer: number; readonly close: () => void } {
+  const path = join(dir, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    for (;;) writeSync(writer, 'x'.repeat(1024));
+  } catch {
+    // That was the last one.
+  }
+  return { writer, close: () => closeSync(reader) };
+}
+
+describe('a shard whose output nobody reads', PATIENT, () => {
+  it('given a full log, when it is asked to end, then it does', async () => {
+    const { writer, close } = fullPipe();
+    const it = shard(writer);
+    await said(it.stdout, 'takes sessions');
+    it.kill('SIGTERM');
+    expect(await once(it, 'exit')).toEqual([0, null]);
+    close();
+    closeSync(writer);
+  });
+
+  it('given a log that is full and whose reader then dies, when it is asked to end, then it does', async () => {
+    const { writer, close } = fullPipe();
+    const it = shard(writer);
+    await said(it.stdout, 'takes sessions');
+    it.kill('SIGTERM');
+    close();
+    expect(await once(it, 'exit')).toEqual([0, null]);
+    closeSync(writer);
+  });
+
+  it('given a reader of both that is gone with lines unread, then it goes on until it is asked to end', async () => {
+    const it = shard('pipe');
+    await said(it.stdout, 'takes sessions');
+    it.stderr!.destroy();
+    it.stdout!.destroy();
+    const gone = once(it, 'exit');
+    // It says something whenever it has tried its provider in vain.
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(it.exitCode).toBeNull();
+    it.kill('SIGTERM');
+    expect(await gone).toEqual([0, null]);
+  });
+
+  it('given nobody who reads its first line, then it starts, and goes on until it is asked to end', async () => {
+    const it = shard('pipe');
+    it.stdout!.destroy();
+    await said(it.stderr, 'list-failed');
+    it.kill('SIGTERM');
+    expect(await once(it, 'exit')).toEqual([0, null]);
+  });
+});
