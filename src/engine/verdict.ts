@@ -1,7 +1,8 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
+import type { Fleet } from '../fleet/index.ts';
 import {
-  compareKeys,
+  firstOf,
   MachineState,
   type NeedKey,
   type UnmetDetail,
@@ -49,22 +50,27 @@ export function metVerdictOf(
 /** Which rows are asked about; without a word on it, all of them. */
 export interface VerdictQuestion {
   readonly cluster?: string | undefined;
-  /** The best of them. */
+  /** The first of them. */
   readonly limit?: number;
+  /**
+   * By rank, unless told otherwise. `priority`: highest priority first, then who was here first, then by cluster, and only
+   * among equals in all that by rank.
+   */
+  readonly order?: 'rank' | 'priority';
 }
 
-/** One verdict per row of demand, by the rank of the row. Only those asked for are worked out. */
+/** One verdict per row of demand, in the order asked for. Only those asked for are worked out. */
 export function verdictsOf(
   cycle: Cycle,
   preemptions: ReadonlyMap<number, Preemption>,
-  { cluster, limit = Number.POSITIVE_INFINITY }: VerdictQuestion = {},
+  { cluster, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
   const { supply, fleet } = cycle;
   supply.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
-  const rows = rankedRows(cycle, clusters);
-  return rows.slice(0, limit).map((row) => {
+  const compare = rowOrder(fleet, order);
+  return firstOf(rowsOf(fleet, clusters), limit, compare).first.map((row) => {
     const turn = turnOf(cycle, row);
     const missed = unmet.get(turn);
     if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);
@@ -72,19 +78,27 @@ export function verdictsOf(
   });
 }
 
-function rankedRows({ fleet: { demand } }: Cycle, clusters: Iterable<number>): number[] {
-  const rows: number[] = [];
+function* rowsOf({ demand }: Fleet, clusters: Iterable<number>): Generator<number> {
   for (const cluster of clusters) {
     const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) rows.push(row);
+    for (let row = offset; row < offset + length; row++) yield row;
   }
-  const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
-  return rows.sort(
-    (a, b) =>
-      precedence(b) - precedence(a) ||
-      demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
-      compareKeys(demand.keyOf(a), demand.keyOf(b)),
-  );
+}
+
+function rowOrder({ clusters, demand, keys }: Fleet, order: 'rank' | 'priority') {
+  const priority = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).profile.priority;
+  const cluster = (row: number): number => clusters.placeOf(demand.cluster[row]!);
+  const byRank = (a: number, b: number): number =>
+    demand.precedence[b]! - demand.precedence[a]! ||
+    demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+    cluster(a) - cluster(b) ||
+    keys.compare(demand.key[a]!, demand.key[b]!);
+  if (order === 'rank') return byRank;
+  return (a: number, b: number): number =>
+    priority(b) - priority(a) ||
+    demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+    cluster(a) - cluster(b) ||
+    byRank(a, b);
 }
 
 function verdictOf(
