@@ -47,6 +47,8 @@ export function metVerdictOf(
   return verdictOf(cycle, turn, row, fold, undefined, undefined, supply);
 }
 
+type RowOrder = 'rank' | 'priority';
+
 /** Which rows are asked about; without a word on it, all of them. */
 export interface VerdictQuestion {
   readonly cluster?: string | undefined;
@@ -56,7 +58,7 @@ export interface VerdictQuestion {
    * By rank, unless told otherwise. `priority`: highest priority first, then who was here first, then by cluster, and only
    * among equals in all that by rank.
    */
-  readonly order?: 'rank' | 'priority';
+  readonly order?: RowOrder;
 }
 
 /** One verdict per row of demand, in the order asked for. Only those asked for are worked out. */
@@ -69,8 +71,8 @@ export function verdictsOf(
   const { supply, fleet } = cycle;
   supply.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
-  const compare = rowOrder(fleet, order);
-  return firstOf(rowsOf(fleet, clusters), limit, compare).first.map((row) => {
+  const rows = rowsOf(fleet, clusters, limit, order);
+  return firstOf(rows, limit, rowOrder(fleet, order)).first.map((row) => {
     const turn = turnOf(cycle, row);
     const missed = unmet.get(turn);
     if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);
@@ -78,15 +80,35 @@ export function verdictsOf(
   });
 }
 
-function* rowsOf({ demand }: Fleet, clusters: Iterable<number>): Generator<number> {
+/**
+ * Rows that may be among the first so many: of each cluster as many, which are its best. Where others of their priority may
+ * come before some of them, these too.
+ */
+function* rowsOf(
+  fleet: Fleet,
+  clusters: Iterable<number>,
+  limit: number,
+  order: RowOrder,
+): Generator<number> {
+  const { demand } = fleet;
   for (const cluster of clusters) {
     const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) yield row;
+    for (let i = offset; i < offset + length; i++) {
+      const row = demand.ranked[i]!;
+      if (i >= offset + limit) {
+        if (order === 'rank' || priorityOf(fleet, row) < priorityOf(fleet, demand.ranked[i - 1]!)) break;
+      }
+      yield row;
+    }
   }
 }
 
-function rowOrder({ clusters, demand, keys }: Fleet, order: 'rank' | 'priority') {
-  const priority = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).profile.priority;
+function priorityOf({ demand }: Fleet, row: number): number {
+  return demand.profiles.entryOf(demand.profile[row]!).profile.priority;
+}
+
+function rowOrder(fleet: Fleet, order: RowOrder): (a: number, b: number) => number {
+  const { clusters, demand, keys } = fleet;
   const cluster = (row: number): number => clusters.placeOf(demand.cluster[row]!);
   const byRank = (a: number, b: number): number =>
     demand.precedence[b]! - demand.precedence[a]! ||
@@ -95,7 +117,7 @@ function rowOrder({ clusters, demand, keys }: Fleet, order: 'rank' | 'priority')
     keys.compare(demand.key[a]!, demand.key[b]!);
   if (order === 'rank') return byRank;
   return (a: number, b: number): number =>
-    priority(b) - priority(a) ||
+    priorityOf(fleet, b) - priorityOf(fleet, a) ||
     demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
     cluster(a) - cluster(b) ||
     byRank(a, b);

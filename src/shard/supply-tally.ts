@@ -7,7 +7,7 @@ import { MachineState } from '../model/index.ts';
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
 /** With few classes to a block there are many sums to add up; with many, a machine that moves has many counted again. */
-const BLOCK = 256;
+const BLOCK = 64;
 
 /** What some machines come to. */
 export interface Supply {

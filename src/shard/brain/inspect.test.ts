@@ -88,6 +88,8 @@ describe('inspecting Needs', () => {
         expect(views).toEqual(inOrder);
         expect(views).toHaveLength(needs.length);
         expect(scene.brain.ask('inspect', { cluster: '', limit })).toEqual(all.slice(0, limit + 1));
+        const listed = (most: number) => scene.brain.ask('needs', { onlyUnmet: false, limit: most });
+        expect(listed(limit)).toEqual({ items: listed(1000).items.slice(0, limit), total: needs.length });
       }),
       { numRuns: 30 },
     );
