@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, fleets, stampOf } from '../../test/fleets.ts';
+import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same, stampOf } from '../../test/fleets.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need, Operator } from '../model/index.ts';
 import { ClaimWatch, Engine } from './index.ts';
 
-const { Idle, Configured } = MachineState;
+const { Idle, Configured, Failed } = MachineState;
 
 /** What the watch saw in each cycle over the same machines, with other rows of their cluster in each. */
 function seen(
@@ -66,5 +66,46 @@ describe('the watch over claims', () => {
     fleet.machines.remove('m1');
 
     expect(engine.decide(input.nowMs, input.options).claimChanges(watch)).toBe(0);
+  });
+
+  it('does not mind machines that left and came back, though the row has another since', () => {
+    const input = anInput([MINE, aMachine('m2', Idle, { pricePerHour: 0.5 })], [LOW]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    const watch = new ClaimWatch();
+    const stand = (id: string, changes: Partial<LedgerMachine>): void =>
+      fleet.machines.update(fleet.machines.slotOf(id)!, changes);
+    const look = (): number => engine.decide(input.nowMs, input.options).claimChanges(watch);
+    expect(look()).toBe(0);
+
+    stand('m1', { state: Failed, cluster: '', stamp: null });
+    stand('m2', { state: Configured, cluster: 'c1', stamp: stampOf(LOW) });
+    expect(look()).toBe(0);
+    stand('m1', { state: Configured, cluster: 'c1' });
+
+    expect(look()).toBe(0);
+  });
+
+  it('sees a gang go to another rack, though nothing of its own cluster has changed', () => {
+    const gang = aNeed({ group: 'g', requirements: [same(RACK_KEY)], aggregate: resources({ cpu: 8 }) });
+    const inRack = (rack: string) => ({
+      ...{ labels: new Map([[RACK_KEY, rack]]), resources: resources({ cpu: 4 }) },
+    });
+    const others = ['c2', 'c3'].map((cluster) => aNeed({ cluster, aggregate: new Map() }));
+    const machines = [
+      aMachine('home', Configured, { ...inRack('r1'), stamp: stampOf(gang) }),
+      ...['a', 'b'].map((id) => aMachine(id, Idle, inRack('r2'))),
+    ];
+    const input = anInput(machines, [gang, ...others]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    const watch = new ClaimWatch();
+    const look = (areHeld: boolean): number => {
+      for (const id of ['a', 'b']) fleet.machines.update(fleet.machines.slotOf(id)!, { held: areHeld });
+      return engine.decide(input.nowMs, input.options).claimChanges(watch);
+    };
+
+    // In turn: it can be whole in r2 and is; it cannot and counts on what it has; it can again.
+    expect([false, true, false].map(look)).toEqual([0, 0, 1]);
   });
 });

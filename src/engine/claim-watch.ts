@@ -1,27 +1,54 @@
 // Watches from cycle to cycle whether rows that are met keep their machines. Where demand and machines stand still, a
-// claim that moves is a fault: somebody's pods would be evicted for nothing.
+// claim that moves is a fault: somebody's pods would be evicted for nothing. Only machines that a cycle served again are
+// looked at; of the others the claims are what they were.
 
+import { withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
 
+const NO_SLOTS = new Uint32Array(0);
+
 export class ClaimWatch {
   /** By slot: key of the row that counted on the Configured machine, 0 if none did. */
   #before = new Uint32Array(0);
+  /** By cluster: the Configured machines that it had when it was last looked at; some may have left it since. */
+  readonly #known = new Map<number, Uint32Array>();
+  /** Configured machines that were claimed in the last pass, whose claims are made anew in every cycle. */
+  #passed: Uint32Array = NO_SLOTS;
+  /** What was observed last. */
+  #cycle: Cycle | null = null;
+  #number = 0;
 
   /** Configured machines that rows of the last cycle no longer count on, though they are still there and met. */
   observe(cycle: Cycle): number {
-    const { claimedBy, turns, fleet } = cycle;
-    const { state, size } = fleet.machines;
-    if (this.#before.length < size) {
-      const larger = new Uint32Array(claimedBy.length);
-      larger.set(this.#before);
-      this.#before = larger;
-    }
-    const before = this.#before;
+    const { fleet } = cycle;
+    const isNext = cycle === this.#cycle && cycle.number === this.#number + 1;
+    const clusters = isNext ? cycle.served : fleet.clusters.sorted();
+    this.#cycle = cycle;
+    this.#number = cycle.number;
+    this.#before = withRoom(this.#before, fleet.machines.size);
     const unmet = new Set(cycle.unmet.map(({ turn }) => turn));
+    // A slot that comes twice is compared with itself the second time.
+    let changes = this.#look(cycle, this.#passed, unmet);
+    this.#passed = passedIn(cycle);
+    changes += this.#look(cycle, this.#passed, unmet);
+    for (const cluster of clusters) {
+      changes += this.#look(cycle, this.#known.get(cluster) ?? NO_SLOTS, unmet);
+      const configured = configuredOf(cycle, cluster);
+      changes += this.#look(cycle, configured, unmet);
+      if (configured.length === 0) this.#known.delete(cluster);
+      else this.#known.set(cluster, configured);
+    }
+    return changes;
+  }
+
+  #look({ claimedBy, turns, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
+    const { state } = fleet.machines;
+    const before = this.#before;
     let changes = 0;
-    for (let slot = 0; slot < size; slot++) {
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
       if (state[slot] !== MachineState.Configured) {
         before[slot] = 0;
         continue;
@@ -36,4 +63,15 @@ export class ClaimWatch {
     }
     return changes;
   }
+}
+
+function configuredOf({ fleet: { machines } }: Cycle, cluster: number): Uint32Array {
+  const run = machines.boundOf(cluster)?.configured;
+  return run === undefined ? NO_SLOTS : machines.arena.data.slice(run.offset, run.offset + run.length);
+}
+
+function passedIn({ claims, claimCount, fleet, pass }: Cycle): Uint32Array {
+  if (pass.count === 0) return NO_SLOTS;
+  const { state } = fleet.machines;
+  return claims.slice(pass.fromAt(0), claimCount).filter((slot) => state[slot] === MachineState.Configured);
 }

@@ -38,6 +38,8 @@ export class Cycle {
   nowMs = 0;
   /** Counts cycles. */
   number = 0;
+  /** Clusters that this cycle served again; of all others, what they were credited with is as it was. */
+  served: readonly number[] = [];
   /** What this cycle counts. */
   stats = new CycleStats();
   readonly turns = new Turns();
@@ -99,6 +101,8 @@ export class Cycle {
   unmet: Unmet[] = [];
   /** Bound machines that a gang of the pass claims without their stamp naming it. */
   restamped: number[] = [];
+  /** By cluster, where there are any: the same of gangs that were covered before the pass. */
+  readonly settledRestamps = new Map<number, readonly number[]>();
   /** Of a fold that could not host all: how many members have a place. */
   hosted = new Map<number, number>();
   /** By cluster: turns of members that their folds could not host, in the order they are served. */
@@ -179,6 +183,7 @@ export class Cycle {
     this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.stocks.beginCycle();
     const dirty = this.stale.take(everything);
+    this.served = dirty;
     this.#hopeless.mark(dirty);
     this.walk.locate(dirty);
     this.#forget(dirty);

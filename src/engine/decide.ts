@@ -109,7 +109,7 @@ export class Decision {
     return restamps;
   }
 
-  /** One verdict per Need, by rank: of all, or of those asked about. */
+  /** One verdict per Need, by rank if nothing else is asked for: of all, or of those asked about. */
   verdicts(question: VerdictQuestion = {}): Verdict[] {
     return verdictsOf(this.#current, this.#preemptions, question);
   }

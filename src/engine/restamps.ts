@@ -4,16 +4,22 @@ import { Credit, type Cycle } from './cycle.ts';
 import { TurnKind } from './turns.ts';
 
 /** All of them; those of a gang in claim order. */
-export function allRestamped(cycle: Cycle): number[] {
-  const { turns } = cycle;
-  const restamped = [...cycle.restamped];
-  for (const cluster of cycle.fleet.clusters.sorted()) {
+export function allRestamped({ restamped, settledRestamps }: Cycle): number[] {
+  return [...restamped, ...[...settledRestamps.values()].flat()];
+}
+
+/** Notes those of gangs that were covered before the pass, in clusters that were served again; the others keep theirs. */
+export function settleRestamps(cycle: Cycle, clusters: readonly number[]): void {
+  const { outcome, settledRestamps, turns } = cycle;
+  for (const cluster of clusters) {
+    const restamped: number[] = [];
     for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-      const settled = turns.kind[turn] === TurnKind.Gang && cycle.outcome[turn] === Credit.Covered;
-      if (settled) noteRestamps(cycle, turn, restamped);
+      const isSettled = turns.kind[turn] === TurnKind.Gang && outcome[turn] === Credit.Covered;
+      if (isSettled) noteRestamps(cycle, turn, restamped);
     }
+    if (restamped.length === 0) settledRestamps.delete(cluster);
+    else settledRestamps.set(cluster, restamped);
   }
-  return restamped;
 }
 
 /** Notes those of one gang. */

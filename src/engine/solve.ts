@@ -6,6 +6,7 @@ import type { Crew } from './crew.ts';
 import type { Cycle } from './cycle.ts';
 import type { Lanes } from './lanes.ts';
 import { pendingInOrder } from './pending.ts';
+import { settleRestamps } from './restamps.ts';
 import { Round } from './round.ts';
 
 /** Parts of a cycle, in the order they end. */
@@ -28,6 +29,7 @@ export function solve(
   probe('normalise');
   crew.run(Round.Serve, dirty);
   crew.run(Round.Credit, cycle.takeUp(dirty));
+  settleRestamps(cycle, dirty);
   probe('credit');
   let rows = 0;
   for (const cluster of dirty) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;

@@ -1,7 +1,8 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
+import type { Fleet } from '../fleet/index.ts';
 import {
-  compareKeys,
+  firstOf,
   MachineState,
   type NeedKey,
   type UnmetDetail,
@@ -46,25 +47,32 @@ export function metVerdictOf(
   return verdictOf(cycle, turn, row, fold, undefined, undefined, supply);
 }
 
+type RowOrder = 'rank' | 'priority';
+
 /** Which rows are asked about; without a word on it, all of them. */
 export interface VerdictQuestion {
   readonly cluster?: string | undefined;
-  /** The best of them. */
+  /** The first of them. */
   readonly limit?: number;
+  /**
+   * By rank, unless told otherwise. `priority`: highest priority first, then who was here first, then by cluster, and only
+   * among equals in all that by rank.
+   */
+  readonly order?: RowOrder;
 }
 
-/** One verdict per row of demand, by the rank of the row. Only those asked for are worked out. */
+/** One verdict per row of demand, in the order asked for. Only those asked for are worked out. */
 export function verdictsOf(
   cycle: Cycle,
   preemptions: ReadonlyMap<number, Preemption>,
-  { cluster, limit = Number.POSITIVE_INFINITY }: VerdictQuestion = {},
+  { cluster, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
   const { supply, fleet } = cycle;
   supply.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
-  const rows = rankedRows(cycle, clusters);
-  return rows.slice(0, limit).map((row) => {
+  const rows = rowsOf(fleet, clusters, limit, order);
+  return firstOf(rows, limit, rowOrder(fleet, order)).first.map((row) => {
     const turn = turnOf(cycle, row);
     const missed = unmet.get(turn);
     if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);
@@ -72,19 +80,47 @@ export function verdictsOf(
   });
 }
 
-function rankedRows({ fleet: { demand } }: Cycle, clusters: Iterable<number>): number[] {
-  const rows: number[] = [];
+/**
+ * Rows that may be among the first so many: of each cluster as many, which are its best. Where others of their priority may
+ * come before some of them, these too.
+ */
+function* rowsOf(
+  fleet: Fleet,
+  clusters: Iterable<number>,
+  limit: number,
+  order: RowOrder,
+): Generator<number> {
+  const { demand } = fleet;
   for (const cluster of clusters) {
     const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) rows.push(row);
+    for (let i = offset; i < offset + length; i++) {
+      const row = demand.ranked[i]!;
+      if (i >= offset + limit) {
+        if (order === 'rank' || priorityOf(fleet, row) < priorityOf(fleet, demand.ranked[i - 1]!)) break;
+      }
+      yield row;
+    }
   }
-  const precedence = (row: number): number => demand.profiles.entryOf(demand.profile[row]!).precedence;
-  return rows.sort(
-    (a, b) =>
-      precedence(b) - precedence(a) ||
-      demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
-      compareKeys(demand.keyOf(a), demand.keyOf(b)),
-  );
+}
+
+function priorityOf({ demand }: Fleet, row: number): number {
+  return demand.profiles.entryOf(demand.profile[row]!).profile.priority;
+}
+
+function rowOrder(fleet: Fleet, order: RowOrder): (a: number, b: number) => number {
+  const { clusters, demand, keys } = fleet;
+  const cluster = (row: number): number => clusters.placeOf(demand.cluster[row]!);
+  const byRank = (a: number, b: number): number =>
+    demand.precedence[b]! - demand.precedence[a]! ||
+    demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+    cluster(a) - cluster(b) ||
+    keys.compare(demand.key[a]!, demand.key[b]!);
+  if (order === 'rank') return byRank;
+  return (a: number, b: number): number =>
+    priorityOf(fleet, b) - priorityOf(fleet, a) ||
+    demand.firstSeenMs[a]! - demand.firstSeenMs[b]! ||
+    cluster(a) - cluster(b) ||
+    byRank(a, b);
 }
 
 function verdictOf(

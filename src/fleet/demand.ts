@@ -164,6 +164,12 @@ export class DemandLedger {
     return this.#rowWith(this.#keys.find(key), offset, length);
   }
 
+  /** Whether a row has a key, by the number of the key. */
+  hasKey(key: number): boolean {
+    const { offset, length } = this.rowsOf(this.#keys.clusterOf(key));
+    return this.#rowWith(key, offset, length) !== undefined;
+  }
+
   /** The Need on record under a key, as it was reported. */
   needOf(key: NeedKey): Need | undefined {
     const row = this.rowOf(key);

@@ -12,6 +12,7 @@ describe('the classes of a pattern', () => {
         zone: fc.constantFrom('za', 'zb', null),
         price: fc.integer({ min: 1, max: 4 }),
         cpu: fc.constantFrom(2, 4),
+        examined: fc.nat({ max: 2 }),
         look: fc.boolean(),
       }),
       { maxLength: 60 },
@@ -25,12 +26,13 @@ describe('the classes of a pattern', () => {
         const kept = fleet.patterns.patternOf(
           fleet.patterns.hold(requirements, resources({ cpu: 3 }), 'cpu=3'),
         );
-        for (const { id, zone, price, cpu, look } of steps) {
+        for (const { id, zone, price, cpu, examined, look } of steps) {
           if (zone === null) fleet.machines.remove(id);
           else {
             const facts = { zone, pricePerHour: price, resources: resources({ cpu }) };
             fleet.machines.put(aMachine(id, MachineState.Idle, facts));
           }
+          kept.examine(examined);
           if (!look) continue;
           const { attributes, offered } = fleet.classes;
           const inZone = [...attributes.keys()].filter((c) => attributes[c]?.zone === 'za');

@@ -126,6 +126,8 @@ export class Pattern {
   #fitting: Uint32Array = NO_CLASSES;
   #matching: Uint32Array = NO_CLASSES;
   #seen = -1;
+  /** Classes up to here are worked out, but for some that were given out again since. */
+  #examined = 0;
   #flags: Uint8Array = sharedUint8(0);
 
   constructor(
@@ -168,17 +170,50 @@ export class Pattern {
     return this.#matching;
   }
 
+  /** Whether no more than a few classes are left to be worked out before it can be listed which ones fit. */
+  get isExamined(): boolean {
+    return this.#seen !== -1 || this.#examined >= this.#classes.size;
+  }
+
+  /** Works out so many classes, for whoever must not take long over it; returns how many that were. */
+  examine(most: number): number {
+    const from = this.#examined;
+    const end = Math.min(from + most, this.#classes.size);
+    const { attributes } = this.#classes;
+    for (let c = from; c < end; c++) if (attributes[c] !== undefined) this.#flagsOf(c);
+    this.#examined = end;
+    return end - from;
+  }
+
   #list(): void {
     const { changes } = this.#classes;
     if (this.#seen === changes.end) return;
     const changed = changes.since(this.#seen);
     this.#seen = changes.end;
-    if (changed === null) this.#matching = this.#fitting = NO_CLASSES;
-    const numbers = Uint32Array.from(changed === null ? this.#classes.attributes.keys() : new Set(changed));
-    numbers.sort();
+    if (changed === null) {
+      this.#listAll();
+      return;
+    }
+    const numbers = Uint32Array.from(new Set(changed)).sort();
     const isInUse = (c: number): boolean => this.#classes.attributes[c] !== undefined;
     this.#matching = relisted(this.#matching, numbers, (c) => isInUse(c) && this.matches(c));
     this.#fitting = relisted(this.#fitting, numbers, (c) => isInUse(c) && this.fits(c));
+  }
+
+  #listAll(): void {
+    const { attributes, size } = this.#classes;
+    const matching = new Uint32Array(size);
+    const fitting = new Uint32Array(size);
+    let matches = 0;
+    let fits = 0;
+    for (let c = 0; c < size; c++) {
+      if (attributes[c] === undefined) continue;
+      const flags = this.#flagsOf(c);
+      if ((flags & MATCHES) !== 0) matching[matches++] = c;
+      if ((flags & FITS) !== 0) fitting[fits++] = c;
+    }
+    this.#matching = matching.slice(0, matches);
+    this.#fitting = fitting.slice(0, fits);
   }
 
   /** Drops what is known of a class number that now means another class. */

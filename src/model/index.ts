@@ -26,6 +26,7 @@ export type {
 export { WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
+export { firstOf } from './first-of.ts';
 export { MinHeap } from './heap.ts';
 export { Interner } from './interner.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';

@@ -1,4 +1,4 @@
-// The fleet in numbers, for gauges: counted when somebody asks, in one pass over the columns.
+// The machines of a fleet by what gauges tell apart: counted when somebody asks, in one pass over the columns.
 
 import type { Fleet } from '../fleet/index.ts';
 import {
@@ -57,28 +57,4 @@ export function inventoryOf({ machines, classes }: Fleet): InventoryCount[] {
 
 function stampBuckets(dollars: Float64Array): Uint8Array {
   return Uint8Array.from(dollars, (amount) => bucketOfDollars(amount));
-}
-
-/**
- * By bucket: how many machines the demand comes to if each were just as large as the row's largest pod, which is the
- * smallest machine a row accepts. An upper bound, and comparable from day to day.
- */
-export function demandByBucket({ clusters, demand, dimensions }: Fleet): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const cluster of clusters.sorted()) {
-    const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++) {
-      const from = row * dimensions.stride;
-      let wanted = 0;
-      for (let d = from; d < from + dimensions.count; d++) {
-        const amount = demand.aggregate.data[d]!;
-        if (amount === 0) continue;
-        const unit = demand.minUnit.data[d]!;
-        wanted = Math.max(wanted, unit === 0 ? 1 : Math.ceil(amount / unit));
-      }
-      const bucket = BUCKET_LABELS[demand.profiles.entryOf(demand.profile[row]!).profile.interruptionBucket]!;
-      counts.set(bucket, (counts.get(bucket) ?? 0) + wanted);
-    }
-  }
-  return counts;
 }

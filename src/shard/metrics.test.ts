@@ -8,10 +8,11 @@ import { MemoryFreezes } from './brain/memory-store.ts';
 import { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 import { Shortfalls } from './brain/shortfalls.ts';
 import { anAction, anUnmetVerdict, someReclaims } from './brain/testkit.ts';
+import { DemandTally } from './demand-tally.ts';
 import { BrainMetrics, HandsMetrics } from './metrics.ts';
 
 function brainMetrics(fleet = new Fleet(), engine = new EngineMetrics()): BrainMetrics {
-  return new BrainMetrics(engine, fleet);
+  return new BrainMetrics(engine, fleet, new DemandTally(fleet));
 }
 
 /** Samples that are not 0, by what stands before the value. */

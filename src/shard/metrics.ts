@@ -7,14 +7,9 @@ import type { Fleet } from '../fleet/index.ts';
 import type { ActionKind } from '../model/index.ts';
 import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
+import type { DemandTally } from './demand-tally.ts';
 import { engineFamilies } from './engine-metrics.ts';
-import {
-  BUCKET_LABELS,
-  CAPACITY_TYPE_LABELS,
-  demandByBucket,
-  inventoryOf,
-  STATE_LABELS,
-} from './fleet-counts.ts';
+import { BUCKET_LABELS, CAPACITY_TYPE_LABELS, inventoryOf, STATE_LABELS } from './fleet-counts.ts';
 import { HandsCounters } from './hands/counters.ts';
 import { Registry } from './registry.ts';
 
@@ -93,6 +88,7 @@ function doubling(first: number, count: number): readonly number[] {
 export class BrainMetrics {
   readonly registry = new Registry();
   readonly #fleet: Fleet;
+  readonly #demandTally: DemandTally;
 
   readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
   readonly #cyclePhase = this.registry.histograms(
@@ -191,9 +187,10 @@ export class BrainMetrics {
   );
 
   /** What the engine has counted, and the fleet as it stands, are looked at when somebody asks. */
-  constructor(engine: EngineMetrics, fleet: Fleet) {
+  constructor(engine: EngineMetrics, fleet: Fleet, demandTally: DemandTally) {
     this.registry.collect(() => engineFamilies(engine));
     this.#fleet = fleet;
+    this.#demandTally = demandTally;
   }
 
   phase(phase: CyclePhase, ms: number): void {
@@ -238,9 +235,8 @@ export class BrainMetrics {
         .of({ state, capacity_type: capacityType, interruption_penalty_bucket: bucket })
         .set(count);
     }
-    const demand = demandByBucket(this.#fleet);
-    for (const bucket of BUCKET_LABELS) {
-      this.#demand.of({ interruption_penalty_bucket: bucket }).set(demand.get(bucket) ?? 0);
+    for (const [bucket, machines] of this.#demandTally.machines().entries()) {
+      this.#demand.of({ interruption_penalty_bucket: BUCKET_LABELS[bucket]! }).set(machines);
     }
     return this.registry.text();
   }

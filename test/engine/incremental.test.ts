@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Decision, decide, Engine } from '../../src/engine/index.ts';
+import { ClaimWatch, type Decision, decide, Engine } from '../../src/engine/index.ts';
 import { type Fleet, fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
@@ -29,6 +29,31 @@ function blend(from: DecisionInput, to: DecisionInput, moves: (name: string) => 
     return input.needs.filter(({ cluster }) => moves(cluster) === moved);
   };
   return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
+}
+
+/** Which names move, as dice have it: about a third. */
+function diceThrow(dice: Iterator<number>): (name: string) => boolean {
+  const moved = new Map<string, boolean>();
+  return (name) => {
+    if (!moved.has(name)) moved.set(name, dice.next().value < 3);
+    return moved.get(name)!;
+  };
+}
+
+/** Makes a fleet of what it is into what comes next, writing only what differs. */
+function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInput): void {
+  fleet.machines.batch(() => {
+    for (const { id } of before.machines) {
+      if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
+    }
+    for (const machine of input.machines) if (!before.machines.includes(machine)) fleet.machines.put(machine);
+  });
+  for (const cluster of new Set([...before.needs, ...input.needs].map((need) => need.cluster))) {
+    fleet.demand.replace(
+      cluster,
+      input.needs.filter((need) => need.cluster === cluster),
+    );
+  }
 }
 
 const OTHERS = ['c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));
@@ -58,26 +83,9 @@ describe('incremental cycles', () => {
         const fleet = fleetOf(input);
         const engine = new Engine(fleet);
         for (const next of [...inputs, ...inputs]) {
-          const moved = new Map<string, boolean>();
-          const moves = (name: string): boolean => {
-            if (!moved.has(name)) moved.set(name, (dice.next().value as number) < 3);
-            return moved.get(name)!;
-          };
           const before = input;
-          input = blend(before, next, moves);
-          fleet.machines.batch(() => {
-            for (const { id } of before.machines) {
-              if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
-            }
-            for (const machine of input.machines)
-              if (!before.machines.includes(machine)) fleet.machines.put(machine);
-          });
-          for (const cluster of new Set([...before.needs, ...input.needs].map((need) => need.cluster))) {
-            fleet.demand.replace(
-              cluster,
-              input.needs.filter((need) => need.cluster === cluster),
-            );
-          }
+          input = blend(before, next, diceThrow(dice));
+          turnInto(fleet, before, input);
           const decision = engine.decide(input.nowMs, input.options);
           const plan = decision.plan();
           expect(planText(plan)).toBe(planText(oracle(input)));
@@ -90,6 +98,36 @@ describe('incremental cycles', () => {
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
     );
+  });
+
+  it('given any changes between cycles, then the watch over claims sees what one sees that looks at all machines', {
+    timeout: 300_000,
+  }, () => {
+    const story = fc.tuple(
+      fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 3, maxLength: 5 }),
+      fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
+    );
+    let seen = 0;
+    fc.assert(
+      fc.property(story, ([inputs, dice]) => {
+        let input = inputs[0]!;
+        const fleet = fleetOf(input);
+        const engines = [new Engine(fleet), new Engine(fleet, { incremental: false })];
+        const watches = engines.map(() => new ClaimWatch());
+        for (const next of [...inputs, ...inputs]) {
+          const before = input;
+          input = blend(before, next, diceThrow(dice));
+          turnInto(fleet, before, input);
+          const changes = engines.map((engine, i) =>
+            engine.decide(input.nowMs, input.options).claimChanges(watches[i]!),
+          );
+          expect(changes[0]).toBe(changes[1]);
+          seen += changes[1]!;
+        }
+      }),
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+    );
+    expect(seen).toBeGreaterThan(0);
   });
 
   it('given machines that change while no class comes or goes, then the plan is that of a full solve', {

@@ -4,6 +4,7 @@
 import { explain } from '../../engine/index.ts';
 import {
   effectiveAllocatable,
+  firstOf,
   formatResources,
   isMachineState,
   MachineState,
@@ -74,10 +75,10 @@ export class Answers {
     const state = where.state === undefined ? null : stateOfLabel(where.state);
     if (state === undefined) return NOTHING;
     const hidden = where.withForgotten === true ? new Set<number>() : this.#forgotten();
-    const found = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
-    found.sort(machines.idOrder);
-    const items = found.slice(0, limit).flatMap((slot) => this.#machine(machines.idOf(slot)) ?? []);
-    return { items, total: found.length };
+    const slots = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
+    const { first, count } = firstOf(slots, limit, machines.idOrder);
+    const items = first.flatMap((slot) => this.#machine(machines.idOf(slot)) ?? []);
+    return { items, total: count };
   }
 
   #forgotten(): ReadonlySet<number> {
@@ -116,12 +117,10 @@ export class Answers {
   #needs(cluster: string | undefined, onlyUnmet: boolean, limit: number): Page<NeedView> {
     const decision = this.#cycles.decision?.decided;
     if (decision === undefined) return NOTHING;
-    const { clusters, demand } = this.#state.book.fleet;
     const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
-    const rows = cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
     const verdicts = onlyUnmet ? unmet.slice(0, limit) : decision.verdicts({ cluster, limit });
     const items = verdicts.map((verdict) => this.#need(this.#needOf(verdict.key)!, verdict));
-    return { items, total: onlyUnmet ? unmet.length : rows };
+    return { items, total: onlyUnmet ? unmet.length : this.#rowsOf(cluster) };
   }
 
   #needOf(key: NeedKey): Need | undefined {
@@ -246,10 +245,16 @@ export class Answers {
   #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
     const { book, shortfalls } = this.#state;
     const { last, decision } = this.#cycles;
+    const question = {
+      cluster: cluster === '' ? undefined : cluster,
+      limit: limit > 0 ? limit : Number.POSITIVE_INFINITY,
+      order: 'priority',
+    } as const;
     const inspected = {
       cycle: last?.number ?? 0,
       computedAtMs: last?.atMs ?? 0,
-      verdicts: decision?.decided.verdicts({ cluster: cluster === '' ? undefined : cluster }) ?? [],
+      totalNeeds: decision === null ? 0 : this.#rowsOf(question.cluster),
+      verdicts: decision?.decided.verdicts(question) ?? [],
       needOf: (key: NeedKey) => this.#needOf(key),
       unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
       offeredBy: (machine: string) => {
@@ -257,7 +262,13 @@ export class Answers {
         return record === null ? undefined : effectiveAllocatable(record);
       },
     };
-    return [...inspectNeeds(inspected, { clusterId: cluster, limit })];
+    return [...inspectNeeds(inspected)];
+  }
+
+  /** Rows on record, of a cluster or of all. */
+  #rowsOf(cluster: string | undefined): number {
+    const { clusters, demand } = this.#state.book.fleet;
+    return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
   }
 }
 

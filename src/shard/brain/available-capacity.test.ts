@@ -276,6 +276,20 @@ describe('when a cluster is told', () => {
     expect(later).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
+  it('after as many cycles as it takes to look at all machines once, where no two are alike', () => {
+    const machines = Array.from({ length: 50 }, (_, i) =>
+      aMachine(`m${i}`, Idle, { labels: new Map([['serial', String(i)]]) }),
+    );
+    const fleet = fleetOf(anInput(machines, [aNeed()]));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 20 });
+    const told = [0, 1, 2, 3].map((nowMs) => countsOf(capacity, nowMs, 'c1'));
+
+    expect(told).toEqual([[], [], [50], []]);
+
+    fleet.machines.remove('m7');
+    expect(countsOf(capacity, 6000, 'c1')).toEqual([49]);
+  });
+
   it('of profiles that were not yet looked at when the demand changed, if they are still there', () => {
     const rows = [1, 2, 3].map((priority) => aNeed({ priority }));
     const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));

@@ -15,7 +15,7 @@
 // decision its time.
 
 import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
-import { canonicalResources } from '../../model/index.ts';
+import { canonicalResources, type Requirement, type ResourceVector } from '../../model/index.ts';
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
 import { type Answer, CapacitySurvey, type Question } from './capacity-survey.ts';
@@ -117,10 +117,13 @@ export class AvailableCapacity {
     this.#ask(listener, number, nowMs, survey);
     const updates: AvailableCapacityUpdate[] = [];
     while (listener.pending.length > 0 && survey.visits < this.#maxVisits) {
-      const question = listener.pending.pop()!;
+      const question = listener.pending.at(-1)!;
       const { fingerprint } = question.profile.profile;
       const told = listener.told.get(fingerprint);
-      if (told !== undefined && this.#isRecent(told, nowMs)) continue;
+      const isRecent = told !== undefined && this.#isRecent(told, nowMs);
+      if (!isRecent && !survey.prepare(question, this.#maxVisits)) break;
+      listener.pending.pop();
+      if (isRecent) continue;
       const answer = survey.answer(number, question);
       if (told !== undefined && !this.#isNews(answer, told, nowMs)) continue;
       survey.visits += FRAME_VISITS;
@@ -203,14 +206,27 @@ function sameOffer(a: Answer, b: Answer): boolean {
   );
 }
 
+/** Frames say the same few requirements and sizes over and over; what is said twice in a message crosses threads once. */
+const wireRequirements = new WeakMap<readonly Requirement[], AvailableCapacityUpdate['requirements']>();
+const wireSizes = new WeakMap<ResourceVector, AvailableCapacityUpdate['resources']>();
+
 function toWire({ profile }: ProfileEntry, answer: Answer): AvailableCapacityUpdate {
   const { count, confidence, costPerHour, size } = answer;
   return {
     supersedesKey: `available:${profile.fingerprint}`,
-    requirements: requirementsToWire(profile.requirements),
-    resources: { resources: resourcesToWire(size) },
+    requirements: kept(wireRequirements, profile.requirements, requirementsToWire),
+    resources: kept(wireSizes, size, (vector) => ({ resources: resourcesToWire(vector) })),
     availableCount: count,
     confidence,
     costPerHour,
   };
+}
+
+function kept<K extends object, V>(values: WeakMap<K, V>, key: K, make: (key: K) => V): V {
+  let value = values.get(key);
+  if (value === undefined) {
+    value = make(key);
+    values.set(key, value);
+  }
+  return value;
 }

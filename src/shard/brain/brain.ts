@@ -4,10 +4,12 @@
 import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
 import { type Clock, Random } from '../../model/index.ts';
+import { DemandTally } from '../demand-tally.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { JournalLimits, JournalSink } from '../journal/format.ts';
 import { Recorder } from '../journal/recorder.ts';
 import { BrainMetrics } from '../metrics.ts';
+import { SupplyTally } from '../supply-tally.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
@@ -57,6 +59,8 @@ export interface BrainState {
   readonly engine: Engine;
   readonly metrics: BrainMetrics;
   readonly profiles: Profiles;
+  readonly demandTally: DemandTally;
+  readonly supplyTally: SupplyTally;
   readonly ended: EndedRows;
   readonly recorder: Recorder | null;
   /** By cluster: its session. */
@@ -199,7 +203,8 @@ function stateOf(
     clock: parts.monotonicMs,
     onDifference: (difference) => observers.differs(difference),
   });
-  const metrics = new BrainMetrics(engine.metrics, fleet);
+  const demandTally = new DemandTally(fleet);
+  const metrics = new BrainMetrics(engine.metrics, fleet, demandTally);
   const profiles = new Profiles(fleet);
   const observers = new Observers({ parts, book, metrics, profiles });
   const actuation = new Actuation({
@@ -262,7 +267,9 @@ function stateOf(
       engine,
       metrics,
       profiles,
+      demandTally,
     },
+    supplyTally: new SupplyTally(fleet),
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,

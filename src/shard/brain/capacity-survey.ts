@@ -39,6 +39,18 @@ export class CapacitySurvey {
     this.#holders = new Holders(this.#fleet.machines);
   }
 
+  /**
+   * Looks which classes fit, until so many visits are made in all; says false if that was not enough for an answer. Where
+   * no two machines are alike, the first look of a pattern at all of them takes longer than a decision.
+   */
+  prepare({ patterns }: Question, maxVisits: number): boolean {
+    for (const pattern of patterns) {
+      if (!pattern.isExamined) this.visits += pattern.examine(Math.max(0, maxVisits - this.visits));
+      if (!pattern.isExamined) return false;
+    }
+    return true;
+  }
+
   /** One answer for all rows of a profile: that of the row which is hardest to serve. */
   answer(cluster: number, { profile, patterns }: Question): Answer {
     let hardest: Answer | null = null;
@@ -92,10 +104,10 @@ export class CapacitySurvey {
     return { count: 0, confidence: Confidence.CONFIDENCE_NONE, costPerHour: 0, size: pattern.minUnit };
   }
 
-  // A pattern may have to look at all classes in order to know those that fit.
   #fitting(pattern: Pattern): Uint32Array {
-    this.visits += this.#fleet.classes.size;
-    return pattern.fittingClasses();
+    const fitting = pattern.fittingClasses();
+    this.visits += fitting.length;
+    return fitting;
   }
 }
 

@@ -22,29 +22,27 @@ export class EndedRows {
   /** Keys of rows that the cycle just decided did not have and that machines are on their way to. Told once. */
   take(): readonly NeedKey[] {
     if (this.#changed.size === 0) return [];
-    const { machines, keys } = this.#fleet;
-    const live = this.#liveKeys();
-    const ended: NeedKey[] = [];
-    for (const number of machines.targetedKeys()) {
-      if (live.has(number)) continue;
-      const key = keys.keyOf(number);
-      if (this.#changed.has(key.cluster)) ended.push(key);
+    const { clusters, demand, keys, machines } = this.#fleet;
+    // Few machines are on their way, and to rows that are there as a rule: asking of each is less than listing all rows.
+    const rowless: number[] = [];
+    for (const key of machines.targetedKeys()) {
+      if (this.#changed.has(clusters.nameOf(keys.clusterOf(key))) && !demand.hasKey(key)) rowless.push(key);
     }
+    const folds = this.#foldsOf(new Set(rowless.map((key) => keys.clusterOf(key))));
     this.#changed.clear();
-    return ended;
+    return rowless.filter((key) => !folds.has(key)).map((key) => keys.keyOf(key));
   }
 
-  /** Numbers of the keys of all rows, and of the folds they may be in, of clusters to look at. */
-  #liveKeys(): ReadonlySet<number> {
-    const { clusters, demand } = this.#fleet;
-    const live = new Set<number>();
-    for (const cluster of this.#changed) {
-      const { offset, length } = demand.rowsOf(clusters.find(cluster));
+  /** Keys of the folds that rows of some clusters may be in. */
+  #foldsOf(clusters: ReadonlySet<number>): ReadonlySet<number> {
+    const { demand } = this.#fleet;
+    const folds = new Set<number>();
+    for (const cluster of clusters) {
+      const { offset, length } = demand.rowsOf(cluster);
       for (let row = offset; row < offset + length; row++) {
-        live.add(demand.key[row]!);
-        if (demand.same[row] === 1) live.add(demand.foldKey[row]!);
+        if (demand.same[row] === 1) folds.add(demand.foldKey[row]!);
       }
     }
-    return live;
+    return folds;
   }
 }

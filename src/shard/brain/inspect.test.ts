@@ -1,13 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, same } from '../../../test/fleets.ts';
+import { aMachine, aNeed, anInput, fleets, same } from '../../../test/fleets.ts';
+import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import { decide } from '../../engine/index.ts';
 import { fleetOf } from '../../fleet/index.ts';
-import { keyOf, keyText, MachineState, type Need, type Verdict } from '../../model/index.ts';
+import { compareText, keyOf, keyText, MachineState, type Need, type Verdict } from '../../model/index.ts';
 import { InspectNeedsResponse, type NeedView } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { type InspectedCycle, inspectNeeds } from './inspect.ts';
 import { aMetVerdict, anUnmetVerdict } from './testkit.ts';
-
-const ALL = { clusterId: '', limit: 0 };
 
 function aCycle(
   rows: readonly (readonly [Need, Verdict])[],
@@ -17,6 +17,7 @@ function aCycle(
   return {
     cycle: 4,
     computedAtMs: 1000,
+    totalNeeds: rows.length,
     verdicts: rows.map(([, verdict]) => verdict),
     needOf: (key) => needs.get(keyText(key)),
     unmetCyclesOf: () => 0,
@@ -40,39 +41,65 @@ function viewsOf(frames: Iterable<InspectNeedsResponse>): NeedView[] {
 
 describe('inspecting Needs', () => {
   it('before the first cycle there is a header and nothing else', () => {
-    const frames = [...inspectNeeds(aCycle([], { cycle: 0, computedAtMs: 0 }), ALL)];
+    const frames = [...inspectNeeds(aCycle([], { cycle: 0, computedAtMs: 0 }))];
 
     expect(frames).toHaveLength(1);
     expect(headerOf(frames)).toEqual({ cycle: 0n, computedAtUnixNanos: 0n, totalNeeds: 0 });
   });
 
   it('the header counts what passes the filter; the limit shortens the rows', () => {
-    const rows = [met(aNeed({ cluster: 'a' })), met(aNeed({ cluster: 'a', priority: 2 })), met(aNeed())];
+    const scene = new BrainScene().list([]);
+    scene.demand('a', aNeed({ cluster: 'a' }), aNeed({ cluster: 'a', priority: 2 })).demand('c1', aNeed());
 
-    const frames = [...inspectNeeds(aCycle(rows), { clusterId: 'a', limit: 1 })];
+    const frames = scene.tick().brain.ask('inspect', { cluster: 'a', limit: 1 });
 
-    expect(headerOf(frames)).toEqual({ cycle: 4n, computedAtUnixNanos: 1_000_000_000n, totalNeeds: 2 });
+    expect(headerOf(frames)).toMatchObject({ totalNeeds: 2 });
     expect(viewsOf(frames).map(({ need }) => need?.priority)).toEqual([2]);
   });
 
   it('the highest priority comes first, then who was here first, then the cluster by name', () => {
-    const rows = [
-      met(aNeed({ cluster: 'b', firstSeenMs: 5, interruptionBucket: 9 })),
-      met(aNeed({ cluster: 'a', firstSeenMs: 5 })),
-      met(aNeed({ cluster: 'c', firstSeenMs: 4 })),
-      met(aNeed({ cluster: 'd', firstSeenMs: 9, priority: 1 })),
-    ];
+    const scene = new BrainScene().list([]);
+    scene.demand('b', aNeed({ cluster: 'b', firstSeenMs: 5, interruptionBucket: 9 }));
+    scene.demand('a', aNeed({ cluster: 'a', firstSeenMs: 5 }));
+    scene.demand('c', aNeed({ cluster: 'c', firstSeenMs: 4 }));
+    scene.demand('d', aNeed({ cluster: 'd', firstSeenMs: 9, priority: 1 }));
 
-    const views = viewsOf(inspectNeeds(aCycle(rows), ALL));
+    const views = viewsOf(scene.tick().brain.ask('inspect', { cluster: '', limit: 0 }));
 
     expect(views.map(({ clusterId }) => clusterId)).toEqual(['d', 'c', 'a', 'b']);
+  });
+
+  it('with a limit, the first of all Needs are the same', () => {
+    fc.assert(
+      fc.property(fleets(), fc.integer({ min: 1, max: 12 }), ({ needs }, limit) => {
+        const scene = new BrainScene().list([]);
+        for (const [cluster, rows] of Map.groupBy(needs, (need) => need.cluster))
+          scene.demand(cluster, ...rows);
+        scene.tick();
+        const all = scene.brain.ask('inspect', { cluster: '', limit: 0 });
+
+        const views = viewsOf(all);
+        const inOrder = views.toSorted(
+          (a, b) =>
+            b.need!.priority - a.need!.priority ||
+            Number(a.arrivalUnixNanos - b.arrivalUnixNanos) ||
+            compareText(a.clusterId, b.clusterId),
+        );
+        expect(views).toEqual(inOrder);
+        expect(views).toHaveLength(needs.length);
+        expect(scene.brain.ask('inspect', { cluster: '', limit })).toEqual(all.slice(0, limit + 1));
+        const listed = (most: number) => scene.brain.ask('needs', { onlyUnmet: false, limit: most });
+        expect(listed(limit)).toEqual({ items: listed(1000).items.slice(0, limit), total: needs.length });
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it('a met Need shows what it counts on and nothing of failure', () => {
     const need = aNeed({ firstSeenMs: 2 });
     const verdict = aMetVerdict(need, { claimed: ['a', 'b', 'c'], bootstraps: ['a'], provisions: ['b'] });
 
-    const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]]), ALL));
+    const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]])));
 
     expect(view).toMatchObject({
       clusterId: 'c1',
@@ -105,7 +132,7 @@ describe('inspecting Needs', () => {
       offeredBy: (machine) => offers.get(machine),
     });
 
-    const [view] = viewsOf(inspectNeeds(cycle, ALL));
+    const [view] = viewsOf(inspectNeeds(cycle));
 
     expect(view).toMatchObject({
       satisfied: false,
@@ -124,7 +151,7 @@ describe('inspecting Needs', () => {
       unmet: { reason: 'priority-starved', matching, blocker: null, extraSupply: null },
     });
 
-    const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]]), ALL));
+    const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]])));
 
     expect(view?.matchingSupply).toEqual({ ...matching, capped: false });
   });
@@ -132,7 +159,7 @@ describe('inspecting Needs', () => {
   it('a Need withdrawn since the cycle is left out', () => {
     const cycle = aCycle([met(aNeed())], { needOf: () => undefined });
 
-    expect(headerOf([...inspectNeeds(cycle, ALL)])?.totalNeeds).toBe(0);
+    expect(viewsOf(inspectNeeds(cycle))).toEqual([]);
   });
 
   it('a gang of a real decision shows its domains, and every frame survives the wire', () => {
@@ -143,7 +170,7 @@ describe('inspecting Needs', () => {
     const { verdicts } = decide(fleet, 1, anInput([], []).options);
     const cycle = aCycle([], { verdicts, needOf: (key) => fleet.demand.needOf(key) });
 
-    const frames = [...inspectNeeds(cycle, ALL)];
+    const frames = [...inspectNeeds(cycle)];
 
     expect(viewsOf(frames)).toMatchObject([
       {

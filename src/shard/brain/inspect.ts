@@ -2,7 +2,6 @@
 // since. All verdicts of the cycle are made and sorted before the first row is; each row is then made as it is taken.
 
 import {
-  compareText,
   MAX_UNITS,
   type Need,
   type NeedKey,
@@ -13,7 +12,6 @@ import {
 } from '../../model/index.ts';
 import type { Resources } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import type {
-  InspectNeedsRequest,
   InspectNeedsResponse,
   MatchingSupply,
   NeedView,
@@ -26,6 +24,9 @@ export interface InspectedCycle {
   /** From 1; 0: none has finished yet. */
   readonly cycle: number;
   readonly computedAtMs: number;
+  /** Needs there are, of which the verdicts may be on the first only. */
+  readonly totalNeeds: number;
+  /** Highest priority first, then who was here first, then by cluster. */
   readonly verdicts: readonly Verdict[];
   readonly needOf: (key: NeedKey) => Need | undefined;
   /** For how many cycles in a row a Need has been unmet. */
@@ -37,45 +38,20 @@ export interface InspectedCycle {
 /** The contract counts matching machines up to here. */
 const MATCHING_LIMIT = 256;
 
-/** A Need and its verdict. */
-interface Row {
-  readonly need: Need;
-  readonly verdict: Verdict;
-}
-
-/** The header, then the Needs: highest priority first, then who was here first, then by cluster. */
-export function* inspectNeeds(
-  inspected: InspectedCycle,
-  { clusterId, limit }: InspectNeedsRequest,
-): Generator<InspectNeedsResponse> {
-  const rows = rowsOf(inspected, clusterId);
-  const header = {
-    cycle: BigInt(inspected.cycle),
-    computedAtUnixNanos: unixNanos(inspected.computedAtMs),
-    totalNeeds: rows.length,
-  };
+/** The header, then the Needs as the verdicts stand. */
+export function* inspectNeeds(inspected: InspectedCycle): Generator<InspectNeedsResponse> {
+  const { cycle, computedAtMs, totalNeeds, verdicts, needOf } = inspected;
+  const header = { cycle: BigInt(cycle), computedAtUnixNanos: unixNanos(computedAtMs), totalNeeds };
   yield { frame: { $case: 'header', value: header } };
-  const end = limit > 0 ? Math.min(limit, rows.length) : rows.length;
-  for (let i = 0; i < end; i++) yield { frame: { $case: 'need', value: viewOf(rows[i]!, inspected) } };
-}
-
-function rowsOf({ verdicts, needOf }: InspectedCycle, cluster: string): Row[] {
-  const rows: Row[] = [];
   for (const verdict of verdicts) {
-    if (cluster !== '' && verdict.key.cluster !== cluster) continue;
     const need = needOf(verdict.key);
     // Withdrawn since the cycle.
-    if (need !== undefined) rows.push({ need, verdict });
+    if (need === undefined) continue;
+    yield { frame: { $case: 'need', value: viewOf(need, verdict, inspected) } };
   }
-  return rows.sort(
-    (a, b) =>
-      b.verdict.priority - a.verdict.priority ||
-      a.need.firstSeenMs - b.need.firstSeenMs ||
-      compareText(a.need.cluster, b.need.cluster),
-  );
 }
 
-function viewOf({ need, verdict }: Row, { unmetCyclesOf, offeredBy }: InspectedCycle): NeedView {
+function viewOf(need: Need, verdict: Verdict, { unmetCyclesOf, offeredBy }: InspectedCycle): NeedView {
   const { unmet, preempts } = verdict;
   return {
     need: needToWire(need),

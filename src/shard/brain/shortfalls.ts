@@ -4,6 +4,7 @@
 
 import {
   compareKeys,
+  firstOf,
   type NeedKey,
   NO_RESOURCES,
   type Profile,
@@ -127,7 +128,7 @@ export class Shortfalls {
 
   /** The worst: highest priority first, then oldest, then by key. */
   top(limit = 100): readonly Shortfall[] {
-    return [...this.all()].sort(compareShortfalls).slice(0, limit);
+    return firstOf(this.all(), limit, compareShortfalls).first;
   }
 }
 

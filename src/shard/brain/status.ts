@@ -8,11 +8,11 @@ import type { BrainState } from './brain.ts';
 const STATES: readonly MachineState[] = Object.values(MachineState);
 
 export function statusOf(state: BrainState, cycle: CycleView | null): StatusView {
-  const { parts, book, sessions, shortfalls, freezes } = state;
+  const { parts, book, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
   const { shard, epoch, rails } = parts.options;
   const { fleet } = book;
   const { total, escalated } = shortfalls.gauges;
-  const { byState, costPerHour, offered } = tallyOf(fleet);
+  const { byState, costPerHour, offered } = supplyTally.total();
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
@@ -21,7 +21,7 @@ export function statusOf(state: BrainState, cycle: CycleView | null): StatusView
     needs: fleet.demand.count,
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
-    supply: supplyOf(fleet, offered),
+    supply: supplyOf(fleet, demandTally.wanted(), offered),
     providers: parts.options.providers.map((name) => providerOf(state, name)),
   };
 }
@@ -36,47 +36,6 @@ function providerOf({ desk, book, reconcile }: BrainState, name: string): Provid
     ...reconcile.readingsOf(name),
     heldLosses: reconcile.heldLosses(name),
   };
-}
-
-interface Tally {
-  readonly byState: Float64Array;
-  costPerHour: number;
-  /** By dimension: what Configured machines offer. */
-  readonly offered: Float64Array;
-}
-
-/** Counts by class, or machine by machine where those are fewer: each may have a price of its own. */
-function tallyOf({ machines, classes, dimensions }: Fleet): Tally {
-  const tally = {
-    byState: new Float64Array(STATES.length + 1),
-    costPerHour: 0,
-    offered: new Float64Array(dimensions.count),
-  };
-  const add = (c: number, state: MachineState, count: number): void => {
-    tally.byState[state]! += count;
-    // Failed ones may still have their host; only a Speculative machine surely costs nothing.
-    if (state !== MachineState.Speculative) tally.costPerHour += count * classes.price[c]!;
-    if (state === MachineState.Configured)
-      addTimes(tally.offered, classes.allocatable.data, c * dimensions.stride, count);
-  };
-  if (classes.size * STATES.length > machines.size) {
-    for (let slot = 0; slot < machines.size; slot++) {
-      // Slots that are not in use have state 0.
-      if (machines.state[slot] !== 0) add(machines.classOf[slot]!, machines.stateOf(slot), 1);
-    }
-    return tally;
-  }
-  for (let c = 0; c < classes.size; c++) {
-    for (const state of STATES) {
-      const count = machines.countOf(c, state);
-      if (count > 0) add(c, state, count);
-    }
-  }
-  return tally;
-}
-
-function addTimes(sums: Float64Array, vectors: ArrayLike<number>, from: number, times: number): void {
-  for (let d = 0; d < sums.length; d++) sums[d]! += vectors[from + d]! * times;
 }
 
 function labelled(byState: Float64Array): Counts {
@@ -98,13 +57,7 @@ function clusterCount({ clusters, demand, machines }: Fleet): number {
 }
 
 /** By resource: what all rows want, and what is offered. */
-function supplyOf({ clusters, demand, dimensions }: Fleet, offered: Float64Array): StatusView['supply'] {
-  const wanted = new Float64Array(dimensions.count);
-  for (const cluster of clusters.sorted()) {
-    const { offset, length } = demand.rowsOf(cluster);
-    for (let row = offset; row < offset + length; row++)
-      addTimes(wanted, demand.aggregate.data, row * dimensions.stride, 1);
-  }
+function supplyOf({ dimensions }: Fleet, wanted: Float64Array, offered: Float64Array): StatusView['supply'] {
   const supply: Record<string, { wanted: number; configured: number }> = {};
   for (const [d, units] of wanted.entries()) {
     const name = dimensions.nameOf(d);

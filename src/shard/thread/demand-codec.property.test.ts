@@ -122,6 +122,33 @@ describe('demand between threads', () => {
     expect(again.received).toBe(received);
   });
 
+  it('given rows of any clusters with equal amounts, then they share them', () => {
+    const course = new Course();
+    const amounts = [
+      ['cpu', 500],
+      ['memory', 2 ** 34],
+    ] as const;
+    const report = (cluster: string): Need => {
+      const need = needOf(cluster, { profile: 1, group: '', amounts, isKept: false }, 1);
+      return course.report(cluster, [need]).received[0]!;
+    };
+    const [one, other] = [report('c1'), report('c2')];
+
+    expect(other.aggregate).toBe(one.aggregate);
+    expect(other.minUnit).toBe(one.minUnit);
+  });
+
+  it('given equal amounts in another order, then the order stays', () => {
+    const course = new Course();
+    const orderOf = (...amounts: readonly (readonly [string, number])[]): string[] => {
+      const need = needOf('c1', { profile: 1, group: '', amounts, isKept: false }, 1);
+      return [...course.report('c1', [need]).received[0]!.aggregate.keys()];
+    };
+
+    expect(orderOf(['cpu', 7], ['memory', 7])).toEqual(['cpu', 'memory']);
+    expect(orderOf(['memory', 7], ['cpu', 7])).toEqual(['memory', 'cpu']);
+  });
+
   it('given a roll-up that was lost on the way, then the next is refused', () => {
     const sender = new DemandSender();
     const need = needOf('c1', { profile: 1, group: '', amounts: [], isKept: false }, 1);

@@ -4,6 +4,7 @@
 // kept is exactly what is in force: the last rows of each cluster, and the profiles that they have.
 
 import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
+import { VectorPool } from './vector-pool.ts';
 
 /** A roll-up as it differs from the one before it, of the same cluster. */
 export interface DemandDelta {
@@ -98,6 +99,7 @@ export class DemandSender {
 export class DemandReceiver {
   readonly #rows = new Map<string, readonly Need[]>();
   readonly #profiles = new Map<number, Profile>();
+  readonly #vectors = new VectorPool();
 
   /** The roll-up that was packed: rows that were in the one before are the same objects as there. */
   unpack({ cluster, before, order, fresh, profiles, dropped }: DemandDelta): readonly Need[] {
@@ -125,9 +127,9 @@ export class DemandReceiver {
   #unpackRows(cluster: string, { groups, names, numbers }: PackedRows): Need[] {
     let at = 0;
     const vector = (): ResourceVector => {
-      const amounts = new Map<string, number>();
-      for (let left = numbers[at++]!; left > 0; left--) amounts.set(names[numbers[at++]!]!, numbers[at++]!);
-      return amounts;
+      const from = at + 1;
+      at = from + 2 * numbers[at]!;
+      return this.#vectors.of({ names, numbers, from, to: at });
     };
     return groups.map((group) => {
       const profile = this.#profiles.get(numbers[at++]!)!;

@@ -1,0 +1,76 @@
+// What all rows want together. Each cluster's sums are kept for as long as its rows are; they are added up anew for
+// whoever asks, so that nothing drifts: sums of bytes may be beyond what a double counts exactly.
+
+import type { ClusterRows, Fleet } from '../fleet/index.ts';
+import { BUCKET_PINNED } from '../model/index.ts';
+
+const BUCKETS = BUCKET_PINNED + 1;
+
+/** What the rows of one cluster want. */
+interface ClusterSums {
+  /** Another object when they have changed. */
+  readonly rows: ClusterRows;
+  /** By dimension. */
+  readonly wanted: Float64Array;
+  readonly machines: Float64Array;
+}
+
+export class DemandTally {
+  readonly #fleet: Fleet;
+  /** By cluster. */
+  readonly #sums: (ClusterSums | undefined)[] = [];
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** By dimension: what all rows want. */
+  wanted(): Float64Array {
+    return this.#total(this.#fleet.dimensions.count, ({ wanted }) => wanted);
+  }
+
+  /**
+   * By interruption bucket: how many machines the demand comes to if each were just as large as the row's largest pod,
+   * which is the smallest machine a row accepts. An upper bound, and comparable from day to day.
+   */
+  machines(): Float64Array {
+    return this.#total(BUCKETS, ({ machines }) => machines);
+  }
+
+  #total(length: number, partOf: (sums: ClusterSums) => Float64Array): Float64Array {
+    const total = new Float64Array(length);
+    for (const cluster of this.#fleet.clusters.sorted()) {
+      const part = partOf(this.#sumsOf(cluster));
+      for (let i = 0; i < part.length; i++) total[i]! += part[i]!;
+    }
+    return total;
+  }
+
+  #sumsOf(cluster: number): ClusterSums {
+    const rows = this.#fleet.demand.rowsOf(cluster);
+    let sums = this.#sums[cluster];
+    if (sums?.rows !== rows) {
+      sums = sumsOf(this.#fleet, rows);
+      this.#sums[cluster] = sums;
+    }
+    return sums;
+  }
+}
+
+function sumsOf({ demand, dimensions }: Fleet, rows: ClusterRows): ClusterSums {
+  const wanted = new Float64Array(dimensions.count);
+  const machines = new Float64Array(BUCKETS);
+  for (let row = rows.offset; row < rows.offset + rows.length; row++) {
+    const from = row * dimensions.stride;
+    let most = 0;
+    for (let d = 0; d < wanted.length; d++) {
+      const amount = demand.aggregate.data[from + d]!;
+      if (amount === 0) continue;
+      const unit = demand.minUnit.data[from + d]!;
+      wanted[d]! += amount;
+      most = Math.max(most, unit === 0 ? 1 : Math.ceil(amount / unit));
+    }
+    machines[demand.profiles.entryOf(demand.profile[row]!).profile.interruptionBucket]! += most;
+  }
+  return { rows, wanted, machines };
+}
