@@ -28,12 +28,13 @@ export interface WorkerOptions {
   readonly onExit: (error: Error) => void;
 }
 
+/** `file` is a path in full. */
 export function startWorker<Told extends { readonly kind: string }, Order extends object>(
   file: string,
   setup: object,
   { niceness, heapMiB, onExit }: WorkerOptions,
 ): Worker<Told, Order> {
-  const child: ChildProcess = fork(`${import.meta.dirname}/${file}`, [JSON.stringify(setup)], {
+  const child: ChildProcess = fork(file, [JSON.stringify(setup)], {
     execArgv: [`--max-old-space-size=${heapMiB}`],
     serialization: 'advanced',
   });

@@ -49,11 +49,12 @@ export class ShardProcess {
   readonly pid: number;
   readonly startedMs: number;
   readonly sessions: string;
+  /** With its scheme. */
+  readonly api: string;
   readonly listeningMs: number;
   readonly cycles: Cycle[] = [];
   /** As of the last cycle. */
   status: CycleNews['status'] | null = null;
-  readonly #api: string;
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #aborting = new AbortController();
@@ -68,7 +69,7 @@ export class ShardProcess {
     this.startedMs = startedMs;
     this.listeningMs = nowMs() - startedMs;
     this.sessions = sessions;
-    this.#api = api;
+    this.api = api;
   }
 
   static async start({ providers, niceness, ...setup }: ShardSetup): Promise<ShardProcess> {
@@ -96,7 +97,7 @@ export class ShardProcess {
   }
 
   async metrics(): Promise<string> {
-    return await (await fetch(`${this.#api}/metrics`)).text();
+    return await (await fetch(`${this.api}/metrics`)).text();
   }
 
   /** Ends it as an operator would, and waits. */
@@ -112,7 +113,7 @@ export class ShardProcess {
   async #follow(): Promise<void> {
     while (!this.#isStopping) {
       try {
-        const { body } = await fetch(`${this.#api}/v1/events`, { signal: this.#aborting.signal });
+        const { body } = await fetch(`${this.api}/v1/events`, { signal: this.#aborting.signal });
         let text = '';
         for await (const part of body!.pipeThrough(new TextDecoderStream())) {
           text += part;
