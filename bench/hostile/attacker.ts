@@ -94,9 +94,9 @@ if (import.meta.main) {
   const { settings, attack } = JSON.parse(process.argv[2]!) as AttackerSetup;
   const attacking = new Attacking(ATTACKS[attack]!, settings);
   const tell = (told: AttackerTold): void => void process.send!(told);
-  process.on('message', async (order: AttackerOrder) => {
+  process.on('message', (order: AttackerOrder) => {
     if (order.kind === 'begin') attacking.begin(order.target);
-    else tell(await attacking.end());
+    else void attacking.end().then(tell);
   });
   process.on('disconnect', () => process.exit());
   tell({ kind: 'ready' });

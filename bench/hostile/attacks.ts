@@ -54,7 +54,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     once: spoiledFrames,
   },
   'too-many-rows': { about: 'roll-ups of 10,001 rows', perMinute: 60, once: rollUps(10_001) },
-  'most-rows': { about: 'roll-ups of 10,000 rows, all of them new', perMinute: 12, once: rollUps(10_000) },
+  'most-rows': { about: 'roll-ups of 10,000 rows, all of them new', perMinute: 60, once: rollUps(10_000) },
   'huge-frames': { about: 'frames of 16.5 and 20 MiB', perMinute: 60, once: hugeFrames },
   'foreign-cluster': { about: 'the id of a neighbour inside', perMinute: 1_000, once: foreignCluster },
   reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },

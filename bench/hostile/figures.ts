@@ -68,10 +68,16 @@ export function figuresOf({ attack, looks, ended, report }: Seen): AttackFigures
     outcomes: Object.fromEntries(ended.outcomes),
     counted: counted(before.metrics, after.metrics),
     sessionsLost: Object.fromEntries(report.lost),
-    unacknowledged: Math.max(0, report.sent - report.acks.length),
+    unacknowledged: unacknowledged(report, first.atMs, after.atMs),
     ...phases,
     ratio: rounded(phases.during.ackMs.p99 / phases.before.ackMs.p99),
   };
+}
+
+/** Acks of the last ones have had time to come when the report is made. */
+function unacknowledged({ sentMs, acks }: NeighboursReport, fromMs: number, toMs: number): number {
+  const isIn = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
+  return sentMs.filter(isIn).length - acks.filter((ack) => isIn(ack.sentMs)).length;
 }
 
 function phaseOf(from: Look, to: Look, { acks }: NeighboursReport): Phase {

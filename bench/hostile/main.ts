@@ -1,7 +1,7 @@
 // The hostile benchmark: what the neighbours of an attacker feel, with everybody in a process of their own.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, setPriority, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Authority, wrongFiles } from '../../test/hostile/authority.ts';
@@ -15,6 +15,8 @@ import { neighbourName, type Papers, type Settings } from './settings.ts';
 
 const NAME_WIDTH = Math.max(...Object.keys(ATTACKS).map(({ length }) => length));
 
+const MEMORY = '/dev/shm';
+
 const HELP = `bench hostile: what neighbours feel of attacks on their shard
 
   --attack NAME    only this one; may be repeated (default: all, one after the other)
@@ -22,10 +24,12 @@ const HELP = `bench hostile: what neighbours feel of attacks on their shard
   --neighbours N   small clusters that report all the while (default 20)
   --every T        between two roll-ups of a neighbour (default 50ms)
   --machines N     of the provider (default 2000)
-  --settle T       after the first acks, before anything is measured (default 5s)
+  --settle T       after the first acks, before anything is measured (default 10s)
   --times N        makes attacks so many times as fast (default 1)
   --seed N         (default 1)
   --nice=N         niceness of everybody but the attacker, which is 10 nicer (default 0)
+  --data-root DIR  where shards keep their data; in memory, others' disk writes are not in the figures
+                   (default ${MEMORY} where there is one)
   --cpu-prof DIR   writes a profile of each thread of each shard
   --json           one JSON document on standard output
 
@@ -51,10 +55,11 @@ const { values } = parseArgs({
     neighbours: { type: 'string', default: '20' },
     every: { type: 'string', default: '50ms' },
     machines: { type: 'string', default: '2000' },
-    settle: { type: 'string', default: '5s' },
+    settle: { type: 'string', default: '10s' },
     times: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     nice: { type: 'string', default: '0' },
+    'data-root': { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
     'cpu-prof': { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -98,6 +103,8 @@ function papersIn(folder: string): Papers {
 
 async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  // This process is the idle one.
+  setPriority(settings.niceness);
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-hostile-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
   const papers = papersIn(folder);
@@ -109,6 +116,7 @@ async function run(): Promise<void> {
     const found = await measure(attack, settings, {
       papers: ATTACKS[attack]!.hasTls ? papers : null,
       nodeFlags: profiler === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profiler, attack)}`],
+      dataRoot: values['data-root'],
       logFile: join(folder, `${attack}.log`),
       progress,
     });

@@ -17,6 +17,7 @@ export interface RunOptions {
   /** Null without TLS. */
   readonly papers: Papers | null;
   readonly nodeFlags: readonly string[];
+  readonly dataRoot: string;
   readonly logFile: string;
   readonly progress: Progress;
 }
@@ -47,7 +48,7 @@ export async function measure(
   try {
     return await Promise.race([runOn(stage, broken.reject), broken.promise]);
   } finally {
-    for (const worker of [stage.provider, stage.neighbours, stage.attacker]) worker.stop();
+    stopAll(stage);
   }
 }
 
@@ -86,10 +87,10 @@ function startStage(
 
 async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<AttackFigures> {
   const { settings, attack, options, neighbours } = stage;
-  const { papers, nodeFlags, logFile, progress } = options;
+  const { papers, nodeFlags, dataRoot, logFile, progress } = options;
   const provider = await stage.ready;
   const shard = await ShardProcess.start({
-    ...{ providers: [provider], niceness: settings.niceness, nodeFlags, logFile, onExit },
+    ...{ providers: [provider], niceness: settings.niceness, nodeFlags, dataRoot, logFile, onExit },
     flags: papers === null ? [] : tlsFlags(papers),
   });
   try {
@@ -99,8 +100,14 @@ async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<Atta
     await saying(progress, pause(settings.settleMs), () => `${attack}: settles`);
     return await watch(stage, shard, provider);
   } finally {
+    // Before the shard, or neighbours would dial it again.
+    stopAll(stage);
     await shard.stop();
   }
+}
+
+function stopAll({ provider, neighbours, attacker }: Stage): void {
+  for (const worker of [provider, neighbours, attacker]) worker.stop();
 }
 
 /** The API stays plain: certificates are an attack on sessions here. */

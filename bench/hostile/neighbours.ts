@@ -17,8 +17,8 @@ export interface NeighboursSetup {
 export interface NeighboursReport {
   readonly kind: 'report';
   readonly acks: readonly Ack[];
-  /** Roll-ups sent. */
-  readonly sent: number;
+  /** When roll-ups were sent. */
+  readonly sentMs: readonly number[];
   /** Why sessions were lost, each with how often. */
   readonly lost: ReadonlyMap<string, number>;
   readonly lagMs: Quantiles;
@@ -41,7 +41,7 @@ class Neighbours {
   readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   readonly #acked = new Set<number>();
   #acks: Ack[] = [];
-  #sent = 0;
+  #sentMs: number[] = [];
   #lost = new Map<string, number>();
   #lastPriority = 0;
 
@@ -70,8 +70,7 @@ class Neighbours {
     operator.dial();
     const report = (): void => {
       operator.change([[0, this.#row()]]);
-      operator.rollUp();
-      this.#sent++;
+      this.#sentMs.push(operator.rollUp());
     };
     // Evenly over the interval, so that they do not wait for each other.
     const offsetMs = (settings.everyMs * index) / settings.neighbours;
@@ -93,10 +92,10 @@ class Neighbours {
 
   #report(): void {
     const lagMs = lagOf(this.#lag);
-    this.#tell({ kind: 'report', acks: this.#acks, sent: this.#sent, lost: this.#lost, lagMs });
+    this.#tell({ kind: 'report', acks: this.#acks, sentMs: this.#sentMs, lost: this.#lost, lagMs });
     this.#lag.reset();
     this.#acks = [];
-    this.#sent = 0;
+    this.#sentMs = [];
     this.#lost = new Map();
   }
 }

@@ -20,7 +20,7 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
       'shard',
       'idle',
       'shard',
-      'attacker',
+      'hostile',
     ]),
     ...attacks.map(rowOf),
     '',

@@ -35,7 +35,8 @@ export function startWorker<Told extends { readonly kind: string }, Order extend
   { niceness, heapMiB, onExit }: WorkerOptions,
 ): Worker<Told, Order> {
   const child: ChildProcess = fork(file, [JSON.stringify(setup)], {
-    execArgv: [`--max-old-space-size=${heapMiB}`],
+    // Loopback has no name that a certificate could be asked for, which Node would remark on.
+    execArgv: [`--max-old-space-size=${heapMiB}`, '--disable-warning=DEP0123'],
     serialization: 'advanced',
   });
   let isStopping = false;

@@ -14,6 +14,8 @@ export interface ShardSetup {
   readonly nodeFlags: readonly string[];
   /** Flags for the shard. */
   readonly flags: readonly string[];
+  /** Where the folder of its data is made; that of temporary files without. */
+  readonly dataRoot?: string;
   /** Its log goes here. */
   readonly logFile: string;
   readonly onExit: (error: Error) => void;
@@ -73,8 +75,8 @@ export class ShardProcess {
   }
 
   static async start({ providers, niceness, ...setup }: ShardSetup): Promise<ShardProcess> {
-    const { nodeFlags, flags, logFile, onExit } = setup;
-    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-shard-'));
+    const { nodeFlags, flags, dataRoot = tmpdir(), logFile, onExit } = setup;
+    const folder = mkdtempSync(join(dataRoot, 'bigfleet-bench-shard-'));
     const named = providers.flatMap((address, i) => ['--provider', `cloud-${i}=${address}`]);
     const own = ['--listen', '127.0.0.1:0', '--api', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
     const startedMs = nowMs();
