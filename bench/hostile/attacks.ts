@@ -60,7 +60,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },
   'one-in-a-loop': { about: 'one cluster that connects in a loop', perMinute: 6_000, once: loop },
   'mute-operators': { about: 'operators that write and never read', perMinute: 60, once: muteOperators },
-  'mute-readers': { about: 'readers of Needs and news that never read', perMinute: 600, once: muteReaders },
+  'mute-readers': { about: 'readers of Needs and news that never read', perMinute: 1_800, once: muteReaders },
   'slow-requests': { about: 'requests whose header never ends', perMinute: 1_000, once: slowRequests },
   'fuzz-sessions': {
     about: 'fuzzed bytes on the port of sessions',

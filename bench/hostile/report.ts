@@ -9,22 +9,14 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
   return [
     `${neighbours} neighbours report every ${everyMs} ms, ${seconds} s before, during and after; about ${perPhase} acks each`,
     times === 1 ? '' : `attacks are ${times} times as fast as they say\n`,
-    row('', ['ack p50', '', 'ack p99', '', '', '', 'lag p99', '', 'CPU %', '']),
+    row('', ['ack p50', '', 'ack p99', '', '', '', 'lag', '', 'idle', 'CPU %', '']),
     row('attack', [
-      'before',
-      'during',
-      'before',
-      'during',
-      'after',
-      'ratio',
-      'shard',
-      'idle',
-      'shard',
-      'hostile',
+      ...['before', 'during', 'before', 'during', 'after', 'ratio'],
+      ...['p99', 'max', 'p99', 'shard', 'enemy'],
     ]),
     ...attacks.map(rowOf),
     '',
-    'Milliseconds; lags and CPU are of the time of the attack, an idle process shows what the machine adds.',
+    "Milliseconds, during the attack: lag of the shard's thread of sessions, and of an idle process.",
     '',
     ...attacks.flatMap(toldOf),
   ].join('\n');
@@ -39,6 +31,7 @@ function rowOf({ attack, before, during, after, ratio }: AttackFigures): string 
     short(after.ackMs.p99),
     ratio.toFixed(2),
     short(during.lagMs.p99),
+    short(during.lagMs.max),
     short(during.idleLagMs.p99),
     cpuOf(during, 'shard'),
     cpuOf(during, 'attacker'),
@@ -49,8 +42,8 @@ function cpuOf({ processes }: Phase, name: string): number {
   return processes.find((each) => each.name === name)?.cpuPercent ?? 0;
 }
 
-const NAME_WIDTH = 16;
-const COLUMN_WIDTH = 8;
+const NAME_WIDTH = 17;
+const COLUMN_WIDTH = 7;
 const WIDTH = 100;
 
 function row(name: string, columns: readonly (string | number)[]): string {
