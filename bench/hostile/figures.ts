@@ -38,6 +38,8 @@ export interface AttackFigures {
   readonly sessionsLost: Readonly<Record<string, number>>;
   /** Roll-ups of neighbours that no ack came for, over all phases. */
   readonly unacknowledged: number;
+  /** Of the neighbours' own process, over all phases: what it was late by is in its figures, and not the shard's. */
+  readonly neighbourLagMs: Quantiles;
   readonly before: Phase;
   readonly during: Phase;
   readonly after: Phase;
@@ -69,6 +71,7 @@ export function figuresOf({ attack, looks, ended, report }: Seen): AttackFigures
     counted: counted(before.metrics, after.metrics),
     sessionsLost: Object.fromEntries(report.lost),
     unacknowledged: unacknowledged(report, first.atMs, after.atMs),
+    neighbourLagMs: report.lagMs,
     ...phases,
     ratio: rounded(phases.during.ackMs.p99 / phases.before.ackMs.p99),
   };
