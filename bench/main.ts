@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 const BENCHMARKS: Readonly<Record<string, { readonly file: string; readonly about: string }>> = {
   rollup: { file: 'wire/rollup.ts', about: 'what it costs to read a roll-up' },
   engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
+  hostile: { file: 'hostile/main.ts', about: 'what neighbours feel of attacks on their shard' },
   ladder: { file: 'ladder/main.ts', about: 'the scale ladder, from dev-50 to uber-500k' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {
@@ -26,6 +27,7 @@ examples:
   npm run --silent bench -- engine --case uber-5k-full --cycles 100
   npm run --silent bench -- engine --json > engine.json
   npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json
+  npm run --silent bench -- hostile --attack reconnects
   npm run --silent bench -- provider --records 50000
   npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2
   npm run --silent bench -- speedup --profile uber-500k --regime full

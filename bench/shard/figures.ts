@@ -18,7 +18,7 @@ export interface ProcessFigures {
   readonly threads: readonly { readonly name: string; readonly cpuPercent: number }[];
 }
 
-type Timed = Quantiles & { readonly samples: number };
+export type Timed = Quantiles & { readonly samples: number };
 
 /** From the start of the process until things have settled. */
 export interface ColdFigures {
@@ -125,11 +125,11 @@ export function watchedFigures(
   };
 }
 
-function timed(durationsMs: readonly number[]): Timed {
+export function timed(durationsMs: readonly number[]): Timed {
   return { ...quantilesOf(durationsMs), samples: durationsMs.length };
 }
 
-function tookMs({ sentMs, ackMs }: Ack): number {
+export function tookMs({ sentMs, ackMs }: Ack): number {
   return ackMs - sentMs;
 }
 
@@ -162,7 +162,7 @@ function published(
   return { ...timed(told), missed: took.length - told.length };
 }
 
-function lagIn(metrics: string): Quantiles {
+export function lagIn(metrics: string): Quantiles {
   const at = (quantile: string): number =>
     rounded(seriesIn(metrics, `bigfleet_shard_event_loop_lag_seconds{quantile="${quantile}"}`) * 1000);
   return { p50: at('0.5'), p99: at('0.99'), max: at('1') };
@@ -179,7 +179,7 @@ function worst(quantiles: readonly Quantiles[]): Quantiles {
   return { p50: most('p50'), p99: most('p99'), max: most('max') };
 }
 
-function processFigures(name: string, before: Usage, after: Usage, ms: number): ProcessFigures {
+export function processFigures(name: string, before: Usage, after: Usage, ms: number): ProcessFigures {
   const percent = (from: number, to: number): number => Math.round(((to - from) * 100_000) / ms);
   const threads = [...after.threads].map(([id, thread]) => ({
     name: thread.name,

@@ -9,7 +9,7 @@ import {
   ShardDefinition,
   ShardMessage,
 } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
-import { bindService, connect, rawBytes } from '../../src/wire/index.ts';
+import { bindService, clientCredentials, connect, rawBytes, type TlsFiles } from '../../src/wire/index.ts';
 import { nowMs } from './processes.ts';
 
 const service = bindService(ShardDefinition, { session: { request: rawBytes, response: rawBytes } });
@@ -36,6 +36,8 @@ export interface NodeNews {
 export interface LoadOperatorParts {
   readonly cluster: string;
   readonly address: string;
+  /** Plaintext without. */
+  readonly tls?: TlsFiles | null;
   /** Each a `CapacityNeed`. */
   readonly rows: readonly Uint8Array[];
   readonly onAck: (ack: Ack) => void;
@@ -72,7 +74,8 @@ export class LoadOperator {
 
   /** Hello and the whole demand. */
   dial(): void {
-    const client = connect(service, this.#parts.address, undefined, CHANNEL);
+    const { address, tls = null } = this.#parts;
+    const client = connect(service, address, clientCredentials(address, { tls }), CHANNEL);
     const stream = client.rpc.session();
     stream.on('data', (frame: Uint8Array) => this.#receive(frame));
     stream.on('error', () => {});

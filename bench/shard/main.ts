@@ -5,6 +5,7 @@ import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { progressOn } from '../ladder/progress.ts';
+import { millisecondsOf } from '../waiting.ts';
 import { measure } from './measure.ts';
 import { tableOf } from './report.ts';
 import type { Settings } from './settings.ts';
@@ -50,14 +51,6 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
-
-/** '10s' in milliseconds; NaN if it is no such thing. */
-function millisecondsOf(text: string): number {
-  const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
-  return unit === undefined ? Number.NaN : Number(amount) * UNITS[unit]!;
-}
 
 const settings: Settings = {
   clusters: Number(values.clusters),

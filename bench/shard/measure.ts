@@ -4,6 +4,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { rounded } from '../quantiles.ts';
+import { pause, saying, until } from '../waiting.ts';
 import { type ColdFigures, coldFigures, type Figures, type Watched, watchedFigures } from './figures.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
 import { type LoadOrder, type LoadReport, type LoadSetup, type LoadTold, PROBE } from './load.ts';
@@ -33,10 +34,10 @@ interface Stage {
   readonly ready: Promise<{ readonly addresses: readonly string[]; readonly seconds: number }>;
 }
 
+const HERE = import.meta.dirname;
 const HEAP_MIB = 8192;
 const PROBE_WITHIN_MS = 15_000;
 const PROBE_PAUSE_MS = 1000;
-const LOOK_MS = 50;
 
 export async function measure(settings: Settings, options: RunOptions): Promise<Figures> {
   const broken = Promise.withResolvers<never>();
@@ -54,7 +55,7 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   const providers = Array.from({ length: settings.providers }, (_, index) => {
     const setup: ProviderSetup = { settings, index };
     const options = { niceness: settings.niceness, heapMiB: HEAP_MIB, onExit };
-    const worker = startWorker<ProviderTold, ProviderOrder>('provider.ts', setup, options);
+    const worker = startWorker<ProviderTold, ProviderOrder>(`${HERE}/provider.ts`, setup, options);
     worker.listen((told) => {
       if (told.kind === 'called') calls.push(told.call);
     });
@@ -62,7 +63,7 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   });
   const load = (setup: Omit<LoadSetup, 'settings'>): LoadProcess =>
     startWorker(
-      'load.ts',
+      `${HERE}/load.ts`,
       { settings, ...setup },
       { niceness: settings.niceness + (setup.isProbe ? 0 : NICER), heapMiB: HEAP_MIB, onExit },
     );
@@ -87,7 +88,11 @@ async function runOn(
   { nodeFlags, flags, logFile }: RunOptions,
   onExit: (error: Error) => void,
 ): Promise<Figures> {
-  const { addresses, seconds } = await saying(stage, stage.ready, () => 'machines and clusters are made');
+  const { addresses, seconds } = await saying(
+    stage.progress,
+    stage.ready,
+    () => 'machines and clusters are made',
+  );
   const { niceness } = stage.settings;
   const shard = await ShardProcess.start({
     ...{ providers: addresses, niceness, nodeFlags, flags, logFile, onExit },
@@ -97,7 +102,7 @@ async function runOn(
     const watched = await watch(stage, shard);
     return { providerReadySeconds: rounded(seconds), cold, ...watchedFigures(stage.settings, watched) };
   } finally {
-    await saying(stage, shard.stop(), () => 'the shard ends');
+    await saying(stage.progress, shard.stop(), () => 'the shard ends');
   }
 }
 
@@ -107,17 +112,17 @@ async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   const everybody = [...generators, probe];
   const acked = Promise.all(everybody.map((each) => each.heard('acked')));
   for (const each of everybody) each.tell({ kind: 'dial', address: shard.sessions });
-  await saying(stage, acked, () => 'every cluster says hello');
+  await saying(stage.progress, acked, () => 'every cluster says hello');
   const ackedMs = nowMs();
   await saying(
-    stage,
+    stage.progress,
     until(() => shard.cycles.length > 0),
     () => 'the first decision is due',
   );
   for (const each of everybody) each.tell({ kind: 'begin' });
   const settledMs = nowMs() + settings.settleMs;
   await saying(
-    stage,
+    stage.progress,
     pause(settings.settleMs),
     () => `settles, ${leftOf(settledMs)} s to go, ${glance(shard)}`,
   );
@@ -143,7 +148,11 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   calls.length = 0;
   const lastMs = beganMs + settings.seconds * 1000;
   const probes = probing(stage, lastMs);
-  await saying(stage, pause(lastMs - nowMs()), () => `watched, ${leftOf(lastMs)} s to go, ${glance(shard)}`);
+  await saying(
+    stage.progress,
+    pause(lastMs - nowMs()),
+    () => `watched, ${leftOf(lastMs)} s to go, ${glance(shard)}`,
+  );
   const [after, endedMs] = [usage(), nowMs()];
   const metrics = await shard.metrics();
   const reports = await reportsOf(generators);
@@ -200,22 +209,4 @@ function glance({ status, cycles }: ShardProcess): string {
 
 function leftOf(lastMs: number): number {
   return Math.max(0, Math.round((lastMs - nowMs()) / 1000));
-}
-
-/** Waits, and says how far things are meanwhile. */
-async function saying<T>({ progress }: Stage, work: Promise<T>, text: () => string): Promise<T> {
-  const timer = setInterval(() => progress.say(text()), LOOK_MS);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await pause(LOOK_MS);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

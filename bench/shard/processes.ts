@@ -28,13 +28,15 @@ export interface WorkerOptions {
   readonly onExit: (error: Error) => void;
 }
 
+/** `file` is a path in full. */
 export function startWorker<Told extends { readonly kind: string }, Order extends object>(
   file: string,
   setup: object,
   { niceness, heapMiB, onExit }: WorkerOptions,
 ): Worker<Told, Order> {
-  const child: ChildProcess = fork(`${import.meta.dirname}/${file}`, [JSON.stringify(setup)], {
-    execArgv: [`--max-old-space-size=${heapMiB}`],
+  const child: ChildProcess = fork(file, [JSON.stringify(setup)], {
+    // Loopback has no name that a certificate could be asked for, which Node would remark on.
+    execArgv: [`--max-old-space-size=${heapMiB}`, '--disable-warning=DEP0123'],
     serialization: 'advanced',
   });
   let isStopping = false;

@@ -14,6 +14,8 @@ export interface ShardSetup {
   readonly nodeFlags: readonly string[];
   /** Flags for the shard. */
   readonly flags: readonly string[];
+  /** Where the folder of its data is made; that of temporary files without. */
+  readonly dataRoot?: string;
   /** Its log goes here. */
   readonly logFile: string;
   readonly onExit: (error: Error) => void;
@@ -49,11 +51,12 @@ export class ShardProcess {
   readonly pid: number;
   readonly startedMs: number;
   readonly sessions: string;
+  /** With its scheme. */
+  readonly api: string;
   readonly listeningMs: number;
   readonly cycles: Cycle[] = [];
   /** As of the last cycle. */
   status: CycleNews['status'] | null = null;
-  readonly #api: string;
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #aborting = new AbortController();
@@ -68,12 +71,12 @@ export class ShardProcess {
     this.startedMs = startedMs;
     this.listeningMs = nowMs() - startedMs;
     this.sessions = sessions;
-    this.#api = api;
+    this.api = api;
   }
 
   static async start({ providers, niceness, ...setup }: ShardSetup): Promise<ShardProcess> {
-    const { nodeFlags, flags, logFile, onExit } = setup;
-    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-shard-'));
+    const { nodeFlags, flags, dataRoot = tmpdir(), logFile, onExit } = setup;
+    const folder = mkdtempSync(join(dataRoot, 'bigfleet-bench-shard-'));
     const named = providers.flatMap((address, i) => ['--provider', `cloud-${i}=${address}`]);
     const own = ['--listen', '127.0.0.1:0', '--api', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
     const startedMs = nowMs();
@@ -96,7 +99,7 @@ export class ShardProcess {
   }
 
   async metrics(): Promise<string> {
-    return await (await fetch(`${this.#api}/metrics`)).text();
+    return await (await fetch(`${this.api}/metrics`)).text();
   }
 
   /** Ends it as an operator would, and waits. */
@@ -112,7 +115,7 @@ export class ShardProcess {
   async #follow(): Promise<void> {
     while (!this.#isStopping) {
       try {
-        const { body } = await fetch(`${this.#api}/v1/events`, { signal: this.#aborting.signal });
+        const { body } = await fetch(`${this.api}/v1/events`, { signal: this.#aborting.signal });
         let text = '';
         for await (const part of body!.pipeThrough(new TextDecoderStream())) {
           text += part;

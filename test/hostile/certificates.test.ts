@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../src/model/index.ts';
 import { ShardReadDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { bindService, clientCredentials, connect, statusOf, type TlsFiles } from '../../src/wire/index.ts';
-import { Authority, aCloud, answering, aRow, aShard, type HostedShard, RawOperator, until } from './kit.ts';
+import { type Authority, wrongFiles } from './authority.ts';
+import { aCloud, anAuthority, answering, aShard, type HostedShard, RawOperator, until } from './kit.ts';
+import { aRow } from './operator.ts';
 
 interface Fleet {
   readonly ours: Authority;
@@ -16,7 +18,7 @@ interface Fleet {
 }
 
 async function aFleet(): Promise<Fleet> {
-  const [ours, theirs] = [new Authority('ours'), new Authority('theirs')];
+  const [ours, theirs] = [anAuthority('ours'), anAuthority('theirs')];
   const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
   const tls = ours.files(['bigfleet://shard/shard-0']);
   return { ours, theirs, shard: await aShard({ cloud, tls, apiTls: tls }) };
@@ -24,20 +26,7 @@ async function aFleet(): Promise<Fleet> {
 
 /** What each caller presents. */
 function callers({ ours, theirs }: Fleet): Readonly<Record<string, TlsFiles>> {
-  const past = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
-  return {
-    'cluster/web': ours.files(['bigfleet://cluster/web']),
-    'cluster/other': ours.files(['bigfleet://cluster/other']),
-    'shard/shard-0': ours.files(['bigfleet://shard/shard-0']),
-    'provider/cloud': ours.files(['bigfleet://provider/cloud']),
-    admin: ours.files(['bigfleet://admin']),
-    readonly: ours.files(['bigfleet://readonly']),
-    'no name': ours.files([]),
-    'two names': ours.files(['bigfleet://cluster/web', 'bigfleet://admin']),
-    'another scheme': ours.files(['spiffe://cluster/web']),
-    expired: ours.files(['bigfleet://cluster/web'], ours, past),
-    'another authority': theirs.files(['bigfleet://cluster/web'], ours),
-  };
+  return { 'cluster/web': ours.files(['bigfleet://cluster/web']), ...wrongFiles(ours, theirs) };
 }
 
 async function hello({ shard }: Fleet, tls: TlsFiles): Promise<number> {
@@ -117,7 +106,7 @@ describe('certificates on the edges of a shard', () => {
   });
 
   it('given a shard whose certificate is that of another, then the provider lets it look and not touch', async () => {
-    const ours = new Authority();
+    const ours = anAuthority();
     const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
     const own = ours.files(['bigfleet://shard/west']);
     const east = await aShard({ cloud, id: 'east', tls: own, apiTls: null });

@@ -3,21 +3,8 @@
 import { type Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { clientCredentials, connect } from '../../src/wire/index.ts';
-import {
-  aCloud,
-  aShard,
-  expectServed,
-  felt,
-  type HostedShard,
-  helloFrame,
-  Neighbour,
-  onEnd,
-  RawOperator,
-  rollupFrame,
-  rows,
-  sessionService,
-  until,
-} from './kit.ts';
+import { aCloud, aShard, type HostedShard, onEnd, RawOperator, servingNeighbours, until } from './kit.ts';
+import { helloFrame, rollupFrame, rows, sessionService } from './operator.ts';
 
 /** A client that opens one session after the other. */
 function aDialler({ addresses }: HostedShard) {
@@ -46,7 +33,6 @@ const event = (name: string): string => `bigfleet_shard_session_events_total{eve
 describe('sessions that come and go', () => {
   it('given a thousand reconnects of fifty clusters, then all are served and neighbours do not notice', async () => {
     const shard = await aShard({ cloud: await aCloud() });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const dial = aDialler(shard);
     const attack = async (): Promise<void> => {
       for (let round = 0; round < 20; round++) {
@@ -54,14 +40,13 @@ describe('sessions that come and go', () => {
         expect(new Set(codes.map(({ code }) => code))).toEqual(new Set([status.OK]));
       }
     };
-    expectServed(await felt('1,000 reconnects', neighbour, attack));
+    await servingNeighbours(shard, attack);
     expect(await shard.metric(event('sessions_opened'))).toBe(1001);
     await until(async () => (await shard.metric('bigfleet_shard_active_sessions')) === 1);
   });
 
   it('given one cluster in a loop, then it is told when to come again, in words and in the header', async () => {
     const shard = await aShard({ cloud: await aCloud() });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const dial = aDialler(shard);
     const refused: (Metadata | null)[] = [];
     const attack = async (): Promise<void> => {
@@ -70,7 +55,7 @@ describe('sessions that come and go', () => {
         if (code === status.RESOURCE_EXHAUSTED) refused.push(metadata);
       }
     };
-    expectServed(await felt('one cluster in a loop', neighbour, attack));
+    await servingNeighbours(shard, attack);
     expect(refused.length).toBeGreaterThan(100);
     expect(Number(refused[0]?.get('grpc-retry-pushback-ms')[0])).toBeGreaterThan(0);
     expect(await shard.metric(event('sessions_throttled'))).toBe(refused.length);

@@ -8,20 +8,9 @@ import {
   NodeSelectorRequirement_Operator,
   type PenaltyBucket,
 } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
-import {
-  aCloud,
-  aRow,
-  aShard,
-  expectServed,
-  felt,
-  type HostedShard,
-  helloFrame,
-  Neighbour,
-  RawOperator,
-  rollupFrame,
-  rows,
-  until,
-} from './kit.ts';
+import { spoiled } from './bytes.ts';
+import { aCloud, aShard, type HostedShard, RawOperator, servingNeighbours, until } from './kit.ts';
+import { aRow, helloFrame, rollupFrame, rows } from './operator.ts';
 
 const event = (name: string): string => `bigfleet_shard_session_events_total{event="${name}"}`;
 
@@ -114,7 +103,6 @@ describe('frames of a hostile operator', () => {
 
   it('given good frames with bytes changed, cut or doubled, then each is taken or refused, and neighbours are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const random = new Random(11);
     const good = [helloFrame('web'), rollupFrame('web', rows(20)), rollupFrame('web', [])];
     const attack = async (): Promise<void> => {
@@ -128,22 +116,8 @@ describe('frames of a hostile operator', () => {
         operator.close();
       }
     };
-    expectServed(await felt('spoiled frames', neighbour, attack));
+    await servingNeighbours(shard, attack);
     expect(await shard.metric(event('frames_malformed'))).toBeGreaterThan(0);
-    expect((await shard.port.ask('status', {})).phase).toBe('running');
+    await until(async () => (await shard.port.ask('status', {})).phase === 'running');
   });
 });
-
-function spoiled(frame: Uint8Array, random: Random): Uint8Array {
-  const bytes = Uint8Array.from(frame);
-  switch (random.below(3)) {
-    case 0:
-      for (let left = 1 + random.below(4); left > 0; left--)
-        bytes[random.below(bytes.length)] = random.below(256);
-      return bytes;
-    case 1:
-      return bytes.subarray(0, random.below(bytes.length));
-    default:
-      return Buffer.concat([bytes, bytes.subarray(random.below(bytes.length))]);
-  }
-}

@@ -5,17 +5,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../src/model/index.ts';
-import {
-  aCloud,
-  answering,
-  aRow,
-  aShard,
-  type Cloud,
-  type HostedShard,
-  RawOperator,
-  scratch,
-  until,
-} from './kit.ts';
+import type { Cloud } from './cloud.ts';
+import { aCloud, answering, aShard, type HostedShard, RawOperator, scratch, until } from './kit.ts';
+import { aRow } from './operator.ts';
 
 const everything = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
 

@@ -6,18 +6,8 @@ import { MachineState, Random } from '../../src/model/index.ts';
 import { defaultConfig } from '../../src/shard/index.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { addService, bindService, RpcError, rawBytes, status } from '../../src/wire/index.ts';
-import {
-  aCloud,
-  answering,
-  aRow,
-  aShard,
-  expectServed,
-  felt,
-  Neighbour,
-  onEnd,
-  RawOperator,
-  until,
-} from './kit.ts';
+import { aCloud, answering, aShard, onEnd, RawOperator, servingNeighbours, until } from './kit.ts';
+import { aRow } from './operator.ts';
 
 const service = bindService(CapacityProviderDefinition, {
   list: { response: rawBytes },
@@ -76,7 +66,6 @@ describe('a hostile provider', () => {
       cycle: { ...cycle, intervalMs: 100, spacingMs: 20, readyWaitMs: 1_000 },
       reconcile: { ...reconcile, changesMs: 50, retry: { baseMs: 20, maxMs: 50 } },
     });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const operator = answering(new RawOperator(shard.addresses.sessions));
     operator.hello('web');
     operator.rollup('web', [aRow(100)]);
@@ -88,7 +77,7 @@ describe('a hostile provider', () => {
         machines.some(({ state, cluster }) => state === MachineState.Configured && cluster === 'web')
       );
     };
-    expectServed(await felt(`a provider of ${way}`, neighbour, () => until(bound, 25_000)));
+    await servingNeighbours(shard, () => until(bound, 25_000));
     const { phase, providers } = await shard.port.ask('status', {});
     expect(phase).toBe('running');
     expect(providers.find(({ name }) => name === 'bad')!.machines).toBe(0);

@@ -1,8 +1,7 @@
 // Readers that never read, requests that never end, and more of both than a shard serves: each costs a bounded amount of
 // memory, is cut off or refused, and nobody else notices.
 
-import { connect as http2Connect } from 'node:http2';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { serveApi } from '../../src/shard/api/serve.ts';
@@ -10,18 +9,15 @@ import { addShardRead } from '../../src/shard/api/shard-read-grpc.ts';
 import { NeedView, ShardReadDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { bindService, clientCredentials, connect as grpcConnect, statusOf } from '../../src/wire/index.ts';
 import { FakeShard } from '../fake-shard.ts';
-import {
-  aCloud,
-  aShard,
-  expectServed,
-  felt,
-  helloFrame,
-  Neighbour,
-  onEnd,
-  rollupFrame,
-  rows,
-  until,
-} from './kit.ts';
+import { aCloud, aShard, onEnd, servingNeighbours, until } from './kit.ts';
+import { type MutePeer, muteCaller, muteOperator, muteReader, slowRequest, speak } from './mute.ts';
+import { helloFrame, rollupFrame, rows } from './operator.ts';
+
+/** Hung up after the test. */
+function hungUp<T extends Socket | MutePeer>(peer: T): T {
+  onEnd(() => ('destroy' in peer ? peer.destroy() : peer.close()));
+  return peer;
+}
 
 const service = bindService(ShardReadDefinition);
 const LARGE = { ...NeedView.decode(new Uint8Array()), clusterId: 'x'.repeat(10_000) };
@@ -29,10 +25,12 @@ const LARGE = { ...NeedView.decode(new Uint8Array()), clusterId: 'x'.repeat(10_0
 /** A server of ShardRead that has more to say than any buffer holds. */
 async function anEndlessRead(limits: { readonly callers: number; readonly stallMs: number }) {
   const server = new Server();
+  let opened = 0;
   let given = 0;
   const counters = addShardRead(
     server,
     async function* inspect() {
+      opened++;
       for (;;) {
         given++;
         yield { frame: { $case: 'need', value: LARGE } };
@@ -46,30 +44,13 @@ async function anEndlessRead(limits: { readonly callers: number; readonly stallM
     ),
   );
   onEnd(() => server.forceShutdown());
-  return { address: `127.0.0.1:${port}`, counters, given: () => given };
-}
-
-/** Asks and then takes nothing; resolves when the stream is gone. */
-function aMuteCaller(address: string): Promise<void> {
-  const session = http2Connect(`http://${address}`);
-  onEnd(() => session.destroy());
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': '/bigfleet.v1alpha1.ShardRead/InspectNeeds',
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  });
-  stream.pause();
-  stream.on('error', () => {});
-  stream.end(Buffer.alloc(5));
-  return new Promise((resolve) => stream.on('close', () => resolve()));
+  return { address: `127.0.0.1:${port}`, counters, opened: () => opened, given: () => given };
 }
 
 describe('readers that never read', () => {
   it('given InspectNeeds, then little is made for them, they are cut off, and their place is free again', async () => {
-    const { address, counters, given } = await anEndlessRead({ callers: 2, stallMs: 300 });
-    const mute = [aMuteCaller(address), aMuteCaller(address)];
-    await until(() => given() > 2);
+    const { address, counters, opened, given } = await anEndlessRead({ callers: 2, stallMs: 1_000 });
+    const mute = [hungUp(muteCaller(address)), hungUp(muteCaller(address))];
     const client = grpcConnect(service, address, clientCredentials(address, { tls: null }));
     onEnd(() => client.close());
     const ask = async (): Promise<number | undefined> => {
@@ -80,8 +61,9 @@ describe('readers that never read', () => {
       }
       return undefined;
     };
+    await until(() => opened() === 2);
     expect(await ask()).toBe(status.RESOURCE_EXHAUSTED);
-    await Promise.all(mute);
+    await Promise.all(mute.map(({ closed }) => closed));
     expect(counters).toEqual({ refused: 1, stalled: 2 });
     expect(given()).toBeLessThan(500);
     await until(async () => (await ask()) === status.OK);
@@ -92,9 +74,11 @@ describe('readers that never read', () => {
     const limits = { maxReaders: 3, maxWaitingBytes: 128 * 1024, heartbeatMs: 60_000 };
     const api = await serveApi(shard, '127.0.0.1:0', { tls: null, news: limits });
     onEnd(() => api.close());
-    await speak(api.address, `GET /v1/events HTTP/1.1\r\nHost: ${api.address}\r\n\r\n`, false);
+    hungUp(await muteReader(api.address));
     let heard = 0;
-    const reader = await speak(api.address, `GET /v1/events HTTP/1.1\r\nHost: ${api.address}\r\n\r\n`);
+    const reader = hungUp(
+      await speak(api.address, `GET /v1/events HTTP/1.1\r\nHost: ${api.address}\r\n\r\n`),
+    );
     reader.on('data', (chunk: Buffer) => (heard += chunk.length));
     await until(() => shard.listeners.size > 0 && heard > 0);
     const fields = { text: 'x'.repeat(16_000) };
@@ -110,70 +94,33 @@ describe('readers that never read', () => {
   });
 });
 
-/** An operator that writes frames and reads nothing. */
-function aMuteOperator(address: string, frames: readonly Uint8Array[]): void {
-  const session = http2Connect(`http://${address}`);
-  onEnd(() => session.destroy());
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': '/bigfleet.v1alpha1.Shard/Session',
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  });
-  stream.pause();
-  stream.on('error', () => {});
-  for (const frame of frames) {
-    const head = Buffer.alloc(5);
-    head.writeUInt32BE(frame.length, 1);
-    stream.write(Buffer.concat([head, frame]));
-  }
-}
-
 describe('an operator that never reads', () => {
   it('given ten thousand acks for it, then most are made one, and neighbours are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const again = Array.from({ length: 10_000 }, () => rollupFrame('mute', rows(1)));
     const coalesced = 'bigfleet_shard_session_events_total{event="frames_coalesced"}';
     const attack = async (): Promise<void> => {
-      aMuteOperator(shard.addresses.sessions, [helloFrame('mute'), ...again]);
+      hungUp(muteOperator(shard.addresses.sessions, [helloFrame('mute'), ...again]));
       await until(async () => (await shard.metric(coalesced)) > 0);
     };
-    expectServed(await felt('an operator that never reads', neighbour, attack));
+    await servingNeighbours(shard, attack);
   });
 });
-
-/** Bytes to a port; `listens` unless it never reads. */
-function speak(address: string, text: string, listens = true): Promise<Socket> {
-  const [host = '', port] = address.split(':');
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), host, () => {
-      socket.write(text);
-      resolve(socket);
-    });
-    socket.on('error', reject);
-    if (listens) socket.resume();
-    onEnd(() => socket.destroy());
-  });
-}
 
 describe('requests that never end', () => {
   it('given a hundred slow ones, then others are answered, and the slow ones are told 408', async () => {
     const shard = await aShard({ cloud: await aCloud() });
-    const neighbour = new Neighbour(shard, 'neighbour');
     const answers: string[] = [];
     for (let i = 0; i < 100; i++) {
-      const socket = await speak(shard.addresses.api, 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
+      const socket = hungUp(await slowRequest(shard.addresses.api));
       socket.on('data', (chunk: Buffer) => answers.push(chunk.toString('latin1').split('\r\n')[0]!));
-      const drip = setInterval(() => socket.write('x'), 1_000);
-      socket.on('close', () => clearInterval(drip)).on('error', () => {});
     }
     const attack = async (): Promise<void> => {
       for (let i = 0; i < 10; i++)
         expect((await fetch(`http://${shard.addresses.api}/healthz`)).status).toBe(200);
       await until(() => answers.length === 100, 25_000);
     };
-    expectServed(await felt('slow requests', neighbour, attack));
+    await servingNeighbours(shard, attack);
     expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
     expect(await shard.metric('bigfleet_shard_readers_cut_total{reason="malformed"}')).toBe(100);
   });
@@ -181,7 +128,9 @@ describe('requests that never end', () => {
   it('given more connections than there may be, then the rest is dropped and counted, and there is room again', async () => {
     const api = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null });
     onEnd(() => api.close());
-    const sockets = await Promise.all(Array.from({ length: 540 }, () => speak(api.address, '')));
+    const sockets = await Promise.all(
+      Array.from({ length: 540 }, async () => hungUp(await speak(api.address, ''))),
+    );
     await until(() => api.counters.connections >= 28);
     for (const socket of sockets) socket.destroy();
     await until(async () => {

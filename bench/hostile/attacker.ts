@@ -1,0 +1,103 @@
+// The attacker in a process of its own, niced: it must not take the time of those it attacks.
+
+import { setMaxListeners } from 'node:events';
+import { Random } from '../../src/model/index.ts';
+import { ATTACKS, type Attack, type Target } from './attacks.ts';
+import type { Settings } from './settings.ts';
+
+export interface AttackerSetup {
+  readonly settings: Settings;
+  readonly attack: string;
+}
+
+export type AttackerTold =
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'ended';
+      readonly attempts: number;
+      /** Attempts that were not made, because too many were under way. */
+      readonly heldBack: number;
+      /** What came of them, each with how often. */
+      readonly outcomes: ReadonlyMap<string, number>;
+    };
+
+export type AttackerOrder = { readonly kind: 'begin'; readonly target: Target } | { readonly kind: 'end' };
+
+/** Attempts under way at a time. */
+const MOST = 200;
+const LOOK_MS = 5;
+
+class Attacking {
+  readonly #attack: Attack;
+  readonly #settings: Settings;
+  readonly #over = new AbortController();
+  readonly #outcomes = new Map<string, number>();
+  #beganMs = 0;
+  #attempts = 0;
+  #heldBack = 0;
+  #underWay = 0;
+
+  constructor(attack: Attack, settings: Settings) {
+    this.#attack = attack;
+    this.#settings = settings;
+  }
+
+  begin(target: Target): void {
+    this.#beganMs = performance.now();
+    const { signal: over } = this.#over;
+    // Every attempt under way listens.
+    setMaxListeners(0, over);
+    const attacker = { target, random: new Random(this.#settings.seed), over };
+    const timer = setInterval(() => {
+      for (let due = this.#due(); due > 0; due--) void this.#attempt(attacker);
+    }, LOOK_MS);
+    over.addEventListener('abort', () => clearInterval(timer));
+  }
+
+  /** Lets go of everything. */
+  async end(): Promise<Extract<AttackerTold, { kind: 'ended' }>> {
+    this.#over.abort();
+    while (this.#underWay > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    return {
+      kind: 'ended',
+      attempts: this.#attempts,
+      heldBack: this.#heldBack,
+      outcomes: this.#outcomes,
+    };
+  }
+
+  #due(): number {
+    const perMs = (this.#attack.perMinute * this.#settings.times) / 60_000;
+    const due = Math.floor((performance.now() - this.#beganMs) * perMs) - this.#attempts - this.#heldBack;
+    const room = Math.min(due, MOST - this.#underWay);
+    this.#heldBack += due - room;
+    return room;
+  }
+
+  async #attempt(attacker: Parameters<Attack['once']>[0]): Promise<void> {
+    this.#underWay++;
+    const outcome = await this.#outcome(attacker, this.#attempts++);
+    this.#underWay--;
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  async #outcome(attacker: Parameters<Attack['once']>[0], attempt: number): Promise<string> {
+    try {
+      return await this.#attack.once(attacker, attempt);
+    } catch (error) {
+      return error instanceof Error ? error.message.slice(0, 60) : String(error);
+    }
+  }
+}
+
+if (import.meta.main) {
+  const { settings, attack } = JSON.parse(process.argv[2]!) as AttackerSetup;
+  const attacking = new Attacking(ATTACKS[attack]!, settings);
+  const tell = (told: AttackerTold): void => void process.send!(told);
+  process.on('message', (order: AttackerOrder) => {
+    if (order.kind === 'begin') attacking.begin(order.target);
+    else void attacking.end().then(tell);
+  });
+  process.on('disconnect', () => process.exit());
+  tell({ kind: 'ready' });
+}

@@ -1,0 +1,234 @@
+// The attacks, each as a single attempt that the attacker repeats at a pace. Most dial anew for every attempt; what they
+// are made of is shared with `test/hostile`, where it is asserted that each is refused as it should be.
+
+import { status } from '@grpc/grpc-js';
+import type { Random } from '../../src/model/index.ts';
+import {
+  type CapacityNeed,
+  NodeSelectorRequirement_Operator,
+} from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
+import type { SecurityOptions } from '../../src/wire/index.ts';
+import { fuzzOnce, spoiled } from '../../test/hostile/bytes.ts';
+import { muteCaller, muteOperator, muteReader, slowRequest } from '../../test/hostile/mute.ts';
+import { aRow, BareOperator, helloFrame, PLAIN, rollupFrame, rows } from '../../test/hostile/operator.ts';
+import { neighbourName, type Papers } from './settings.ts';
+
+export interface Target {
+  readonly sessions: string;
+  readonly api: string;
+  readonly provider: string;
+  readonly papers: Papers | null;
+}
+
+export interface Attacker {
+  readonly target: Target;
+  readonly random: Random;
+  /** Aborted when the attack is over: whoever holds on to something lets go. */
+  readonly over: AbortSignal;
+}
+
+export interface Attack {
+  readonly about: string;
+  /** Attempts. */
+  readonly perMinute: number;
+  readonly hasTls?: true;
+  /** Resolves to what came of it: a code of gRPC, or a few words. */
+  readonly once: (attacker: Attacker, attempt: number) => Promise<string> | string;
+}
+
+/** How long a control takes one core for each attempt. */
+const BUSY_MS = 50;
+const MIB = 2 ** 20;
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  nothing: { about: 'nothing happens', perMinute: 60, once: () => 'did nothing' },
+  busy: { about: 'a core is busy, the shard is left alone', perMinute: 1_200, once: busy },
+  malformed: {
+    about: 'bytes that are no frame, before and after the hello',
+    perMinute: 6_000,
+    once: malformed,
+  },
+  spoiled: {
+    about: 'good frames with bytes changed, cut off or doubled',
+    perMinute: 6_000,
+    once: spoiledFrames,
+  },
+  'too-many-rows': { about: 'roll-ups of 10,001 rows', perMinute: 60, once: rollUps(10_001) },
+  'most-rows': { about: 'roll-ups of 10,000 rows, all of them new', perMinute: 60, once: rollUps(10_000) },
+  'huge-frames': { about: 'frames of 16.5 and 20 MiB', perMinute: 60, once: hugeFrames },
+  'foreign-cluster': { about: 'the id of a neighbour inside', perMinute: 1_000, once: foreignCluster },
+  reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },
+  'one-in-a-loop': { about: 'one cluster that connects in a loop', perMinute: 6_000, once: loop },
+  'mute-operators': { about: 'operators that write and never read', perMinute: 60, once: muteOperators },
+  'mute-readers': { about: 'readers of Needs and news that never read', perMinute: 1_800, once: muteReaders },
+  'slow-requests': { about: 'requests whose header never ends', perMinute: 1_000, once: slowRequests },
+  'fuzz-sessions': {
+    about: 'fuzzed bytes on the port of sessions',
+    perMinute: 6_000,
+    once: fuzz('sessions'),
+  },
+  'fuzz-api': { about: 'fuzzed bytes on the port of the API', perMinute: 6_000, once: fuzz('api') },
+  'fuzz-provider': {
+    about: 'fuzzed bytes on the port of the provider',
+    perMinute: 6_000,
+    once: fuzz('provider'),
+  },
+  certificates: {
+    about: 'certificates that are wrong in ten ways, and plaintext',
+    perMinute: 1_000,
+    hasTls: true,
+    once: certificates,
+  },
+  'fuzz-tls': {
+    about: 'fuzzed bytes on a port of sessions with TLS',
+    perMinute: 6_000,
+    hasTls: true,
+    once: fuzz('sessions'),
+  },
+};
+
+function busy(): string {
+  const lastMs = performance.now() + BUSY_MS;
+  while (performance.now() < lastMs);
+  return 'was busy';
+}
+
+/** On a connection of its own, as an operator elsewhere has it. */
+function dialled({ target, over }: Attacker, security: SecurityOptions = PLAIN): BareOperator {
+  const operator = new BareOperator(target.sessions, security, { 'grpc.use_local_subchannel_pool': 1 });
+  over.addEventListener('abort', () => operator.close(), { once: true });
+  return operator;
+}
+
+/** How the shard ended it. */
+async function endOf(operator: BareOperator): Promise<string> {
+  const { code } = await operator.ended;
+  operator.close();
+  return status[code] ?? String(code);
+}
+
+function malformed(attacker: Attacker, attempt: number): Promise<string> {
+  const operator = dialled(attacker);
+  if (attempt % 2 === 0) operator.hello(`hostile-${attempt % 500}`);
+  operator.write(Buffer.from('\xff\xff\xff no frame', 'latin1'));
+  return endOf(operator);
+}
+
+const GOOD = [helloFrame('hostile'), rollupFrame('hostile', rows(20)), rollupFrame('hostile', [])];
+
+function spoiledFrames(attacker: Attacker, attempt: number): Promise<string> {
+  const operator = dialled(attacker);
+  operator.hello(`hostile-${attempt % 500}`);
+  for (let i = 0; i < 2; i++) operator.write(spoiled(attacker.random.pick(GOOD), attacker.random));
+  operator.stream.end();
+  return endOf(operator);
+}
+
+const IN_ZONES = [
+  {
+    key: 'topology.kubernetes.io/zone',
+    operator: NodeSelectorRequirement_Operator.OPERATOR_IN,
+    values: ['zone-a', 'zone-b'],
+  },
+];
+
+/** As long as rows of real clusters, and none of them seen before. */
+function newRows(count: number, attempt: number): CapacityNeed[] {
+  const resources = new Map([['cpu', '0']]);
+  return Array.from({ length: count }, (_, i) =>
+    aRow(attempt * count + i, { requirements: IN_ZONES, aggregateResources: resources }),
+  );
+}
+
+function rollUps(count: number): Attack['once'] {
+  const operators = new Map<Attacker, BareOperator>();
+  return (attacker, attempt) => {
+    const known = operators.get(attacker);
+    const operator = known ?? dialled(attacker);
+    if (known === undefined) {
+      operators.set(attacker, operator);
+      operator.hello('hostile');
+    }
+    operator.rollup('hostile', newRows(count, attempt));
+    return 'sent';
+  };
+}
+
+function hugeFrames(attacker: Attacker, attempt: number): Promise<string> {
+  const operator = dialled(attacker);
+  operator.hello(`hostile-${attempt % 50}`);
+  operator.write(new Uint8Array((attempt % 2 === 0 ? 16.5 : 20) * MIB));
+  return endOf(operator);
+}
+
+function foreignCluster(attacker: Attacker, attempt: number): Promise<string> {
+  const operator = dialled(attacker);
+  operator.hello(`hostile-${attempt % 100}`);
+  operator.rollup(neighbourName(0), []);
+  operator.hello(neighbourName(0));
+  return endOf(operator);
+}
+
+function reconnect(attacker: Attacker, attempt: number): Promise<string> {
+  return greeting(dialled(attacker), `hostile-${attempt % 50}`);
+}
+
+function loop(attacker: Attacker): Promise<string> {
+  return greeting(dialled(attacker), 'hostile');
+}
+
+/** Says hello, waits for the answer, and hangs up. */
+async function greeting(operator: BareOperator, cluster: string): Promise<string> {
+  operator.hello(cluster);
+  const answer = await Promise.race([operator.ended, operator.acked('hello').catch(() => operator.ended)]);
+  operator.close();
+  return answer === undefined ? 'OK' : (status[answer.code] ?? String(answer.code));
+}
+
+/** Acks enough to fill the outbox of a session. */
+const MUTE_ROLLUPS = 10_000;
+
+function muteOperators({ target, over }: Attacker, attempt: number): Promise<string> {
+  const cluster = `hostile-${attempt}`;
+  const again = Array.from({ length: MUTE_ROLLUPS }, () => rollupFrame(cluster, rows(1)));
+  return held(muteOperator(target.sessions, [helloFrame(cluster), ...again]), over);
+}
+
+async function muteReaders({ target, over }: Attacker, attempt: number): Promise<string> {
+  if (attempt % 2 === 0) return held(muteCaller(target.sessions), over);
+  return heldSocket(await muteReader(target.api), over);
+}
+
+async function slowRequests({ target, over }: Attacker): Promise<string> {
+  return heldSocket(await slowRequest(target.api), over);
+}
+
+type Socket = Awaited<ReturnType<typeof muteReader>>;
+
+function heldSocket(socket: Socket, over: AbortSignal): Promise<string> {
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()).on('error', () => {}));
+  return held({ closed, close: () => socket.destroy() }, over);
+}
+
+/** Keeps what it has until it is cut off, or the attack is over. */
+async function held(
+  peer: { readonly closed: Promise<void>; close(): void },
+  over: AbortSignal,
+): Promise<string> {
+  const ended = new Promise<'held to the end'>((resolve) =>
+    over.addEventListener('abort', () => resolve('held to the end'), { once: true }),
+  );
+  const how = await Promise.race([ended, peer.closed.then(() => 'cut off' as const)]);
+  peer.close();
+  return how;
+}
+
+function fuzz(port: 'sessions' | 'api' | 'provider'): Attack['once'] {
+  return ({ target, random }) => fuzzOnce(target[port], random);
+}
+
+async function certificates(attacker: Attacker, attempt: number): Promise<string> {
+  const wrong = Object.values(attacker.target.papers!.wrong);
+  const tls = wrong[attempt % (wrong.length + 1)] ?? null;
+  return greeting(dialled(attacker, { tls }), 'web');
+}

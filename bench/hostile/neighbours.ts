@@ -1,0 +1,109 @@
+// The neighbours in a process of their own: small clusters that report several times a second, each time another row, so
+// that every roll-up is read, written down and acknowledged.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
+import { aRow } from '../../test/hostile/operator.ts';
+import type { Quantiles } from '../quantiles.ts';
+import { LAG_RESOLUTION_MS, lagOf } from '../shard/lag.ts';
+import { type Ack, LoadOperator } from '../shard/load-operator.ts';
+import { neighbourName, type Papers, type Settings } from './settings.ts';
+
+export interface NeighboursSetup {
+  readonly settings: Settings;
+  readonly papers: Papers | null;
+}
+
+export interface NeighboursReport {
+  readonly kind: 'report';
+  readonly acks: readonly Ack[];
+  /** When roll-ups were sent. */
+  readonly sentMs: readonly number[];
+  /** Why sessions were lost, each with how often. */
+  readonly lost: ReadonlyMap<string, number>;
+  readonly lagMs: Quantiles;
+}
+
+export type NeighboursTold =
+  | { readonly kind: 'ready' }
+  /** Every neighbour has had its first ack. */
+  | { readonly kind: 'acked' }
+  | NeighboursReport;
+
+export type NeighboursOrder =
+  | { readonly kind: 'dial'; readonly address: string }
+  /** Asks for what came since the last report. */
+  | { readonly kind: 'report' };
+
+class Neighbours {
+  readonly #setup: NeighboursSetup;
+  readonly #tell: (told: NeighboursTold) => void;
+  readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  readonly #acked = new Set<number>();
+  #acks: Ack[] = [];
+  #sentMs: number[] = [];
+  #lost = new Map<string, number>();
+  #lastPriority = 0;
+
+  constructor(setup: NeighboursSetup, tell: (told: NeighboursTold) => void) {
+    this.#setup = setup;
+    this.#tell = tell;
+    this.#lag.enable();
+  }
+
+  obey(order: NeighboursOrder): void {
+    if (order.kind === 'report') this.#report();
+    else for (let i = 0; i < this.#setup.settings.neighbours; i++) this.#dial(i, order.address);
+  }
+
+  #dial(index: number, address: string): void {
+    const { settings, papers } = this.#setup;
+    const operator = new LoadOperator({
+      cluster: neighbourName(index),
+      address,
+      tls: papers?.neighbours[index] ?? null,
+      rows: [this.#row()],
+      onAck: (ack) => this.#acknowledged(index, ack),
+      onNode: () => {},
+      onLost: (why) => this.#lost.set(why, (this.#lost.get(why) ?? 0) + 1),
+    });
+    operator.dial();
+    const report = (): void => {
+      operator.change([[0, this.#row()]]);
+      this.#sentMs.push(operator.rollUp());
+    };
+    // Evenly over the interval, so that they do not wait for each other.
+    const offsetMs = (settings.everyMs * index) / settings.neighbours;
+    setTimeout(() => setInterval(report, settings.everyMs), offsetMs);
+  }
+
+  /** Wants no machine, and is told apart from the one before by its priority. */
+  #row(): Uint8Array {
+    const row = aRow(++this.#lastPriority, { aggregateResources: new Map([['cpu', '0']]) });
+    return CapacityNeed.encode(row).finish();
+  }
+
+  #acknowledged(index: number, ack: Ack): void {
+    this.#acks.push(ack);
+    if (this.#acked.has(index)) return;
+    this.#acked.add(index);
+    if (this.#acked.size === this.#setup.settings.neighbours) this.#tell({ kind: 'acked' });
+  }
+
+  #report(): void {
+    const lagMs = lagOf(this.#lag);
+    this.#tell({ kind: 'report', acks: this.#acks, sentMs: this.#sentMs, lost: this.#lost, lagMs });
+    this.#lag.reset();
+    this.#acks = [];
+    this.#sentMs = [];
+    this.#lost = new Map();
+  }
+}
+
+if (import.meta.main) {
+  const tell = (told: NeighboursTold): void => void process.send!(told);
+  const neighbours = new Neighbours(JSON.parse(process.argv[2]!) as NeighboursSetup, tell);
+  process.on('message', (order: NeighboursOrder) => neighbours.obey(order));
+  process.on('disconnect', () => process.exit());
+  tell({ kind: 'ready' });
+}

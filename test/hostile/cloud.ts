@@ -1,0 +1,38 @@
+// A cloud on a port for whoever attacks a shard: nothing goes wrong in it by itself.
+
+import {
+  FakeProvider,
+  MemoryStore,
+  patchSettings,
+  presetSettings,
+  type SettingsPatch,
+  serveProvider,
+  systemClock,
+} from '../../src/provider/index.ts';
+import type { SecurityOptions } from '../../src/wire/index.ts';
+
+const QUICK = { medianMs: 20, spread: 0 };
+
+export interface Cloud {
+  readonly address: string;
+  readonly fake: FakeProvider;
+  stop(): Promise<void>;
+}
+
+/** A calm one, whose machines take a few milliseconds for everything. */
+export async function serveCloud(
+  machines: number,
+  security: SecurityOptions,
+  set: SettingsPatch = {},
+): Promise<Cloud> {
+  const latency = { create: QUICK, configure: QUICK, drain: QUICK, delete: QUICK };
+  const fake = await FakeProvider.open({
+    seed: 7,
+    machines,
+    store: new MemoryStore(),
+    clock: systemClock,
+    settings: patchSettings(patchSettings(presetSettings('calm'), { latency }), set),
+  });
+  const server = await serveProvider(fake, '127.0.0.1:0', security);
+  return { address: server.address, fake, stop: () => server.stop() };
+}
