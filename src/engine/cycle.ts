@@ -6,6 +6,7 @@ import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
+import { EvenList } from './evenlist.ts';
 import { Foldable } from './foldable.ts';
 import { Hopeless } from './hopeless.ts';
 import { Pass } from './pass.ts';
@@ -57,6 +58,8 @@ export class Cycle {
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
   readonly #rest: Want;
+  /** What the strict-spread row being credited may have. */
+  readonly even = new EvenList(this);
   /** What the cycle came to. */
   readonly actions = new Actions(this);
   /** By slot: the claiming turn plus one; 0 for none. */

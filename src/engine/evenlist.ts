@@ -1,33 +1,47 @@
 // What a strict-spread row already has: its bound machines, taken evenly over the domains of its key.
 
-import type { Domains, Pattern } from '../fleet/index.ts';
+import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
-/** Machines of one domain that are still to be looked at, in walk order, with their place in the whole walk. */
-interface Queue {
-  readonly slots: number[];
-  readonly places: number[];
-  next: number;
-  /** Machines the row has in the domain; more than any number for machines without the key, which come last. */
-  count: number;
-}
+/** Count of a queue of machines without the key: more than any number, since they come last. */
+const LAST_OF_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. */
+/**
+ * Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. One instance
+ * serves all rows, one after the other: lists of their own would be most of what a cycle leaves to the collector.
+ */
 export class EvenList {
   readonly #cycle: Cycle;
-  readonly #turn: number;
-  readonly #domains: Domains;
-  readonly #pattern: Pattern;
-  #queues = new Map<number, Queue>();
+  #turn = 0;
+  #domains!: Domains;
+  #pattern!: Pattern;
   #length = 0;
+  /** By place in the walk: the machine, and the place of the next one in its domain. */
+  #slots = new Uint32Array(0);
+  #behind = new Int32Array(0);
+  /** Domains that have machines, each with a queue, in the order they were met. */
+  #queues = 0;
+  #domainOf = new Int32Array(0);
+  /** By queue: places of the first machine that is still to be looked at, and of the last. */
+  #first = new Int32Array(0);
+  #last = new Int32Array(0);
+  /** By queue: machines the row has in the domain. */
+  #counts = new Float64Array(0);
+  /** By domain plus one, 0 being none: its queue plus one. */
+  #queueOf = new Int32Array(0);
 
-  constructor(cycle: Cycle, turn: number, domains: Domains) {
+  constructor(cycle: Cycle) {
     this.#cycle = cycle;
+  }
+
+  /** Makes ready for a row, which is spread over these domains. */
+  begin(turn: number, domains: Domains): this {
     this.#turn = turn;
     this.#domains = domains;
-    this.#pattern = cycle.fleet.patterns.patternOf(cycle.turns.pattern[turn]!);
+    this.#pattern = this.#cycle.patternOf(turn);
+    return this;
   }
 
   /** The row's own machines and orphans that match. */
@@ -50,26 +64,40 @@ export class EvenList {
   }
 
   #clear(): void {
-    this.#queues = new Map();
+    for (let queue = 0; queue < this.#queues; queue++) this.#queueOf[this.#domainOf[queue]! + 1] = 0;
+    this.#queues = 0;
     this.#length = 0;
   }
 
   #add(slot: number): void {
     const c = this.#classOf(slot);
     if (!this.#cycle.isFree(slot) || !this.#pattern.matches(c)) return;
+    const place = this.#length++;
+    this.#slots = withRoom(this.#slots, place + 1);
+    this.#behind = withRoom(this.#behind, place + 1);
+    this.#slots[place] = slot;
+    this.#behind[place] = NONE;
     const domain = this.#domains.of(c);
-    let queue = this.#queues.get(domain);
-    if (queue === undefined) {
-      queue = {
-        slots: [],
-        places: [],
-        next: 0,
-        count: domain < 0 ? Number.MAX_SAFE_INTEGER : this.#claimsIn(domain),
-      };
-      this.#queues.set(domain, queue);
+    const known = this.#queueOf[domain + 1] ?? 0;
+    if (known === 0) this.#open(domain, place);
+    else {
+      this.#behind[this.#last[known - 1]!] = place;
+      this.#last[known - 1] = place;
     }
-    queue.slots.push(slot);
-    queue.places.push(this.#length++);
+  }
+
+  /** A queue for a domain, with its first machine. */
+  #open(domain: number, place: number): void {
+    const queue = this.#queues++;
+    this.#domainOf = withRoom(this.#domainOf, queue + 1);
+    this.#first = withRoom(this.#first, queue + 1);
+    this.#last = withRoom(this.#last, queue + 1);
+    this.#counts = withRoom(this.#counts, queue + 1);
+    this.#queueOf = withRoom(this.#queueOf, domain + 2);
+    this.#domainOf[queue] = domain;
+    this.#first[queue] = this.#last[queue] = place;
+    this.#counts[queue] = domain < 0 ? LAST_OF_ALL : this.#claimsIn(domain);
+    this.#queueOf[domain + 1] = queue + 1;
   }
 
   /** Machines the row was credited with in a domain so far. */
@@ -101,39 +129,46 @@ export class EvenList {
     const c = this.#classOf(slot);
     if (early && this.#cycle.contests.has(c, slot)) return false;
     this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
-    this.#queues.get(this.#domains.of(c))!.count++;
+    this.#counts[this.#queueOf[this.#domains.of(c) + 1]! - 1]!++;
     return true;
   }
 
   /** The first machine of the domain with the fewest claims; one without the key when no domain has more. */
   #next(want: Want): number {
-    let best: Queue | undefined;
-    for (const queue of this.#queues.values()) {
+    let best = NONE;
+    for (let queue = 0; queue < this.#queues; queue++) {
       // What adds nothing now never will: the row's want only shrinks.
-      while (queue.next < queue.slots.length && !this.#adds(queue.slots[queue.next]!, want)) queue.next++;
-      if (queue.next === queue.slots.length) continue;
+      let at = this.#first[queue]!;
+      while (at !== NONE && !this.#adds(this.#slots[at]!, want)) at = this.#behind[at]!;
+      this.#first[queue] = at;
+      if (at === NONE) continue;
+      const count = this.#counts[queue]!;
       const better =
-        best === undefined ||
-        queue.count < best.count ||
-        (queue.count === best.count && queue.places[queue.next]! < best.places[best.next]!);
+        best === NONE ||
+        count < this.#counts[best]! ||
+        (count === this.#counts[best] && at < this.#first[best]!);
       if (better) best = queue;
     }
-    return best === undefined ? NONE : best.slots[best.next]!;
+    return best === NONE ? NONE : this.#slots[this.#first[best]!]!;
   }
 
   /** The same among machines that hold the largest pod. */
   #firstUnit(want: Want): number {
     let first = NONE;
-    let place = 0;
     let fewest = Number.POSITIVE_INFINITY;
-    for (const { count, places, slots } of this.#queues.values()) {
-      const at = slots.findIndex((slot) => this.#pattern.fits(this.#classOf(slot)) && this.#adds(slot, want));
-      if (at === -1 || count > fewest || (count === fewest && places[at]! > place)) continue;
-      first = slots[at]!;
-      place = places[at]!;
+    for (let queue = 0; queue < this.#queues; queue++) {
+      const count = this.#counts[queue]!;
+      let at = this.#first[queue]!;
+      while (at !== NONE && !this.#holdsUnit(this.#slots[at]!, want)) at = this.#behind[at]!;
+      if (at === NONE || count > fewest || (count === fewest && at > first)) continue;
+      first = at;
       fewest = count;
     }
-    return first;
+    return first === NONE ? NONE : this.#slots[first]!;
+  }
+
+  #holdsUnit(slot: number, want: Want): boolean {
+    return this.#pattern.fits(this.#classOf(slot)) && this.#adds(slot, want);
   }
 
   #adds(slot: number, want: Want): boolean {

@@ -37,7 +37,8 @@ export class Foldable {
   refresh(): Set<number> {
     this.anywhere = withRoom(this.anywhere, this.#fleet.patterns.size);
     const flipped = new Set<number>();
-    for (const [number, pattern] of this.#patterns.entries()) {
+    for (let number = 0; number < this.#patterns.length; number++) {
+      const pattern = this.#patterns[number];
       if (pattern === undefined) continue;
       if (this.#fleet.patterns.find(number) !== pattern) {
         this.#patterns[number] = undefined;

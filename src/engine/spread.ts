@@ -4,7 +4,6 @@
 import type { Domains } from '../fleet/index.ts';
 import { beyondDrains } from './acquire.ts';
 import { Credit, type Cycle } from './cycle.ts';
-import { EvenList } from './evenlist.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
 import { comingClasses, Stands } from './stands.ts';
@@ -43,7 +42,7 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
   const coming = cycle.turns.coming[turn] === 1;
   if (early && coming) return Credit.Waits;
   const domains = spreadDomains(cycle, turn);
-  const list = new EvenList(cycle, turn, domains);
+  const list = cycle.even.begin(turn, domains);
   list.collectMine();
   if (!list.credit([], early)) return Credit.Waits;
   if (want.covered) return Credit.Covered;

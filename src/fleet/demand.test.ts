@@ -202,6 +202,38 @@ describe('DemandLedger', () => {
     expect(fleet.demand.size).toBeLessThanOrEqual(20);
   });
 
+  it('given a job that ends and one like it that begins, then its row stands where the other did, among fewer or more', () => {
+    const gang = (group: string, firstSeenMs: number, cpu: number): Need => {
+      const amounts = { aggregate: resources({ cpu }), minUnit: resources({ cpu: 1 }) };
+      return { ...aNeed({ cluster: 'a', group, requirements: [same(RACK_KEY)], firstSeenMs }), ...amounts };
+    };
+    const [small, large, other] = [gang('small', 1, 4), gang('large', 1, 8), gang('other', 1, 2)];
+    const reports = [
+      [gang('next-large', 2, 8), other],
+      [gang('a-small', 2, 4), other, gang('b-large', 2, 8)],
+      [
+        gang('next-large', 2, 8),
+        gang('one-more', 2, 8),
+        gang('next-small', 3, 4),
+        small,
+        gang('larger', 1, 9),
+      ],
+    ];
+    for (const next of reports) {
+      const fleet = new Fleet();
+      fleet.demand.replace('a', [small, large, other]);
+      const place = fleet.demand.rowOf(keyOf(large));
+      fleet.demand.replace('a', next);
+      const fresh = new Fleet();
+      fresh.demand.replace('a', next);
+      expect(rowsOf(fleet, 'a')).toEqual(rowsOf(fresh, 'a'));
+      expect(placesOf(fleet, 'a')).toEqual(placesOf(fresh, 'a'));
+      expect(usedBy(fleet)).toEqual(usedBy(fresh));
+      expect(fleet.demand.rowOf(keyOf(large))).toBeUndefined();
+      if (next.length === 3) expect(fleet.demand.rowOf(keyOf(next[2]!))).toBe(place);
+    }
+  });
+
   it('the order of reports never shows: any history with the same last roll-ups gives the same rows', () => {
     const report = fc.record({
       cluster: fc.constantFrom('a', 'b', '__proto__', 'constructor'),

@@ -1,29 +1,24 @@
 // The demand ledger: every row in columns, cluster by cluster. A roll-up replaces all rows of its cluster or, if it is
 // refused, none. Rows that stay keep their place whatever comes and goes around them; their rank order is a column.
 
-import {
-  BigFleetError,
-  isZero,
-  mergeNeeds,
-  type Need,
-  type NeedKey,
-  printable,
-  type ResourceVector,
-} from '../model/index.ts';
+import { isZero, mergeNeeds, type Need, type NeedKey, type ResourceVector } from '../model/index.ts';
 import { AmountTexts } from './amount-texts.ts';
 import { type Block, Blocks } from './blocks.ts';
 import type { Changes } from './changes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32, withRoom } from './columns.ts';
+import type { AmountHoldings, Arrival, Holdings } from './holdings.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
 import { ProfileTable } from './profiles.ts';
 import {
+  haveSharedKeys,
   markStaying,
   NOTHING_REPORTED,
   NOWHERE,
   type Reported,
   type RollUp,
+  refuseStray,
   sameObjects,
 } from './roll-up.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
@@ -36,37 +31,10 @@ export interface ClusterRows extends Block {
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
 /** Rows that have become so much fewer than there is room for move to a smaller place. */
 const ROOMY = 4;
+/** Rows that leave, of the same profile, that a new one is compared with: few, where all want something else. */
+const MOST_ASKED = 8;
 /** In place of a key's place among others: it has none yet. */
 const UNPLACED = 2 ** 32 - 1;
-
-/** What a row holds of the tables. */
-interface Holdings {
-  readonly key: number;
-  readonly profile: number;
-  /** Null for rows that do not fold. */
-  readonly foldProfile: number | null;
-  readonly amounts: AmountHoldings;
-}
-
-/** What a row holds by how much it wants. */
-interface AmountHoldings {
-  readonly pattern: number;
-  /** Null for rows that do not fold. */
-  readonly fold: {
-    readonly wholePattern: number;
-    readonly foldPattern: number;
-    readonly foldKey: number;
-  } | null;
-}
-
-/** A row that is new, with what it holds of the tables that its place depends on. */
-interface Arrival {
-  readonly need: Need;
-  /** Its place in the report. */
-  readonly index: number;
-  readonly key: number;
-  readonly profile: number;
-}
 
 export class DemandLedger {
   readonly #changed: readonly Changes[];
@@ -249,8 +217,7 @@ export class DemandLedger {
       taken[row - offset] = 1;
       if (this.firstSeenMs[row] !== need.firstSeenMs) continue;
       origin[i] = row - offset;
-      if (!this.aggregate.holds(row, need.aggregate) || !this.minUnit.holds(row, need.minUnit))
-        amended.push(i);
+      if (!this.#wants(row, need)) amended.push(i);
     }
     return haveSharedKeys(unknown) ? null : amended;
   }
@@ -307,11 +274,14 @@ export class DemandLedger {
     for (const changes of this.#changed) changes.add(number);
     this.revision++;
     const stays = this.#staying(origin, old.length);
+    const inRank = this.#rankedIn(old, stays);
+    // In rank order too, so that a cycle reads rows one behind the other where they came together.
+    const fresh = this.#arrivals(number, needs, added);
+    const heirs = this.#heirs(old.offset, fresh, origin, stays);
     const left: Holdings[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
     }
-    const inRank = this.#rankedIn(old, stays);
     this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
     const current = this.#roomFor(old, needs.length);
     // Rows take hold of what they share with the old ones before those let go.
@@ -320,16 +290,62 @@ export class DemandLedger {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
       if (former !== null) outdated.push(former);
     }
-    // In rank order too, so that a cycle reads rows one behind the other where they came together.
-    const fresh = this.#arrivals(number, needs, added);
+    const ended = heirs.map((heir) => this.#rename(current.offset + origin[heir.index]!, heir));
     this.#fill(number, current, origin, fresh, stays);
     this.#rank(current, origin, fresh, inRank);
     this.#placeTexts(current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const holdings of left) this.#release(holdings);
+    for (const key of ended) this.#keys.release(key);
     this.#rowsOf[number] = current;
     this.#count += needs.length - old.length;
     return true;
+  }
+
+  /**
+   * Those of the rows that are new that want just what one that leaves did: a job that ended, and one like it. They take its
+   * place with all that it holds but the key, which costs a fraction of holding and letting go of the same things.
+   */
+  #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
+    const leaving = new Map<number, number[]>();
+    for (let place = 0; place < stays.length; place++) {
+      if (stays[place] === 1) continue;
+      const profile = this.profile[offset + place]!;
+      const places = leaving.get(profile);
+      if (places === undefined) leaving.set(profile, [place]);
+      else places.push(place);
+    }
+    return fresh.filter(({ index, need, profile }) => {
+      const places = leaving.get(profile);
+      if (places === undefined) return false;
+      const least = Math.max(0, places.length - MOST_ASKED);
+      let at = places.length - 1;
+      while (at >= least && !this.#wants(offset + places[at]!, need)) at--;
+      if (at < least) return false;
+      const place = places[at]!;
+      places[at] = places.at(-1)!;
+      places.pop();
+      origin[index] = place;
+      stays[place] = 1;
+      return true;
+    });
+  }
+
+  /** Whether a row wants as much as a Need. */
+  #wants(row: number, { aggregate, minUnit }: Need): boolean {
+    return this.aggregate.holds(row, aggregate) && this.minUnit.holds(row, minUnit);
+  }
+
+  /** Gives a row to another that wants the same, and returns the key it had. */
+  #rename(row: number, { key, need, profile }: Arrival): number {
+    const former = this.key[row]!;
+    this.key[row] = key;
+    this.#rowOf[key] = row;
+    this.firstSeenMs[row] = need.firstSeenMs;
+    this.text[row] = UNPLACED;
+    this.foldText[row] = UNPLACED;
+    this.profiles.release(profile);
+    return former;
   }
 
   /** Places of a cluster's rows in rank order, without those that leave. */
@@ -376,7 +392,7 @@ export class DemandLedger {
     for (let i = 0; i < inRank.length; i++) inRank[i] = moved.get(inRank[i]!) ?? inRank[i]!;
   }
 
-  /** Writes the rows that are new where none stays, and notes their places in `origin`. */
+  /** Writes the rows that are new and have no place yet where none stays, and notes their places in `origin`. */
   #fill(
     cluster: number,
     { offset }: ClusterRows,
@@ -386,6 +402,7 @@ export class DemandLedger {
   ): void {
     let place = 0;
     for (const arrival of fresh) {
+      if (origin[arrival.index] !== NOWHERE) continue;
       while (stays[place] === 1) place++;
       this.#write(offset + place, cluster, arrival);
       origin[arrival.index] = place++;
@@ -576,16 +593,4 @@ export class DemandLedger {
     this.empty = extended(this.empty, capacity);
     this.firstSeenMs = extended(this.firstSeenMs, capacity);
   }
-}
-
-function refuseStray(cluster: string, need: Need, index: number): never {
-  const named = printable(need.cluster);
-  const detail = `The row names cluster "${named}", the roll-up is of "${printable(cluster)}".`;
-  throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${index}].cluster` });
-}
-
-/** Whether two rows of a cluster have the same key. Groups are names of jobs, and as a rule all different. */
-function haveSharedKeys(needs: readonly Need[]): boolean {
-  if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
-  return mergeNeeds(needs).length < needs.length;
 }

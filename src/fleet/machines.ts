@@ -416,9 +416,13 @@ export class MachineLedger {
 
   /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */
   #touch(slot: number): void {
-    if (this.cluster[slot] !== 0) this.#changed.add(this.cluster[slot]!);
-    if (this.stampKey[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.stampKey[slot]!));
-    if (this.target[slot] !== 0) this.#changed.add(this.keys.clusterOf(this.target[slot]!));
+    const cluster = this.cluster[slot]!;
+    const stamped = this.keys.clusterOf(this.stampKey[slot]!);
+    const targeted = this.keys.clusterOf(this.target[slot]!);
+    // As a rule they are one and the same.
+    if (cluster !== 0) this.#changed.add(cluster);
+    if (stamped !== 0 && stamped !== cluster) this.#changed.add(stamped);
+    if (targeted !== 0 && targeted !== cluster && targeted !== stamped) this.#changed.add(targeted);
   }
 
   #dropEmptyTargets(): void {

@@ -1,7 +1,7 @@
 // What a roll-up changes. Nearly all its rows say what they said last time, and those that an intake recognised are the
 // very objects of last time: they are told apart from the new ones without looking into them.
 
-import type { Need } from '../model/index.ts';
+import { BigFleetError, mergeNeeds, type Need, printable } from '../model/index.ts';
 
 /** In place of a place: the row stood nowhere before. */
 export const NOWHERE = -1;
@@ -31,6 +31,8 @@ export interface RollUp {
  * For each row of a report the place where the very same object stood before, or `NOWHERE`. No place appears twice.
  * Objects are looked for in the order of the last report: behind the one found last, with none or all of those that
  * were not found since having taken the place of others. One that moved elsewhere is not found.
+ *
+ * `Object.is` compares addresses; `===` would first look into both objects for what they are, and they lie anywhere.
  */
 export function sameObjects(before: Reported, needs: readonly Need[]): Int32Array {
   const origin = new Int32Array(needs.length).fill(NOWHERE);
@@ -40,8 +42,8 @@ export function sameObjects(before: Reported, needs: readonly Need[]): Int32Arra
   for (let i = 0; i < needs.length; i++) {
     const need = needs[i]!;
     const second = next + Math.max(missed, 1);
-    if (next < length && before.needs[next] === need) origin[i] = before.places[next++]!;
-    else if (second < length && before.needs[second] === need) {
+    if (next < length && Object.is(before.needs[next], need)) origin[i] = before.places[next++]!;
+    else if (second < length && Object.is(before.needs[second], need)) {
       origin[i] = before.places[second]!;
       next = second + 1;
     } else {
@@ -58,4 +60,17 @@ export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
   stays.fill(0);
   for (let i = 0; i < origin.length; i++) if (origin[i] !== NOWHERE) stays[origin[i]!] = 1;
   return stays;
+}
+
+/** Refuses a row that names another cluster than its roll-up. */
+export function refuseStray(cluster: string, need: Need, index: number): never {
+  const named = printable(need.cluster);
+  const detail = `The row names cluster "${named}", the roll-up is of "${printable(cluster)}".`;
+  throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${index}].cluster` });
+}
+
+/** Whether two rows of a cluster have the same key. Groups are names of jobs, and as a rule all different. */
+export function haveSharedKeys(needs: readonly Need[]): boolean {
+  if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
+  return mergeNeeds(needs).length < needs.length;
 }

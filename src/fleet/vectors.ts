@@ -142,7 +142,8 @@ export class VectorColumn {
     const offset = index * stride;
     let unmatched = 0;
     for (let d = 0; d < stride; d++) if (this.data[offset + d] !== 0) unmatched++;
-    for (const [name, units] of vector) {
+    for (const name of vector.keys()) {
+      const units = vector.get(name)!;
       if (units === 0) continue;
       const dimension = this.#dimensions.find(name);
       if (dimension === undefined || this.data[offset + dimension] !== units) return false;
