@@ -8,18 +8,21 @@ import type { ClassFilter, Shelves } from './shelf.ts';
 
 /** Whether a machine with another row's target may be taken: only for what is not already draining towards this row. */
 export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter | null {
-  if (drains.length === 0) return null;
+  return drains.length === 0 ? null : addsBeyond(cycle, turn, drains);
+}
+
+/** By itself, since what a function closes over is put aside whenever it is called, and most rows have no drains. */
+function addsBeyond(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter {
   return (classNumber) => cycle.beyond(turn, drains).adds(classNumber, true);
 }
 
 /** Takes free machines in pool order until the row is covered or the pools have nothing more for it. */
 export function acquire(cycle: Cycle, turn: number): void {
   const { pools, turns } = cycle;
-  const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
   acquireFrom(
     cycle,
     turn,
-    pools.shelves(turns.pattern[turn]!, dollars),
+    pools.shelves(turns.pattern[turn]!, turns.profile[turn]!),
     null,
     drainingFor(cycle, turn, true),
   );
@@ -34,8 +37,7 @@ export function acquireIn(
   drains: readonly number[],
 ): void {
   const { pools, turns } = cycle;
-  const dollars = cycle.fleet.demand.profiles.entryOf(turns.profile[turn]!).interruptionDollars;
-  const shelves = pools.shelvesIn(turns.pattern[turn]!, dollars, domains, domain);
+  const shelves = pools.shelvesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
   acquireFrom(cycle, turn, shelves, (c) => domains.of(c) === domain, drains);
 }
 

@@ -13,6 +13,7 @@ import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
 import { Stale } from './stale.ts';
+import { Stands } from './stands.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
@@ -54,6 +55,8 @@ export class Cycle {
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
   readonly sums: DomainSums;
+  /** What the strict-spread row being served finds. */
+  readonly stands: Stands;
   readonly supply: Supply;
   readonly want: Want;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -136,6 +139,7 @@ export class Cycle {
     this.#hopeless = new Hopeless(this);
     this.stale = new Stale(fleet, this.foldable, this.#hopeless, changed, reshaped);
     this.sums = new DomainSums(this);
+    this.stands = new Stands(this);
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
     this.contests = new Contests(fleet);

@@ -3,7 +3,7 @@
 // noticed once and not once per pattern.
 
 /** Comes after every ordinal. */
-export const NOTHING_LEFT = 0xffffffff;
+export const NOTHING_LEFT = 0x7fffffff;
 
 /** What is left of each class. */
 interface Left {
@@ -15,68 +15,90 @@ interface Left {
   firstOrdinalOf(classNumber: number): number;
 }
 
+/**
+ * The heap is a tournament: a tree with a class in each leaf, whose inner nodes hold the lower of their two. A class that
+ * was taken from plays its way up again. That is always as many steps as the tree is high, but none of them depends on
+ * who wins; processors guess which way a comparison goes, and here every second guess would be wrong.
+ */
 export class Heap {
   readonly #left: Left;
   readonly #classes: Uint32Array;
-  /** By place: the first machine when last looked at, and how many were taken by then. Only what is taken changes it. */
-  readonly #ordinals: Uint32Array;
+  /** By class: how many were taken when its first machine was last looked at. Only what is taken changes it. */
   readonly #taken: Int32Array;
+  /** By node, the root being 1: the lowest first machine below it. Leaves stand behind all others. */
+  readonly #tree: Int32Array;
+  readonly #leaves: number;
+  /** The place of the winner among the classes. */
+  #winner = 0;
   /** The last cycle it was of use in. */
   cycle = 0;
 
   constructor(left: Left, classes: Uint32Array) {
     this.#left = left;
     this.#classes = classes.slice();
-    this.#ordinals = new Uint32Array(classes.length);
     this.#taken = new Int32Array(classes.length);
+    this.#leaves = 2 ** Math.ceil(Math.log2(classes.length));
+    this.#tree = new Int32Array(2 * this.#leaves).fill(NOTHING_LEFT);
   }
 
   /** The lowest first machine of all classes, by ordinal; NOTHING_LEFT if there is none. Settles `first`. */
   lowest(): number {
     if (this.cycle !== this.#left.cycle) this.#build();
     for (;;) {
-      const c = this.#classes[0]!;
+      const place = this.#winner;
+      const c = this.#classes[place]!;
       const taken = this.#left.takenFrom(c);
-      if (taken === this.#taken[0]) return this.#ordinals[0]!;
-      this.#sink(0, c, this.#left.firstOrdinalOf(c), taken);
+      if (taken === this.#taken[place]) return this.#tree[1]!;
+      this.#taken[place] = taken;
+      this.#replay(place, this.#left.firstOrdinalOf(c));
     }
   }
 
   /** The class with the lowest first machine, as `lowest` found it. */
   get first(): number {
-    return this.#classes[0]!;
+    return this.#classes[this.#winner]!;
   }
 
   #build(): void {
     this.cycle = this.#left.cycle;
-    const { length } = this.#classes;
-    for (let i = 0; i < length; i++) {
-      this.#ordinals[i] = this.#left.firstOrdinalOf(this.#classes[i]!);
-      this.#taken[i] = this.#left.takenFrom(this.#classes[i]!);
+    const tree = this.#tree;
+    for (let place = 0; place < this.#classes.length; place++) {
+      const c = this.#classes[place]!;
+      tree[this.#leaves + place] = this.#left.firstOrdinalOf(c);
+      this.#taken[place] = this.#left.takenFrom(c);
     }
-    for (let i = (length >> 1) - 1; i >= 0; i--) {
-      this.#sink(i, this.#classes[i]!, this.#ordinals[i]!, this.#taken[i]!);
-    }
+    for (let node = this.#leaves - 1; node > 0; node--)
+      tree[node] = lower(tree[2 * node]!, tree[2 * node + 1]!);
+    this.#findWinner();
   }
 
-  /** Puts a class at a place, or as far below as it belongs. */
-  #sink(place: number, classNumber: number, ordinal: number, taken: number): void {
-    const ordinals = this.#ordinals;
-    let at = place;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= ordinals.length) break;
-      if (child + 1 < ordinals.length && ordinals[child + 1]! < ordinals[child]!) child++;
-      if (ordinals[child]! >= ordinal) break;
-      this.#classes[at] = this.#classes[child]!;
-      ordinals[at] = ordinals[child]!;
-      this.#taken[at] = this.#taken[child]!;
-      at = child;
+  /** The first machine of a class is another one now. */
+  #replay(place: number, ordinal: number): void {
+    const tree = this.#tree;
+    let lowest = ordinal;
+    let node = this.#leaves + place;
+    for (; node > 1; node >>= 1) {
+      tree[node] = lowest;
+      lowest = lower(lowest, tree[node ^ 1]!);
     }
-    this.#classes[at] = classNumber;
-    ordinals[at] = ordinal;
-    this.#taken[at] = taken;
+    tree[node] = lowest;
+    this.#findWinner();
   }
+
+  #findWinner(): void {
+    const tree = this.#tree;
+    const lowest = tree[1]!;
+    let node = 1;
+    // To the left where the winner came from there, else to the right. Where nothing is left that ends at the first leaf,
+    // which always has a class.
+    while (node < this.#leaves) node = 2 * node + ((lowest - tree[2 * node]!) >>> 31);
+    this.#winner = node - this.#leaves;
+  }
+}
+
+/** The lower of two ordinals, without a branch. */
+function lower(a: number, b: number): number {
+  return b + ((a - b) & ((a - b) >> 31));
 }
 
 /**
@@ -86,13 +108,13 @@ export class Heap {
 export class Heaps {
   readonly #heaps: Heap[];
   /** By place: a bound of the heap there; the places form a heap themselves. */
-  readonly #bounds: Uint32Array;
+  readonly #bounds: Int32Array;
   /** The last cycle they were of use in. */
   cycle = 0;
 
   constructor(heaps: readonly Heap[]) {
     this.#heaps = [...heaps];
-    this.#bounds = new Uint32Array(heaps.length);
+    this.#bounds = new Int32Array(heaps.length);
   }
 
   /** The class with the lowest first machine; -1 if nothing is left. */

@@ -1,7 +1,7 @@
 // Rows that need the pools, over all clusters: their order, and a look ahead at those that are served next.
 
 import type { Cycle } from './cycle.ts';
-import { sortedBy } from './radix.ts';
+import { sortedByColumns } from './radix.ts';
 
 /** Turns of all clusters that need the pools, in the order they are to be served. */
 export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
@@ -11,16 +11,17 @@ export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Ui
     return pending.subarray(start[cluster], pendingEnd[cluster]);
   });
   const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+  const ranks = new Float64Array(all.length);
+  const times = new Float64Array(all.length);
   let at = 0;
   for (const list of lists) {
     all.set(list, at);
-    at += list.length;
+    for (let i = 0; i < list.length; i++, at++) {
+      ranks[at] = -precedence[list[i]!]!;
+      times[at] = firstSeenMs[list[i]!]!;
+    }
   }
-  return sortedBy(
-    all,
-    (turn) => -precedence[turn]!,
-    (turn) => firstSeenMs[turn]!,
-  );
+  return sortedByColumns(all, ranks, times);
 }
 
 /**

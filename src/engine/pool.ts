@@ -13,6 +13,14 @@ interface PatternShelves {
   readonly pattern: Pattern;
   readonly idle: Shelf;
   readonly byDollars: Map<number, Shelves>;
+  /** The same by profile. */
+  readonly byProfile: (ProfileShelves | undefined)[];
+}
+
+/** The shelves of a profile, good for one cycle: by the next its number may be another's, and the stock has changed. */
+interface ProfileShelves {
+  readonly shelves: Shelves;
+  readonly cycle: number;
 }
 
 /** Special Idle machines that fit a pattern, in pool order; those before `next` are claimed. */
@@ -28,6 +36,8 @@ export class Pools {
   /** By pattern. */
   readonly #shelves: (PatternShelves | undefined)[] = [];
   #patternsVersion = -1;
+  /** Counts cycles. */
+  #cycle = 0;
   #claimedBy: Int32Array = new Int32Array(0);
   #rewinds = false;
   #trial = false;
@@ -52,6 +62,7 @@ export class Pools {
     this.#trial = rewinds;
     this.#special = new Map();
     this.#found = NONE;
+    this.#cycle++;
     this.#idle.begin(claimedBy);
     this.#speculative.begin(claimedBy);
     if (this.#patternsVersion === patterns.version) return;
@@ -85,41 +96,52 @@ export class Pools {
     }
   }
 
-  /** Everything a pattern can take, for a row whose interruption costs so many dollars. */
-  shelves(pattern: number, dollars: number): Shelves {
-    const { idle, byDollars } = this.#shelvesOf(pattern);
+  /** Everything a pattern can take, for a row with a profile: that says what its interruption costs. */
+  shelves(pattern: number, profile: number): Shelves {
+    const known = this.#shelvesOf(pattern);
+    const ready = known.byProfile[profile];
+    if (ready?.cycle === this.#cycle) return ready.shelves;
+    const { interruptionDollars } = this.#fleet.demand.profiles.entryOf(profile);
+    const shelves = this.#shelvesAt(known, pattern, interruptionDollars);
+    shelves.idle.refresh();
+    shelves.speculative.refresh();
+    known.byProfile[profile] = { shelves, cycle: this.#cycle };
+    return shelves;
+  }
+
+  #shelvesAt({ idle, byDollars }: PatternShelves, pattern: number, dollars: number): Shelves {
     let shelves = byDollars.get(dollars);
     if (shelves === undefined) {
       shelves = new Shelves(pattern, idle, this.#speculativeShelf(pattern, dollars));
       byDollars.set(dollars, shelves);
     }
-    shelves.idle.refresh();
-    shelves.speculative.refresh();
     return shelves;
   }
 
   /** The same within one domain: a gang that looks at many racks must not walk all of them for each. */
-  shelvesIn(pattern: number, dollars: number, domains: Domains, domain: number): Shelves {
-    const { idle, speculative } = this.shelves(pattern, dollars);
+  shelvesIn(pattern: number, profile: number, domains: Domains, domain: number): Shelves {
+    const { idle, speculative } = this.shelves(pattern, profile);
     return new Shelves(pattern, idle.partIn(domains, domain), speculative.partIn(domains, domain));
   }
 
   /** The same for every domain that has anything. */
-  shelvesBy(pattern: number, dollars: number, domains: Domains): ReadonlyMap<number, Shelves> {
-    return this.shelves(pattern, dollars).by(domains);
+  shelvesBy(pattern: number, profile: number, domains: Domains): ReadonlyMap<number, Shelves> {
+    return this.shelves(pattern, profile).by(domains);
   }
 
   #shelvesOf(number: number): PatternShelves {
-    let shelves = this.#shelves[number];
-    if (shelves === undefined) {
-      const pattern = this.#fleet.patterns.patternOf(number);
-      const priceOf = (c: number): number => this.#fleet.classes.price[c]!;
-      const order: ShelfOrder = { costOf: priceOf, priceOf };
-      const idle = new Shelf(this.#idle, order, (c) => pattern.fits(c));
-      shelves = { pattern, idle, byDollars: new Map() };
-      this.#shelves[number] = shelves;
-    }
-    return shelves;
+    const known = this.#shelves[number];
+    if (known !== undefined) return known;
+    const made = this.#makeShelves(this.#fleet.patterns.patternOf(number));
+    this.#shelves[number] = made;
+    return made;
+  }
+
+  #makeShelves(pattern: Pattern): PatternShelves {
+    const priceOf = (c: number): number => this.#fleet.classes.price[c]!;
+    const order: ShelfOrder = { costOf: priceOf, priceOf };
+    const idle = new Shelf(this.#idle, order, (c) => pattern.fits(c));
+    return { pattern, idle, byDollars: new Map(), byProfile: [] };
   }
 
   #speculativeShelf(number: number, dollars: number): Shelf {
@@ -208,7 +230,13 @@ export class Pools {
 
   /** Negative if the first Speculative machine of a class comes before that of another on a shelf. */
   compareSpeculative(shelf: Shelf, a: number, b: number): number {
-    return shelf.compare(a, b) || this.#speculative.firstOrdinalOf(a) - this.#speculative.firstOrdinalOf(b);
+    const { price, probability } = this.#fleet.classes;
+    // Most cost the same; then nobody has to work out what.
+    const alike = price[a] === price[b] && probability[a] === probability[b];
+    return (
+      (alike ? 0 : shelf.compare(a, b)) ||
+      this.#speculative.firstOrdinalOf(a) - this.#speculative.firstOrdinalOf(b)
+    );
   }
 
   /** The first Idle or Speculative machine of a class; NONE for no class. */

@@ -17,16 +17,21 @@ export type KeyOf = (item: number) => number;
  */
 export function sortedBy(items: Uint32Array, ...keys: readonly KeyOf[]): Uint32Array {
   if (items.length < SHORT) return sortedByComparing(items, keys);
-  // Keys are asked for in the order the items came in, which is mostly that of memory.
-  const words = keys.map((keyOf) => wordsOf(items, keyOf));
+  return sortedByColumns(items, ...keys.map((keyOf) => Float64Array.from(items, keyOf)));
+}
+
+/** The same with the keys of all items in columns, which are of no use afterwards. */
+export function sortedByColumns(items: Uint32Array, ...columns: readonly Float64Array[]): Uint32Array {
   let order = new Uint32Array(items.length);
   let spare = new Uint32Array(items.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
-  for (const { low, high } of words.reverse()) {
-    for (const half of [low, high]) {
+  for (const column of columns.toReversed()) {
+    const words = comparable(column);
+    for (const half of [LOW, HIGH]) {
+      const differing = differingBits(words, half);
       for (const shift of SHIFTS) {
-        if ((half.differing >>> shift) % BUCKETS === 0) continue;
-        distribute(half.words, shift, order, spare);
+        if ((differing >>> shift) % BUCKETS === 0) continue;
+        distribute(words, half, shift, order, spare);
         [order, spare] = [spare, order];
       }
     }
@@ -43,39 +48,42 @@ function sortedByComparing(items: Uint32Array, keys: readonly KeyOf[]): Uint32Ar
   });
 }
 
-/** One half of the keys of all items. */
-interface Half {
-  readonly words: Uint32Array;
-  /** Bits that are not the same in all of them. */
-  readonly differing: number;
-}
+/** Where the halves of a double stand. */
+const ONE = new Uint32Array(Float64Array.of(1).buffer);
+const HIGH = ONE[0] === 0 ? 1 : 0;
+const LOW = 1 - HIGH;
 
 /** The keys as pairs of words that compare like the keys do: the bits of a double, negative ones turned round. */
-function wordsOf(items: Uint32Array, keyOf: KeyOf): { readonly low: Half; readonly high: Half } {
-  const low = new Uint32Array(items.length);
-  const high = new Uint32Array(items.length);
-  const double = new DataView(new ArrayBuffer(8));
-  for (let i = 0; i < items.length; i++) {
+function comparable(column: Float64Array): Uint32Array {
+  const words = new Uint32Array(column.buffer, column.byteOffset, 2 * column.length);
+  for (let i = 0; i < column.length; i++) {
     // Adding zero makes one of the two zeros.
-    double.setFloat64(0, keyOf(items[i]!) + 0);
-    const top = double.getInt32(0);
-    const bottom = double.getInt32(4);
-    high[i] = top < 0 ? ~top : top ^ 0x80000000;
-    low[i] = top < 0 ? ~bottom : bottom;
+    column[i]! += 0;
+    const high = words[2 * i + HIGH]!;
+    const turned = (high | 0) >> 31;
+    words[2 * i + HIGH] = high ^ (turned | 0x80000000);
+    words[2 * i + LOW]! ^= turned;
   }
-  return { low: halfOf(low), high: halfOf(high) };
+  return words;
 }
 
-function halfOf(words: Uint32Array): Half {
+/** Bits that are not the same in all keys. */
+function differingBits(words: Uint32Array, half: number): number {
   let differing = 0;
-  for (let i = 1; i < words.length; i++) differing |= words[i]! ^ words[0]!;
-  return { words, differing };
+  for (let i = half; i < words.length; i += 2) differing |= words[i]! ^ words[half]!;
+  return differing;
 }
 
 /** One pass: `from` by one digit of its words into `to`. */
-function distribute(words: Uint32Array, shift: number, from: Uint32Array, to: Uint32Array): void {
+function distribute(
+  words: Uint32Array,
+  half: number,
+  shift: number,
+  from: Uint32Array,
+  to: Uint32Array,
+): void {
   const starts = new Uint32Array(BUCKETS);
-  for (let i = 0; i < words.length; i++) starts[(words[i]! >>> shift) & (BUCKETS - 1)]!++;
+  for (let i = half; i < words.length; i += 2) starts[(words[i]! >>> shift) & (BUCKETS - 1)]!++;
   let start = 0;
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     const count = starts[bucket]!;
@@ -83,7 +91,8 @@ function distribute(words: Uint32Array, shift: number, from: Uint32Array, to: Ui
     start += count;
   }
   for (let i = 0; i < from.length; i++) {
-    const bucket = (words[from[i]!]! >>> shift) & (BUCKETS - 1);
-    to[starts[bucket]!++] = from[i]!;
+    const item = from[i]!;
+    const bucket = (words[2 * item + half]! >>> shift) & (BUCKETS - 1);
+    to[starts[bucket]!++] = item;
   }
 }

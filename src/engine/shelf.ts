@@ -100,15 +100,19 @@ export class Shelf {
 
   /** The same shelf for each domain by itself. */
   partsBy(domains: Domains): ReadonlyMap<number, Shelf> {
-    let parts = this.#parts.get(domains);
-    if (parts === undefined) {
-      parts = new Map();
-      for (const [domain, classes] of Map.groupBy(this.#classes, (c) => domains.of(c))) {
-        const part = new Shelf(this.#stock, this.#order, this.#fits);
-        part.#arrange(Uint32Array.from(classes));
-        parts.set(domain, part);
-      }
-      this.#parts.set(domains, parts);
+    const known = this.#parts.get(domains);
+    if (known !== undefined) return known;
+    const parts = this.#makeParts(domains);
+    this.#parts.set(domains, parts);
+    return parts;
+  }
+
+  #makeParts(domains: Domains): Map<number, Shelf> {
+    const parts = new Map<number, Shelf>();
+    for (const [domain, classes] of Map.groupBy(this.#classes, (c) => domains.of(c))) {
+      const part = new Shelf(this.#stock, this.#order, this.#fits);
+      part.#arrange(Uint32Array.from(classes));
+      parts.set(domain, part);
     }
     return parts;
   }

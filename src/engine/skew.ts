@@ -11,32 +11,52 @@ export function spreadDomains(cycle: Cycle, turn: number): Domains {
 }
 
 /** Whether a domain in which the row has no machine yet has something that would bring it nearer. */
-type Elsewhere = (want: Want, counts: ReadonlyMap<number, number>) => boolean;
+type Elsewhere = (want: Want, test: SpreadTest) => boolean;
 
-/** The spread test of one row: how many machines each domain has, and what the emptiest is. */
+/** The spread test of one row after the other: how many machines each domain has, and what the emptiest is. */
 export class SpreadTest {
-  readonly #domains: Domains;
-  readonly #maxSkew: number;
   readonly #elsewhere: Elsewhere;
-  readonly counts: Map<number, number>;
+  #domains!: Domains;
+  #maxSkew = 0;
+  /** By domain. */
+  readonly #counts: number[] = [];
+  /** The domains that have a count, `#length` of them. */
+  readonly #counted: number[] = [];
+  #length = 0;
   #minimum = 0;
 
-  constructor(cycle: Cycle, turn: number, counts: ReadonlyMap<number, number>, elsewhere: Elsewhere) {
-    this.#domains = spreadDomains(cycle, turn);
-    this.#maxSkew = cycle.fleet.demand.profiles.entryOf(cycle.turns.profile[turn]!).maxSkew;
-    // Copying nothing takes longer than making something new.
-    this.counts = counts.size === 0 ? new Map() : new Map(counts);
+  constructor(elsewhere: Elsewhere) {
     this.#elsewhere = elsewhere;
+  }
+
+  /** Forgets the last row: the next one has no machines yet. */
+  begin(domains: Domains, maxSkew: number): void {
+    for (let i = 0; i < this.#length; i++) this.#counts[this.#counted[i]!] = 0;
+    this.#length = 0;
+    this.#domains = domains;
+    this.#maxSkew = maxSkew;
   }
 
   /** Counts a machine of the class; one without the key counts nowhere. */
   count(classNumber: number): void {
     const domain = this.#domains.of(classNumber);
-    if (domain >= 0) this.counts.set(domain, this.#countIn(domain) + 1);
+    if (domain >= 0) this.countIn(domain, 1);
   }
 
-  #countIn(domain: number): number {
-    return this.counts.get(domain) ?? 0;
+  countIn(domain: number, machines: number): void {
+    if (!this.hasCounted(domain)) this.#counted[this.#length++] = domain;
+    this.#counts[domain] = (this.#counts[domain] ?? 0) + machines;
+  }
+
+  /** Whether the row has a machine in a domain. */
+  hasCounted(domain: number): boolean {
+    return (this.#counts[domain] ?? 0) > 0;
+  }
+
+  /** By domain. */
+  counts(): ReadonlyMap<number, number> {
+    const counted = this.#counted.slice(0, this.#length);
+    return new Map(counted.map((domain) => [domain, this.#counts[domain]!]));
   }
 
   /**
@@ -45,8 +65,8 @@ export class SpreadTest {
    */
   settle(want: Want): void {
     let minimum = Number.POSITIVE_INFINITY;
-    for (const count of this.counts.values()) minimum = Math.min(minimum, count);
-    this.#minimum = minimum === Number.POSITIVE_INFINITY || this.#elsewhere(want, this.counts) ? 0 : minimum;
+    for (let i = 0; i < this.#length; i++) minimum = Math.min(minimum, this.#counts[this.#counted[i]!]!);
+    this.#minimum = minimum === Number.POSITIVE_INFINITY || this.#elsewhere(want, this) ? 0 : minimum;
   }
 
   /** Whether one more machine of the class keeps the row even. */
@@ -55,15 +75,18 @@ export class SpreadTest {
   }
 
   passesIn(domain: number): boolean {
-    return domain >= 0 && this.#countIn(domain) <= this.#minimum + this.#maxSkew - 1;
+    return domain >= 0 && (this.#counts[domain] ?? 0) <= this.#minimum + this.#maxSkew - 1;
   }
 }
 
 /** The spread test of a row that was left short, as it stood then. */
 export function spreadTestOf(cycle: Cycle, turn: number, { counts, offers }: SpreadView): SpreadTest {
   const domains = spreadDomains(cycle, turn);
-  return new SpreadTest(cycle, turn, counts, (want, counted) => {
-    for (const c of offers) if (!counted.has(domains.of(c)) && want.adds(c, true)) return true;
+  const test = new SpreadTest((want, counted) => {
+    for (const c of offers) if (!counted.hasCounted(domains.of(c)) && want.adds(c, true)) return true;
     return false;
   });
+  test.begin(domains, cycle.profileOf(turn).maxSkew);
+  for (const [domain, machines] of counts) test.countIn(domain, machines);
+  return test;
 }

@@ -6,7 +6,7 @@ import { beyondDrains } from './acquire.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
-import { comingClasses, Stands } from './stands.ts';
+import { comingClasses } from './stands.ts';
 import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
 import type { SpreadView } from './views.ts';
@@ -27,13 +27,13 @@ function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> 
 }
 
 /** Where a row stands that took from the pools and is still short: what it took was free when its turn came. */
-function viewOf(cycle: Cycle, turn: number, domains: Domains, { counts }: SpreadTest): SpreadView {
+function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest): SpreadView {
   const free = freeClasses(cycle, turn, domains);
   const offers = new Set([...free, ...comingClasses(cycle, turn, domains)]);
   for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
     offers.add(cycle.fleet.machines.classOf[cycle.claims[i]!]!);
   }
-  return { counts, offers, free };
+  return { counts: test.counts(), offers, free };
 }
 
 /** Credits a strict-spread row. Early on a row with machines in flight waits: their test depends on the pools. */
@@ -47,7 +47,8 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
   if (!list.credit([], early)) return Credit.Waits;
   if (want.covered) return Credit.Covered;
   if (coming) {
-    creditComing(cycle, turn, new Stands(cycle, turn, domains).test());
+    cycle.stands.begin(turn, domains);
+    creditComing(cycle, turn, cycle.stands.test);
     if (want.covered) return Credit.Covered;
   }
   list.collectOthers(early);
@@ -57,16 +58,16 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
 
 /** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
-  const { want } = cycle;
+  const { stands, want } = cycle;
+  const { test } = stands;
   const domains = spreadDomains(cycle, turn);
-  const stands = new Stands(cycle, turn, domains);
-  const test = stands.test();
+  stands.begin(turn, domains);
   if (cycle.canBind(turn)) {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     while (!want.covered) {
       test.settle(want);
-      let slot = stands.nextIdle(test, mayTakeTargeted);
-      if (slot === NONE) slot = stands.nextSpeculative(test);
+      let slot = stands.nextIdle(mayTakeTargeted);
+      if (slot === NONE) slot = stands.nextSpeculative();
       if (slot === NONE) break;
       const classNumber = cycle.pools.classOf(slot);
       cycle.take(turn, slot);

@@ -9,7 +9,6 @@ import { SpreadTest } from './skew.ts';
 import { NONE } from './turns.ts';
 import type { Want } from './want.ts';
 
-const NO_COUNTS: ReadonlyMap<number, number> = new Map();
 /** Nobody has looked which class comes first. */
 const UNKNOWN = -2;
 
@@ -20,39 +19,66 @@ interface Stand {
   readonly isHere: ClassFilter;
 }
 
-/** What the pools and machines on their way have for a strict-spread row, domain by domain. */
+const NO_CLASSES: readonly number[] = [];
+
+/** What the pools and machines on their way have for a strict-spread row, domain by domain; for one row at a time. */
 export class Stands {
   readonly #cycle: Cycle;
-  readonly #turn: number;
-  readonly #domains: Domains;
-  readonly #stands: readonly Stand[];
+  /** The row's test; what it claimed before it began is counted. */
+  readonly test: SpreadTest;
+  #turn = NONE;
+  #domains!: Domains;
+  #stands: readonly Stand[] = [];
   /** Stands before this one may still have something in a domain without a machine of the row; the others never will. */
-  #open: number;
+  #open = 0;
+  /** Classes of machines that are on their way. */
+  #coming = NO_CLASSES;
   /**
    * By stand: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. The row's
    * want only shrinks and others wait, so it stays first until a machine is taken there or it adds nothing more.
    */
-  readonly #idle: number[];
-  readonly #speculative: number[];
+  readonly #idle: number[] = [];
+  readonly #speculative: number[] = [];
 
-  constructor(cycle: Cycle, turn: number, domains: Domains) {
+  constructor(cycle: Cycle) {
     this.#cycle = cycle;
+    this.test = new SpreadTest((want, counted) => {
+      return this.#addsElsewhere(want, counted) || this.#addsComing(want, counted);
+    });
+  }
+
+  begin(turn: number, domains: Domains): void {
+    const { claims, creditEnd, creditStart, fleet, turns } = this.#cycle;
     this.#turn = turn;
     this.#domains = domains;
     this.#stands = this.#all();
     this.#open = this.#stands.length;
-    this.#idle = new Array<number>(this.#stands.length).fill(UNKNOWN);
-    this.#speculative = new Array<number>(this.#stands.length).fill(UNKNOWN);
+    this.#coming = turns.coming[turn] === 0 ? NO_CLASSES : comingClasses(this.#cycle, turn, domains);
+    for (let at = 0; at < this.#open; at++) {
+      this.#idle[at] = UNKNOWN;
+      this.#speculative[at] = UNKNOWN;
+    }
+    this.test.begin(domains, this.#cycle.profileOf(turn).maxSkew);
+    for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
+      this.test.count(fleet.machines.classOf[claims[i]!]!);
+    }
   }
 
   #all(): readonly Stand[] {
     const { fleet, pools, turns } = this.#cycle;
     const domains = this.#domains;
-    const number = turns.pattern[this.#turn]!;
-    const dollars = fleet.demand.profiles.entryOf(turns.profile[this.#turn]!).interruptionDollars;
-    const byDomain = pools.shelvesBy(number, dollars, domains);
+    const pattern = turns.pattern[this.#turn]!;
+    const profile = turns.profile[this.#turn]!;
+    const byDomain = pools.shelvesBy(pattern, profile, domains);
     const stands = standsOf(byDomain, domains);
     if (fleet.machines.specialIdle.length === 0) return stands;
+    return [...stands, ...this.#further(pattern, profile, byDomain)];
+  }
+
+  /** Domains in which only Idle machines with a target or a penalty are left. */
+  #further(number: number, profile: number, byDomain: ReadonlyMap<number, Shelves>): readonly Stand[] {
+    const { fleet, pools } = this.#cycle;
+    const domains = this.#domains;
     const pattern = fleet.patterns.patternOf(number);
     const further = new Set<number>();
     for (const slot of pools.freeSpecial()) {
@@ -60,30 +86,24 @@ export class Stands {
       const domain = domains.of(c);
       if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
     }
-    const shelvesIn = (domain: number): Shelves => pools.shelvesIn(number, dollars, domains, domain);
-    return [...stands, ...[...further].map((domain) => standOf(domains, domain, shelvesIn(domain)))];
-  }
-
-  /** A fresh test of the row: what it claims so far is counted. */
-  test(): SpreadTest {
-    const { claims, creditEnd, creditStart, fleet } = this.#cycle;
-    const coming = comingClasses(this.#cycle, this.#turn, this.#domains);
-    const test = new SpreadTest(this.#cycle, this.#turn, NO_COUNTS, (want, counts) => {
-      if (this.#addsElsewhere(want, counts)) return true;
-      return coming.some((c) => !counts.has(this.#domains.of(c)) && want.adds(c, true));
+    return [...further].map((domain) => {
+      return standOf(domains, domain, pools.shelvesIn(number, profile, domains, domain));
     });
-    for (let i = creditStart[this.#turn]!; i < creditEnd[this.#turn]!; i++) {
-      test.count(fleet.machines.classOf[claims[i]!]!);
-    }
-    return test;
   }
 
   // The row's want only shrinks, and a domain that has a machine of the row keeps it.
-  #addsElsewhere(want: Want, counts: ReadonlyMap<number, number>): boolean {
+  #addsElsewhere(want: Want, counted: SpreadTest): boolean {
     for (; this.#open > 0; this.#open--) {
       const at = this.#open - 1;
-      if (counts.has(this.#stands[at]!.domain)) continue;
+      if (counted.hasCounted(this.#stands[at]!.domain)) continue;
       if (this.#hasIdle(at, want) || this.#firstSpeculative(at, want) !== NONE) return true;
+    }
+    return false;
+  }
+
+  #addsComing(want: Want, counted: SpreadTest): boolean {
+    for (const c of this.#coming) {
+      if (!counted.hasCounted(this.#domains.of(c)) && want.adds(c, true)) return true;
     }
     return false;
   }
@@ -114,19 +134,21 @@ export class Stands {
   /** A machine of a class was taken for the row: something else comes first in its domain. */
   took(classNumber: number): void {
     const domain = this.#domains.of(classNumber);
-    const at = this.#stands.findIndex((stand) => stand.domain === domain);
-    this.#idle[at] = UNKNOWN;
-    this.#speculative[at] = UNKNOWN;
+    for (let at = 0; at < this.#stands.length; at++) {
+      if (this.#stands[at]!.domain !== domain) continue;
+      this.#idle[at] = UNKNOWN;
+      this.#speculative[at] = UNKNOWN;
+    }
   }
 
   /** The next Idle machine in a domain that passes the test, or NONE. */
-  nextIdle(test: SpreadTest, mayTakeTargeted: ClassFilter | null): number {
+  nextIdle(mayTakeTargeted: ClassFilter | null): number {
     const { fleet, pools, turns, want } = this.#cycle;
-    if (fleet.machines.specialIdle.length === 0) return this.#nextPlain(test);
+    if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
     const key = turns.key[this.#turn]!;
     let next = NONE;
     for (const { domain, shelves, isHere } of this.#stands) {
-      if (!test.passesIn(domain)) continue;
+      if (!this.test.passesIn(domain)) continue;
       const slot = pools.nextIdle(shelves, want, key, isHere, mayTakeTargeted);
       if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
     }
@@ -134,11 +156,11 @@ export class Stands {
   }
 
   /** The same where no Idle machine has a target or a penalty: machines need not be looked at, only classes. */
-  #nextPlain(test: SpreadTest): number {
+  #nextPlain(): number {
     const { pools, want } = this.#cycle;
     let next = NONE;
     for (let at = 0; at < this.#stands.length; at++) {
-      if (!test.passesIn(this.#stands[at]!.domain)) continue;
+      if (!this.test.passesIn(this.#stands[at]!.domain)) continue;
       const c = this.#firstIdle(at, want);
       if (c !== NONE && (next === NONE || pools.compareIdle(c, next) < 0)) next = c;
     }
@@ -146,12 +168,12 @@ export class Stands {
   }
 
   /** The next Speculative machine in a domain that passes the test, or NONE. */
-  nextSpeculative(test: SpreadTest): number {
+  nextSpeculative(): number {
     const { pools, want } = this.#cycle;
     let next = NONE;
     for (let at = 0; at < this.#stands.length; at++) {
       const { domain, shelves } = this.#stands[at]!;
-      if (!test.passesIn(domain)) continue;
+      if (!this.test.passesIn(domain)) continue;
       const c = this.#firstSpeculative(at, want);
       if (c === NONE) continue;
       if (next === NONE || pools.compareSpeculative(shelves.speculative, c, next) < 0) next = c;

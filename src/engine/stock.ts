@@ -17,7 +17,7 @@ export class Stock {
   /** By class: machines taken in this cycle. */
   #heads = new Int32Array(0);
   /** By class: places in id order of the machines of its run from `#lookedFrom` on; -1 where nobody has looked. */
-  #ordinals = new Uint32Array(0);
+  #ordinals = new Int32Array(0);
   #lookedFrom = new Int32Array(0);
   /** By class: what it was when it had machines last; undefined without. A number given out again has other ones. */
   #known: (Attributes | undefined)[] = [];
