@@ -290,7 +290,7 @@ const SETTINGS = {
   'reconcile.fullInterval': setting(
     duration('100ms'),
     reconcile.fullMs,
-    'How often everything is read, which alone shows what is gone.',
+    'How often everything is read, which alone shows what is gone. Several providers take turns.',
     'reconcile-full-interval',
   ),
   ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../../test/shard/scene.ts';
 import { MachineState } from '../../../model/index.ts';
+import type { Effect } from '../../events.ts';
 import type { MemoryMachines } from '../memory-store.ts';
 import { MACHINE_GONE } from '../node-state.ts';
 import { RECONCILE_LIMITS } from './limits.ts';
@@ -18,6 +19,23 @@ describe('reconcile', () => {
     }
     expect(wanted.filter((kind) => kind === 'full')).toHaveLength(2);
     expect(wanted[0]).toBe('full');
+  });
+
+  it('given several providers, then they take turns in being read as a whole, each as often as alone', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    const full: Record<string, number[]> = { p: [], q: [] };
+    for (let second = 0; second < 200; second++) {
+      for (const provider of ['p', 'q']) {
+        const list = scene.effects.findLast(
+          (each) => each.kind === 'list' && each.provider === provider,
+        ) as Extract<Effect, { readonly kind: 'list' }>;
+        if (list.wanted === 'full') full[provider]!.push(second);
+        scene.list([], { provider });
+      }
+      scene.hand.advance(1000);
+    }
+    expect(full['p']).toEqual([0, 60, 120, 180]);
+    expect(full['q']).toEqual([0, 30, 90, 150]);
   });
 
   it('waits longer after readings that fail, and is ready once every provider was read', () => {
