@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Server } from '@grpc/grpc-js';
 import { BigFleetError, moduleBeside, Random } from '../model/index.ts';
 import { grpcTransport, ListThread, ProviderClient, systemClock } from '../provider/index.ts';
-import { serverCredentials, stopServer } from '../wire/index.ts';
+import { serverCredentials, stopServer, watchConnections } from '../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
 import { addShardRead, type ReadCounters } from './api/shard-read-grpc.ts';
 import { brainOptionsOf, type ShardConfig } from './config/config.ts';
@@ -223,6 +223,8 @@ async function serveSessions(
       error === null ? resolve(found) : reject(new BigFleetError('BF_LISTEN_FAILED', error.message)),
     );
   });
+  const unwatch = watchConnections(bound, () => hands.counters.connectionsBroken++);
+  parts.add(unwatch, (end) => end());
   return { address: `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`, reads };
 }
 

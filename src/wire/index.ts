@@ -6,6 +6,7 @@ export type { Issued, LeafSubject, Validity } from './certificates.ts';
 export { issueCertificate, makeAuthority } from './certificates.ts';
 export type { RpcOptions, ServiceClient } from './client.ts';
 export { connect } from './client.ts';
+export { watchConnections } from './connections.ts';
 export type { Identity, SecurityOptions, TlsFiles } from './credentials.ts';
 export {
   clientCredentials,

@@ -96,6 +96,24 @@ describe('certificates on the edges of a shard', () => {
     });
   });
 
+  it('given callers that fail before there is a call, then they are counted', async () => {
+    const [ours, theirs] = [anAuthority('ours'), anAuthority('theirs')];
+    const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
+    const shard = await aShard({ cloud, tls: ours.files(['bigfleet://shard/shard-0']) });
+    const broken = () => shard.metric('bigfleet_shard_session_events_total{event="connections_broken"}');
+    const fleet = { ours, theirs, shard };
+    expect(await hello(fleet, ours.files(['bigfleet://cluster/web']))).toBe(status.OK);
+    expect(await broken()).toBe(0);
+    const { expired, 'another authority': foreign } = wrongFiles(ours, theirs);
+    for (const tls of [expired!, foreign!, null]) {
+      const before = await broken();
+      const operator = new RawOperator(shard.addresses.sessions, { tls });
+      operator.hello('web');
+      expect((await operator.ended).code).toBe(status.UNAVAILABLE);
+      await until(async () => (await broken()) > before);
+    }
+  });
+
   it('given plaintext to a port of TLS, then nothing but a closed connection', async () => {
     const fleet = await aFleet();
     const operator = new RawOperator(fleet.shard.addresses.sessions);

@@ -38,6 +38,8 @@ describe('bytes that mean nothing', () => {
       };
       await servingNeighbours(shard, attack);
       expect(connections).toBeGreaterThan(8);
+      const broken = await shard.metric('bigfleet_shard_session_events_total{event="connections_broken"}');
+      expect(broken > 0).toBe(which === 'sessions');
       const operator = new RawOperator(shard.addresses.sessions);
       operator.hello('web');
       await operator.acked('hello');

@@ -2,6 +2,8 @@
 
 export class HandsCounters {
   // Sessions.
+  /** Connections that never came to a session, or broke: no certificate of ours, no HTTP/2, cut off. */
+  connectionsBroken = 0;
   sessionsOpened = 0;
   sessionsClosed = 0;
   sessionsReplaced = 0;
