@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
-    pool: 'threads',
+    // Processes, since many tests start threads of their own: with those of all tests in one, Node itself aborted at times.
+    pool: 'forks',
     // Many tests wait for processes and clocks, so that more of them than there are cores keep the cores busy.
     maxWorkers: 4,
     // Tests time nothing; a slow machine is no failure.
