@@ -2,6 +2,7 @@
 // tests of this folder and for `bench/hostile`.
 
 import type { ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
+import { wireNeed } from '../../src/shard/hands/testkit.ts';
 import type { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import {
   OperatorMessage,
@@ -91,19 +92,9 @@ export function rollupFrame(clusterId: string, needs: readonly CapacityNeed[]): 
   return OperatorMessage.encode({ payload }).finish();
 }
 
-/** A row as it stands on the wire; told apart from others by its priority. */
+/** A row of cores alone; told apart from others by its priority. */
 export function aRow(priority: number, changes: Partial<CapacityNeed> = {}): CapacityNeed {
-  return {
-    requirements: [],
-    aggregateResources: new Map([['cpu', '4']]),
-    priority,
-    spread: [],
-    interruptionPenaltyBucket: 0,
-    reclamationPenaltyBucket: 0,
-    minUnit: new Map([['cpu', '1']]),
-    group: '',
-    ...changes,
-  };
+  return wireNeed(priority, { aggregateResources: new Map([['cpu', '4']]), ...changes });
 }
 
 export const rows = (count: number): CapacityNeed[] => Array.from({ length: count }, (_, i) => aRow(i));

@@ -1,5 +1,5 @@
 // ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and nothing
-// since. All verdicts of the cycle are made and sorted before the first row is; each row is then made as it is taken.
+// since. Only the verdicts that are asked for are made, in their order; each row is described as it is taken.
 
 import {
   MAX_UNITS,

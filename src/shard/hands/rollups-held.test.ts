@@ -8,7 +8,7 @@ import { MachineState } from '../../model/index.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
-import { acked, bench, firstSeen, heldIn, reporting, rollupOf, wireNeed } from './testkit.ts';
+import { acked, aSlowStore, bench, firstSeen, heldIn, reporting, rollupOf, wireNeed } from './testkit.ts';
 
 /** A machine of c1 that was bound for a row of it. */
 const SERVING = record('m', MachineState.Configured, { cluster: 'c1', stamp: stampOf(NEED) });
@@ -94,12 +94,7 @@ describe('a collapse of demand', () => {
   });
 
   it('given a first demand that is still being written, then a held one after it is no report either', async () => {
-    const writes: (() => void)[] = [];
-    const memory = new MemoryDemandStore();
-    const store: DemandStore = {
-      load: () => memory.load(),
-      write: () => new Promise((resolve) => writes.push(resolve)),
-    };
+    const { store, writes } = aSlowStore();
     const scene = new BrainScene().list([SERVING]);
     const made = await reporting({ store, brain: { post: (event) => scene.brain.handle(event) } });
     const hasReported = () => scene.brain.ask('clusters', {}).map((cluster) => cluster.hasReported);
@@ -108,23 +103,18 @@ describe('a collapse of demand', () => {
     expect(made.hands.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
     expect(acked(made.operator)).toBe(0);
-    for (const finish of writes) finish();
+    for (const { resolve } of writes) resolve();
     await made.settle();
     expect(hasReported()).toEqual([true]);
     expect(acked(made.operator)).toBe(2);
   });
 
   it('given a demand that cannot be written, then a held one after it is not acknowledged either', async () => {
-    const writes: ((error: Error) => void)[] = [];
-    const memory = new MemoryDemandStore();
-    const store: DemandStore = {
-      load: () => memory.load(),
-      write: () => new Promise((_, reject) => writes.push(reject)),
-    };
+    const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report(20);
     await made.report(0);
-    for (const fail of writes) fail(new Error('The disk is full.'));
+    for (const { reject } of writes) reject(new Error('The disk is full.'));
     await made.settle();
     expect(acked(made.operator)).toBe(0);
   });

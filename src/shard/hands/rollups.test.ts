@@ -6,7 +6,17 @@ import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 import { DEFAULT_HANDS_LIMITS, MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
-import { aClock, acked, type Bench, bench, firstSeen, reporting, rollupOf, wireNeed } from './testkit.ts';
+import {
+  aClock,
+  acked,
+  aSlowStore,
+  type Bench,
+  bench,
+  firstSeen,
+  reporting,
+  rollupOf,
+  wireNeed,
+} from './testkit.ts';
 
 const START = aClock().now();
 
@@ -324,32 +334,22 @@ describe('what is remembered', () => {
   });
 
   it('given a store that is slow, then neither brain nor operator hears before it is written', async () => {
-    let finish = () => {};
-    const memory = new MemoryDemandStore();
-    const store: DemandStore = {
-      load: () => memory.load(),
-      write: () => new Promise((resolve) => (finish = resolve)),
-    };
+    const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);
     expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
-    finish();
+    writes.at(-1)!.resolve();
     await made.settle();
     expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
   });
 
   it('given a repetition before the first copy is written, then the operator hears of neither until it is', async () => {
-    let finish = () => {};
-    const memory = new MemoryDemandStore();
-    const store: DemandStore = {
-      load: () => memory.load(),
-      write: () => new Promise((resolve) => (finish = resolve)),
-    };
+    const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);
     await made.report([wireNeed(1)]);
     expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
-    finish();
+    writes.at(-1)!.resolve();
     await made.settle();
     expect([acked(made.operator), prioritiesOf(made)]).toEqual([2, [1]]);
     made.operator.rollup(rollupOf('c1', [wireNeed(1)]));

@@ -82,6 +82,21 @@ export class Operator implements SessionPort {
   }
 }
 
+/** A store whose writes end when the test says so, each as it likes. */
+export function aSlowStore(): {
+  readonly store: DemandStore;
+  readonly writes: readonly PromiseWithResolvers<void>[];
+} {
+  const memory = new MemoryDemandStore();
+  const writes: PromiseWithResolvers<void>[] = [];
+  const write = (): Promise<void> => {
+    const written = Promise.withResolvers<void>();
+    writes.push(written);
+    return written.promise;
+  };
+  return { store: { load: () => memory.load(), write }, writes };
+}
+
 /** An `OperatorMessage` around the bytes of a roll-up. */
 export function rollupFrame(bytes: Uint8Array): Uint8Array {
   const value = ClusterCapacityNeeds.decode(bytes);
