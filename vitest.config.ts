@@ -10,5 +10,6 @@ export default defineConfig({
     maxWorkers: 4,
     // Tests time nothing; a slow machine is no failure.
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

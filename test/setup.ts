@@ -1,8 +1,13 @@
 // Every property test runs from a seed that is printed when it fails. BIGFLEET_SEED=N repeats that run.
 import fc from 'fast-check';
+import { vi } from 'vitest';
 
 const seed = process.env['BIGFLEET_SEED'];
 fc.configureGlobal({
   verbose: fc.VerbosityLevel.None,
   ...(seed === undefined ? {} : { seed: Number(seed) }),
 });
+
+// What a test waits for may take its time on a slow machine. expect.poll has a setting for that, waitFor has none.
+const { waitFor } = vi;
+vi.waitFor = (callback, options = 20_000) => waitFor(callback, options);

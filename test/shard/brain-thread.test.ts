@@ -31,7 +31,7 @@ async function scene(): Promise<Scene> {
   running.push(thread);
   thread.onEffect((effect) => effects.push(effect));
   const heard = (text: string): Promise<void> =>
-    expect.poll(() => effects, { timeout: 20_000, interval: 5 }).toContainEqual(said(text));
+    expect.poll(() => effects, { interval: 5 }).toContainEqual(said(text));
   return { thread, effects, failures, heard };
 }
 

@@ -264,7 +264,7 @@ describe('JournalThread', () => {
     const thread = new JournalThread({ path, limits, onReplaced: fail, onFailure: (why) => said.push(why) });
     const recorded = new Recorded(thread);
     recorded.cycle(seen('a'));
-    await expect.poll(() => said, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => said).toHaveLength(1);
     recorded.cycle(seen('b'));
     expect(thread.behindBytes).toBe(0);
     await thread.close();

@@ -62,7 +62,7 @@ async function buySpot(client: ProviderClient): Promise<readonly string[]> {
   const ids = [...byType.values()];
   await Promise.all(ids.map((id) => client.create(id)));
   for (const id of ids)
-    await vi.waitFor(async () => expect((await client.get(id)).state).toBe(MachineState.Idle), 5000);
+    await vi.waitFor(async () => expect((await client.get(id)).state).toBe(MachineState.Idle));
   return ids;
 }
 
@@ -126,10 +126,10 @@ describe('a story of the clouds', () => {
     const inZone = (await machinesOf(client)).filter(({ zone }) => zone === 'b');
     const [bought, wanted] = inZone.map(({ id }) => id);
     await client.create(bought!);
-    await vi.waitFor(async () => expect((await client.get(bought!)).state).toBe(MachineState.Idle), 5000);
+    await vi.waitFor(async () => expect((await client.get(bought!)).state).toBe(MachineState.Idle));
     expect(clouds.zoneOutage('b')).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
     await vi.waitFor(async () => expect((await client.get(bought!)).state).not.toBe(MachineState.Idle));
     await client.create(wanted!);
-    await vi.waitFor(async () => expect((await client.get(wanted!)).state).toBe(MachineState.Failed), 5000);
+    await vi.waitFor(async () => expect((await client.get(wanted!)).state).toBe(MachineState.Failed));
   });
 });

@@ -77,7 +77,7 @@ describe('an operator over gRPC', () => {
       expect(of('bootstrap-answered')).toHaveLength(1);
       expect(of('reclaim-acked')).toHaveLength(1);
       expect(operator.nodes.get('m-1')).toMatchObject({ isEmpty: true });
-    }, 3000);
+    });
     expect(operator.counts).toMatchObject({ sessions: 1, rollupsSent: 1, rollupsAcked: 1 });
   });
 
@@ -88,7 +88,7 @@ describe('an operator over gRPC', () => {
     first.stop();
     await vi.waitFor(() => expect(operator.isConnected).toBe(false));
     const second = await served(null, first.port);
-    await vi.waitFor(() => expect(second.of('demand')).toHaveLength(1), 5000);
+    await vi.waitFor(() => expect(second.of('demand')).toHaveLength(1));
     expect(operator.counts.sessions).toBe(2);
   });
 
