@@ -83,12 +83,7 @@ const LIFE: readonly Behaviour[] = [
     async (trial) => {
       const { id } = await trial.configured();
       accepted('Drain', await trial.calls.drain(id, 0));
-      const until = performance.now() + trial.timings.configureMs;
-      let machine = await trial.read(id);
-      while (machine.state === Draining && performance.now() < until) {
-        await trial.pause(trial.timings.pollMs);
-        machine = await trial.read(id);
-      }
+      const machine = await trial.leaves(id, [Draining], trial.timings.configureMs);
       hasState('the machine after Drain without grace', machine, Idle, Failed);
       if (machine.state === Failed) failedWithReason('a machine whose Drain failed', machine);
       await trial.stays(id, machine.state);

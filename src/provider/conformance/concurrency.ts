@@ -171,12 +171,6 @@ function isBoundAs({ cluster, metadata }: Binding, machine: Machine): void {
 }
 
 /** The machine once it is no longer under way. */
-async function rests(trial: Trial, id: string): Promise<Machine> {
-  const until = performance.now() + trial.timings.drainMs;
-  for (;;) {
-    const machine = await trial.read(id);
-    const isUnderWay = machine.state === Configuring || machine.state === Draining;
-    if (!isUnderWay || performance.now() > until) return machine;
-    await trial.pause(trial.timings.pollMs);
-  }
+function rests(trial: Trial, id: string): Promise<Machine> {
+  return trial.leaves(id, [Configuring, Draining], trial.timings.drainMs);
 }

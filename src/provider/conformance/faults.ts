@@ -2,7 +2,6 @@
 // purpose: by a label for Create, by the name of the cluster for Configure and Drain.
 
 import { MachineState } from '../../model/index.ts';
-import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type Behaviour, inArea } from './behaviour.ts';
 import { accepted, demand, failedWithReason, hasState, isUnimplemented, refused, same } from './expect.ts';
 import type { Trial } from './trial.ts';
@@ -60,7 +59,7 @@ export const FAULTS: readonly Behaviour[] = [
   behaviour('B706', 'a failed Drain ends in Failed with a reason, or in Idle', async (trial) => {
     const { id } = await trial.configured({ cluster: FAULT_CLUSTER.drainError });
     accepted('Drain', await trial.calls.drain(id, 0));
-    const machine = await leaves(trial, id, Draining, givenUpMs(trial));
+    const machine = await trial.leaves(id, [Draining], givenUpMs(trial));
     hasState('the machine after the Drain', machine, Failed, Idle);
     if (machine.state === Failed) failedWithReason('a machine whose Drain failed', machine);
     await trial.stays(id, machine.state);
@@ -89,20 +88,10 @@ async function failsToConfigure(trial: Trial, cluster: string, withinMs: number)
 }
 
 async function fails(trial: Trial, id: string, through: MachineState, withinMs: number): Promise<void> {
-  const machine = await leaves(trial, id, through, withinMs);
+  const machine = await trial.leaves(id, [through], withinMs);
   demand(machine.state !== Configured, 'never Configured', 'Configured');
   hasState(`the machine within ${withinMs} ms`, machine, Failed);
   failedWithReason('the Failed machine', machine);
-}
-
-/** The first record in another state, or the last one when the time is up. */
-async function leaves(trial: Trial, id: string, state: MachineState, withinMs: number): Promise<Machine> {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const machine = await trial.read(id);
-    if (machine.state !== state || performance.now() > until) return machine;
-    await trial.pause(trial.timings.pollMs);
-  }
 }
 
 async function staysFailed(trial: Trial, id: string, forMs?: number): Promise<void> {

@@ -13,19 +13,21 @@ const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting
 
 /** Short looks for a provider that settles within milliseconds; patience where only a broken one needs it. */
 export const SHORT: Partial<Timings> = {
-  callMs: 2_000,
-  listMs: 2_000,
-  createMs: 1_000,
-  configureMs: 1_000,
-  drainMs: 1_000,
-  deleteMs: 1_000,
+  callMs: 20_000,
+  listMs: 20_000,
+  createMs: 20_000,
+  configureMs: 20_000,
+  drainMs: 20_000,
+  deleteMs: 20_000,
   pollMs: 1,
   staysMs: 20,
   quietMs: 20,
   observeMs: 20,
-  getP99Ms: 5_000,
-  createP99Ms: 5_000,
-  listP99Ms: 5_000,
+  giveUpMs: 20_000,
+  getP99Ms: 20_000,
+  createP99Ms: 20_000,
+  listP99Ms: 20_000,
+  warmListMs: 20_000,
 };
 
 type Kind = 'create' | 'configure' | 'drain' | 'delete';

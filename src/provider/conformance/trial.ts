@@ -210,18 +210,32 @@ export class Trial {
     return (await this.traces(id, goal, withinMs)).at(-1)!;
   }
 
-  /** As `settles`; returns every record that was seen on the way, one per change of state. */
+  /** The first record in none of these states, or that of a look that began when the time was up. */
+  async leaves(id: string, states: readonly WireState[], withinMs: number): Promise<Machine> {
+    const until = performance.now() + withinMs;
+    for (;;) {
+      const isLast = performance.now() > until;
+      const machine = await this.read(id);
+      if (isLast || !states.includes(machine.state)) return machine;
+      await this.pause(this.timings.pollMs);
+    }
+  }
+
+  /**
+   * As `settles`; returns every record that was seen on the way, one per change of state. The last look begins after the
+   * time is up: where this process was held up meanwhile, an old look says nothing about the provider.
+   */
   async traces(id: string, goal: MachineState, withinMs = this.#settleMs(goal)): Promise<readonly Machine[]> {
     const started = performance.now();
     const seen: Machine[] = [];
     for (;;) {
+      const waitedMs = performance.now() - started;
       const machine = await this.read(id);
       if (machine.state !== seen.at(-1)?.state) seen.push(machine);
       if (machine.state === goal) return seen;
       if (machine.state === MachineState.Failed) {
         fail(`${id} to become ${textOfState(goal)}`, `Failed: ${machine.lastError}`);
       }
-      const waitedMs = performance.now() - started;
       if (waitedMs > withinMs) {
         fail(`${id} to become ${textOfState(goal)} within ${withinMs} ms`, textOfState(machine.state));
       }
