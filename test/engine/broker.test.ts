@@ -280,7 +280,7 @@ describe('racing proposers', () => {
   }
 
   it('115: given 32 threads and 200 machines, then no machine has two owners and the counts add up', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const rows = 256;
     const broker = await race(brokerMemory(rows, 200, 1, 1_000_000, 4_000_000), 200, 32);
@@ -292,7 +292,7 @@ describe('racing proposers', () => {
   });
 
   it('115: given 4 levels of 64 rows over 100 machines, then the best-ranked hundred rows have them', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const broker = await race(brokerMemory(256, 100, 1, 1_000_000, 4_000_000), 100, 8);
     const owners = Array.from({ length: 100 }, (_, slot) => broker.ownerOf(slot)).sort((a, b) => a - b);

@@ -84,7 +84,7 @@ describe('the incremental check', () => {
     expect(engine.metrics).toMatchObject({ cycles: 200, checks: 2, differences: 0 });
   });
 
-  it('given any story, then an engine that keeps what it knows never differs', { timeout: 120_000 }, () => {
+  it('given any story, then an engine that keeps what it knows never differs', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(fleets(), fc.nat(1e6), (input, seed) => {
         const found: PlanDifference[] = [];
@@ -102,7 +102,7 @@ describe('the incremental check', () => {
 
 describe('what the check sees', () => {
   it('given anything written behind its back, then it finds every plan that differs, and goes on with the right one', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, () => {
     let differing = 0;
     fc.assert(

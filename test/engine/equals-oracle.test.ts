@@ -9,7 +9,7 @@ import { difference, saveScenario, smallest } from './compare.ts';
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);
 
 describe('engine and oracle', () => {
-  it('agree on every plan, to the byte', { timeout: 600_000 }, () => {
+  it('agree on every plan, to the byte', { timeout: 1_200_000 }, () => {
     const run = fc.check(
       fc.property(fleets(), (input) => difference(input) === null),
       { numRuns: RUNS },

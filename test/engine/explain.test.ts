@@ -50,7 +50,7 @@ describe('explaining a Need', () => {
   });
 
   it('given an unmet Need of any fleet, then the explanation is that of its verdict', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, () => {
     fc.assert(
       fc.property(fleets({ machines: 30, needs: 12 }), (input) => {

@@ -72,7 +72,7 @@ function checkedPlan(engine: Engine, fleet: Fleet, { nowMs, options }: DecisionI
 }
 
 describe('incremental cycles', () => {
-  it('given any changes between cycles, then the plan is that of a full solve', { timeout: 300_000 }, () => {
+  it('given any changes between cycles, then the plan is that of a full solve', { timeout: 600_000 }, () => {
     const story = fc.tuple(
       fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 3, maxLength: 5 }),
       fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
@@ -101,7 +101,7 @@ describe('incremental cycles', () => {
   });
 
   it('given any changes between cycles, then the watch over claims sees what one sees that looks at all machines', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, () => {
     const story = fc.tuple(
       fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 3, maxLength: 5 }),
@@ -131,7 +131,7 @@ describe('incremental cycles', () => {
   });
 
   it('given machines that change while no class comes or goes, then the plan is that of a full solve', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, () => {
     const { Creating, Failed, Idle, Speculative } = MachineState;
     const change = fc.record({

@@ -48,7 +48,7 @@ function inBursts(seed: number): (lanes: number) => number {
 describe('lanes on threads', () => {
   it.each([2, 4])(
     'given %i lanes on threads, then every plan is the oracle’s',
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (lanes) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
       const fleet = new Fleet();
@@ -72,7 +72,7 @@ describe('lanes on threads', () => {
 
 describe('lanes, their steps interleaved on one thread', () => {
   it('given any fleet, any number of lanes and retries and any schedule, then the plan is the oracle’s', {
-    timeout: 600_000,
+    timeout: 1_200_000,
   }, () => {
     const runs = fc.record({
       input: fleets(),
@@ -116,7 +116,7 @@ describe('as many lanes as pay', () => {
   ])(
     'given %s, then there are as many lanes and the plan is the same',
     {
-      timeout: 60_000,
+      timeout: 600_000,
     },
     async (_, zones, count, lanes) => {
       const input = gangsIn(zones, count);
@@ -133,7 +133,7 @@ describe('as many lanes as pay', () => {
   );
 
   it('given lanes that were in each other’s way, then the next cycles have one', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const input = gangsIn(['za', 'zb'], 300);
     const engine = new Engine(fleetOf(input), { workers: 2 });

@@ -48,7 +48,7 @@ function actionsOf(plan: Plan): readonly string[] {
 
 describe('safety and accounting', () => {
   it('P1–P13, P15: every plan keeps them (P5 for acquisitions and picks, P15 for plain rows)', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, () => {
     fc.assert(
       fc.property(fleets(), (input) => {

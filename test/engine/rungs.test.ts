@@ -20,7 +20,7 @@ describe.each(['full', 'cold'] as const)('dev-500, %s', (beginning) => {
     [8, 8],
   ])(
     'given %i threads and %i lanes, then the plan is the oracle’s',
-    { timeout: 60_000 },
+    { timeout: 600_000 },
     async (workers, lanes) => {
       const engine = new Engine(fleetOf(input), { workers, lanes, smallestRound: 1 });
       try {

@@ -256,7 +256,7 @@ describe('a SQLite file', () => {
       }
       await given.provider.close();
     }
-  }, 60_000);
+  }, 300_000);
 });
 
 const BURST_MACHINES = 2000;

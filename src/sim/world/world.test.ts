@@ -12,7 +12,7 @@ const LOT = 20;
 describe('whatever befalls a fleet', () => {
   const lots = Array.from({ length: Math.ceil(SEEDS / LOT) }, (_, i) => i * LOT + 1);
 
-  it.each(lots)('every invariant holds, seeds %i and up', { timeout: 300_000 }, async (first) => {
+  it.each(lots)('every invariant holds, seeds %i and up', { timeout: 600_000 }, async (first) => {
     const seeds = Array.from({ length: Math.min(LOT, SEEDS - first + 1) }, (_, i) => first + i);
     const fault = await firstFault(seeds);
     expect(fault === null ? '' : faultText(fault)).toBe('');
