@@ -64,9 +64,12 @@ describe('backstage', () => {
     backstage.connect(address);
     await allReported(of);
     for (const { needs } of of('demand')) expect(needs.length).toBeGreaterThan(0);
-    const { clusters, clouds } = backstage.status();
-    expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
-    expect(clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
+    // The shard has a report before the cluster has the answer to its hello.
+    await vi.waitFor(() => {
+      const { clusters } = backstage.status();
+      expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
+    });
+    expect(backstage.status().clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
     expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
   });
 
@@ -90,7 +93,8 @@ describe('backstage', () => {
     backstage.connect(address);
     await allReported(of);
     await Promise.all([backstage.stop(), backstage.stop()]);
-    await vi.waitFor(() => expect(of('session-closed')).toHaveLength(6));
+    // A cluster that was slow may have had more than one.
+    await vi.waitFor(() => expect(of('session-closed')).toHaveLength(of('session-opened').length));
     expect((await started()).providers).toHaveLength(2);
   });
 

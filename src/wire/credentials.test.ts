@@ -83,7 +83,7 @@ async function serve(
 async function whoAmI(address: string, files: ReturnType<typeof onDisk>): Promise<unknown> {
   const client = connect(service, address, clientCredentials(address, { tls: files }));
   try {
-    return JSON.parse((await client.rpc.get({ id: 'x' }, { deadline: Date.now() + 5000 })).id);
+    return JSON.parse((await client.rpc.get({ id: 'x' }, { deadline: Date.now() + 60_000 })).id);
   } finally {
     client.close();
   }

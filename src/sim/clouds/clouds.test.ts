@@ -31,7 +31,7 @@ async function opened(machines = 120) {
     seed: 1,
     speed: 1000,
     clock: systemClock,
-    onEvent: (cloud, { what }) => happened.push(`${cloud} ${what}`),
+    onEvent: (cloud, { what, whom }) => happened.push(`${cloud} ${what} ${whom}`),
   });
   open.push(() => clouds.stop());
   return { clouds, happened };
@@ -117,11 +117,11 @@ describe('a story of the clouds', () => {
       const states = await Promise.all(ids.map(async (id) => (await client.get(id)).state));
       expect(states.filter((state) => state !== MachineState.Idle)).toHaveLength(2);
     });
-    expect(happened.filter((text) => text === 'cloud interrupted')).toHaveLength(2);
+    expect(happened.filter((text) => text.startsWith('cloud interrupted'))).toHaveLength(2);
   });
 
   it('zoneOutage takes the hosts of a zone, and none can be bought there', async () => {
-    const { clouds } = await opened();
+    const { clouds, happened } = await opened();
     const client = clientOf(clouds, 'cloud');
     const inZone = (await machinesOf(client)).filter(({ zone }) => zone === 'b');
     const [bought, wanted] = inZone.map(({ id }) => id);
@@ -130,6 +130,8 @@ describe('a story of the clouds', () => {
     expect(clouds.zoneOutage('b')).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
     await vi.waitFor(async () => expect((await client.get(bought!)).state).not.toBe(MachineState.Idle));
     await client.create(wanted!);
-    await vi.waitFor(async () => expect((await client.get(wanted!)).state).toBe(MachineState.Failed));
+    // At this speed it is cleaned up soon, perhaps before anybody has looked.
+    await vi.waitFor(() => expect(happened).toContain(`cloud failed ${wanted}`));
+    expect((await client.get(wanted!)).state).not.toBe(MachineState.Idle);
   });
 });
