@@ -143,7 +143,7 @@ export class Rung {
   }
 
   #freeze(): void {
-    const { refused } = this.fleet.freeze(this.#journal);
+    const { refused } = this.fleet.freeze(this.#journal, this.everything ? undefined : this.engine.ahead);
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
   }
 

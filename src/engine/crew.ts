@@ -106,12 +106,17 @@ export class Crew {
 
   /** Does a round; returns when every piece of it is done. */
   run(kind: Round, pieces: readonly number[]): void {
+    this.begin(kind, pieces)();
+  }
+
+  /** Begins a round on the other threads. It has to be ended before another begins: that does what is left, and waits. */
+  begin(kind: Round, pieces: readonly number[]): () => void {
     const control = this.#control;
     const { undo, work } = PIECEWORK[kind];
     const members = pieces.length < this.#smallestRound ? [] : this.#up();
     if (members.length === 0) {
       for (const piece of pieces) work(this.#cycle, piece);
-      return;
+      return () => {};
     }
     this.#pieces = withRoom(this.#pieces, pieces.length);
     this.#pieces.set(pieces);
@@ -121,16 +126,18 @@ export class Crew {
     Atomics.store(control, Control.Next, 0);
     Atomics.store(control, Control.Length, pieces.length);
     for (const member of members) this.#wake(member);
-    try {
-      takeChunks(this.#cycle, control, this.#pieces);
-    } finally {
-      for (const member of members) this.#await(member);
-    }
-    // Nobody can tell how far a thread got that failed in its round: do everything again, alone.
-    if (members.some(({ place }) => Atomics.load(control, place) !== Standing.Up)) {
-      for (const piece of pieces) undo(this.#cycle, piece);
-      for (const piece of pieces) work(this.#cycle, piece);
-    }
+    return () => {
+      try {
+        takeChunks(this.#cycle, control, this.#pieces);
+      } finally {
+        for (const member of members) this.#await(member);
+      }
+      // Nobody can tell how far a thread got that failed in its round: do everything again, alone.
+      if (members.some(({ place }) => Atomics.load(control, place) !== Standing.Up)) {
+        for (const piece of pieces) undo(this.#cycle, piece);
+        for (const piece of pieces) work(this.#cycle, piece);
+      }
+    };
   }
 
   /** Runs lanes until the barrier is reached: one on each other thread, the rest in turn on this one. */

@@ -42,6 +42,8 @@ export class Cycle {
   number = 0;
   /** Clusters that this cycle served again; of all others, what they were credited with is as it was. */
   served: readonly number[] = [];
+  /** Of these, those that were served before the cycle began. */
+  #ahead: readonly number[] = [];
   /** What this cycle counts. */
   stats = new CycleStats();
   readonly turns = new Turns();
@@ -181,26 +183,17 @@ export class Cycle {
    * it. Returns those clusters: they are to be served again. With `everything` all of them are.
    */
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
-    const { fleet, turns } = this;
+    const { fleet } = this;
     this.nowMs = nowMs;
     this.number++;
     this.options = options;
     this.#takeBackPass();
-    turns.beginCycle(fleet);
-    this.claimedBy = withRoom(this.claimedBy, fleet.machines.size);
     this.stocks.beginCycle();
     const dirty = this.stale.take(everything);
-    this.served = dirty;
+    this.served = [...new Set([...this.#ahead, ...dirty])];
+    this.#ahead = [];
     this.#hopeless.mark(dirty);
-    this.walk.locate(dirty);
-    this.#forget(dirty);
-    turns.reserve(
-      fleet,
-      dirty.filter((cluster) => this.stale.keeps[cluster] === 0),
-    );
-    this.bound.reserve(dirty);
-    this.#reserveTurns();
-    this.#reserveCredits(dirty);
+    this.#prepare(dirty);
     this.pools.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
@@ -213,12 +206,38 @@ export class Cycle {
   }
 
   /**
+   * The same ahead of a cycle, of clusters that can be served while others report. What the last pass claimed is taken back
+   * as well: it is about machines as they were.
+   */
+  beginAhead(reporting: ReadonlySet<number>): readonly number[] {
+    const ahead = this.stale.takeAhead(reporting);
+    if (ahead.length === 0) return ahead;
+    this.#takeBackPass();
+    // They may have come by machines that others still claim.
+    this.#forgetClaims(this.stale.changed);
+    this.#prepare(ahead);
+    this.#ahead = [...this.#ahead, ...ahead];
+    return ahead;
+  }
+
+  #prepare(clusters: readonly number[]): void {
+    const changed = clusters.filter((cluster) => this.stale.keeps[cluster] === 0);
+    this.claimedBy = withRoom(this.claimedBy, this.fleet.machines.size);
+    this.walk.locate(clusters);
+    this.#forget(clusters);
+    this.turns.reserve(this.fleet, changed);
+    this.bound.reserve(clusters);
+    this.#reserveTurns();
+    this.#reserveCredits(clusters);
+  }
+
+  /**
    * Makes the turns of clusters that were put off, because nobody knew yet which of their rows fold, or because they
    * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
    */
-  takeUp(dirty: readonly number[]): readonly number[] {
-    for (const cluster of dirty) this.stale.entangle(cluster, false);
-    const late = dirty.filter((cluster) => this.putOff[cluster] === 1);
+  takeUp(): readonly number[] {
+    for (const cluster of this.served) this.stale.entangle(cluster, false);
+    const late = this.served.filter((cluster) => this.putOff[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
@@ -259,6 +278,8 @@ export class Cycle {
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
     this.pass.clear();
+    this.#claimCount = 0;
+    this.turns.beginCycle(this.fleet);
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -268,19 +289,25 @@ export class Cycle {
   }
 
   #forget(dirty: readonly number[]): void {
-    const { start, end } = this.turns;
     // Clearing whole columns is faster than looking up every claim.
     if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
       return;
     }
-    for (const cluster of dirty) {
+    this.#forgetClaims(dirty);
+    for (const cluster of dirty) if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
+  }
+
+  /** A machine that has come to another cluster may be claimed there already. */
+  #forgetClaims(clusters: Iterable<number>): void {
+    const { claimedBy, claims, creditEnd, creditStart } = this;
+    const { start, end } = this.turns;
+    for (const cluster of clusters) {
       for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
-        for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++)
-          this.claimedBy[this.claims[i]!] = 0;
+        for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++)
+          if (claimedBy[claims[i]!] === turn + 1) claimedBy[claims[i]!] = 0;
       }
-      if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
     }
   }
 
@@ -312,13 +339,6 @@ export class Cycle {
     }
     this.claims = withRoom(this.claims, this.#creditRegions.end);
     this.unclaimed = withRoom(this.unclaimed, this.#creditRegions.end);
-  }
-
-  /** Takes back all credits of a cluster, however far they got. */
-  uncredit(cluster: number): void {
-    const walk = this.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.claimedBy[slot] = 0;
-    this.putOff[cluster] = 0;
   }
 
   /** Makes ready to credit a cluster. */
@@ -383,17 +403,6 @@ export class Cycle {
       if (this.claimedBy[slot] === 0) this.unclaimed[end++] = slot;
     }
     return end;
-  }
-
-  /** Loads what a turn lacks beyond its credits into `want`. */
-  beginShort(turn: number): void {
-    const { machines } = this.fleet;
-    const pattern = this.patternOf(turn);
-    this.beginWant(turn);
-    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) {
-      const classNumber = machines.classOf[this.claims[i]!]!;
-      this.want.take(classNumber, pattern.fits(classNumber));
-    }
   }
 
   /** Makes ready for the pass over the pools: its claims stand behind all credits. */
@@ -582,17 +591,9 @@ export class Cycle {
     for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
     return slots;
   }
-
-  /** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
-  acquiredOf(turn: number): number[] {
-    const slots: number[] = [];
-    if (!this.canBind(turn)) return slots;
-    const { state } = this.fleet.machines;
-    for (const slot of this.claimsOf(turn)) if (isFreeState(state[slot])) slots.push(slot);
-    return slots;
-  }
 }
 
-function isFreeState(state: number | undefined): boolean {
+/** Whether a machine in this state is nobody's. */
+export function isFreeState(state: number | undefined): boolean {
   return state === MachineState.Idle || state === MachineState.Speculative;
 }

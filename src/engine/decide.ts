@@ -1,7 +1,7 @@
 // The decision engine: from a frozen fleet to a plan, as a pure function. No clock, no I/O, no randomness; equal
 // fleets give equal plans to the byte. docs/engine.md says in words what this does.
 
-import type { Fleet } from '../fleet/index.ts';
+import type { Fleet, Meanwhile } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import type { ClaimWatch } from './claim-watch.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
@@ -10,6 +10,7 @@ import { Lanes, type Schedule } from './lanes.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { allRestamped } from './restamps.ts';
+import { Round } from './round.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
@@ -240,7 +241,7 @@ export class Engine {
       stats.ended(phase);
       probe(phase);
     };
-    try {
+    return this.#orReset(() => {
       solve(cycle, this.#crew, this.#lanes, nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
@@ -250,8 +251,27 @@ export class Engine {
       const right = due && !everything ? this.#checked(decision, number) : decision;
       this.metrics.add(stats);
       return right;
+    });
+  }
+
+  /**
+   * Work for the next decision that can be done while clusters report, and are written down: other threads serve the clusters
+   * of which only machines have changed. Returns what is to be called when all is written, before anything else happens.
+   */
+  readonly ahead: Meanwhile = (reporting) => {
+    if (!this.#incremental) return () => {};
+    return this.#orReset(() => {
+      const end = this.#crew.begin(Round.Serve, this.#cycle.beginAhead(reporting));
+      return () => this.#orReset(end);
+    });
+  };
+
+  /** Does something; if that breaks off, nobody can tell how far it got, and the next cycle begins from nothing. */
+  #orReset<T>(work: () => T): T {
+    try {
+      return work();
     } catch (error) {
-      cycle.reset();
+      this.#cycle.reset();
       throw error;
     }
   }

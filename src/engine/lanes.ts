@@ -10,7 +10,7 @@ import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
 import { glance } from './pending.ts';
-import { serveInTurn } from './serve.ts';
+import { beginShort, serveInTurn } from './serve.ts';
 import { conflictFraction, MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
 import { noteTaken } from './unmet.ts';
@@ -146,7 +146,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   if (machines.length === 0) return false;
   const from = cycle.claimCount;
   const pattern = cycle.patternOf(turn);
-  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  if (cycle.outcome[turn] === Credit.Short) beginShort(cycle, turn);
   else {
     cycle.beginWant(turn);
     cycle.openCredits(turn);

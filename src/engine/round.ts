@@ -4,6 +4,7 @@
 
 import { creditCluster, serveCluster } from './credit.ts';
 import type { Cycle } from './cycle.ts';
+import { NONE } from './turns.ts';
 
 /** Kinds of rounds. */
 export const Round = {
@@ -21,7 +22,12 @@ interface Piecework {
   readonly undo: (cycle: Cycle, piece: number) => void;
 }
 
-const uncredit = (cycle: Cycle, cluster: number): void => cycle.uncredit(cluster);
+/** Takes back all credits of a cluster, however far they got. */
+function uncredit({ claimedBy, putOff, walk }: Cycle, cluster: number): void {
+  walk.begin(cluster);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) claimedBy[slot] = 0;
+  putOff[cluster] = 0;
+}
 
 /** What is done in each kind of round. */
 export const PIECEWORK: Readonly<Record<Round, Piecework>> = {

@@ -22,6 +22,18 @@ export function serve(cycle: Cycle, turn: number): void {
   cycle.stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
 }
 
+/** Loads what a turn lacks beyond its credits into `want`. */
+export function beginShort(cycle: Cycle, turn: number): void {
+  const { claims, creditEnd, creditStart, want } = cycle;
+  const { classOf } = cycle.fleet.machines;
+  const pattern = cycle.patternOf(turn);
+  cycle.beginWant(turn);
+  for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
+    const classNumber = classOf[claims[i]!]!;
+    want.take(classNumber, pattern.fits(classNumber));
+  }
+}
+
 function serveRow(cycle: Cycle, turn: number): void {
   const { turns, want } = cycle;
   cycle.pass.enter(turn, cycle.claimCount);
@@ -31,7 +43,7 @@ function serveRow(cycle: Cycle, turn: number): void {
     noteTaken(cycle, turn);
     return;
   }
-  if (cycle.outcome[turn] === Credit.Short) cycle.beginShort(turn);
+  if (cycle.outcome[turn] === Credit.Short) beginShort(cycle, turn);
   else {
     cycle.openCredits(turn);
     creditRow(cycle, turn, false);

@@ -28,12 +28,13 @@ export function solve(
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
   crew.run(Round.Serve, dirty);
-  crew.run(Round.Credit, cycle.takeUp(dirty));
-  settleRestamps(cycle, dirty);
+  crew.run(Round.Credit, cycle.takeUp());
+  const { served } = cycle;
+  settleRestamps(cycle, served);
   probe('credit');
   let rows = 0;
-  for (const cluster of dirty) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
-  cycle.stats.credited(dirty.length, rows);
+  for (const cluster of served) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
+  cycle.stats.credited(served.length, rows);
   const pending = pendingInOrder(cycle);
   cycle.openPass();
   lanes.serve(pending);

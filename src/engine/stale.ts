@@ -9,7 +9,7 @@ export class Stale {
   readonly #foldable: Foldable;
   readonly #hopeless: Hopeless;
   /** Clusters that have changed since the last cycle, and those of them whose turns may be others. */
-  readonly #changed: Set<number>;
+  readonly changed: Set<number>;
   readonly #reshaped: Set<number>;
   /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
   readonly #entangled = new Set<number>();
@@ -29,7 +29,7 @@ export class Stale {
     this.#fleet = fleet;
     this.#foldable = foldable;
     this.#hopeless = hopeless;
-    this.#changed = changed;
+    this.changed = changed;
     this.#reshaped = reshaped;
   }
 
@@ -38,19 +38,37 @@ export class Stale {
     const { clusters } = this.#fleet;
     const anew = new Set([
       ...this.#foldable.refresh(),
-      ...this.#hopeless.flipped(this.#changed),
+      ...this.#hopeless.flipped(this.changed),
       ...this.#entangled,
     ]);
     const taken =
-      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.#changed, ...anew])];
+      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.changed, ...anew])];
     this.keeps = withRoom(this.keeps, clusters.size);
     this.scanned = withRoom(this.scanned, clusters.size);
     const all = this.isEverything(taken);
     for (const cluster of taken)
       this.keeps[cluster] = all || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
     this.#isFirst = false;
-    this.#changed.clear();
+    this.changed.clear();
     this.#reshaped.clear();
+    return taken;
+  }
+
+  /**
+   * Of the clusters that changed, those that can be served again while others report: only their machines changed, so that
+   * their turns are what they were. They are not taken once more unless something else happens to them.
+   */
+  takeAhead(reporting: ReadonlySet<number>): number[] {
+    if (this.#isFirst) return [];
+    const taken = [...this.changed].filter(
+      (cluster) => !reporting.has(cluster) && !this.#entangled.has(cluster) && !this.#isReshaped(cluster),
+    );
+    if (this.isEverything(taken)) return [];
+    this.keeps = withRoom(this.keeps, this.#fleet.clusters.size);
+    for (const cluster of taken) {
+      this.keeps[cluster] = 1;
+      this.changed.delete(cluster);
+    }
     return taken;
   }
 
@@ -60,7 +78,7 @@ export class Stale {
 
   /** Serves a cluster again in the next cycle. */
   add(cluster: number): void {
-    this.#changed.add(cluster);
+    this.changed.add(cluster);
   }
 
   /** Serves a cluster again in every cycle for as long as it is entangled. */

@@ -9,7 +9,7 @@ import {
   type UnmetReason,
   type Verdict,
 } from '../model/index.ts';
-import type { Cycle } from './cycle.ts';
+import { type Cycle, isFreeState } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { spreadTestOf } from './skew.ts';
@@ -31,6 +31,13 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
 export function turnOf({ fleet, turns }: Cycle, row: number): number {
   const own = turns.ofKey[fleet.demand.key[row]!]!;
   return own === NONE ? turns.ofKey[fleet.demand.foldKey[row]!]! : own;
+}
+
+/** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
+function acquiredBy(cycle: Cycle, turn: number): number[] {
+  if (!cycle.canBind(turn)) return [];
+  const { state } = cycle.fleet.machines;
+  return cycle.claimsOf(turn).filter((slot) => isFreeState(state[slot]));
 }
 
 /** The verdict on a row that is met, and was served in this turn. */
@@ -135,7 +142,7 @@ function verdictOf(
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
   const idle = (slot: number): boolean => machines.state[slot] === MachineState.Idle;
-  const acquired = cycle.acquiredOf(turn);
+  const acquired = acquiredBy(cycle, turn);
   const { domain, satisfiable } = choiceOf(cycle, turn);
   return {
     key: demand.keyOf(row),

@@ -5,7 +5,7 @@ import { Changes } from './changes.ts';
 import { ClassTable } from './classes.ts';
 import { DemandLedger } from './demand.ts';
 import { DomainTable } from './domains.ts';
-import { type AppliedChanges, applyJournal } from './freeze.ts';
+import { type AppliedChanges, applyJournal, type Meanwhile } from './freeze.ts';
 import type { Journal } from './journal.ts';
 import { MachineLedger } from './machines.ts';
 import { KeyTable, NameTable } from './names.ts';
@@ -37,8 +37,8 @@ export class Fleet {
   }
 
   /** Makes the view that the next cycle reads: applies the journal and empties it. */
-  freeze(journal: Journal): AppliedChanges {
-    return applyJournal(this, journal);
+  freeze(journal: Journal, meanwhile?: Meanwhile): AppliedChanges {
+    return applyJournal(this, journal, meanwhile);
   }
 }
 

@@ -78,11 +78,27 @@ interface Measurement {
 
 type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K };
 
+/**
+ * Work that can go on once the machines are written, while rows are: told the numbers of the clusters that report, which are
+ * not to be looked at. What it returns is called when all is written.
+ */
+export type Meanwhile = (reporting: ReadonlySet<number>) => () => void;
+
 /** Applies all entries in order and empties the journal. A refused entry costs its neighbours nothing. */
-export function applyJournal(fleet: Fleet, journal: Journal): AppliedChanges {
+export function applyJournal(
+  fleet: Fleet,
+  journal: Journal,
+  meanwhile: Meanwhile = () => () => {},
+): AppliedChanges {
   const freeze = new Freeze(fleet);
   for (const entry of journal.take()) freeze.apply(entry);
-  return freeze.finish();
+  freeze.writeMachines();
+  const end = meanwhile(freeze.reporting());
+  try {
+    return freeze.finish();
+  } finally {
+    end();
+  }
 }
 
 class Freeze {
@@ -115,9 +131,21 @@ class Freeze {
     }
   }
 
-  finish(): AppliedChanges {
+  writeMachines(): void {
     this.#tellMeasured();
-    this.#write();
+    if (this.#drafts.size === 0) return;
+    this.#fleet.machines.batch(() => {
+      for (const [id, draft] of this.#drafts) this.#writeOne(id, draft);
+    });
+  }
+
+  /** Numbers of the clusters whose rows are still to be written. */
+  reporting(): ReadonlySet<number> {
+    return new Set(Array.from(this.#rollUps.keys(), (cluster) => this.#fleet.clusters.find(cluster)));
+  }
+
+  /** Writes the rows. */
+  finish(): AppliedChanges {
     const { demand, clusters } = this.#fleet;
     const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
     return {
@@ -306,13 +334,6 @@ class Freeze {
     const { resources, allocatable } = seen;
     const offer = { pricePerHour, interruptionProbability, resources, allocatable };
     return { instanceType, zone, labels, capacityType, ...offer, drainSeconds };
-  }
-
-  #write(): void {
-    if (this.#drafts.size === 0) return;
-    this.#fleet.machines.batch(() => {
-      for (const [id, draft] of this.#drafts) this.#writeOne(id, draft);
-    });
   }
 
   /** Writes what differs from the columns, if anything does. */

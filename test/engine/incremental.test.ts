@@ -17,44 +17,7 @@ import {
 import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
-
-/** Parts of `to` that replace those of `from`: machines by id, rows by cluster; the rest stays as it was. */
-function blend(from: DecisionInput, to: DecisionInput, moves: (name: string) => boolean): DecisionInput {
-  const machines = new Map<string, LedgerMachine>(from.machines.map((machine) => [machine.id, machine]));
-  for (const machine of to.machines) if (moves(machine.id)) machines.set(machine.id, machine);
-  for (const { id } of from.machines) {
-    if (moves(id) && !to.machines.some((machine) => machine.id === id)) machines.delete(id);
-  }
-  const rows = (input: DecisionInput, moved: boolean): Need[] => {
-    return input.needs.filter(({ cluster }) => moves(cluster) === moved);
-  };
-  return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
-}
-
-/** Which names move, as dice have it: about a third. */
-function diceThrow(dice: Iterator<number>): (name: string) => boolean {
-  const moved = new Map<string, boolean>();
-  return (name) => {
-    if (!moved.has(name)) moved.set(name, dice.next().value < 3);
-    return moved.get(name)!;
-  };
-}
-
-/** Makes a fleet of what it is into what comes next, writing only what differs. */
-function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInput): void {
-  fleet.machines.batch(() => {
-    for (const { id } of before.machines) {
-      if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
-    }
-    for (const machine of input.machines) if (!before.machines.includes(machine)) fleet.machines.put(machine);
-  });
-  for (const cluster of new Set([...before.needs, ...input.needs].map((need) => need.cluster))) {
-    fleet.demand.replace(
-      cluster,
-      input.needs.filter((need) => need.cluster === cluster),
-    );
-  }
-}
+import { blend, diceThrow, turnInto } from './warm.ts';
 
 const OTHERS = ['c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));
 
@@ -85,7 +48,7 @@ describe('incremental cycles', () => {
         for (const next of [...inputs, ...inputs]) {
           const before = input;
           input = blend(before, next, diceThrow(dice));
-          turnInto(fleet, before, input);
+          turnInto(fleet, before, input, dice.next().value < 5 ? engine : undefined);
           const decision = engine.decide(input.nowMs, input.options);
           const plan = decision.plan();
           expect(planText(plan)).toBe(planText(oracle(input)));
@@ -117,7 +80,7 @@ describe('incremental cycles', () => {
         for (const next of [...inputs, ...inputs]) {
           const before = input;
           input = blend(before, next, diceThrow(dice));
-          turnInto(fleet, before, input);
+          turnInto(fleet, before, input, engines[0]);
           const changes = engines.map((engine, i) =>
             engine.decide(input.nowMs, input.options).claimChanges(watches[i]!),
           );

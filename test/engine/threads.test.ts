@@ -9,7 +9,7 @@ import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/
 import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
-import { become, comeUp } from './warm.ts';
+import { become, blend, comeUp, diceThrow, turnInto } from './warm.ts';
 
 const FLEETS = 60;
 
@@ -29,6 +29,37 @@ describe('worker threads', () => {
           before = input;
           const plan = engine.decide(input.nowMs, input.options).plan();
           expect(planText(plan), `fleet ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
+        }
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+
+  it.each([2, 3])(
+    'given %i workers that serve clusters ahead, then every plan is the oracle’s',
+    {
+      timeout: 120_000,
+    },
+    async (workers) => {
+      const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
+      const story = fc.tuple(
+        fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 4, maxLength: 4 }),
+        fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
+      );
+      const fleet = new Fleet();
+      const engine = new Engine(fleet, { workers, smallestRound: 1 });
+      let input = anInput([], []);
+      await comeUp(engine, workers);
+      try {
+        for (const [i, [inputs, dice]] of fc.sample(story, { numRuns: FLEETS, seed }).entries()) {
+          for (const next of [...inputs, ...inputs]) {
+            const before = input;
+            input = blend(before, next, diceThrow(dice));
+            turnInto(fleet, before, input, engine);
+            const plan = engine.decide(input.nowMs, input.options).plan();
+            expect(planText(plan), `story ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
+          }
         }
       } finally {
         await engine.close();

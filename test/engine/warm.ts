@@ -2,7 +2,7 @@
 
 import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import type { DecisionInput } from '../../src/model/index.ts';
+import type { DecisionInput, LedgerMachine, Need } from '../../src/model/index.ts';
 
 /** Makes a fleet hold exactly what an input describes, whatever it held before. */
 export function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
@@ -14,6 +14,55 @@ export function become(fleet: Fleet, before: DecisionInput | undefined, input: D
       input.needs.filter((need) => need.cluster === cluster),
     );
   }
+}
+
+/** Parts of `to` that replace those of `from`: machines by id, rows by cluster; the rest stays as it was. */
+export function blend(
+  from: DecisionInput,
+  to: DecisionInput,
+  moves: (name: string) => boolean,
+): DecisionInput {
+  const machines = new Map<string, LedgerMachine>(from.machines.map((machine) => [machine.id, machine]));
+  for (const machine of to.machines) if (moves(machine.id)) machines.set(machine.id, machine);
+  for (const { id } of from.machines) {
+    if (moves(id) && !to.machines.some((machine) => machine.id === id)) machines.delete(id);
+  }
+  const rows = (input: DecisionInput, moved: boolean): Need[] => {
+    return input.needs.filter(({ cluster }) => moves(cluster) === moved);
+  };
+  return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
+}
+
+/** Which names move, as dice have it: about a third. */
+export function diceThrow(dice: Iterator<number>): (name: string) => boolean {
+  const moved = new Map<string, boolean>();
+  return (name) => {
+    if (!moved.has(name)) moved.set(name, dice.next().value < 3);
+    return moved.get(name)!;
+  };
+}
+
+/**
+ * Makes a fleet of what it is into what comes next, writing only what differs; an engine that is given works ahead while
+ * rows are written.
+ */
+export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInput, engine?: Engine): void {
+  fleet.machines.batch(() => {
+    for (const { id } of before.machines) {
+      if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
+    }
+    for (const machine of input.machines) if (!before.machines.includes(machine)) fleet.machines.put(machine);
+  });
+  const rowsOf = ({ needs }: DecisionInput, name: string): Need[] =>
+    needs.filter(({ cluster }) => cluster === name);
+  const clusters = new Set([...before.needs, ...input.needs].map((need) => need.cluster));
+  const reporting = [...clusters].filter((name) => {
+    const [old, now] = [rowsOf(before, name), rowsOf(input, name)];
+    return old.length !== now.length || old.some((need, i) => need !== now[i]);
+  });
+  const end = engine?.ahead(new Set(reporting.map((name) => fleet.clusters.find(name))));
+  for (const name of reporting) fleet.demand.replace(name, rowsOf(input, name));
+  end?.();
 }
 
 /** Waits until all threads of an engine are up; until then a cycle runs without them. */

@@ -11,6 +11,7 @@ import {
   Journal,
   type JournalEntry,
   type LedgerRecord,
+  type Meanwhile,
   type Move,
   type Standing,
 } from '../../fleet/index.ts';
@@ -236,8 +237,8 @@ export class Book {
   }
 
   /** Makes the view that the next cycle reads. */
-  freeze(): AppliedChanges {
-    const applied = this.fleet.freeze(this.#journal);
+  freeze(meanwhile?: Meanwhile): AppliedChanges {
+    const applied = this.fleet.freeze(this.#journal, meanwhile);
     this.#ahead.clear();
     this.#joined.clear();
     this.#seen.clear();

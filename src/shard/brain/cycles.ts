@@ -125,7 +125,7 @@ export class Cycles {
     // Numbers of the old decision mean nothing once the ledger is written.
     this.#decision = null;
     profiles.forget();
-    const applied = book.freeze();
+    const applied = book.freeze(state.engine.ahead);
     const frozen = monotonicMs();
     memory.frozen(applied);
     memory.flush();
