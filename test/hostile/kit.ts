@@ -108,7 +108,7 @@ export function answering(operator: RawOperator): RawOperator {
 export const anAuthority = (name = 'ours'): Authority => new Authority(scratch(), name);
 
 /** Until it holds, or the test takes too long. */
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const lastMs = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > lastMs) throw new Error(`still not so after ${withinMs} ms: ${String(holds)}`);
