@@ -19,9 +19,11 @@ import {
 } from '../../src/provider/index.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, connect, statusOf } from '../../src/wire/index.ts';
+import { QUICK } from './timings.ts';
 
-const QUICK = { pollMs: 1, staysMs: 20, quietMs: 50, observeMs: 50 };
-const TIMEOUT_MS = 300;
+/** Of transitions that never end; all others take milliseconds. */
+const TIMEOUT_MS = 1_000;
+const PATIENT = { timeout: 180_000 };
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -50,7 +52,7 @@ const flags =
   '--faults --addr 127.0.0.1:{port} --state {state} --seed-count {seed} --transition-timeout {timeout}';
 
 describe('the calm fake cloud', () => {
-  it('is certified for core within this process', { timeout: 60_000 }, async () => {
+  it('is certified for core within this process', PATIENT, async () => {
     const fake = await calmProvider(256);
     cleanups.push(() => fake.close());
     const report = await runConformance({ target: () => ({ rpc: fake, close: () => {} }), timings: QUICK });
@@ -58,7 +60,7 @@ describe('the calm fake cloud', () => {
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94, skipped: 0 } });
   });
 
-  it('is certified for faults and scale at an address', { timeout: 60_000 }, async () => {
+  it('is certified for faults and scale at an address', PATIENT, async () => {
     const fake = await calmProvider(1000);
     const server = await serveProvider(fake, '127.0.0.1:0', { tls: null });
     cleanups.push(() => server.stop());
@@ -79,7 +81,7 @@ describe.each([
   ['bigfleet provider fake', `exec ${bigfleet} provider fake ${flags}`],
   ['the template', `exec ${template} ${flags}`],
 ])('%s', (_name, start) => {
-  it('is certified for core, faults and durability by its command', { timeout: 120_000 }, async () => {
+  it('is certified for core, faults and durability by its command', PATIENT, async () => {
     const report = await runConformance({
       start,
       profiles: ['core', 'cloud', 'spot', 'fault', 'durable'],
@@ -101,12 +103,15 @@ async function started(...args: readonly string[]): Promise<{ child: ChildProces
     '127.0.0.1:0',
     ...args,
   ]);
-  cleanups.push(() => child.kill('SIGKILL'));
+  // While it lives it writes.
+  cleanups.push(async () => {
+    if (child.kill('SIGKILL')) await once(child, 'exit');
+  });
   const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
   return { child, line: chunk.toString() };
 }
 
-describe('the process', () => {
+describe('the process', PATIENT, () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'given %s, then it ends with 0, also with calls that hang',
     async (signal) => {

@@ -7,6 +7,7 @@ import {
   runConformance,
   type Timings,
 } from '../../../src/provider/index.ts';
+import { QUICK } from '../timings.ts';
 import type { Mutant } from './mutant.ts';
 import { openMutant } from './provider.ts';
 
@@ -17,26 +18,21 @@ const MACHINES = 600;
 
 /** Short looks at a provider that settles within milliseconds; patience where only a broken one needs it. */
 const SHORT: Partial<Timings> = {
+  ...QUICK,
   callMs: 10_000,
   listMs: 10_000,
   createMs: 5_000,
   configureMs: 5_000,
   drainMs: 5_000,
   deleteMs: 5_000,
-  pollMs: 1,
-  staysMs: 25,
-  quietMs: 25,
-  observeMs: 25,
   giveUpMs: 1_500,
-  getP99Ms: 10_000,
-  createP99Ms: 10_000,
-  listP99Ms: 10_000,
 };
 
 /** Runs behaviours against a mutant: within this process, but for those that kill it. */
 export async function tryMutant(
   mutant: Mutant,
   what: { readonly only: readonly string[] } | { readonly profiles: readonly Profile[] },
+  timings: Partial<Timings> = SHORT,
 ): Promise<ConformanceReport> {
   const { calls, close } = await openMutant(mutant, {
     machines: MACHINES,
@@ -51,7 +47,7 @@ export async function tryMutant(
       transitionTimeoutMs: TRANSITION_TIMEOUT_MS,
       scaleSeed: MACHINES,
       soakMs: 50,
-      timings: SHORT,
+      timings,
       ...what,
     });
   } finally {
