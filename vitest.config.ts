@@ -9,7 +9,9 @@ export default defineConfig({
     // Many tests wait for processes and clocks, so that more of them than there are cores keep the cores busy.
     maxWorkers: 4,
     // Tests time nothing; a slow machine is no failure.
-    testTimeout: 30_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000,
+    // A shard that is stopped may take ten seconds over what is under way.
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

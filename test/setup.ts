@@ -10,4 +10,4 @@ fc.configureGlobal({
 
 // What a test waits for may take its time on a slow machine. expect.poll has a setting for that, waitFor has none.
 const { waitFor } = vi;
-vi.waitFor = (callback, options = 20_000) => waitFor(callback, options);
+vi.waitFor = (callback, options = 60_000) => waitFor(callback, options);

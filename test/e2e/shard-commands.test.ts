@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { ActionView, Page } from '../../src/shard/index.ts';
 import { offering } from './shard-cloud.ts';
-import { need, ofType, World } from './shard-world.ts';
+import { need, ofType, PATIENT, World } from './shard-world.ts';
 
 async function bigfleet(world: World, ...args: readonly string[]) {
   const env = { PATH: process.env['PATH'], BIGFLEET_SHARD: world.api };
@@ -15,8 +15,7 @@ async function bigfleet(world: World, ...args: readonly string[]) {
   return { out, err, code };
 }
 
-// Two dozen processes, most of them one after the other.
-describe('commands against a running shard', { timeout: 600_000 }, () => {
+describe('commands against a running shard', PATIENT, () => {
   it('get, explain, freeze, unfreeze, quarantine, retry and forget do what they say', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 3 })] } });
     const ask = async (...args: readonly string[]): Promise<string> => {
