@@ -19,10 +19,8 @@ import {
 } from '../../src/provider/index.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, connect, statusOf } from '../../src/wire/index.ts';
-import { QUICK } from './timings.ts';
+import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
-/** Of transitions that never end; all others take milliseconds. */
-const TIMEOUT_MS = 1_000;
 const PATIENT = { timeout: 180_000 };
 
 const cleanups: (() => unknown)[] = [];
@@ -34,7 +32,7 @@ const unpassed = ({ behaviours }: ConformanceReport) =>
   behaviours.filter(({ status }) => status !== 'passed').map(({ id, detail }) => `${id}: ${detail}`);
 
 async function calmProvider(machines: number): Promise<FakeProvider> {
-  const timeoutsMs = { create: TIMEOUT_MS, configure: TIMEOUT_MS, drain: TIMEOUT_MS, delete: TIMEOUT_MS };
+  const timeoutsMs = { create: GIVEN_UP_MS, configure: GIVEN_UP_MS, drain: GIVEN_UP_MS, delete: GIVEN_UP_MS };
   return await FakeProvider.open({
     seed: 1,
     clock: systemClock,
@@ -67,7 +65,7 @@ describe('the calm fake cloud', () => {
     const report = await runConformance({
       target: server.address,
       profiles: ['fault', 'scale'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       scaleSeed: 1000,
       soakMs: 200,
       timings: QUICK,
@@ -85,7 +83,7 @@ describe.each([
     const report = await runConformance({
       start,
       profiles: ['core', 'cloud', 'spot', 'fault', 'durable'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       timings: QUICK,
     });
     expect(unpassed(report)).toEqual([]);

@@ -4,17 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ConformanceReport, runConformance, serveProvider } from '../../src/provider/index.ts';
 import { openKitProvider } from './kit-provider.ts';
-import { QUICK, UNHURRIED_MS } from './timings.ts';
+import { GIVEN_UP_MS, QUICK, UNHURRIED_MS } from './timings.ts';
 
 const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
 /** As a person would give it: the shell replaces itself, so that the kill reaches the provider either way. */
 const start = (state: string) => `exec "${process.execPath}" "${PROGRAM}" {port} ${state} {seed} {timeout}`;
 
-/** Of transitions that never end; all others take milliseconds. */
-const TIMEOUT_MS = 1_000;
-
 const PATIENT = { timeout: 180_000 };
-const PATIENT_TIMINGS = { ...QUICK, pollMs: 5 };
+const UNHURRIED = { timings: QUICK, transitionTimeoutMs: UNHURRIED_MS };
 
 const unpassed = ({ behaviours }: ConformanceReport) =>
   behaviours.filter(({ status }) => status !== 'passed').map(({ id, detail }) => `${id}: ${detail}`);
@@ -30,12 +27,12 @@ describe('a provider made with the kit', () => {
   });
 
   it('is certified for core, faults and scale at an address', PATIENT, async () => {
-    const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: TIMEOUT_MS });
+    const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: GIVEN_UP_MS });
     const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
     const report = await runConformance({
       target: server.address,
       profiles: ['core', 'cloud', 'spot', 'fault', 'scale'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       scaleSeed: 600,
       soakMs: 200,
       timings: QUICK,
@@ -49,7 +46,7 @@ describe('a provider made with the kit', () => {
     const report = await runConformance({
       start: start('{state}'),
       profiles: ['durable'],
-      timings: PATIENT_TIMINGS,
+      ...UNHURRIED,
     });
     expect(unpassed(report)).toEqual([]);
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 7 } });
@@ -62,7 +59,7 @@ describe('a provider that forgets', () => {
     const report = await runConformance({
       start: `${start("''")} # {state}`,
       profiles: ['durable'],
-      timings: PATIENT_TIMINGS,
+      ...UNHURRIED,
     });
     const failed = report.behaviours.filter(({ status }) => status === 'failed').map(({ id }) => id);
     expect(failed).toEqual(['B1001', 'B1002', 'B1003', 'B1004', 'B1005', 'B1006']);

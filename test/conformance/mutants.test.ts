@@ -7,7 +7,7 @@ import { BEHAVIOURS } from '../../src/provider/index.ts';
 import type { Mutant } from './mutants/mutant.ts';
 import { HEALTHY, MUTANTS } from './mutants/provider.ts';
 import { failedIn, tryMutant } from './mutants/trial.ts';
-import { QUICK } from './timings.ts';
+import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
 const PATIENT = { timeout: 180_000 };
 
@@ -56,7 +56,7 @@ describe('a machine that nobody could look at for a while', PATIENT, () => {
   it('is looked at once more, so that a late success is caught', async () => {
     const mutant = MUTANTS.find(({ name }) => name === 'a late success overrides Failed')!;
     const trial = tryMutant(mutant, { only: ['B704'] }, QUICK);
-    await new Promise((resolve) => setTimeout(resolve, 900));
+    await new Promise((resolve) => setTimeout(resolve, GIVEN_UP_MS + 600));
     // All that is left of the time to watch it, and the success comes within.
     for (const untilMs = performance.now() + 2_000; performance.now() < untilMs; );
     expect(failedIn(await trial)).toEqual(['B704']);

@@ -22,5 +22,8 @@ export const QUICK: Partial<Timings> = {
   parallelCreateMs: 60_000,
 };
 
+/** When a transition that never ends is given up; all others take milliseconds. */
+export const GIVEN_UP_MS = 2_000;
+
 /** Longer than any of them takes for a transition, where no test waits for it to pass. */
 export const UNHURRIED_MS = 60_000;
