@@ -50,7 +50,7 @@ async function anEndlessRead(limits: { readonly callers: number; readonly stallM
 describe('readers that never read', () => {
   it('given InspectNeeds, then little is made for them, they are cut off, and their place is free again', async () => {
     // Long enough to ask in while both still have their place, also on a slow machine.
-    const { address, counters, opened, given } = await anEndlessRead({ callers: 2, stallMs: 6_000 });
+    const { address, counters, opened, given } = await anEndlessRead({ callers: 2, stallMs: 10_000 });
     const mute = [hungUp(muteCaller(address)), hungUp(muteCaller(address))];
     const client = grpcConnect(service, address, clientCredentials(address, { tls: null }));
     onEnd(() => client.close());
