@@ -12,6 +12,7 @@ import {
 import { bindService, connect, MAX_MESSAGE_BYTES, status, statusOf } from '../../src/wire/index.ts';
 import { openKitProvider } from './kit-provider.ts';
 import { frame, rawCall } from './raw-call.ts';
+import { UNHURRIED_MS } from './timings.ts';
 
 const MIB = 1024 * 1024;
 const UNFENCED = { shardId: '', shardEpoch: 0n, sequenceNumber: 0n };
@@ -25,7 +26,7 @@ let idle: string;
 const connectTo = (address: string) => connect(bindService(CapacityProviderDefinition), address);
 
 beforeAll(async () => {
-  provider = await openKitProvider({ machines: 32, transitionTimeoutMs: 300 });
+  provider = await openKitProvider({ machines: 32, transitionTimeoutMs: UNHURRIED_MS });
   server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
   channel = connectTo(server.address);
 });
@@ -109,7 +110,7 @@ describe('a request with too much in it', () => {
     await refuses(() => configure({ [field]: long }), status.INVALID_ARGUMENT, 'BF_PROVIDER_LIMIT');
   });
 
-  it('is not kept in memory', { timeout: 30_000 }, async () => {
+  it('is not kept in memory', async () => {
     const blob = { bootstrapBlob: new Uint8Array(17 * MIB) };
     const notes = { shardMetadata: metadata(4, MIB) };
     await configure(blob).catch(() => {});

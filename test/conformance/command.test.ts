@@ -21,7 +21,7 @@ interface Report {
   readonly behaviours: readonly { readonly id: string; readonly area: string; readonly status: string }[];
 }
 
-describe('the conformance command', { timeout: 60_000 }, () => {
+describe('the conformance command', { timeout: 180_000 }, () => {
   it('ends with 0 for a certified provider', () => {
     const { status, stdout } = conformance('--start', START, '--only', 'B301,FullLifecycle');
     expect(stdout).toContain('CERTIFIED: 2 passed, 0 failed, 0 skipped of 2');

@@ -19,9 +19,9 @@ import {
 } from '../../src/provider/index.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, connect, statusOf } from '../../src/wire/index.ts';
+import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
-const QUICK = { pollMs: 1, staysMs: 20, quietMs: 50, observeMs: 50 };
-const TIMEOUT_MS = 300;
+const PATIENT = { timeout: 180_000 };
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -32,7 +32,7 @@ const unpassed = ({ behaviours }: ConformanceReport) =>
   behaviours.filter(({ status }) => status !== 'passed').map(({ id, detail }) => `${id}: ${detail}`);
 
 async function calmProvider(machines: number): Promise<FakeProvider> {
-  const timeoutsMs = { create: TIMEOUT_MS, configure: TIMEOUT_MS, drain: TIMEOUT_MS, delete: TIMEOUT_MS };
+  const timeoutsMs = { create: GIVEN_UP_MS, configure: GIVEN_UP_MS, drain: GIVEN_UP_MS, delete: GIVEN_UP_MS };
   return await FakeProvider.open({
     seed: 1,
     clock: systemClock,
@@ -50,7 +50,7 @@ const flags =
   '--faults --addr 127.0.0.1:{port} --state {state} --seed-count {seed} --transition-timeout {timeout}';
 
 describe('the calm fake cloud', () => {
-  it('is certified for core within this process', { timeout: 60_000 }, async () => {
+  it('is certified for core within this process', PATIENT, async () => {
     const fake = await calmProvider(256);
     cleanups.push(() => fake.close());
     const report = await runConformance({ target: () => ({ rpc: fake, close: () => {} }), timings: QUICK });
@@ -58,14 +58,14 @@ describe('the calm fake cloud', () => {
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94, skipped: 0 } });
   });
 
-  it('is certified for faults and scale at an address', { timeout: 60_000 }, async () => {
+  it('is certified for faults and scale at an address', PATIENT, async () => {
     const fake = await calmProvider(1000);
     const server = await serveProvider(fake, '127.0.0.1:0', { tls: null });
     cleanups.push(() => server.stop());
     const report = await runConformance({
       target: server.address,
       profiles: ['fault', 'scale'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       scaleSeed: 1000,
       soakMs: 200,
       timings: QUICK,
@@ -79,11 +79,11 @@ describe.each([
   ['bigfleet provider fake', `exec ${bigfleet} provider fake ${flags}`],
   ['the template', `exec ${template} ${flags}`],
 ])('%s', (_name, start) => {
-  it('is certified for core, faults and durability by its command', { timeout: 120_000 }, async () => {
+  it('is certified for core, faults and durability by its command', PATIENT, async () => {
     const report = await runConformance({
       start,
       profiles: ['core', 'cloud', 'spot', 'fault', 'durable'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       timings: QUICK,
     });
     expect(unpassed(report)).toEqual([]);
@@ -101,12 +101,15 @@ async function started(...args: readonly string[]): Promise<{ child: ChildProces
     '127.0.0.1:0',
     ...args,
   ]);
-  cleanups.push(() => child.kill('SIGKILL'));
+  // While it lives it writes.
+  cleanups.push(async () => {
+    if (child.kill('SIGKILL')) await once(child, 'exit');
+  });
   const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
   return { child, line: chunk.toString() };
 }
 
-describe('the process', () => {
+describe('the process', PATIENT, () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'given %s, then it ends with 0, also with calls that hang',
     async (signal) => {

@@ -4,29 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ConformanceReport, runConformance, serveProvider } from '../../src/provider/index.ts';
 import { openKitProvider } from './kit-provider.ts';
+import { GIVEN_UP_MS, QUICK, UNHURRIED_MS } from './timings.ts';
 
 const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
 /** As a person would give it: the shell replaces itself, so that the kill reaches the provider either way. */
 const start = (state: string) => `exec "${process.execPath}" "${PROGRAM}" {port} ${state} {seed} {timeout}`;
 
-const TIMEOUT_MS = 300;
-/** Short looks; no limits on speed, which belongs in benchmarks. */
-const QUICK = {
-  pollMs: 1,
-  staysMs: 20,
-  quietMs: 50,
-  observeMs: 50,
-  getP99Ms: 10_000,
-  createP99Ms: 10_000,
-  listP99Ms: 10_000,
-};
+const PATIENT = { timeout: 180_000 };
+const UNHURRIED = { timings: QUICK, transitionTimeoutMs: UNHURRIED_MS };
 
 const unpassed = ({ behaviours }: ConformanceReport) =>
   behaviours.filter(({ status }) => status !== 'passed').map(({ id, detail }) => `${id}: ${detail}`);
 
 describe('a provider made with the kit', () => {
-  it('is certified for core within this process', async () => {
-    const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: TIMEOUT_MS });
+  it('is certified for core within this process', PATIENT, async () => {
+    const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: UNHURRIED_MS });
     const target = () => ({ rpc: provider, close: () => {} });
     const report = await runConformance({ target, timings: QUICK });
     expect(unpassed(report)).toEqual([]);
@@ -34,13 +26,13 @@ describe('a provider made with the kit', () => {
     await provider.close();
   });
 
-  it('is certified for core, faults and scale at an address', { timeout: 60_000 }, async () => {
-    const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: TIMEOUT_MS });
+  it('is certified for core, faults and scale at an address', PATIENT, async () => {
+    const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: GIVEN_UP_MS });
     const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
     const report = await runConformance({
       target: server.address,
       profiles: ['core', 'cloud', 'spot', 'fault', 'scale'],
-      transitionTimeoutMs: TIMEOUT_MS,
+      transitionTimeoutMs: GIVEN_UP_MS,
       scaleSeed: 600,
       soakMs: 200,
       timings: QUICK,
@@ -50,17 +42,25 @@ describe('a provider made with the kit', () => {
     await server.stop();
   });
 
-  it('remembers everything when it is killed', { timeout: 60_000 }, async () => {
-    const report = await runConformance({ start: start('{state}'), profiles: ['durable'] });
+  it('remembers everything when it is killed', PATIENT, async () => {
+    const report = await runConformance({
+      start: start('{state}'),
+      profiles: ['durable'],
+      ...UNHURRIED,
+    });
     expect(unpassed(report)).toEqual([]);
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 7 } });
   });
 });
 
 describe('a provider that forgets', () => {
-  it('fails the durable lane', { timeout: 60_000 }, async () => {
+  it('fails the durable lane', PATIENT, async () => {
     // SQLite takes an empty name for a file that goes with the process.
-    const report = await runConformance({ start: `${start("''")} # {state}`, profiles: ['durable'] });
+    const report = await runConformance({
+      start: `${start("''")} # {state}`,
+      profiles: ['durable'],
+      ...UNHURRIED,
+    });
     const failed = report.behaviours.filter(({ status }) => status === 'failed').map(({ id }) => id);
     expect(failed).toEqual(['B1001', 'B1002', 'B1003', 'B1004', 'B1005', 'B1006']);
   });
@@ -68,11 +68,12 @@ describe('a provider that forgets', () => {
 
 describe('a command that starts no provider', () => {
   it.each([
-    ['true {port}', 'it ended (exit code 0)'],
-    ['echo no such flag >&2; exit 3 # {port}', 'it ended (exit code 3): no such flag'],
-    ['sleep 60 # {port}', 'UNAVAILABLE'],
-  ])('is reported: %s', async (command, why) => {
-    const running = runConformance({ start: command, timings: { startMs: 300 } });
+    ['true {port}', 'it ended (exit code 0)', 60_000],
+    ['echo no such flag >&2; exit 3 # {port}', 'it ended (exit code 3): no such flag', 60_000],
+    ['(sleep 1; echo no such flag >&2) & exit 3 # {port}', 'it ended (exit code 3): no such flag', 60_000],
+    ['sleep 60 # {port}', 'UNAVAILABLE', 300],
+  ])('is reported: %s', PATIENT, async (command, why, startMs) => {
+    const running = runConformance({ start: command, timings: { startMs } });
     await expect(running).rejects.toThrow(`BF_START_FAILED`);
     await expect(running).rejects.toThrow(why);
   });

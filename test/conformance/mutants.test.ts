@@ -7,6 +7,9 @@ import { BEHAVIOURS } from '../../src/provider/index.ts';
 import type { Mutant } from './mutants/mutant.ts';
 import { HEALTHY, MUTANTS } from './mutants/provider.ts';
 import { failedIn, tryMutant } from './mutants/trial.ts';
+import { GIVEN_UP_MS, QUICK } from './timings.ts';
+
+const PATIENT = { timeout: 180_000 };
 
 /** Behaviours of several areas that a mutant fails only if it is named by them. */
 const SAMPLE = ['FullLifecycle', 'B107', 'B207', 'B407', 'B801'];
@@ -34,9 +37,9 @@ describe('the mutants', () => {
   });
 });
 
-describe.concurrent('a provider', { timeout: 60_000 }, () => {
+describe.concurrent('a provider', PATIENT, () => {
   it('that is healthy passes', async () => {
-    const report = await tryMutant(HEALTHY, { profiles: ['core', 'fault'] });
+    const report = await tryMutant(HEALTHY, { profiles: ['core', 'fault'] }, QUICK);
     expect(failedIn(report)).toEqual([]);
     expect(report.verdict).toBe('certified');
   });
@@ -46,5 +49,16 @@ describe.concurrent('a provider', { timeout: 60_000 }, () => {
     const failed = failedIn(await tryMutant(mutant, { only: [mutant.area, ...named, ...SAMPLE] }));
     expect(failed).toEqual(expect.arrayContaining([...named]));
     expect(failed.filter((id) => SAMPLE.includes(id) && !named.includes(id))).toEqual([]);
+  });
+});
+
+describe('a machine that nobody could look at for a while', PATIENT, () => {
+  it('is looked at once more, so that a late success is caught', async () => {
+    const mutant = MUTANTS.find(({ name }) => name === 'a late success overrides Failed')!;
+    const trial = tryMutant(mutant, { only: ['B704'] }, QUICK);
+    await new Promise((resolve) => setTimeout(resolve, GIVEN_UP_MS + 600));
+    // All that is left of the time to watch it, and the success comes within.
+    for (const untilMs = performance.now() + 2_000; performance.now() < untilMs; );
+    expect(failedIn(await trial)).toEqual(['B704']);
   });
 });

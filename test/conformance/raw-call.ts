@@ -29,7 +29,7 @@ export async function rawCall(
       stream.resume();
       stream.end(body);
       // A server that waits for bytes that never come would wait for ever.
-      stream.setTimeout(5_000, () => stream.close(constants.NGHTTP2_CANCEL));
+      stream.setTimeout(25_000, () => stream.close(constants.NGHTTP2_CANCEL));
     });
   } finally {
     session.close();

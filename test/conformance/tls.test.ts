@@ -11,12 +11,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runConformance, type ServeOptions, serveProvider } from '../../src/provider/index.ts';
 import { clientCredentials, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
 import { openKitProvider } from './kit-provider.ts';
+import { QUICK, UNHURRIED_MS } from './timings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bigfleet-tls-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
-const QUICK = { pollMs: 1, staysMs: 20 };
+const PATIENT = { timeout: 180_000 };
 
 function certificateFor(uri: string): TlsFiles {
   const validity = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) };
@@ -39,20 +40,20 @@ const CERTIFIER = 'bigfleet://shard/conformance';
 const tls = certificateFor(CERTIFIER);
 
 async function served(options: Partial<ServeOptions>) {
-  const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: 300 });
+  const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: UNHURRIED_MS });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls, ...options });
   return { provider, server, credentials: clientCredentials(server.address, { tls }) };
 }
 
 describe('the suite over TLS', () => {
-  it('certifies a provider that lets it speak as every shard', { timeout: 60_000 }, async () => {
+  it('certifies a provider that lets it speak as every shard', PATIENT, async () => {
     const { server, credentials } = await served({ actsForAnyShard: CERTIFIER });
     const report = await runConformance({ target: server.address, credentials, timings: QUICK });
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 } });
     await server.stop();
   });
 
-  it('works from the command line', { timeout: 60_000 }, async () => {
+  it('works from the command line', PATIENT, async () => {
     const { server } = await served({ actsForAnyShard: CERTIFIER });
     const words = ['--tls-cert', tls.cert, '--tls-key', tls.key, '--tls-ca', tls.ca, '--only', 'B302,B406'];
     const command = [BIN, 'provider', 'conformance', '--target', server.address, ...words];

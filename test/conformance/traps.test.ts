@@ -22,6 +22,7 @@ import {
 import { openKitProvider } from './kit-provider.ts';
 import { MUTANTS } from './mutants/provider.ts';
 import { failedIn, tryMutant } from './mutants/trial.ts';
+import { QUICK, UNHURRIED_MS } from './timings.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 const MAX = 2n ** 63n - 1n;
@@ -36,7 +37,7 @@ afterEach(async () => {
 async function served(store?: Store) {
   const provider = await openKitProvider({
     machines: 16,
-    transitionTimeoutMs: 300,
+    transitionTimeoutMs: UNHURRIED_MS,
     ...(store === undefined ? {} : { store }),
   });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
@@ -125,7 +126,7 @@ describe('trap', () => {
   it('6: a provider without Delete is refused by core, by B310 alone, and the rest is skipped', async () => {
     const provider = await openKitProvider({
       machines: 64,
-      transitionTimeoutMs: 300,
+      transitionTimeoutMs: UNHURRIED_MS,
       around: (cloud) => ({
         describe: (signal) => cloud.describe(signal),
         create: (machine, operation) => cloud.create(machine, operation),
@@ -137,7 +138,7 @@ describe('trap', () => {
     const report = await runConformance({
       target: () => ({ rpc: provider, close: () => {} }),
       only: ['FullLifecycle', 'B109', 'B204', 'B215', 'B301', 'B310', 'B409', 'B807'],
-      timings: { pollMs: 1, staysMs: 20 },
+      timings: QUICK,
     });
     expect(failedIn(report)).toEqual(['B310']);
     expect(report.behaviours.filter((result) => result.status === 'skipped').map(({ id }) => id)).toEqual([
@@ -209,7 +210,7 @@ describe('trap', () => {
   it.each([
     ['the certifying runner', ['--use-fake-backend']],
     ['the plain script, which does not know the flag', ['--preset', 'calm']],
-  ])('11: the fake cloud starts as %s does it', { timeout: 30_000 }, async (_, flags) => {
+  ])('11: the fake cloud starts as %s does it', { timeout: 180_000 }, async (_, flags) => {
     const args = [
       'provider',
       'fake',

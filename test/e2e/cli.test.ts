@@ -6,8 +6,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/model/index.ts';
+
+// Each of these starts processes, one after the other, and waits for them.
+vi.setConfig({ testTimeout: 180_000 });
 
 interface Outcome {
   readonly status: number | null;
@@ -95,7 +98,7 @@ describe('what the system refuses', () => {
     ['up', '--plain', '--dir', PLACE],
     ['shard', '--provider', 'p=127.0.0.1:1', '--data-dir', PLACE],
   ])('given a place where nothing can be written, then bigfleet %s says so and ends with 2', (...args) => {
-    const { status, stderr } = run(process.execPath, ['src/cli/main.ts', ...args], { timeout: 20_000 });
+    const { status, stderr } = run(process.execPath, ['src/cli/main.ts', ...args], { timeout: 120_000 });
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: expect.stringMatching(/^BF_DATA_DIR: .*ENOENT.*\n$/),
@@ -189,7 +192,7 @@ describe('bigfleet on an old Node', () => {
 
 describe('the packed package', () => {
   it('given the tarball installed elsewhere, then the command and the sub-path exports work', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-pack-'));
     try {

@@ -69,7 +69,9 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
 
   it('given one that works and then hangs, then the other one serves, until it is back', async (test) => {
     const world = await World.open(test, { clouds: CLOUDS, settings });
-    world.join('a', need('a', 8));
+    // No other will do, whatever a slow machine makes of the short deadlines.
+    const cheap = { requirements: ofType('cheap') };
+    world.join('a', need('a', 8, cheap));
     await world.served();
     world.cloud('stuck').set(hang);
     world.join('b', need('b', 8));
@@ -86,7 +88,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     expect((await world.explain('b')).remarks).toContain('Provider stuck does not answer.');
     world.cloud('stuck').set({ transport: { hang: 0 } });
     await world.until('the provider is back', async () => (await world.metric(isDown)) === 0);
-    world.join('c', need('c', 8));
+    world.join('c', need('c', 8, cheap));
     await world.served();
     expect((await world.machines('?cluster=c')).map(({ provider }) => provider)).toEqual(['stuck', 'stuck']);
     // Every machine that is paid for does something.
@@ -111,25 +113,31 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     expect((await world.explain('a')).remarks).toContainEqual(
       expect.stringContaining('Provider stuck has not been read since the start'),
     );
-    expect((await world.status()).providers).toMatchObject([
-      { name: 'good', hasListed: true, lastError: '' },
-      { name: 'stuck', hasListed: false, lastError: expect.stringContaining('BF_CALL_DEADLINE') },
-    ]);
+    // A reading of the good one may be late now and then, as everything is on a slow machine.
+    await world.until('only the stuck one is in trouble', async () => {
+      const [good, stuck] = (await world.status()).providers;
+      const isWell = good!.hasListed && good!.lastError === '';
+      return isWell && !stuck!.hasListed && stuck!.lastError.includes('BF_CALL_DEADLINE');
+    });
   });
 });
 
 describe.concurrent('a blob that never comes', PATIENT, () => {
   it('given one mute cluster, then no shared machine is burnt, and it is served once it speaks', async (test) => {
     const metal = { capacityType: CapacityType.BareMetal, pricePerHour: 0, isOwned: true };
-    const world = await World.open(test, { clouds: { metal: [offering('bare', { ...metal, count: 4 })] } });
+    const world = await World.open(test, {
+      clouds: { metal: [offering('bare', { ...metal, count: 4 })] },
+      settings: { 'actuation.bootstrapTimeout': '1s' },
+    });
     const mute = world.join('mute', need('mute', 8, { priority: 100 }));
     mute.setBootstrap({ kind: 'ignore' });
     world.join('a', need('a', 8));
     await world.served('a');
     const failed = 'bigfleet_shard_action_execute_outcomes_total{kind="Bootstrap",outcome="blob_error"}';
     await world.until('its blobs have failed', async () => (await world.metric(failed)) >= 2);
-    expect(world.logged('action-failed', { cluster: 'mute', outcome: 'blob_error' })[0]).toMatchObject({
-      fields: { message: 'There was no blob within 1 s.' },
+    await world.until('it is logged', () => {
+      const [line] = world.logged('action-failed', { cluster: 'mute', outcome: 'blob_error' });
+      return line?.fields['message'] === 'There was no blob within 1 s.';
     });
     await world.until('it says so', async () => {
       const [story, view] = [await world.explain('mute'), await world.clusterOf('mute')];

@@ -57,7 +57,8 @@ describe.concurrent('a freeze of a cluster', PATIENT, () => {
     await world.served('b');
     await world.restart();
     await world.until('both are back', async () => {
-      return (await world.clusters()).every(({ hasSession, hasReported }) => hasSession && hasReported);
+      const clusters = await world.clusters();
+      return clusters.filter(({ hasSession, hasReported }) => hasSession && hasReported).length === 2;
     });
     await world.cycles(10);
     expect(world.calls.map(({ command, cluster }) => command + cluster).toSorted()).toEqual([
@@ -120,6 +121,7 @@ describe.concurrent('a freeze of an action', PATIENT, () => {
     world.join('web', need('web', 8, { priority: 1_000_000, requirements: ofType('small') }));
     world.join('other', need('other', 8, { unit: 8 }));
     await world.served('other');
+    await world.until('it waits', async () => (await frozen(world)).length === 2);
     await world.cycles(10);
     expect(world.callsOf('drain')).toEqual([]);
     expect(await frozen(world)).toEqual(['Preempt batch', 'Preempt batch']);

@@ -24,14 +24,15 @@ export class EndedEarly extends Error {
   readonly end: ProcessEnd;
 
   constructor(end: ProcessEnd, said: readonly string[]) {
-    super(`The process of the shard has ended: ${said.join('\n')}`);
+    super(`The process of the shard has ended (${end.signal ?? 'by itself'}): ${said.join('\n')}`);
     this.end = end;
   }
 }
 
 const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+)$/;
 
-const START_MS = 60_000;
+/** Several of them start at once, on however slow a machine. */
+const START_MS = 240_000;
 
 export async function startShardProcess(
   env: Readonly<Record<string, string>>,

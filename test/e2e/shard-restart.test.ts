@@ -6,7 +6,8 @@ import { CapacityType, MachineState } from '../../src/model/index.ts';
 import { offering } from './shard-cloud.ts';
 import { need, ofType, PATIENT, World, type WorldGiven } from './shard-world.ts';
 
-const SLOW_MS = 800;
+const { Configuring, Creating, Draining } = MachineState;
+const SLOW_MS = 2000;
 const SLOW = {
   latency: Object.fromEntries(
     (['create', 'configure', 'drain'] as const).map((kind) => [kind, { medianMs: SLOW_MS, spread: 0 }]),
@@ -58,17 +59,16 @@ async function expectDoneOnce(world: World): Promise<void> {
   expect(world.logged('shard-failed')).toEqual([]);
 }
 
-async function untilIn(world: World, cloud: string, state: MachineState): Promise<void> {
-  await world.until(`something of ${cloud} is in state ${state}`, async () => {
-    return (await world.cloud(cloud).machines(state)).length > 0;
-  });
+async function isAny(world: World, cloud: string, state: MachineState): Promise<boolean> {
+  return (await world.cloud(cloud).machines(state)).length > 0;
 }
 
 describe.concurrent('a shard that is restarted', PATIENT, () => {
   it('given machines that drain and are created, then both end where they were to go', async (test) => {
     const world = await moving(test);
-    await untilIn(world, 'metal', MachineState.Draining);
-    await untilIn(world, 'cloud', MachineState.Creating);
+    await world.until('one drains while another is created', async () => {
+      return (await isAny(world, 'metal', Draining)) && (await isAny(world, 'cloud', Creating));
+    });
     await world.restart();
     await expectDoneOnce(world);
     // The instruction comes again if the first process left before it was acknowledged; the grace is what it was.
@@ -79,7 +79,7 @@ describe.concurrent('a shard that is restarted', PATIENT, () => {
 
   it('given machines that join, then they are joined once', async (test) => {
     const world = await moving(test);
-    await untilIn(world, 'metal', MachineState.Configuring);
+    await world.until('one joins', () => isAny(world, 'metal', Configuring));
     await world.restart();
     await expectDoneOnce(world);
   });

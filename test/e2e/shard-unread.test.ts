@@ -18,8 +18,9 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'bigfleet-unread-'));
 });
 
-afterEach(() => {
-  child?.kill('SIGKILL');
+afterEach(async () => {
+  // While it lives it writes.
+  if (child?.kill('SIGKILL') === true) await once(child, 'exit');
   rmSync(dir, { recursive: true, force: true });
 });
 

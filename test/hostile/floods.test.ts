@@ -106,6 +106,6 @@ describe('sessions that come and go', () => {
     operator.write(rollupFrame('web', rows(77)));
     await until(async () => (await shard.metric('bigfleet_shard_demand_rows')) === 77);
     expect(await shard.metric(event('rollups_superseded'))).toBeGreaterThan(0);
-    expect(await shard.metric('bigfleet_shard_rollups_waiting')).toBe(0);
+    await until(async () => (await shard.metric('bigfleet_shard_rollups_waiting')) === 0);
   });
 });

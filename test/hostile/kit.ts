@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, vi } from 'vitest';
+import { afterEach } from 'vitest';
 import type { SettingsPatch } from '../../src/provider/index.ts';
 import { defaultConfig, type RunningShard, type ShardConfig, type ShardLog } from '../../src/shard/index.ts';
 import { startShard } from '../../src/shard/shard.ts';
@@ -13,9 +13,6 @@ import type { SecurityOptions } from '../../src/wire/index.ts';
 import { Authority } from './authority.ts';
 import { type Cloud, serveCloud } from './cloud.ts';
 import { aRow, BareOperator, PLAIN } from './operator.ts';
-
-// Every test here starts whole shards, each with threads of its own; a busy machine takes its time over that.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -108,7 +105,7 @@ export function answering(operator: RawOperator): RawOperator {
 export const anAuthority = (name = 'ours'): Authority => new Authority(scratch(), name);
 
 /** Until it holds, or the test takes too long. */
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const lastMs = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > lastMs) throw new Error(`still not so after ${withinMs} ms: ${String(holds)}`);

@@ -77,7 +77,7 @@ describe('a hostile provider', () => {
         machines.some(({ state, cluster }) => state === MachineState.Configured && cluster === 'web')
       );
     };
-    await servingNeighbours(shard, () => until(bound, 25_000));
+    await servingNeighbours(shard, () => until(bound));
     const { phase, providers } = await shard.port.ask('status', {});
     expect(phase).toBe('running');
     expect(providers.find(({ name }) => name === 'bad')!.machines).toBe(0);

@@ -72,13 +72,19 @@ export class Launcher {
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
+    // Not its exit: what it said last may come after that.
+    let isGone = false;
     const gone = new Promise<void>((resolve) => {
-      child.on('close', () => resolve());
-      child.on('error', () => resolve());
+      const end = () => {
+        isGone = true;
+        resolve();
+      };
+      child.on('close', end);
+      child.on('error', end);
     });
     return {
       address: `127.0.0.1:${port}`,
-      ended: () => (isGone(child) ? `it ended (${exitText(child)}): ${lastLine(output)}` : undefined),
+      ended: () => (isGone ? `it ended (${exitText(child)}): ${lastLine(output)}` : undefined),
       kill: async () => {
         killGroup(child);
         await gone;
@@ -92,10 +98,6 @@ export class Launcher {
     this.#clear();
     process.off('exit', this.#clear);
   }
-}
-
-function isGone(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
 }
 
 function exitText({ exitCode, signalCode }: ChildProcess): string {

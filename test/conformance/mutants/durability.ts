@@ -34,12 +34,15 @@ function withLife({ body, describedBytes }: Row, change: (life: Machine) => Part
   return Buffer.concat([body.subarray(0, describedBytes), changed]);
 }
 
+/** No test takes so long, on however slow a machine. */
+const LATER_MS = 3_600_000;
+
 /** Tells that something is safe long before it is. */
 const writesLater: Mutant['build'] = () => ({
   store: (kept): Store => ({
     load: () => kept.load(),
     write: async (changes) => {
-      setTimeout(() => void kept.write(changes).catch(() => {}), 5_000).unref();
+      setTimeout(() => void kept.write(changes).catch(() => {}), LATER_MS).unref();
     },
     close: () => kept.close(),
   }),

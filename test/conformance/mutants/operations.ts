@@ -53,7 +53,7 @@ const createsTwice: Mutant['build'] = inCalls((kit) => {
     const isCreated = state === MachineState.Creating || state === MachineState.Idle;
     const ack = await send();
     if (!isCreated) return ack;
-    until.set(id, now() + 3);
+    until.set(id, now() + 50);
     return { ...ack, operationId: `again-${++again}` };
   });
   return shown(calls, (machine) =>

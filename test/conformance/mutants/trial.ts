@@ -2,56 +2,59 @@
 
 import { fileURLToPath } from 'node:url';
 import {
+  BEHAVIOURS,
   type ConformanceReport,
   type Profile,
   runConformance,
   type Timings,
 } from '../../../src/provider/index.ts';
+import { GIVEN_UP_MS, QUICK, UNHURRIED_MS } from '../timings.ts';
 import type { Mutant } from './mutant.ts';
 import { openMutant } from './provider.ts';
 
 const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
-const TRANSITION_TIMEOUT_MS = 300;
 /** Enough for every lane on one provider. */
 const MACHINES = 600;
 
 /** Short looks at a provider that settles within milliseconds; patience where only a broken one needs it. */
 const SHORT: Partial<Timings> = {
+  ...QUICK,
   callMs: 10_000,
   listMs: 10_000,
   createMs: 5_000,
   configureMs: 5_000,
   drainMs: 5_000,
   deleteMs: 5_000,
-  pollMs: 1,
-  staysMs: 25,
-  quietMs: 25,
-  observeMs: 25,
   giveUpMs: 1_500,
-  getP99Ms: 10_000,
-  createP99Ms: 10_000,
-  listP99Ms: 10_000,
 };
+
+type Choice = { readonly only: readonly string[] } | { readonly profiles: readonly Profile[] };
+
+/** Whether somebody waits for transitions to be given up; nobody else should see that happen on a slow machine. */
+function isAboutFaults(what: Choice): boolean {
+  if ('profiles' in what) return what.profiles.includes('fault');
+  const faults = BEHAVIOURS.filter(({ area }) => area === 'faults').map(({ id }) => id);
+  return what.only.some((name) => name === 'faults' || faults.includes(name));
+}
 
 /** Runs behaviours against a mutant: within this process, but for those that kill it. */
 export async function tryMutant(
   mutant: Mutant,
-  what: { readonly only: readonly string[] } | { readonly profiles: readonly Profile[] },
+  what: Choice,
+  timings: Partial<Timings> = SHORT,
 ): Promise<ConformanceReport> {
-  const { calls, close } = await openMutant(mutant, {
-    machines: MACHINES,
-    transitionTimeoutMs: TRANSITION_TIMEOUT_MS,
-  });
+  const transitionTimeoutMs = isAboutFaults(what) ? GIVEN_UP_MS : UNHURRIED_MS;
+  const { calls, close } = await openMutant(mutant, { machines: MACHINES, transitionTimeoutMs });
   const target = () => ({ rpc: calls, close: () => {} });
   try {
     return await runConformance({
       target,
       faultTarget: target,
       start: `exec "${process.execPath}" "${PROGRAM}" "${mutant.name}" {port} {state} {seed} {timeout}`,
-      transitionTimeoutMs: TRANSITION_TIMEOUT_MS,
+      transitionTimeoutMs,
       scaleSeed: MACHINES,
       soakMs: 50,
-      timings: SHORT,
+      timings,
       ...what,
     });
   } finally {

@@ -1,0 +1,29 @@
+// How long the suite looks at providers that settle at once.
+
+import type { Timings } from '../../src/provider/index.ts';
+
+/** Short looks, and all the patience that a slow machine needs: how quick a provider is belongs in benchmarks. */
+export const QUICK: Partial<Timings> = {
+  pollMs: 1,
+  staysMs: 25,
+  quietMs: 50,
+  observeMs: 50,
+  callMs: 60_000,
+  createMs: 60_000,
+  configureMs: 60_000,
+  drainMs: 60_000,
+  deleteMs: 60_000,
+  startMs: 120_000,
+  giveUpMs: 60_000,
+  getP99Ms: 60_000,
+  createP99Ms: 60_000,
+  listP99Ms: 60_000,
+  warmListMs: 60_000,
+  parallelCreateMs: 60_000,
+};
+
+/** When a transition that never ends is given up; all others take milliseconds. */
+export const GIVEN_UP_MS = 2_000;
+
+/** Longer than any of them takes for a transition, where no test waits for it to pass. */
+export const UNHURRIED_MS = 60_000;
