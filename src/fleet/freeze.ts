@@ -5,6 +5,7 @@
 import {
   BigFleetError,
   DEFAULT_DRAIN_SECONDS,
+  effectiveAllocatable,
   GONE,
   isBound,
   keyText,
@@ -90,8 +91,7 @@ export function applyJournal(
   journal: Journal,
   meanwhile: Meanwhile = () => () => {},
 ): AppliedChanges {
-  const freeze = new Freeze(fleet);
-  for (const entry of journal.take()) freeze.apply(entry);
+  const freeze = new Freeze(fleet, journal.take());
   freeze.writeMachines();
   const end = meanwhile(freeze.reporting());
   try {
@@ -103,6 +103,7 @@ export function applyJournal(
 
 class Freeze {
   readonly #fleet: Fleet;
+  readonly #entries: readonly JournalEntry[];
   /** By id: machines that something happened to. */
   readonly #drafts = new Map<string, Draft>();
   /** By text of a key: ids of drafts that were on their way to the row at some time. */
@@ -110,28 +111,25 @@ class Freeze {
   /** By instance type; machines are told when they are next looked at, or at the end. */
   readonly #measured = new Map<string, Measurement>();
   #measurements = 0;
+  /** Roll-ups, in journal order; so many of them are checked. */
+  readonly #reports: EntryOf<'demand'>[] = [];
+  #checked = 0;
   /** By cluster: the last accepted roll-up. */
   readonly #rollUps = new Map<string, RollUp>();
   readonly #slots: number[] = [];
   readonly #restood: number[] = [];
   readonly #removed: string[] = [];
   readonly #sightings: Seen[] = [];
-  readonly #refused: RefusedEntry[] = [];
+  readonly #refused = new Map<JournalEntry, RefusedEntry>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, entries: readonly JournalEntry[]) {
     this.#fleet = fleet;
+    this.#entries = entries;
   }
 
-  apply(entry: JournalEntry): void {
-    try {
-      this.#take(entry);
-    } catch (error) {
-      if (!(error instanceof BigFleetError)) throw error;
-      this.#refused.push({ entry, problems: error.problems });
-    }
-  }
-
+  /** Understands all entries and writes what they come to for machines. */
   writeMachines(): void {
+    for (const entry of this.#entries) this.#orRefuse(entry, () => this.#take(entry));
     this.#tellMeasured();
     if (this.#drafts.size === 0) return;
     this.#fleet.machines.batch(() => {
@@ -139,13 +137,23 @@ class Freeze {
     });
   }
 
+  #orRefuse(entry: JournalEntry, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof BigFleetError)) throw error;
+      this.#refused.set(entry, { entry, problems: error.problems });
+    }
+  }
+
   /** Numbers of the clusters whose rows are still to be written. */
   reporting(): ReadonlySet<number> {
-    return new Set(Array.from(this.#rollUps.keys(), (cluster) => this.#fleet.clusters.find(cluster)));
+    return new Set(this.#reports.map(({ cluster }) => this.#fleet.clusters.find(cluster)));
   }
 
   /** Writes the rows. */
   finish(): AppliedChanges {
+    this.#checkReports();
     const { demand, clusters } = this.#fleet;
     const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
     return {
@@ -155,7 +163,8 @@ class Freeze {
       retimed: new Map([...this.#measured].map(([type, { seconds }]) => [type, seconds])),
       removed: this.#removed,
       sightings: this.#sightings,
-      refused: this.#refused,
+      refused:
+        this.#refused.size === 0 ? [] : this.#entries.flatMap((entry) => this.#refused.get(entry) ?? []),
     };
   }
 
@@ -180,8 +189,7 @@ class Freeze {
         this.#restamp(entry);
         break;
       case 'demand':
-        // Checked even if a later roll-up replaces it: the last *good* one counts.
-        this.#rollUps.set(entry.cluster, this.#fleet.demand.check(entry.cluster, entry.needs));
+        this.#reports.push(entry);
         break;
       case 'row-ended':
         this.#endTargets(entry.key);
@@ -196,7 +204,7 @@ class Freeze {
     const { machine, atMs } = entry;
     const problems = machineProblems(machine);
     if (problems.length > 0) {
-      this.#refused.push({ entry, problems });
+      this.#refused.set(entry, { entry, problems });
       return;
     }
     const draft = this.#draftOf(machine.id);
@@ -207,12 +215,32 @@ class Freeze {
     const isAlike = current !== null && sameFacts(current, seen);
     // Most records of a List say nothing new and cost nothing more.
     if (known !== null && isAlike && sameStanding(known, standing)) return;
-    if (!isAlike) this.#fleet.classes.admit([machine]);
+    if (!isAlike) this.#admit(machine);
     this.#report(machine.id, known?.state ?? null, machine.state);
     // What is as it was said to be need not be compared again.
     const facts = isAlike ? draft.facts : seen;
     const measured = isAlike ? draft.measured : this.#measurements;
     this.#draft(machine.id, { ...draft, standing, facts, measured });
+  }
+
+  // Which names get a dimension, where there is room for few, depends on who comes first: the roll-ups before it do.
+  #admit(machine: Machine): void {
+    const { classes, dimensions } = this.#fleet;
+    if (dimensions.knows(effectiveAllocatable(machine))) return;
+    this.#checkReports();
+    classes.admit([machine]);
+  }
+
+  /**
+   * Checks roll-ups that wait for it; else nothing depends on them before their rows are written. They are checked even if a
+   * later one replaces them: the last *good* one counts.
+   */
+  #checkReports(): void {
+    for (; this.#checked < this.#reports.length; this.#checked++) {
+      const report = this.#reports[this.#checked]!;
+      const { cluster, needs } = report;
+      this.#orRefuse(report, () => this.#rollUps.set(cluster, this.#fleet.demand.check(cluster, needs)));
+    }
   }
 
   #lose(id: string): void {
