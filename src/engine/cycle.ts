@@ -1,7 +1,7 @@
 // The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
 
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
-import { type DecisionOptions, MachineState } from '../model/index.ts';
+import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contests } from './contests.ts';
@@ -15,6 +15,7 @@ import { Regions } from './regions.ts';
 import { Stale } from './stale.ts';
 import { Stands } from './stands.ts';
 import { CycleStats } from './stats.ts';
+import { isFreeState } from './stock.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
@@ -187,6 +188,7 @@ export class Cycle {
     this.nowMs = nowMs;
     this.number++;
     this.options = options;
+    if (everything) this.#clearClaims();
     this.#takeBackPass();
     this.stocks.beginCycle();
     const dirty = this.stale.take(everything);
@@ -256,13 +258,18 @@ export class Cycle {
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
   reset(): void {
+    this.#clearClaims();
+    this.stale.restart();
+  }
+
+  /** Clearing whole columns is faster than looking up every claim, where there are many. */
+  #clearClaims(): void {
     for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
     this.claimedBy.fill(0);
     this.picked.fill(0);
     this.picks = [];
     this.#claimCount = 0;
     this.pass.clear();
-    this.stale.restart();
   }
 
   #takeBackPass(): void {
@@ -289,7 +296,6 @@ export class Cycle {
   }
 
   #forget(dirty: readonly number[]): void {
-    // Clearing whole columns is faster than looking up every claim.
     if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
@@ -591,9 +597,4 @@ export class Cycle {
     for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
     return slots;
   }
-}
-
-/** Whether a machine in this state is nobody's. */
-export function isFreeState(state: number | undefined): boolean {
-  return state === MachineState.Idle || state === MachineState.Speculative;
 }

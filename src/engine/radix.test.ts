@@ -43,6 +43,29 @@ describe('sorting by a key', () => {
     expect([...few]).toEqual(compared.filter((item) => item < 42));
   });
 
+  it.each([
+    ['few', fc.constantFrom(-0, 0, 7, Number.NEGATIVE_INFINITY)],
+    ['many', fc.integer({ min: -200, max: 200 })],
+  ])('given a first key with %s values, then orders by both as comparing would', (_, first) => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(first, key), { minLength: 250, maxLength: 900 }), (keys) => {
+        const items = Uint32Array.from(keys.keys()).reverse();
+
+        const sorted = sortedBy(
+          items,
+          (item) => keys[item]![0],
+          (item) => keys[item]![1],
+        );
+
+        const order = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+        const compared = [...items].sort(
+          (a, b) => order(keys[a]![0], keys[b]![0]) || order(keys[a]![1], keys[b]![1]),
+        );
+        expect([...sorted]).toEqual(compared);
+      }),
+    );
+  });
+
   it('orders few items by the same rule as many', () => {
     const keys = [2, Number.POSITIVE_INFINITY, -0, 0, -5, Number.POSITIVE_INFINITY];
     const many = Array.from({ length: 600 }, (_, i) => keys[i % keys.length]!);

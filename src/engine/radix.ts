@@ -3,10 +3,10 @@
 
 const DIGIT_BITS = 11;
 const BUCKETS = 1 << DIGIT_BITS;
-/** Where the digits of a 32-bit word begin, lowest first. */
-const SHIFTS = [0, DIGIT_BITS, 2 * DIGIT_BITS];
 /** Below this, counting buckets costs more than comparing. */
 const SHORT = 256;
+/** A first key with so few values, as precedence has, is told apart before anything is sorted. */
+const FEW_VALUES = 64;
 
 /** Tells the key of an item. Keys are never NaN. */
 export type KeyOf = (item: number) => number;
@@ -20,19 +20,82 @@ export function sortedBy(items: Uint32Array, ...keys: readonly KeyOf[]): Uint32A
   return sortedByColumns(items, ...keys.map((keyOf) => Float64Array.from(items, keyOf)));
 }
 
-/** The same with the keys of all items in columns, which are of no use afterwards. */
+/**
+ * The same with the keys of all items in columns, which are of no use afterwards. Where the first key has few values, the
+ * items of each are put together and sorted by the others: what moves back and forth then stays in the cache.
+ */
 export function sortedByColumns(items: Uint32Array, ...columns: readonly Float64Array[]): Uint32Array {
+  const [first, ...others] = columns;
+  const groups = others.length === 0 ? null : groupsBy(first!);
+  if (groups === null) return distributed(items, columns);
+  const sorted = gathered(items, groups.order);
+  const keys = others.map((column) => gathered(column, groups.order));
+  for (const [i, start] of groups.starts.entries()) {
+    const end = groups.starts[i + 1] ?? items.length;
+    const part = sorted.subarray(start, end);
+    part.set(
+      distributed(
+        part,
+        keys.map((column) => column.subarray(start, end)),
+      ),
+    );
+  }
+  return sorted;
+}
+
+/** Places of a column with equal values together, lowest value first, and where those of each start; null if they are many. */
+function groupsBy(column: Float64Array): { order: Uint32Array; starts: readonly number[] } | null {
+  const groups = new Map<number, number>();
+  const counts = new Uint32Array(FEW_VALUES);
+  const groupOf = new Uint8Array(column.length);
+  let last = Number.NaN;
+  let group = 0;
+  for (let i = 0; i < column.length; i++) {
+    // As a rule the one before has the same value.
+    if (column[i] !== last) {
+      last = column[i]!;
+      group = groups.get(last) ?? groups.size;
+      if (group === FEW_VALUES) return null;
+      groups.set(last, group);
+    }
+    groupOf[i] = group;
+    counts[group]!++;
+  }
+  const starts: number[] = [];
+  const next = new Uint32Array(FEW_VALUES);
+  let start = 0;
+  for (const [, number] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    starts.push(start);
+    next[number] = start;
+    start += counts[number]!;
+  }
+  const order = new Uint32Array(column.length);
+  for (let i = 0; i < order.length; i++) order[next[groupOf[i]!]!++] = i;
+  return { order, starts };
+}
+
+/** A column in another order. */
+function gathered<T extends Uint32Array | Float64Array>(column: T, order: Uint32Array): T {
+  const result = column.slice() as T;
+  for (let i = 0; i < order.length; i++) result[i] = column[order[i]!]!;
+  return result;
+}
+
+/** Sorts digit by digit, the lowest of the last key first. */
+function distributed(items: Uint32Array, columns: readonly Float64Array[]): Uint32Array {
   let order = new Uint32Array(items.length);
   let spare = new Uint32Array(items.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
   for (const column of columns.toReversed()) {
     const words = comparable(column);
     for (const half of [LOW, HIGH]) {
-      const differing = differingBits(words, half);
-      for (const shift of SHIFTS) {
-        if ((differing >>> shift) % BUCKETS === 0) continue;
+      let differing = differingBits(words, half);
+      while (differing !== 0) {
+        // From the lowest bit that is not the same in all.
+        const shift = 31 - Math.clz32(differing & -differing);
         distribute(words, half, shift, order, spare);
         [order, spare] = [spare, order];
+        differing &= shift + DIGIT_BITS < 32 ? -1 << (shift + DIGIT_BITS) : 0;
       }
     }
   }

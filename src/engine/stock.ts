@@ -2,7 +2,7 @@
 // have been taken. Machines of a class are taken in that order, so what is left of a class is the tail of its run.
 
 import { ChangeLog, type Fleet, type Run, withRoom } from '../fleet/index.ts';
-import type { Attributes } from '../model/index.ts';
+import { type Attributes, MachineState } from '../model/index.ts';
 import { Heap, Heaps, NOTHING_LEFT } from './heap.ts';
 import { NONE } from './turns.ts';
 
@@ -10,6 +10,11 @@ import { NONE } from './turns.ts';
 const AHEAD = 16;
 /** Heaps that nobody has used for so many cycles are not given to others any more. */
 const HEAP_CYCLES = 16;
+
+/** Whether the pools have machines in this state. */
+export function isFreeState(state: number | undefined): boolean {
+  return state === MachineState.Idle || state === MachineState.Speculative;
+}
 
 export class Stock {
   readonly #fleet: Fleet;
