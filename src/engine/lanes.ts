@@ -9,7 +9,7 @@ import type { Crew } from './crew.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
-import { glance } from './pending.ts';
+import { glance, Pending } from './pending.ts';
 import { beginShort, serveInTurn } from './serve.ts';
 import { conflictFraction, MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
@@ -34,6 +34,7 @@ export class Lanes {
   readonly #cycle: Cycle;
   readonly #crew: Crew;
   readonly #options: LaneOptions;
+  readonly #pending = new Pending();
   /** Cycles for which one lane will do, since more were in each other's way. */
   #pause = 0;
   /** What all glances came to. Public, so that nobody takes it for unused and leaves the glance out. */
@@ -45,9 +46,10 @@ export class Lanes {
     this.#options = options;
   }
 
-  /** Serves rows that need the pools, given in rank order. */
-  serve(order: Uint32Array): void {
+  /** Serves the rows that need the pools, in rank order. */
+  serve(): void {
     const cycle = this.#cycle;
+    const order = this.#pending.inOrder(cycle);
     const lanes = this.#count(order);
     cycle.stats.lanes = lanes;
     if (lanes === 1) {

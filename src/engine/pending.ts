@@ -1,27 +1,38 @@
 // Rows that need the pools, over all clusters: their order, and a look ahead at those that are served next.
 
+import { withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
-import { sortedByColumns } from './radix.ts';
+import { Sorter } from './radix.ts';
 
-/** Turns of all clusters that need the pools, in the order they are to be served. */
-export function pendingInOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
-  const { firstSeenMs, precedence, start } = turns;
-  // Cluster by cluster, and each cluster's in rank order: that settles all ties.
-  const lists = fleet.clusters.sorted().map((cluster) => {
-    return pending.subarray(start[cluster], pendingEnd[cluster]);
-  });
-  const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
-  const ranks = new Float64Array(all.length);
-  const times = new Float64Array(all.length);
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    for (let i = 0; i < list.length; i++, at++) {
-      ranks[at] = -precedence[list[i]!]!;
-      times[at] = firstSeenMs[list[i]!]!;
+/** Puts rows in order. Its columns stay, since a cold fleet has hundreds of thousands of rows. */
+export class Pending {
+  #turns = new Uint32Array(0);
+  #ranks = new Float64Array(0);
+  #times = new Float64Array(0);
+  readonly #sorter = new Sorter();
+
+  /** Turns of all clusters that need the pools, in the order they are to be served; good until the next call. */
+  inOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
+    const { firstSeenMs, precedence, start } = turns;
+    const clusters = fleet.clusters.sorted();
+    let count = 0;
+    for (const cluster of clusters) count += pendingEnd[cluster]! - start[cluster]!;
+    this.#turns = withRoom(this.#turns, count);
+    this.#ranks = withRoom(this.#ranks, count);
+    this.#times = withRoom(this.#times, count);
+    const [all, ranks, times] = [this.#turns, this.#ranks, this.#times];
+    // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+    let at = 0;
+    for (const cluster of clusters) {
+      for (let i = start[cluster]!; i < pendingEnd[cluster]!; i++, at++) {
+        const turn = pending[i]!;
+        all[at] = turn;
+        ranks[at] = -precedence[turn]!;
+        times[at] = firstSeenMs[turn]!;
+      }
     }
+    return this.#sorter.sort(all.subarray(0, count), ranks.subarray(0, count), times.subarray(0, count));
   }
-  return sortedByColumns(all, ranks, times);
 }
 
 /**

@@ -5,7 +5,6 @@ import type { DecisionOptions } from '../model/index.ts';
 import type { Crew } from './crew.ts';
 import type { Cycle } from './cycle.ts';
 import type { Lanes } from './lanes.ts';
-import { pendingInOrder } from './pending.ts';
 import { settleRestamps } from './restamps.ts';
 import { Round } from './round.ts';
 
@@ -35,8 +34,7 @@ export function solve(
   let rows = 0;
   for (const cluster of served) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
   cycle.stats.credited(served.length, rows);
-  const pending = pendingInOrder(cycle);
   cycle.openPass();
-  lanes.serve(pending);
+  lanes.serve();
   probe('acquire');
 }
