@@ -5,10 +5,10 @@
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { isRegime } from '../src/sim/index.ts';
 import { floorOf } from './floor.ts';
 import { Rung, type TimedCycle } from './ladder/rung.ts';
+import { optionsGiven } from './options.ts';
 import { loadProfile } from './profiles/load.ts';
 import { quantilesOf, rounded } from './quantiles.ts';
 
@@ -115,12 +115,10 @@ function passes(name: string, recorded: number | undefined): boolean {
   return false;
 }
 
-const { values } = parseArgs({
-  options: {
-    record: { type: 'boolean', default: false },
-    rung: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  record: { type: 'boolean', default: false },
+  rung: { type: 'string' },
+  help: { type: 'boolean', default: false },
 });
 if (values.help) console.log(HELP);
 else if (values.rung !== undefined) console.log(rounded(ratioOf(values.rung)));

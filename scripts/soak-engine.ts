@@ -3,8 +3,8 @@
 // `bigfleet decide` opens, and the command that repeats it is printed.
 
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { optionsGiven } from '../bench/options.ts';
 import type { DecisionInput } from '../src/model/index.ts';
 import { parseScenario } from '../src/sim/index.ts';
 import { saveScenario, smallest } from '../test/engine/compare.ts';
@@ -23,14 +23,12 @@ if (process.argv.includes('--help')) {
   console.log(USAGE);
   process.exit(0);
 }
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    check: { type: 'string' },
-    repeat: { type: 'string' },
-    delays: { type: 'string', default: '0' },
-  },
+const values = optionsGiven({
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  check: { type: 'string' },
+  repeat: { type: 'string' },
+  delays: { type: 'string', default: '0' },
 });
 const minutes = Number(values.minutes);
 const firstSeed = Number(values.seed);

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { optionsGiven } from '../bench/options.ts';
 import { DEFECTS, type Defect } from '../test/world/defects.ts';
 
 const USAGE = `npm run verify:defects -- [--only WORDS] [--seeds N] [--jobs N]
@@ -21,13 +21,11 @@ interface Found {
   readonly output: string;
 }
 
-const { values: words } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    seeds: { type: 'string', default: '1000' },
-    jobs: { type: 'string', default: '2' },
-    help: { type: 'boolean', default: false },
-  },
+const words = optionsGiven({
+  only: { type: 'string', default: '' },
+  seeds: { type: 'string', default: '1000' },
+  jobs: { type: 'string', default: '2' },
+  help: { type: 'boolean', default: false },
 });
 const chosen = DEFECTS.filter(({ name }) => name.includes(words.only));
 if (words.help || chosen.length === 0 || !(Number(words.seeds) > 0) || !(Number(words.jobs) > 0)) {

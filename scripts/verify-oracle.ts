@@ -1,7 +1,7 @@
 // `npm run verify:oracle`: the engine against the oracle on rungs of the scale ladder, to the byte, for several numbers of
 // threads and lanes. The oracle is naive: a rung of uber-5k takes it a minute.
 
-import { parseArgs } from 'node:util';
+import { optionsGiven } from '../bench/options.ts';
 import { Engine } from '../src/engine/index.ts';
 import { fleetOf } from '../src/fleet/index.ts';
 import type { DecisionInput } from '../src/model/index.ts';
@@ -15,14 +15,12 @@ const USAGE = `npm run verify:oracle -- [--profiles uber-5k,uber-5k-racks] [--re
 
 example: npm run verify:oracle -- --profiles dev-500 --workers 1,2`;
 
-const { values } = parseArgs({
-  options: {
-    profiles: { type: 'string', default: 'uber-5k' },
-    regimes: { type: 'string', default: 'full,cold' },
-    workers: { type: 'string', default: '1,2,3,8' },
-    lanes: { type: 'string', default: 'auto,4' },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  profiles: { type: 'string', default: 'uber-5k' },
+  regimes: { type: 'string', default: 'full,cold' },
+  workers: { type: 'string', default: '1,2,3,8' },
+  lanes: { type: 'string', default: 'auto,4' },
+  help: { type: 'boolean', default: false },
 });
 if (values.help) console.log(USAGE);
 else process.exitCode = await verify();

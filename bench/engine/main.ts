@@ -2,12 +2,12 @@
 // process of its own, because what one case teaches the compiler would make the next one slower or faster.
 
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { type Decision, Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import { type ActionKind, DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS, type ExpectedActions } from '../../src/sim/index.ts';
 import { floorOf } from '../floor.ts';
+import { optionsGiven } from '../options.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import { CASES, type Case } from './cases.ts';
 import { NOW_MS } from './fixture.ts';
@@ -166,17 +166,15 @@ function printTable(results: readonly CaseResult[]): void {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      case: { type: 'string', multiple: true },
-      cycles: { type: 'string', default: '30' },
-      seconds: { type: 'string', default: '20' },
-      seed: { type: 'string', default: '1' },
-      json: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-      inline: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = optionsGiven({
+    case: { type: 'string', multiple: true },
+    cycles: { type: 'string', default: '30' },
+    seconds: { type: 'string', default: '20' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    inline: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   });
   const settings = {
     cycles: Number(values.cycles),

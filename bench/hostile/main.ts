@@ -3,9 +3,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, setPriority, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Authority, wrongFiles } from '../../test/hostile/authority.ts';
 import { progressOn } from '../ladder/progress.ts';
+import { optionsGiven } from '../options.ts';
 import { millisecondsOf } from '../waiting.ts';
 import { ATTACKS } from './attacks.ts';
 import type { AttackFigures } from './figures.ts';
@@ -48,22 +48,20 @@ examples:
   npm run --silent bench -- hostile --json > hostile.json
 `;
 
-const { values } = parseArgs({
-  options: {
-    attack: { type: 'string', multiple: true, default: Object.keys(ATTACKS) },
-    seconds: { type: 'string', default: '10' },
-    neighbours: { type: 'string', default: '20' },
-    every: { type: 'string', default: '50ms' },
-    machines: { type: 'string', default: '2000' },
-    settle: { type: 'string', default: '10s' },
-    times: { type: 'string', default: '1' },
-    seed: { type: 'string', default: '1' },
-    nice: { type: 'string', default: '0' },
-    'data-root': { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
-    'cpu-prof': { type: 'string' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  attack: { type: 'string', multiple: true, default: Object.keys(ATTACKS) },
+  seconds: { type: 'string', default: '10' },
+  neighbours: { type: 'string', default: '20' },
+  every: { type: 'string', default: '50ms' },
+  machines: { type: 'string', default: '2000' },
+  settle: { type: 'string', default: '10s' },
+  times: { type: 'string', default: '1' },
+  seed: { type: 'string', default: '1' },
+  nice: { type: 'string', default: '0' },
+  'data-root': { type: 'string', default: existsSync(MEMORY) ? MEMORY : tmpdir() },
+  'cpu-prof': { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 const settings: Settings = {

@@ -2,9 +2,9 @@
 // decided by an engine with one worker and, beside it, by one of each other kind, on the same fleet and cycle by cycle;
 // all must take the same actions. The last cycle of each is also compared with a full solve.
 
-import { parseArgs } from 'node:util';
 import type { Decision, Engine, PlanDifference } from '../../src/engine/index.ts';
 import { decidedJson, isRegime, REGIMES, type Regime, saveDifference } from '../../src/sim/index.ts';
+import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { digestOf } from './digest.ts';
 import { type Progress, progressOn } from './progress.ts';
@@ -27,17 +27,15 @@ examples:
   npm run verify:digests -- --profiles uber-5k --regimes full,churn --workers 1,2 --lanes auto --whole
 `;
 
-const { values } = parseArgs({
-  options: {
-    profiles: { type: 'string', default: 'uber-5k,uber-50k,uber-500k' },
-    regimes: { type: 'string', default: REGIMES.join(',') },
-    workers: { type: 'string', default: '1,2,3,8' },
-    lanes: { type: 'string', default: 'auto,2,4,8' },
-    cycles: { type: 'string', default: '3' },
-    seed: { type: 'string', default: '1' },
-    whole: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  profiles: { type: 'string', default: 'uber-5k,uber-50k,uber-500k' },
+  regimes: { type: 'string', default: REGIMES.join(',') },
+  workers: { type: 'string', default: '1,2,3,8' },
+  lanes: { type: 'string', default: 'auto,2,4,8' },
+  cycles: { type: 'string', default: '3' },
+  seed: { type: 'string', default: '1' },
+  whole: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 interface Kind {

@@ -1,7 +1,7 @@
 // The ladder: cycles on generated fleets of every size, in every regime. See docs/performance.md.
 
-import { parseArgs } from 'node:util';
 import { isRegime, REGIMES, saveDifference } from '../../src/sim/index.ts';
+import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { climb, rungsOf } from './climb.ts';
 import { exportProblem, exportRung } from './export.ts';
@@ -51,25 +51,23 @@ examples:
 
 const DOCUMENT = `${import.meta.dirname}/../../docs/performance.md`;
 
-const { values } = parseArgs({
-  options: {
-    profile: { type: 'string', multiple: true },
-    regime: { type: 'string', multiple: true },
-    cycles: { type: 'string', default: '30' },
-    'warm-up': { type: 'string', default: '30' },
-    seconds: { type: 'string', default: '60' },
-    workers: { type: 'string', default: '1' },
-    lanes: { type: 'string', default: 'auto' },
-    'check-every': { type: 'string', default: '0' },
-    seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    enforce: { type: 'boolean', default: false },
-    export: { type: 'string' },
-    all: { type: 'boolean', default: false },
-    linear: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  profile: { type: 'string', multiple: true },
+  regime: { type: 'string', multiple: true },
+  cycles: { type: 'string', default: '30' },
+  'warm-up': { type: 'string', default: '30' },
+  seconds: { type: 'string', default: '60' },
+  workers: { type: 'string', default: '1' },
+  lanes: { type: 'string', default: 'auto' },
+  'check-every': { type: 'string', default: '0' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  enforce: { type: 'boolean', default: false },
+  export: { type: 'string' },
+  all: { type: 'boolean', default: false },
+  linear: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 const settings: Settings = {

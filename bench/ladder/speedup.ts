@@ -2,9 +2,9 @@
 // parallel loop over the same columns, alone and shared out. A noisy neighbour slows all of them alike, so the speed-up
 // of the cycle is judged as a part of that of the loop.
 
-import { parseArgs } from 'node:util';
 import type { Decision, Engine } from '../../src/engine/index.ts';
 import { isRegime, REGIMES } from '../../src/sim/index.ts';
+import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import { digestOf } from './digest.ts';
@@ -55,19 +55,17 @@ interface SpeedUp {
   readonly met: boolean;
 }
 
-const { values } = parseArgs({
-  options: {
-    profile: { type: 'string', default: 'uber-500k' },
-    regime: { type: 'string', default: 'full' },
-    workers: { type: 'string', default: '2' },
-    lanes: { type: 'string', default: 'auto' },
-    rounds: { type: 'string', default: '15' },
-    'warm-up': { type: 'string', default: '10' },
-    seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    enforce: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  profile: { type: 'string', default: 'uber-500k' },
+  regime: { type: 'string', default: 'full' },
+  workers: { type: 'string', default: '2' },
+  lanes: { type: 'string', default: 'auto' },
+  rounds: { type: 'string', default: '15' },
+  'warm-up': { type: 'string', default: '10' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  enforce: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 /** What is wrong with the command line; null if nothing is. */

@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
+import { optionsGiven } from '../options.ts';
 import {
   measureOverhead,
   measureTransitions,
@@ -53,16 +53,14 @@ const MEASURES: { readonly [K in keyof Parts]: (settings: Settings) => Promise<P
 };
 const NAMES = Object.keys(MEASURES) as (keyof Parts)[];
 
-const { values } = parseArgs({
-  options: {
-    records: { type: 'string', default: '500000' },
-    rounds: { type: 'string', default: '5' },
-    part: { type: 'string', multiple: true },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    // Measures one part in this process and prints it as JSON.
-    inside: { type: 'string' },
-  },
+const values = optionsGiven({
+  records: { type: 'string', default: '500000' },
+  rounds: { type: 'string', default: '5' },
+  part: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+  // Measures one part in this process and prints it as JSON.
+  inside: { type: 'string' },
 });
 const settings: Settings = { records: Number(values.records), rounds: Number(values.rounds) };
 

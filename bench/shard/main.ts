@@ -3,8 +3,8 @@
 import { mkdtempSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { progressOn } from '../ladder/progress.ts';
+import { optionsGiven } from '../options.ts';
 import { millisecondsOf } from '../waiting.ts';
 import { measure } from './measure.ts';
 import { tableOf } from './report.ts';
@@ -32,24 +32,22 @@ examples:
   npm run --silent bench -- shard --clusters 2000 --machines 2250000 --providers 5 --json
 `;
 
-const { values } = parseArgs({
-  options: {
-    clusters: { type: 'string', default: '200' },
-    needs: { type: 'string', default: '388' },
-    machines: { type: 'string', default: '225000' },
-    providers: { type: 'string', default: '2' },
-    generators: { type: 'string', default: '2' },
-    interval: { type: 'string', default: '10s' },
-    settle: { type: 'string', default: '20s' },
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string', default: '1' },
-    nice: { type: 'string', default: '0' },
-    heap: { type: 'string', default: '8192' },
-    'cpu-prof': { type: 'string' },
-    flag: { type: 'string', multiple: true, default: [] },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = optionsGiven({
+  clusters: { type: 'string', default: '200' },
+  needs: { type: 'string', default: '388' },
+  machines: { type: 'string', default: '225000' },
+  providers: { type: 'string', default: '2' },
+  generators: { type: 'string', default: '2' },
+  interval: { type: 'string', default: '10s' },
+  settle: { type: 'string', default: '20s' },
+  seconds: { type: 'string', default: '60' },
+  seed: { type: 'string', default: '1' },
+  nice: { type: 'string', default: '0' },
+  heap: { type: 'string', default: '8192' },
+  'cpu-prof': { type: 'string' },
+  flag: { type: 'string', multiple: true, default: [] },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 const settings: Settings = {

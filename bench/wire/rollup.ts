@@ -3,9 +3,9 @@
 // Every figure stands beside the floor of the same run: one pass over the same bytes that adds them up.
 // All but the first two cases include the conversion of new needs to the model.
 
-import { parseArgs } from 'node:util';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { type Intake, RollupIntake } from '../../src/wire/index.ts';
+import { optionsGiven } from '../options.ts';
 import { CLUSTER, encodeRollup, makeNeed, type Random, randomFrom, shuffled } from './needs.ts';
 
 export interface Options {
@@ -159,15 +159,29 @@ function round2(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+const HELP = `bench rollup: what it costs to read a roll-up that says the same, a little else or all anew
+
+  --needs N    rows of the roll-up (default 400)
+  --rounds N   times each case is read (default 2000)
+  --seed N     seed of the rows (default 1)
+  --json       one JSON document on standard output
+
+example:
+  npm run --silent bench -- rollup --needs 388 --rounds 500
+`;
+
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      needs: { type: 'string', default: '400' },
-      rounds: { type: 'string', default: '2000' },
-      seed: { type: 'string', default: '1' },
-    },
+  const values = optionsGiven({
+    json: { type: 'boolean', default: false },
+    needs: { type: 'string', default: '400' },
+    rounds: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
   });
+  if (values.help) {
+    console.log(HELP);
+    process.exit(0);
+  }
   const result = run({
     needs: Number(values.needs),
     rounds: Number(values.rounds),
