@@ -241,7 +241,7 @@ export class Engine {
       stats.ended(phase);
       probe(phase);
     };
-    return this.#orReset(() => {
+    try {
       solve(cycle, this.#crew, this.#lanes, nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
@@ -251,28 +251,35 @@ export class Engine {
       const right = due && !everything ? this.#checked(decision, number) : decision;
       this.metrics.add(stats);
       return right;
-    });
+    } catch (error) {
+      // Nobody can tell how far it got.
+      cycle.reset();
+      throw error;
+    }
   }
 
   /**
    * Work for the next decision that can be done while clusters report, and are written down: other threads serve the clusters
    * of which only machines have changed. Returns what is to be called when all is written, before anything else happens.
+   * Neither throws, since whoever writes has to go on: what breaks off is among `threadFailures`, and the next cycle begins
+   * from nothing.
    */
   readonly ahead: Meanwhile = (reporting) => {
-    if (!this.#incremental) return () => {};
-    return this.#orReset(() => {
-      const end = this.#crew.begin(Round.Serve, this.#cycle.beginAhead(reporting));
-      return () => this.#orReset(end);
-    });
+    let end = (): void => {};
+    if (this.#incremental) {
+      this.#orNothing(() => {
+        end = this.#crew.begin(Round.Serve, this.#cycle.beginAhead(reporting));
+      });
+    }
+    return () => this.#orNothing(end);
   };
 
-  /** Does something; if that breaks off, nobody can tell how far it got, and the next cycle begins from nothing. */
-  #orReset<T>(work: () => T): T {
+  #orNothing(work: () => void): void {
     try {
-      return work();
+      work();
     } catch (error) {
       this.#cycle.reset();
-      throw error;
+      this.#crew.failures.push(String(error));
     }
   }
 

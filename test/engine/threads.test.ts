@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
-import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/model/index.ts';
+import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
 import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../fleets.ts';
 import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
@@ -88,6 +88,49 @@ describe('worker threads', () => {
       await engine.close();
     }
   });
+
+  it.each([
+    ['what a thread cannot take over', () => 5],
+    [
+      'what cannot be told to it',
+      () => {
+        throw new TypeError('no names');
+      },
+    ],
+  ])(
+    'given %s while it serves ahead, then whoever writes goes on, and the plan is right',
+    {
+      timeout: 60_000,
+    },
+    async (_, names) => {
+      const needs = ['c1', 'c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));
+      const bound = (id: string, need: Need): LedgerMachine =>
+        aMachine(id, MachineState.Configured, { cluster: need.cluster, stamp: stampOf(need) });
+      const input = anInput([bound('a1', needs[0]!), bound('a2', needs[1]!)], needs);
+      const fleet = fleetOf(input);
+      const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+      await comeUp(engine, 2);
+      try {
+        engine.decide(input.nowMs, input.options);
+        // Only machines of c1 and c2 change; of what a thread knows, a class does.
+        const more = { ...bound('b1', needs[0]!), pricePerHour: 9 };
+        fleet.machines.load([more]);
+        fleet.machines.update(fleet.machines.slotOf('a2')!, { held: true });
+        const machines = [more, input.machines[0]!, { ...input.machines[1]!, held: true }];
+        const known = fleet.dimensions.names;
+        Object.defineProperty(fleet.dimensions, 'names', { get: names, configurable: true });
+        const end = engine.ahead(new Set([fleet.clusters.find('c4')]));
+        fleet.demand.replace('c4', []);
+        end();
+        Object.defineProperty(fleet.dimensions, 'names', { get: () => known });
+        const plan = engine.decide(input.nowMs, input.options).plan();
+        expect(planText(plan)).toBe(planText(oracle({ ...input, machines, needs: needs.slice(0, 3) })));
+        expect(engine.threadFailures).toEqual([expect.stringContaining('TypeError')]);
+      } finally {
+        await engine.close();
+      }
+    },
+  );
 
   it('given threads that fail halfway through a round, then the plan is right', {
     timeout: 600_000,
