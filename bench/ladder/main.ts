@@ -180,7 +180,7 @@ async function runAll(): Promise<void> {
     );
     return;
   }
-  const command = `npm run --silent bench -- ladder --all --cycles ${settings.cycles} --seconds ${settings.seconds} --seed ${settings.seed}`;
+  const command = `npm run --silent bench -- ladder --all --workers ${settings.workers} --cycles ${settings.cycles} --seconds ${settings.seconds} --seed ${settings.seed}`;
   const text = `${ladderTable(rows)}\n\n\`${command}\`\n\n${before} at the start, ${machineLine().replace(/.*, load/, 'load')} at the end.`;
   if (values.profile === undefined && values.regime === undefined) writeBetweenMarkers(DOCUMENT, text);
   else console.log(text);

@@ -1,11 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aNeed, resources, same, stampOf } from '../../../test/fleets.ts';
 import { BrainScene, SETTLED_MS } from '../../../test/shard/brain-scene.ts';
 import { NEED, record, some } from '../../../test/shard/scene.ts';
+import { Engine } from '../../engine/index.ts';
 import { keyOf, MachineState, ZONE_KEY } from '../../model/index.ts';
 import { DEFAULT_BRAIN } from './options.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured } = MachineState;
+
+afterEach(() => vi.restoreAllMocks());
 
 /** A machine of the cluster that was bound for its row. */
 function serving(id: string, need = NEED) {
@@ -59,6 +62,20 @@ describe('cycles', () => {
     scene.tick(10_000);
 
     expect(scene.cycles.length - before).toBe(10);
+  });
+
+  it('tell once of each thread of the engine that was given up', () => {
+    const failures: string[] = [];
+    vi.spyOn(Engine.prototype, 'threadFailures', 'get').mockReturnValue(failures);
+    const scene = new BrainScene().list([]).tick(2000);
+    expect(scene.logged('thread-failed')).toEqual([]);
+
+    failures.push('TypeError: one');
+    scene.tick(3000);
+    failures.push('TypeError: two');
+    scene.tick(3000);
+
+    expect(scene.logged('thread-failed')).toEqual([{ why: 'TypeError: one' }, { why: 'TypeError: two' }]);
   });
 
   it('come at once for changed demand, and once for a burst of it', () => {

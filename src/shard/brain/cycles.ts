@@ -36,6 +36,7 @@ export class Cycles {
   #options: DecisionOptions | null = null;
   #last: CycleView | null = null;
   #waiting: readonly WaitingActionView[] = [];
+  #failuresTold = 0;
 
   constructor(state: BrainState) {
     this.#state = state;
@@ -116,6 +117,12 @@ export class Cycles {
     if (hasMore) this.soon();
   }
 
+  /** Threads that were given up cost time, never a cycle; somebody should know all the same. */
+  #tellFailures(failures: readonly string[]): void {
+    for (const why of failures.slice(this.#failuresTold)) this.#log('warn', 'thread-failed', { why });
+    this.#failuresTold = failures.length;
+  }
+
   /** Returns whether another cycle should follow at once. */
   #cycle(began: number): boolean {
     const state = this.#state;
@@ -139,6 +146,7 @@ export class Cycles {
     metrics.phase('snapread', frozen - began);
     metrics.phase('reconcile', monotonicMs() - frozen);
     const decision = state.engine.decide(nowMs, options, {});
+    this.#tellFailures(state.engine.threadFailures);
     this.#decision = decision;
     this.#options = options;
     const naming = monotonicMs();
