@@ -79,6 +79,9 @@ export interface RungResult {
 export type PathsUs = Readonly<Record<Path, number>>;
 
 const LEAST_CYCLES = 3;
+/** How often, and how many times, to look whether threads are up: for twenty seconds. */
+const LOOK_MS = 10;
+const MOST_TRIES = 2_000;
 const FLOOR_ROUNDS = 30;
 /** Rows are timed in the warm-up, where that disturbs nobody, and the last cycles of it count. */
 const ROW_TIMED_CYCLES = 5;
@@ -99,6 +102,7 @@ export function measure(
   progress.say('making the fleet');
   const { seed, exports: remembers } = settings;
   const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), remembers });
+  comeUp(rung, settings.workers);
   progress.say('first cycle');
   let last = rung.first();
   let spentMs = last.ms;
@@ -121,6 +125,15 @@ export function measure(
   progress.say('floor and digest');
   const rowTimed = warmUp.slice(-ROW_TIMED_CYCLES);
   return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
+}
+
+/** Waits for the threads. Small rungs would otherwise be done, or half done, before they are up. */
+function comeUp({ engine }: Rung, workers: number): void {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; engine.threads < workers; tries++) {
+    if (tries === MOST_TRIES) throw new Error(`only ${engine.threads} of ${workers} threads came up`);
+    Atomics.wait(never, 0, 0, LOOK_MS);
+  }
 }
 
 function engineOptionsOf({ checkEvery, lanes, onDifference, workers }: Settings): EngineOptions {
