@@ -52,7 +52,7 @@ export class Cycle {
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
-  readonly #hopeless: Hopeless;
+  readonly hopeless: Hopeless;
   readonly stale: Stale;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
@@ -139,8 +139,8 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.stocks = new DomainStocks(this);
-    this.#hopeless = new Hopeless(this);
-    this.stale = new Stale(fleet, this.foldable, this.#hopeless, changed, reshaped);
+    this.hopeless = new Hopeless(this);
+    this.stale = new Stale(fleet, this.foldable, this.hopeless, changed, reshaped);
     this.sums = new DomainSums(this);
     this.stands = new Stands(this);
     this.supply = new Supply(this);
@@ -194,7 +194,7 @@ export class Cycle {
     const dirty = this.stale.take(everything);
     this.served = [...new Set([...this.#ahead, ...dirty])];
     this.#ahead = [];
-    this.#hopeless.mark(dirty);
+    this.hopeless.mark(dirty);
     this.#prepare(dirty);
     this.pools.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
@@ -415,12 +415,6 @@ export class Cycle {
   openPass(): void {
     this.#claimCount = this.#creditRegions.end;
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
-  }
-
-  /** Notes that no domain could hold a gang. The next cycle credits the cluster again if this one did not know. */
-  noteHopeless(turn: number): void {
-    // Its turn has to say so, and is made anew because the cluster now has a hopeless gang.
-    if (this.#hopeless.note(turn)) this.stale.add(this.turns.cluster[turn]!);
   }
 
   /** A turn for a member that its fold cannot host. */

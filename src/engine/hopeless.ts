@@ -14,16 +14,17 @@ export class Hopeless {
     this.#cycle = cycle;
   }
 
-  /** Remembers a gang that is hopeless. Says whether its cluster was credited without knowing. */
-  note(turn: number): boolean {
-    const { turns } = this.#cycle;
+  /** Remembers a gang that no domain could hold. The next cycle credits its cluster again if this one did not know. */
+  note(turn: number): void {
+    const { stale, turns } = this.#cycle;
     const cluster = turns.cluster[turn]!;
     // The turn of a member that its fold could not host lasts for one cycle.
-    if (turn < turns.start[cluster]! || turn >= turns.end[cluster]!) return false;
+    if (turn < turns.start[cluster]! || turn >= turns.end[cluster]!) return;
     const keys = this.#keys.get(cluster);
     if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
     else keys.add(turns.key[turn]!);
-    return turns.hopeless[turn] === 0;
+    // The turn has to say so, and is made anew because the cluster now has a hopeless gang.
+    if (turns.hopeless[turn] === 0) stale.add(cluster);
   }
 
   /** Whether a cluster has gangs that were found hopeless. */
