@@ -66,7 +66,8 @@ export class Sorter {
       const end = starts[i + 1] ?? length;
       const part = sorted.subarray(start, end);
       const keys = others.map((_, k) => this.#grouped[k]!.subarray(start, end));
-      part.set(this.#distributed(part, keys));
+      // Most passes are short, and a group of few rows is no reason to count thousands of buckets.
+      part.set(part.length < SHORT ? comparedBy(part, keys) : this.#distributed(part, keys));
     }
     return sorted;
   }
@@ -127,6 +128,15 @@ export class Sorter {
     gather(items, order, spare);
     return spare;
   }
+}
+
+/** Sorts few items by keys in columns. */
+function comparedBy(items: Uint32Array, columns: readonly Float64Array[]): Uint32Array {
+  const order = sortedByComparing(
+    Uint32Array.from(items.keys()),
+    columns.map((column) => (place: number) => column[place]!),
+  );
+  return order.map((place) => items[place]!);
 }
 
 type Column = Uint32Array | Float64Array;
