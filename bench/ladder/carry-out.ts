@@ -7,13 +7,13 @@ import {
   type Action,
   Command,
   dollarsOfBucket,
-  type HostRef,
   type Machine,
   MachineState,
   type NeedKey,
   type Profile,
   type Stamp,
 } from '../../src/model/index.ts';
+import { hostOf } from '../../src/sim/index.ts';
 
 const { Configured, Idle, Speculative } = MachineState;
 
@@ -93,9 +93,4 @@ export class CarryOut {
       for (const profile of [entry.profile, entry.stripped]) this.#profiles.set(profile.fingerprint, profile);
     }
   }
-}
-
-/** Quota slots have no host. */
-export function hostOf(id: string, state: MachineState): HostRef | null {
-  return state === Speculative ? null : { provider: 'bench', ref: id };
 }

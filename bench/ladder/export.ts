@@ -4,8 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { type ScaleProfile, writeScenario } from '../../src/sim/index.ts';
-import { hostOf } from './carry-out.ts';
+import { hostOf, type ScaleProfile, writeScenario } from '../../src/sim/index.ts';
 import { OPTIONS, type Rung } from './rung.ts';
 
 /** Machines and Needs together: about 130 MB of text. Readers hold all of it at once, and much more ends in their way. */

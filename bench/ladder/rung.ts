@@ -76,7 +76,7 @@ export class Rung {
     this.#carryOut = new CarryOut(this.fleet, this.#journal);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
-    this.#churn = change === null ? null : new Churn(this.workload, change, loaded);
+    this.#churn = change === null ? null : new Churn(this.workload, change, this.fleet, loaded);
     checkFleet(this.workload, this.fleet);
   }
 

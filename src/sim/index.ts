@@ -63,6 +63,7 @@ export type { Beginning } from './workload.ts';
 export { Workload } from './workload.ts';
 export type { ChurnStep, RollUp } from './workload-churn.ts';
 export { Churn, changeRows } from './workload-churn.ts';
+export { hostOf } from './workload-machines.ts';
 export type { ExpectedActions } from './workload-planted.ts';
 export type { Row } from './workload-rows.ts';
 export { WORKLOAD_NOW_MS } from './workload-rows.ts';

@@ -6,8 +6,10 @@ import { Workload } from './workload.ts';
 import { Churn } from './workload-churn.ts';
 
 const workloadOf = () => new Workload(loadProfile('uber-5k'), 1, 'quiet');
-const churnOf = (workload: Workload, change = workload.profile.churn) =>
-  new Churn(workload, change, workload.load(new Fleet()));
+const churnOf = (workload: Workload, change = workload.profile.churn) => {
+  const fleet = new Fleet();
+  return new Churn(workload, change, fleet, workload.load(fleet));
+};
 const textOf = (need: Need) =>
   JSON.stringify([need.profile.fingerprint, need.group, [...need.aggregate], [...need.minUnit]]);
 
@@ -44,8 +46,9 @@ describe('churn', () => {
 
   it('given a Need that did not change, then it is the very object that was loaded or sent before', () => {
     const workload = workloadOf();
-    let last = workload.load(new Fleet());
-    const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, last);
+    const fleet = new Fleet();
+    let last = workload.load(fleet);
+    const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, fleet, last);
     for (let step = 0; step < 2; step++) {
       const { rollUps } = churn.next();
       for (const [cluster, { needs, changed }] of rollUps.entries()) {

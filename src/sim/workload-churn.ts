@@ -1,11 +1,14 @@
 // What happens to a generated fleet between two cycles: some clusters send a roll-up in which some rows changed, some
-// bound machines fail and failed ones come back. Step n is the same whenever and wherever it is made. Only counters
-// and the last roll-ups are kept: a cluster's rows after its k-th roll-up are made again from the first by repeating
-// the k changes. Needs that did not change are the same objects as before, as they are when an intake reads them.
+// bound machines fail and failed ones come back. Step n is the same whenever and wherever it is made. A step is made
+// from the last roll-ups and from what the fleet knows of a machine, not from the workload again: that would leave so
+// much garbage that the cycles measured next to it pay for its collection. Needs that did not change are the same
+// objects as before, as they are when an intake reads them.
 
-import { type LedgerMachine, MachineState, type Need, Random } from '../model/index.ts';
+import type { Fleet } from '../fleet/index.ts';
+import { type LedgerMachine, type Need, Random } from '../model/index.ts';
 import type { Change } from './scale-profile.ts';
 import type { Workload } from './workload.ts';
+import { hostOf, STANDING } from './workload-machines.ts';
 import { type Row, STREAM, WORKLOAD_NOW_MS } from './workload-rows.ts';
 
 export interface RollUp {
@@ -28,6 +31,7 @@ const CYCLE_MS = 1000;
 
 export class Churn {
   readonly #workload: Workload;
+  readonly #fleet: Fleet;
   readonly #change: Change;
   #step = 0;
   /** How often each cluster has sent a new roll-up. */
@@ -37,9 +41,10 @@ export class Churn {
   /** Bound machines that are down, longest first. */
   readonly #failed: LedgerMachine[] = [];
 
-  /** `loaded`: what each cluster has reported so far. */
-  constructor(workload: Workload, change: Change, loaded: readonly (readonly Need[])[]) {
+  /** `fleet`: has the workload loaded; `loaded`: what each cluster has reported so far. */
+  constructor(workload: Workload, change: Change, fleet: Fleet, loaded: readonly (readonly Need[])[]) {
     this.#workload = workload;
+    this.#fleet = fleet;
     this.#sent = [...loaded];
     this.#change = change;
     this.#rollUps = new Int32Array(workload.profile.clusters);
@@ -57,17 +62,26 @@ export class Churn {
   }
 
   #rollUp(cluster: number): RollUp {
-    const times = ++this.#rollUps[cluster]!;
-    const rows = [...this.#workload.planOf(cluster).rows];
-    let changed: readonly number[] = [];
-    for (let i = 1; i <= times; i++) {
-      const random = new Random(this.#workload.seed, STREAM.churn, cluster, i);
-      changed = changeRows(random, rows, this.#change.rows, i);
-    }
+    const time = ++this.#rollUps[cluster]!;
+    const { seed, words } = this.#workload;
+    const random = new Random(seed, STREAM.churn, cluster, time);
     const needs = [...this.#sent[cluster]!];
-    for (const place of changed) needs[place] = this.#workload.asNeeds(cluster, [rows[place]!])[0]!;
+    const places = placesIn(random, needs, this.#change.rows);
+    for (const place of places) {
+      const need = needs[place]!;
+      const { group, firstSeenMs } = need;
+      const row = changed(random, { group, firstSeenMs, pods: podsOf(need) }, time);
+      needs[place] = {
+        cluster: need.cluster,
+        profile: need.profile,
+        group: row.group,
+        aggregate: words.times(need.minUnit, row.pods),
+        minUnit: need.minUnit,
+        firstSeenMs: row.firstSeenMs,
+      };
+    }
     this.#sent[cluster] = needs;
-    return { cluster: this.#workload.clusterName(cluster), needs, changed: changed.length };
+    return { cluster: this.#workload.clusterName(cluster), needs, changed: places.length };
   }
 
   /** Half of the changes are bound machines that fail, half are machines that come back, as far as any are down. */
@@ -75,45 +89,65 @@ export class Churn {
     const { profile, machineCount } = this.#workload;
     const count = this.#change.machines > 0 ? partOf(this.#change.machines, machineCount) : 0;
     const repaired = this.#failed.splice(0, Math.floor(count / 2)).map((machine): LedgerMachine => {
-      return { ...machine, state: MachineState.Idle, lastError: '' };
+      return { ...machine, ...STANDING.idle };
     });
     const down = new Set(this.#failed.map(({ id }) => id));
     const failing: LedgerMachine[] = [];
     for (const ordinal of random.distinct(count - repaired.length, profile.configured)) {
-      const machine = this.#workload.boundMachine(ordinal);
-      if (down.has(machine.id) || repaired.some(({ id }) => id === machine.id)) continue;
-      failing.push({
-        ...machine,
-        state: MachineState.Failed,
-        cluster: '',
-        stamp: null,
-        lastError: 'the host stopped answering',
-      });
+      const id = this.#workload.machineId(ordinal);
+      if (down.has(id) || repaired.some((machine) => machine.id === id)) continue;
+      failing.push(this.#failing(id));
     }
     this.#failed.push(...failing);
     return [...repaired, ...failing];
   }
+
+  /** The record of a machine that fails, whatever the fleet has done with it: all but what it is made of is forgotten. */
+  #failing(id: string): LedgerMachine {
+    const { machines } = this.#fleet;
+    const made = machines.recordAt(machines.slotOf(id)!);
+    return {
+      ...made,
+      ...STANDING.failed,
+      host: hostOf(id, STANDING.failed.state),
+      held: false,
+      target: null,
+      idleSinceMs: null,
+    };
+  }
 }
 
-/**
- * Changes this part of some rows in place, and says which. A gang that changes is a job that ended and one like it that
- * begins; a plain row gets more or fewer pods. `time`: how often these rows have changed, this time included.
- */
+/** The pods of a Need that asks for whole ones. */
+function podsOf({ aggregate, minUnit }: Need): number {
+  for (const [name, units] of minUnit) return aggregate.get(name)! / units;
+  return 0;
+}
+
+/** Changes this part of some rows in place, and says which. `time`: how often they have changed, this time included. */
 export function changeRows(random: Random, rows: Row[], part: number, time: number): readonly number[] {
-  const places = random.distinct(partOf(part, rows.length), rows.length);
-  for (const place of places) {
-    const row = rows[place]!;
-    if (row.group !== '') {
-      const group = `${row.group.split('.')[0]}.${time}`;
-      rows[place] = { ...row, group, firstSeenMs: WORKLOAD_NOW_MS + time * CYCLE_MS };
-    } else {
-      const most = Math.max(1, Math.floor(row.pods * LARGEST_CHANGE));
-      const by = random.between(1, most);
-      const pods = random.chance(0.5) && row.pods > by ? row.pods - by : row.pods + by;
-      rows[place] = { ...row, pods };
-    }
-  }
+  const places = placesIn(random, rows, part);
+  for (const place of places) rows[place] = changed(random, rows[place]!, time);
   return places;
+}
+
+function placesIn(random: Random, { length }: readonly unknown[], part: number): number[] {
+  return random.distinct(partOf(part, length), length);
+}
+
+/** A gang that changes is a job that ended and one like it that begins; a plain row gets more or fewer pods. */
+function changed<Of extends Pick<Row, 'group' | 'pods' | 'firstSeenMs'>>(
+  random: Random,
+  row: Of,
+  time: number,
+): Of {
+  if (row.group !== '') {
+    const group = `${row.group.split('.')[0]}.${time}`;
+    return { ...row, group, firstSeenMs: WORKLOAD_NOW_MS + time * CYCLE_MS };
+  }
+  const most = Math.max(1, Math.floor(row.pods * LARGEST_CHANGE));
+  const by = random.between(1, most);
+  const pods = random.chance(0.5) && row.pods > by ? row.pods - by : row.pods + by;
+  return { ...row, pods };
 }
 
 /** A part of a whole, at least one. */

@@ -4,6 +4,7 @@
 import {
   CapacityType,
   DEFAULT_DRAIN_SECONDS,
+  type HostRef,
   type LedgerMachine,
   MachineState,
   Random,
@@ -49,6 +50,11 @@ const IDLE: Standing = { state: MachineState.Idle, cluster: '', stamp: null, las
 const SPECULATIVE: Standing = { ...IDLE, state: MachineState.Speculative };
 const FAILED: Standing = { ...IDLE, state: MachineState.Failed, lastError: 'the host stopped answering' };
 export const STANDING = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
+
+/** Quota slots have no host. */
+export function hostOf(id: string, state: MachineState): HostRef | null {
+  return state === MachineState.Speculative ? null : { provider: 'bench', ref: id };
+}
 
 /** The racks of one cluster in every zone, and how full they are. */
 export class Placement {
@@ -186,7 +192,7 @@ export class MachineMaker {
     return {
       id,
       state,
-      host: state === MachineState.Speculative ? null : { provider: 'bench', ref: id },
+      host: hostOf(id, state),
       cluster,
       instanceType: site.type,
       zone: site.zone,

@@ -56,11 +56,11 @@ export class RowMaker {
     this.#podsPerMachine = this.#archetypes.map((a) => podsPerMachine(a, density));
   }
 
-  archetypeOf(row: Row): Archetype {
+  archetypeOf(row: Pick<Row, 'archetype'>): Archetype {
     return this.#archetypes[row.archetype]!;
   }
 
-  podsPerMachine(row: Row): number {
+  podsPerMachine(row: Pick<Row, 'archetype'>): number {
     return this.#podsPerMachine[row.archetype]!;
   }
 

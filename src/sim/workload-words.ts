@@ -36,7 +36,9 @@ export class Words {
   readonly #maker: RowMaker;
   readonly #profiles = new Map<string, Profile>();
   readonly #shapes = new Map<string, ResourceVector>();
-  readonly #amounts = new Map<string, ResourceVector>();
+  readonly #pods = new Map<string, ResourceVector>();
+  /** By pod, then by how many. */
+  readonly #amounts = new Map<ResourceVector, Map<number, ResourceVector>>();
   readonly #stripped = new Map<Profile, Profile>();
   readonly #labels = new Map<string, ReadonlyMap<string, string>>();
 
@@ -99,19 +101,37 @@ export class Words {
   }
 
   #largestPod(row: Row): ResourceVector {
-    const pod = this.amount(row, 1);
+    const pod = this.#podOf(row);
     return row.largestPodMilli === 0 ? pod : new Map(pod).set('cpu', row.largestPodMilli);
   }
 
-  /** So many pods of the row's size. Small amounts recur and are kept. */
+  /** So many pods of the row's size. */
   amount(row: Row, pods: number): ResourceVector {
-    const size = this.#maker.archetypeOf(row).sizes[row.size]!;
-    if (pods > 64) return scale(podVector(size), pods);
-    const key = `${row.archetype}/${row.size}/${pods}`;
-    let amount = this.#amounts.get(key);
+    return this.times(this.#podOf(row), pods);
+  }
+
+  #podOf(row: Pick<Row, 'archetype' | 'size'>): ResourceVector {
+    const key = `${row.archetype}/${row.size}`;
+    let pod = this.#pods.get(key);
+    if (pod === undefined) {
+      pod = podVector(this.#maker.archetypeOf(row).sizes[row.size]!);
+      this.#pods.set(key, pod);
+    }
+    return pod;
+  }
+
+  /** So many pods of a size that this object has given out. Small amounts recur and are kept. */
+  times(pod: ResourceVector, pods: number): ResourceVector {
+    if (pods > 64) return scale(pod, pods);
+    let amounts = this.#amounts.get(pod);
+    if (amounts === undefined) {
+      amounts = new Map([[1, pod]]);
+      this.#amounts.set(pod, amounts);
+    }
+    let amount = amounts.get(pods);
     if (amount === undefined) {
-      amount = scale(podVector(size), pods);
-      this.#amounts.set(key, amount);
+      amount = scale(pod, pods);
+      amounts.set(pods, amount);
     }
     return amount;
   }
@@ -121,9 +141,7 @@ export class Words {
     const key = `${row.archetype}/${row.size}`;
     let shape = this.#shapes.get(key);
     if (shape === undefined) {
-      const probe = row as Row;
-      const size = this.#maker.archetypeOf(probe).sizes[row.size]!;
-      shape = scale(podVector(size), this.#maker.podsPerMachine(probe));
+      shape = scale(this.#podOf(row), this.#maker.podsPerMachine(row));
       this.#shapes.set(key, shape);
     }
     return shape;

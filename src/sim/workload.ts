@@ -86,21 +86,9 @@ export class Workload {
     return this.planOf(cluster).holdings.length;
   }
 
-  /** The bound machine with a number from 0 to `configured − 1`, as it stands at the beginning. */
-  boundMachine(ordinal: number): LedgerMachine {
-    const { clusters, configured } = this.profile;
-    // The first clusters have one machine more than the others if it does not come out even.
-    const each = Math.floor(configured / clusters);
-    const larger = configured % clusters;
-    const inLarger = ordinal < larger * (each + 1);
-    const cluster = inLarger
-      ? Math.floor(ordinal / (each + 1))
-      : larger + Math.floor((ordinal - larger * (each + 1)) / each);
-    const first = cluster * each + Math.min(cluster, larger);
-    for (const machine of this.boundOf(cluster, first)) {
-      if (machine.id === this.#machines.idOf(ordinal)) return machine;
-    }
-    throw new RangeError(`${this.profile.name} has no bound machine ${ordinal}`);
+  /** The id of the n-th record. Those that begin bound come first. */
+  machineId(ordinal: number): string {
+    return this.#machines.idOf(ordinal);
   }
 
   /** Every record once: bound ones cluster by cluster, then Idle ones, then quota slots. */
