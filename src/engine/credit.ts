@@ -198,7 +198,9 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
-    if (!want.covered && want.adds(classNumber, true)) cycle.credit(turn, slot, true);
+    if (want.covered || !want.adds(classNumber, true)) continue;
+    cycle.credit(turn, slot, true);
+    if (machines.stampKey[slot] !== cycle.turns.key[turn]) cycle.restamps[cycle.turns.cluster[turn]!] = 1;
   }
   return want.covered ? Credit.Covered : Credit.Waits;
 }

@@ -41,6 +41,8 @@ export class Cycle {
   nowMs = 0;
   /** Counts cycles. */
   number = 0;
+  /** Slots that were written since claims were last forgotten. */
+  readonly #written: Set<number>;
   /** Clusters that this cycle served again; of all others, what they were credited with is as it was. */
   served: readonly number[] = [];
   /** Of these, those that were served before the cycle began. */
@@ -100,6 +102,8 @@ export class Cycle {
   /** Turns that need the pools, cluster by cluster, from where its turns start up to `pendingEnd`. */
   pending = new Uint32Array(0);
   pendingEnd = new Uint32Array(0);
+  /** By cluster: 1 if a gang was credited with a machine whose stamp does not name it. */
+  restamps = new Uint8Array(0);
   /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
   putOff = new Uint8Array(0);
 
@@ -132,8 +136,14 @@ export class Cycle {
   /** By explained turn: the last one before it that claimed something it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
-  constructor(fleet: Fleet, changed = fleet.changes.watch(), reshaped = fleet.reshaped.watch()) {
+  constructor(
+    fleet: Fleet,
+    changed = fleet.changes.watch(),
+    reshaped = fleet.reshaped.watch(),
+    written = fleet.machines.written.watch(),
+  ) {
     this.fleet = fleet;
+    this.#written = written;
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.turns, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.turns);
@@ -155,7 +165,7 @@ export class Cycle {
    * sees it.
    */
   static trialOf(cycle: Cycle, passStart: number): Cycle {
-    const trial = new Cycle(cycle.fleet, new Set(), new Set());
+    const trial = new Cycle(cycle.fleet, new Set(), new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
     Object.assign(trial.turns, cycle.turns);
@@ -215,8 +225,6 @@ export class Cycle {
     const ahead = this.stale.takeAhead(reporting);
     if (ahead.length === 0) return ahead;
     this.#takeBackPass();
-    // They may have come by machines that others still claim.
-    this.#forgetClaims(this.stale.changed);
     this.#prepare(ahead);
     this.#ahead = [...this.#ahead, ...ahead];
     return ahead;
@@ -295,26 +303,19 @@ export class Cycle {
     this.neighbours = new Map();
   }
 
+  /**
+   * Forgets what is known of clusters, but for claims on machines that are still bound to them: whoever serves a cluster
+   * begins with those. Machines that left it were written, as were those that came to it.
+   */
   #forget(dirty: readonly number[]): void {
     if (this.stale.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
-      return;
+    } else {
+      for (const slot of this.#written) this.claimedBy[slot] = 0;
+      for (const cluster of dirty) if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
     }
-    this.#forgetClaims(dirty);
-    for (const cluster of dirty) if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
-  }
-
-  /** A machine that has come to another cluster may be claimed there already. */
-  #forgetClaims(clusters: Iterable<number>): void {
-    const { claimedBy, claims, creditEnd, creditStart } = this;
-    const { start, end } = this.turns;
-    for (const cluster of clusters) {
-      for (let turn = start[cluster]!; turn < end[cluster]!; turn++) {
-        for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++)
-          if (claimedBy[claims[i]!] === turn + 1) claimedBy[claims[i]!] = 0;
-      }
-    }
+    this.#written.clear();
   }
 
   #reserveTurns(): void {
@@ -335,6 +336,7 @@ export class Cycle {
     this.freeEnd = withRoom(this.freeEnd, size);
     this.pendingEnd = withRoom(this.pendingEnd, size);
     this.putOff = withRoom(this.putOff, size);
+    this.restamps = withRoom(this.restamps, size);
     for (const cluster of clusters) {
       const place = this.#creditRegions.reserve(cluster, this.walk.countOf(cluster));
       this.creditPlace[cluster] = place;
@@ -352,6 +354,7 @@ export class Cycle {
     this.#claimCount = this.creditPlace[cluster]!;
     this.#listedAt = NONE;
     this.contests.clear();
+    this.restamps[cluster] = 0;
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
   }
 

@@ -268,7 +268,7 @@ export class Engine {
     let end = (): void => {};
     if (this.#incremental) {
       this.#orNothing(() => {
-        end = this.#crew.begin(Round.Serve, this.#cycle.beginAhead(reporting));
+        end = this.#crew.begin(Round.ServeAgain, this.#cycle.beginAhead(reporting));
       });
     }
     return () => this.#orNothing(end);

@@ -59,7 +59,8 @@ export class EvenList {
     const cluster = cycle.turns.cluster[this.#turn]!;
     const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (cycle.isAnothers(slot, key)) this.#add(slot);
+      // Few match, and whose a machine is takes longer to find out.
+      if (this.#pattern.matches(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);
     }
   }
 

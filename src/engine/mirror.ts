@@ -179,6 +179,7 @@ function sharedOf(cycle: Cycle): Shared {
       'pending',
       'pendingEnd',
       'putOff',
+      'restamps',
       'cannotBind',
     ]),
   };

@@ -10,16 +10,21 @@ export function allRestamped({ restamped, settledRestamps }: Cycle): number[] {
 
 /** Notes those of gangs that were covered before the pass, in clusters that were served again; the others keep theirs. */
 export function settleRestamps(cycle: Cycle, clusters: readonly number[]): void {
-  const { outcome, settledRestamps, turns } = cycle;
   for (const cluster of clusters) {
-    const restamped: number[] = [];
-    for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-      const isSettled = turns.kind[turn] === TurnKind.Gang && outcome[turn] === Credit.Covered;
-      if (isSettled) noteRestamps(cycle, turn, restamped);
-    }
-    if (restamped.length === 0) settledRestamps.delete(cluster);
-    else settledRestamps.set(cluster, restamped);
+    const restamped = cycle.restamps[cluster] === 1 ? restampedIn(cycle, cluster) : [];
+    if (restamped.length === 0) cycle.settledRestamps.delete(cluster);
+    else cycle.settledRestamps.set(cluster, restamped);
   }
+}
+
+function restampedIn(cycle: Cycle, cluster: number): number[] {
+  const { outcome, turns } = cycle;
+  const restamped: number[] = [];
+  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+    const isSettled = turns.kind[turn] === TurnKind.Gang && outcome[turn] === Credit.Covered;
+    if (isSettled) noteRestamps(cycle, turn, restamped);
+  }
+  return restamped;
 }
 
 /** Notes those of one gang. */

@@ -8,10 +8,12 @@ import { NONE } from './turns.ts';
 
 /** Kinds of rounds. */
 export const Round = {
-  /** Makes the turns of clusters, indexes their machines and credits them. */
+  /** Makes the turns of clusters, indexes their machines and credits them; nothing of them is claimed yet. */
   Serve: 0,
   /** Credits clusters that were put off. */
   Credit: 1,
+  /** Serves clusters some of whose machines are still claimed from before. */
+  ServeAgain: 2,
 } as const;
 export type Round = (typeof Round)[keyof typeof Round];
 
@@ -29,8 +31,14 @@ function uncredit({ claimedBy, putOff, walk }: Cycle, cluster: number): void {
   putOff[cluster] = 0;
 }
 
+function serveAgain(cycle: Cycle, cluster: number): void {
+  uncredit(cycle, cluster);
+  serveCluster(cycle, cluster);
+}
+
 /** What is done in each kind of round. */
 export const PIECEWORK: Readonly<Record<Round, Piecework>> = {
   [Round.Serve]: { work: serveCluster, undo: uncredit },
   [Round.Credit]: { work: creditCluster, undo: uncredit },
+  [Round.ServeAgain]: { work: serveAgain, undo: uncredit },
 };

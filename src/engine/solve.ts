@@ -26,7 +26,7 @@ export function solve(
 ): void {
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
-  crew.run(Round.Serve, dirty);
+  crew.run(cycle.stale.isEverything(dirty) ? Round.Serve : Round.ServeAgain, dirty);
   crew.run(Round.Credit, cycle.takeUp());
   const { served } = cycle;
   settleRestamps(cycle, served);

@@ -96,6 +96,8 @@ export class MachineLedger {
   /** By key: machines that name it, by stamp or target, in any state; and those not yet bound that are on their way. */
   owned: Uint32Array = sharedUint32(0);
   coming: Uint32Array = sharedUint32(0);
+  /** Tells everyone who watches which slots are written. */
+  readonly written = new Changes();
   /** Tells everyone who watches which classes have a machine that is not held in a state where they had none. */
   readonly supplied = new Changes();
   /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
@@ -397,6 +399,7 @@ export class MachineLedger {
   #displace(slot: number): void {
     const batch = this.#batch;
     if (batch?.turnBack(slot) === true) return;
+    this.written.add(slot);
     this.#touch(slot);
     this.#count(slot, -1);
     const remove = (run: Run, order: SlotOrder): void =>
