@@ -236,16 +236,23 @@ export class DemandLedger {
     return this.key[row] === key ? row : undefined;
   }
 
-  /** Takes hold of keys and profiles of rows that are new, and puts the rows in rank order. */
-  #arrivals(cluster: number, needs: readonly Need[], added: readonly number[]): readonly Arrival[] {
-    const arrivals = added.map((index): Arrival => {
+  /** Takes hold of the profiles of rows that are new. */
+  #arrivals(needs: readonly Need[], added: readonly number[]): Arrival[] {
+    return added.map((index): Arrival => {
       const need = needs[index]!;
-      const key = this.#keys.holdIn(cluster, need.profile.fingerprint, need.group);
-      return { need, index, key, profile: this.profiles.hold(need.profile) };
+      return { need, index, key: 0, profile: this.profiles.hold(need.profile) };
     });
+  }
+
+  /** Takes hold of the keys of those rows that have none yet, and puts all in rank order. */
+  #inRank(cluster: number, fresh: Arrival[]): readonly Arrival[] {
+    for (const arrival of fresh) {
+      const { profile, group } = arrival.need;
+      if (arrival.key === 0) arrival.key = this.#keys.holdIn(cluster, profile.fingerprint, group);
+    }
     this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
     const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
-    return arrivals.sort(
+    return fresh.sort(
       (a, b) =>
         precedence(b) - precedence(a) ||
         a.need.firstSeenMs - b.need.firstSeenMs ||
@@ -275,9 +282,10 @@ export class DemandLedger {
     this.revision++;
     const stays = this.#staying(origin, old.length);
     const inRank = this.#rankedIn(old, stays);
+    const arrivals = this.#arrivals(needs, added);
+    const heirs = this.#heirs(old.offset, arrivals, origin, stays);
     // In rank order too, so that a cycle reads rows one behind the other where they came together.
-    const fresh = this.#arrivals(number, needs, added);
-    const heirs = this.#heirs(old.offset, fresh, origin, stays);
+    const fresh = this.#inRank(number, arrivals);
     const left: Holdings[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
@@ -290,13 +298,12 @@ export class DemandLedger {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
       if (former !== null) outdated.push(former);
     }
-    const ended = heirs.map((heir) => this.#rename(current.offset + origin[heir.index]!, heir));
+    for (const heir of heirs) this.#rename(current.offset + origin[heir.index]!, heir);
     this.#fill(number, current, origin, fresh, stays);
     this.#rank(current, origin, fresh, inRank);
     this.#placeTexts(current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const holdings of left) this.#release(holdings);
-    for (const key of ended) this.#keys.release(key);
     this.#rowsOf[number] = current;
     this.#count += needs.length - old.length;
     return true;
@@ -304,7 +311,8 @@ export class DemandLedger {
 
   /**
    * Those of the rows that are new that want just what one that leaves did: a job that ended, and one like it. They take its
-   * place with all that it holds but the key, which costs a fraction of holding and letting go of the same things.
+   * place with all that it holds, but for the group of its key, which costs a fraction of holding and letting go of the same
+   * things.
    */
   #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
     const leaving = new Map<number, number[]>();
@@ -315,7 +323,8 @@ export class DemandLedger {
       if (places === undefined) leaving.set(profile, [place]);
       else places.push(place);
     }
-    return fresh.filter(({ index, need, profile }) => {
+    return fresh.filter((arrival) => {
+      const { index, need, profile } = arrival;
       const places = leaving.get(profile);
       if (places === undefined) return false;
       const least = Math.max(0, places.length - MOST_ASKED);
@@ -327,6 +336,7 @@ export class DemandLedger {
       places.pop();
       origin[index] = place;
       stays[place] = 1;
+      arrival.key = this.#keys.exchange(this.key[offset + place]!, need.group);
       return true;
     });
   }
@@ -336,16 +346,14 @@ export class DemandLedger {
     return this.aggregate.holds(row, aggregate) && this.minUnit.holds(row, minUnit);
   }
 
-  /** Gives a row to another that wants the same, and returns the key it had. */
-  #rename(row: number, { key, need, profile }: Arrival): number {
-    const former = this.key[row]!;
+  /** Gives a row to another that wants the same. */
+  #rename(row: number, { key, need, profile }: Arrival): void {
     this.key[row] = key;
     this.#rowOf[key] = row;
     this.firstSeenMs[row] = need.firstSeenMs;
     this.text[row] = UNPLACED;
     this.foldText[row] = UNPLACED;
     this.profiles.release(profile);
-    return former;
   }
 
   /** Places of a cluster's rows in rank order, without those that leave. */

@@ -22,11 +22,11 @@ export interface AmountHoldings {
   } | null;
 }
 
-/** A row that is new, with what it holds of the tables that its place depends on. */
+/** A row that is new, with what it holds of the tables that its place depends on; a key of 0 is none yet. */
 export interface Arrival {
   readonly need: Need;
   /** Its place in the report. */
   readonly index: number;
-  readonly key: number;
+  key: number;
   readonly profile: number;
 }

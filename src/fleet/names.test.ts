@@ -14,24 +14,35 @@ const key: fc.Arbitrary<NeedKey> = fc.record({
 });
 
 describe('KeyTable', () => {
-  it('given any keys held and released, then each that is held has one number of its own, and no other has one', () => {
+  it('given any keys held, exchanged and released, then each that is held has one number of its own, and no other has one', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.boolean(), key), { maxLength: 400, size: 'max' }),
+        fc.array(fc.tuple(fc.constantFrom('hold', 'release', 'exchange'), key, key), {
+          maxLength: 400,
+          size: 'max',
+        }),
         fc.array(key),
         (steps, others) => {
           const table = new KeyTable(new NameTable());
           const holders = new Map<string, { key: NeedKey; number: number; times: number }>();
-          for (const [holds, it] of steps) {
-            const text = keyText(it);
-            const held = holders.get(text);
-            if (holds) {
-              const number = table.hold(it);
-              if (held !== undefined) expect(number).toBe(held.number);
-              holders.set(text, { key: it, number, times: (held?.times ?? 0) + 1 });
-            } else if (held !== undefined) {
-              table.release(held.number);
-              if (--held.times === 0) holders.delete(text);
+          const held = (it: NeedKey, number: number): void => {
+            const known = holders.get(keyText(it));
+            if (known !== undefined) expect(number).toBe(known.number);
+            holders.set(keyText(it), { key: it, number, times: (known?.times ?? 0) + 1 });
+          };
+          const released = (it: NeedKey): void => {
+            if (--holders.get(keyText(it))!.times === 0) holders.delete(keyText(it));
+          };
+          for (const [step, it, { group }] of steps) {
+            const known = holders.get(keyText(it));
+            if (step === 'hold') held(it, table.hold(it));
+            else if (known !== undefined && step === 'release') {
+              table.release(known.number);
+              released(it);
+            } else if (known !== undefined) {
+              const number = table.exchange(known.number, group);
+              released(it);
+              held({ ...it, group }, number);
             }
           }
           expect(table.count).toBe(holders.size);

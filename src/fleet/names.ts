@@ -100,6 +100,27 @@ export class KeyTable {
     return number;
   }
 
+  /**
+   * Lets go of a key for one that differs in the group only, and returns the number of that. It is the same number if
+   * nobody else held the old key, nor anybody the new one: what is kept of a key then stays where it is.
+   */
+  exchange(number: number, group: string): number {
+    const at = number * PARTS;
+    const cluster = this.clusterOf(number);
+    const fingerprint = this.#fingerprintOf(number);
+    const hash = hashOf(cluster, fingerprint, group);
+    if (this.#parts[at + Part.Holders] === 1 && this.#find(hash, cluster, fingerprint, group) === 0) {
+      this.#index.remove(number, this.#parts[at + Part.Hash]!);
+      this.#index.add(number, hash);
+      this.#parts[at + Part.Hash] = hash;
+      this.#group[number] = group;
+      return number;
+    }
+    const held = this.holdIn(cluster, this.#fingerprints.nameOf(fingerprint), group);
+    this.release(number);
+    return held;
+  }
+
   /** The number of a key that somebody holds, else 0. */
   find(key: NeedKey): number {
     const cluster = this.#clusters.find(key.cluster);
