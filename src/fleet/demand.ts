@@ -20,6 +20,7 @@ import {
   type RollUp,
   refuseStray,
   sameObjects,
+  takenOver,
 } from './roll-up.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
@@ -149,7 +150,7 @@ export class DemandLedger {
 
   /** All Needs of a cluster, as they were reported. */
   needsOf(cluster: number): readonly Need[] {
-    return this.#reportedBy(cluster).needs;
+    return this.#reportedBy(cluster).needs.slice();
   }
 
   aggregateOf(row: number): ResourceVector {
@@ -176,8 +177,7 @@ export class DemandLedger {
     if (amended === null) return this.check(cluster, mergeNeeds(needs));
     this.#admit(needs, others);
     const added = others.filter((i) => origin[i] === NOWHERE);
-    // A copy: whoever reported them may go on to change the list.
-    return { before, needs: needs.slice(), origin, amended, added };
+    return { before, needs, origin, amended, added };
   }
 
   /** Makes sure that all resources of some rows have a dimension; as a rule they do. */
@@ -269,14 +269,14 @@ export class DemandLedger {
     return order < 0;
   }
 
-  /** Puts a roll-up that `check` has just made in the place of the cluster's rows; one that says the same changes nothing. */
+  /** Puts a roll-up that `check` has only just made in the place of the cluster's rows; one that says the same changes nothing. */
   write(cluster: string, { before, needs, origin, amended, added }: RollUp): boolean {
     const number = this.#clusters.numberOf(cluster);
     if (before !== this.#reportedBy(number)) {
       throw new Error('a roll-up was compared with rows that are no longer there');
     }
     const old = this.rowsOf(number);
-    this.#reported[number] = { needs, places: origin };
+    this.#reported[number] = { needs: takenOver(before.needs, needs), places: origin };
     if (added.length + amended.length === 0 && needs.length === old.length) return false;
     for (const changes of this.#changed) changes.add(number);
     this.revision++;

@@ -8,7 +8,8 @@ export const NOWHERE = -1;
 
 /** What the rows of a cluster were last written from. */
 export interface Reported {
-  readonly needs: readonly Need[];
+  /** A list of the ledger's own: whoever reported them may go on to change theirs. */
+  readonly needs: Need[];
   /** By row of the report: its place among the cluster's rows. */
   readonly places: Int32Array;
 }
@@ -53,6 +54,14 @@ export function sameObjects(before: Reported, needs: readonly Need[]): Int32Arra
     missed = 0;
   }
   return origin;
+}
+
+/** The list that was kept of the last report, with what is in this one; a new list for every report would be much to collect. */
+export function takenOver(kept: Need[], needs: readonly Need[]): Need[] {
+  if (kept === NOTHING_REPORTED.needs) return needs.slice();
+  kept.length = needs.length;
+  for (let i = 0; i < needs.length; i++) if (!Object.is(kept[i], needs[i])) kept[i] = needs[i]!;
+  return kept;
 }
 
 /** Puts 1 in the places where a row of the report stood before, and 0 in the others. */

@@ -141,13 +141,18 @@ function changed<Of extends Pick<Row, 'group' | 'pods' | 'firstSeenMs'>>(
   time: number,
 ): Of {
   if (row.group !== '') {
-    const group = `${row.group.split('.')[0]}.${time}`;
+    const group = inOnePiece(`${row.group.split('.')[0]}.${time}`);
     return { ...row, group, firstSeenMs: WORKLOAD_NOW_MS + time * CYCLE_MS };
   }
   const most = Math.max(1, Math.floor(row.pods * LARGEST_CHANGE));
   const by = random.between(1, most);
   const pods = random.chance(0.5) && row.pods > by ? row.pods - by : row.pods + by;
   return { ...row, pods };
+}
+
+/** The same text as a decoder makes it. What is put together of others is a chain of them until somebody looks into it. */
+function inOnePiece(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** A part of a whole, at least one. */

@@ -238,7 +238,7 @@ class Segment {
     for (let rows = 0; rows < this.#slice && this.#cluster < names.size; this.#cluster++) {
       // Those that changed before their turn have been told in full; of these it says nothing new.
       told.clusters.push(this.#cluster);
-      rows += demand.needsOf(this.#cluster).length;
+      rows += demand.rowsOf(this.#cluster).length;
     }
     this.isWhole = this.#slot >= machines.size && this.#cluster >= names.size;
     return told;
