@@ -48,7 +48,8 @@ export async function climb({ profile, regime }: RungName, settings: Settings): 
   const numbers = { cycles, 'warm-up': warmUp, seconds, workers, lanes, seed, 'check-every': checkEvery };
   const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const main = `${import.meta.dirname}/main.ts`;
-  const child = spawn(process.execPath, [main, '--profile', profile, '--regime', regime, ...args, '--json'], {
+  const rung = [main, '--profile', profile, '--regime', regime, ...args, '--json'];
+  const child = spawn(process.execPath, [...process.execArgv, ...rung], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: (seconds + GRACE_SECONDS) * 1000,
   });

@@ -5,6 +5,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { moduleBeside } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
+import { YOUNG_GENERATION_MB } from './brain-limits.ts';
 import { DemandSender } from './demand-codec.ts';
 import type { BrainSetup, BrainThreadStart, FromBrain, ToBrain } from './protocol.ts';
 
@@ -51,7 +52,12 @@ export class BrainThread implements ShardPort {
     this.#onFailure = onFailure ?? raise;
     const start: BrainThreadStart = { factory: factory.href, setup, port: port2 };
     const file = moduleBeside(import.meta.url, 'brain-worker');
-    this.#worker = new Worker(file, { workerData: start, transferList: [port2], name: 'brain' })
+    this.#worker = new Worker(file, {
+      workerData: start,
+      transferList: [port2],
+      name: 'brain',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
       .on('message', (taken: number) => this.#rung(taken))
       .on('messageerror', (error) => this.#fail(error))
       .on('error', (error) => this.#fail(error))
