@@ -1,8 +1,6 @@
 // Measures a rung: a first cycle whose result is checked, warm-up cycles, timed cycles, and the floor in the same
 // process.
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import {
   type CycleStats,
   conflictFraction,
@@ -105,7 +103,6 @@ export function measure(
   const { seed, exports: remembers } = settings;
   const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), remembers });
   comeUp(rung, settings.workers);
-  collect();
   progress.say('first cycle');
   let last = rung.first();
   let spentMs = last.ms;
@@ -128,12 +125,6 @@ export function measure(
   progress.say('floor and digest');
   const rowTimed = warmUp.slice(-ROW_TIMED_CYCLES);
   return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
-}
-
-/** What making the fleet has left is not for the cycles to clear away: a shard has been up for longer. */
-function collect(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 /** Waits for the threads. Small rungs would otherwise be done, or half done, before they are up. */
