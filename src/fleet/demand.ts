@@ -7,7 +7,6 @@ import { type Block, Blocks } from './blocks.ts';
 import type { Changes } from './changes.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8, sharedUint32, withRoom } from './columns.ts';
 import type { AmountHoldings, Arrival, Holdings } from './holdings.ts';
-import { KeyOrder } from './key-order.ts';
 import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
 import { ProfileTable } from './profiles.ts';
@@ -22,6 +21,7 @@ import {
   sameObjects,
   takenOver,
 } from './roll-up.ts';
+import { TextPlaces, UNPLACED } from './text-places.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
 /** The rows of one cluster: `length` of them from `offset` on, in no particular order. */
@@ -34,8 +34,6 @@ const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
 const ROOMY = 4;
 /** Rows that leave, of the same profile, that a new one is compared with: few, where all want something else. */
 const MOST_ASKED = 8;
-/** In place of a key's place among others: it has none yet. */
-const UNPLACED = 2 ** 32 - 1;
 
 export class DemandLedger {
   readonly #changed: readonly Changes[];
@@ -50,12 +48,10 @@ export class DemandLedger {
   readonly #reported: (Reported | undefined)[] = [];
   /** By key: the row that has it, if any; keys that no row has may be told an old one. */
   #rowOf = new Uint32Array(0);
-  readonly #order: KeyOrder;
+  readonly #places: TextPlaces;
   readonly #texts = new AmountTexts();
   /** By place among the rows of the cluster being checked or written: 1 if a row stays there. */
   #stays = new Uint8Array(0);
-  /** Keys in the order of their places, for rows that are being arranged; 0 in between is none. */
-  #arranged = new Uint32Array(0);
   #count = 0;
 
   /** Rows in rank order: from where a cluster's rows start, as many as it has. */
@@ -99,7 +95,7 @@ export class DemandLedger {
     this.#changed = changed;
     this.#clusters = clusters;
     this.#keys = keys;
-    this.#order = new KeyOrder(keys);
+    this.#places = new TextPlaces(keys);
     this.#patterns = patterns;
     this.#dimensions = dimensions;
     this.aggregate = dimensions.column();
@@ -301,7 +297,7 @@ export class DemandLedger {
     for (const heir of heirs) this.#rename(current.offset + origin[heir.index]!, heir);
     this.#fill(number, current, origin, fresh, stays);
     this.#rank(current, origin, fresh, inRank);
-    this.#placeTexts(current);
+    this.#places.settle(this, current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const holdings of left) this.#release(holdings);
     this.#rowsOf[number] = current;
@@ -494,57 +490,6 @@ export class DemandLedger {
     const { amounts } = this.#holdingsOf(row);
     this.#writeAmounts(row, need);
     return amounts;
-  }
-
-  /**
-   * Gives keys of rows, and of their folds, that have none yet their places in the order of texts, among those of the same
-   * precedence and age if any of them may fold. Ties in rank are broken by it; comparing texts here, once, leaves numbers
-   * to the cycle.
-   */
-  #placeTexts({ offset, length }: ClusterRows): void {
-    const { firstSeenMs, foldText, precedence, ranked, same, text } = this;
-    const end = offset + length;
-    for (let from = offset, to = from; from < end; from = to) {
-      const first = ranked[from]!;
-      let folds = false;
-      let placed = true;
-      for (; to < end; to++) {
-        const row = ranked[to]!;
-        if (precedence[row] !== precedence[first] || firstSeenMs[row] !== firstSeenMs[first]) break;
-        folds ||= same[row] === 1;
-        placed &&= text[row] !== UNPLACED && (same[row] === 0 || foldText[row] !== UNPLACED);
-      }
-      if (folds && !placed) this.#arrange(from, to);
-    }
-  }
-
-  /** Arranges the keys of rows that stand in rank order from one place up to another. */
-  #arrange(from: number, to: number): void {
-    const wanted: number[] = [];
-    let end = 0;
-    for (let i = from; i < to; i++) {
-      const row = this.ranked[i]!;
-      wanted.push(this.key[row]!);
-      end = this.#list(this.text[row]!, this.key[row]!, end);
-      if (this.same[row] === 0) continue;
-      wanted.push(this.foldKey[row]!);
-      end = this.#list(this.foldText[row]!, this.foldKey[row]!, end);
-    }
-    this.#order.arrange(this.#arranged.subarray(0, end), wanted);
-    this.#arranged.fill(0, 0, end);
-    for (let i = from; i < to; i++) {
-      const row = this.ranked[i]!;
-      this.text[row] = this.#order.placeOf(this.key[row]!);
-      if (this.same[row] === 1) this.foldText[row] = this.#order.placeOf(this.foldKey[row]!);
-    }
-  }
-
-  /** Lists a key if it has a place; returns where the list ends, which it did at `end`. */
-  #list(place: number, key: number, end: number): number {
-    if (place === UNPLACED) return end;
-    this.#arranged = withRoom(this.#arranged, place + 1);
-    this.#arranged[place] = key;
-    return Math.max(end, place + 1);
   }
 
   #holdingsOf(row: number): Holdings {
