@@ -96,7 +96,7 @@ export class MachineLedger {
   /** By key: machines that name it, by stamp or target, in any state; and those not yet bound that are on their way. */
   owned: Uint32Array = sharedUint32(0);
   coming: Uint32Array = sharedUint32(0);
-  /** Tells everyone who watches which slots are written. */
+  /** Tells everyone who watches which slots had a machine and are written anew, or empty now. */
   readonly written = new Changes();
   /** Tells everyone who watches which classes have a machine that is not held in a state where they had none. */
   readonly supplied = new Changes();

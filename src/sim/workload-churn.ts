@@ -71,6 +71,7 @@ export class Churn {
       const need = needs[place]!;
       const { group, firstSeenMs } = need;
       const row = changed(random, { group, firstSeenMs, pods: podsOf(need) }, time);
+      // Spelled out in the order of `Words.needOf`: objects of two shapes would make every reader of Needs slower.
       needs[place] = {
         cluster: need.cluster,
         profile: need.profile,
