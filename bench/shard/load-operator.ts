@@ -87,7 +87,10 @@ export class LoadOperator {
       setTimeout(() => this.dial(), Math.random() * REDIAL_MS);
     });
     this.#stream = stream;
-    this.#say({ $case: 'hello', value: { clusterId: this.#parts.cluster, protocolVersion: 'v1alpha1' } });
+    this.#say({
+      $case: 'hello',
+      value: { clusterId: this.#parts.cluster, protocolVersion: 'v1alpha1', features: [] },
+    });
     this.#isChanged = true;
     this.rollUp();
   }

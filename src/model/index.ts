@@ -42,6 +42,7 @@ export {
   machineProblems,
   stateName,
 } from './machine.ts';
+export { NameLimits } from './name-limits.ts';
 export type { Need, NeedKey } from './need.ts';
 export { compareKeys, comparePrecedence, compareRank, keyOf, keyText, mergeNeeds, sameKey } from './need.ts';
 export type { PenaltyBucket } from './penalty.ts';
@@ -86,5 +87,13 @@ export {
 } from './resources.ts';
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
-export { compareText, printable, rankOfUnit, sortedUnique, unitOfRank } from './text.ts';
+export {
+  compareText,
+  excerpt,
+  MAX_EXCERPT_BYTES,
+  printable,
+  rankOfUnit,
+  sortedUnique,
+  unitOfRank,
+} from './text.ts';
 export { VirtualClock } from './virtual-clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareText, printable, sortedUnique } from './text.ts';
+import { compareText, excerpt, printable, sortedUnique } from './text.ts';
 
 // One character from either side of every step in UTF-8 length and of the surrogate range in UTF-16.
 const STEPS = [
@@ -120,6 +120,38 @@ describe('printable', () => {
         expect(shown).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
         expect(printable(shown)).toBe(shown);
       }),
+    );
+  });
+});
+
+describe('excerpt', () => {
+  it.each([
+    ['a short name is kept', 'web', 'web'],
+    ['200 bytes are kept', 'x'.repeat(200), 'x'.repeat(200)],
+    ['one byte more is cut', 'x'.repeat(201), `${'x'.repeat(200)}… (201 characters)`],
+    ['a character is never cut in half', `${'x'.repeat(199)}é!`, `${'x'.repeat(199)}… (201 characters)`],
+    ['control characters are escaped', 'a\0b', 'a\\u0000b'],
+  ])('%s', (_what, text, shown) => {
+    expect(excerpt(text)).toBe(shown);
+  });
+
+  it('given 16 MB of zero bytes, then cuts before it escapes, so the result stays small', () => {
+    const shown = excerpt('\0'.repeat(16_000_000));
+    expect(shown).toBe(`${'\\u0000'.repeat(200)}… (16000000 characters)`);
+  });
+
+  it('keeps at most the bytes it is given, and a prefix of the text', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 60 }),
+        fc.integer({ min: 1, max: 60 }),
+        (text, bytes) => {
+          const [kept] = excerpt(text, bytes).split('… (');
+          expect(Buffer.byteLength(kept!)).toBeLessThanOrEqual(Buffer.byteLength(printable(text)));
+          expect(printable(text).startsWith(kept!)).toBe(true);
+          if (Buffer.byteLength(text) <= bytes) expect(excerpt(text, bytes)).toBe(printable(text));
+        },
+      ),
     );
   });
 });

@@ -33,6 +33,32 @@ export function sortedUnique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort(compareText);
 }
 
+/** Bytes of a peer's text that are shown, logged or kept at most. */
+export const MAX_EXCERPT_BYTES = 200;
+
+/**
+ * A text that came from a peer, made safe to keep and to show: cut to a bounded number of UTF-8 bytes, marked as cut with
+ * its full length, and then escaped like `printable`. Every peer's text passes through here before it becomes part of a
+ * problem, log line, metric label, API answer, journal or database record.
+ */
+export function excerpt(text: string, maxBytes = MAX_EXCERPT_BYTES): string {
+  // A UTF-16 unit takes one to three bytes, so a text of a third of the bound always fits.
+  if (text.length * 3 <= maxBytes) return printable(text);
+  // Encoding into a new buffer also makes a copy: a slice of a long string would keep the whole string in memory.
+  const { read, written } = encoder.encodeInto(text, scratchOf(maxBytes));
+  const kept = scratch.toString('utf8', 0, written);
+  return read === text.length ? printable(kept) : `${printable(kept)}… (${text.length} characters)`;
+}
+
+const encoder = new TextEncoder();
+let scratch = Buffer.alloc(MAX_EXCERPT_BYTES);
+
+/** Never writes half a character into it: `encodeInto` stops before one that does not fit. */
+function scratchOf(bytes: number): Uint8Array {
+  if (scratch.length < bytes) scratch = Buffer.alloc(bytes);
+  return scratch.subarray(0, bytes);
+}
+
 /** A string shown to a person: control characters and changes of writing direction spelled out, so that a hostile name cannot move the cursor. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (c) => {

@@ -16,7 +16,7 @@ describe('given a frame with one payload', () => {
   test('when it is a hello, a bootstrap answer or a reclaim ack, then it is decoded', () => {
     expect(readOperatorFrame(hello)).toEqual({
       kind: 'hello',
-      value: { clusterId: 'c1', protocolVersion: 'v1alpha1' },
+      value: { clusterId: 'c1', protocolVersion: 'v1alpha1', features: [] },
     });
     expect(readOperatorFrame(len(3, len(1, 'r1'), len(2, 'data'), num(3, 60), len(4, 'no')))).toEqual({
       kind: 'bootstrapResponse',

@@ -241,7 +241,7 @@ describe('given a server stream', () => {
 
 describe('given a two-way stream whose requests stay raw', () => {
   const ack = (echo: string): shard.ShardMessage => ({
-    payload: { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch: 2n ** 63n - 1n } },
+    payload: { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch: 2n ** 63n - 1n, features: [] } },
   });
 
   test('when the client sends frames, then the server sees their bytes and answers each', async () => {
@@ -261,7 +261,9 @@ describe('given a two-way stream whose requests stay raw', () => {
       shardService,
     );
     const call = client.rpc.session();
-    call.write({ payload: { $case: 'hello', value: { clusterId: 'c1', protocolVersion: 'v1alpha1' } } });
+    call.write({
+      payload: { $case: 'hello', value: { clusterId: 'c1', protocolVersion: 'v1alpha1', features: [] } },
+    });
     call.write({
       payload: { $case: 'rollup', value: { clusterId: 'c1', timestampUnixNanos: 5n, needs: [] } },
     });
@@ -296,7 +298,7 @@ describe('given a message that Go would refuse', () => {
 describe('given one writer for all messages', () => {
   const { encode } = shardService.methods.session.response;
   const ack = (shardEpoch: bigint): shard.ShardMessage => ({
-    payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch } },
+    payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch, features: [] } },
   });
 
   test('when one is encoded after another, then the bytes of the first stay as they were', () => {

@@ -13,7 +13,7 @@ const cases = {
   OperatorMessage: () => {
     const nothing = { requestId: '', userData: new Uint8Array(), ttlSeconds: 0n, error: '' };
     expectOnWire(gen.OperatorMessage, [len(1, len(1, 'c1'))], {
-      payload: { $case: 'hello', value: { clusterId: 'c1', protocolVersion: '' } },
+      payload: { $case: 'hello', value: { clusterId: 'c1', protocolVersion: '', features: [] } },
     });
     expectOnWire(gen.OperatorMessage, [len(2, len(1, 'c1'))], {
       payload: { $case: 'rollup', value: { clusterId: 'c1', timestampUnixNanos: 0n, needs: [] } },
@@ -30,7 +30,7 @@ const cases = {
     const node = gen.NodeStateUpdate.decode(new Uint8Array());
     const available = gen.AvailableCapacityUpdate.decode(new Uint8Array());
     expectOnWire(gen.ShardMessage, [len(1, len(1, 'hello'))], {
-      payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch: 0n } },
+      payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch: 0n, features: [] } },
     });
     expectOnWire(gen.ShardMessage, [len(2, len(1, 'r1'))], {
       payload: { $case: 'bootstrapRequest', value: { requestId: 'r1', requirements: [], clusterId: '' } },
@@ -44,17 +44,38 @@ const cases = {
     expectOnWire(gen.ShardMessage, [len(5, len(1, 'available:p'))], {
       payload: { $case: 'availableCapacity', value: { ...available, supersedesKey: 'available:p' } },
     });
+    expectOnWire(gen.ShardMessage, [len(1000, num(1, 7))], {
+      payload: {
+        $case: 'rollupReport',
+        value: { timestampUnixNanos: 7n, outcome: 0, total: 0, problems: [] },
+      },
+    });
   },
+  RollupReport: () =>
+    expectOnWire(gen.RollupReport, [num(1, 7), num(2, 3), num(3, 60), len(4, num(1, 2))], {
+      timestampUnixNanos: 7n,
+      outcome: 3,
+      total: 60,
+      problems: [{ needIndex: 2, code: '', path: '', message: '', effect: 0 }],
+    }),
+  RollupReport_Problem: () =>
+    expectOnWire(
+      gen.RollupReport_Problem,
+      [num(1, -1), len(2, 'BF_X'), len(3, 'needs[0]'), len(4, 'why'), num(5, 4)],
+      { needIndex: -1, code: 'BF_X', path: 'needs[0]', message: 'why', effect: 4 },
+    ),
   Hello: () =>
-    expectOnWire(gen.Hello, [len(1, 'c1'), len(3, 'v1alpha1')], {
+    expectOnWire(gen.Hello, [len(1, 'c1'), len(3, 'v1alpha1'), len(1000, 'rollup-report')], {
       clusterId: 'c1',
       protocolVersion: 'v1alpha1',
+      features: ['rollup-report'],
     }),
   Acknowledgement: () =>
-    expectOnWire(gen.Acknowledgement, [len(1, 'rollup'), num(2, 8), num(3, 9)], {
+    expectOnWire(gen.Acknowledgement, [len(1, 'rollup'), num(2, 8), num(3, 9), len(1000, 'rollup-report')], {
       echo: 'rollup',
       coordinatorTerm: 8n,
       shardEpoch: 9n,
+      features: ['rollup-report'],
     }),
   BootstrapRequest: () =>
     expectOnWire(gen.BootstrapRequest, [len(1, 'r1'), len(2, ...requirement.bytes), len(3, 'c1')], {

@@ -80,7 +80,10 @@ export class BareOperator {
 }
 
 export function helloFrame(clusterId: string): Uint8Array {
-  const payload = { $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } } as const;
+  const payload = {
+    $case: 'hello',
+    value: { clusterId, protocolVersion: 'v1alpha1', features: [] },
+  } as const;
   return OperatorMessage.encode({ payload }).finish();
 }
 

@@ -38,7 +38,10 @@ export interface Outgoing {
 
 export function ackFrame(echo: 'hello' | 'rollup', shardEpoch: bigint): Outgoing {
   // There is no coordinator yet, so no term has been seen.
-  return outgoing(`ack:${echo}`, { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch } });
+  return outgoing(`ack:${echo}`, {
+    $case: 'ack',
+    value: { echo, coordinatorTerm: 0n, shardEpoch, features: [] },
+  });
 }
 
 export function nodeStateFrame(value: NodeStateUpdate): Outgoing {

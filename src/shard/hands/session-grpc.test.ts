@@ -66,7 +66,10 @@ class Operator {
 }
 
 function helloFrame(clusterId: string): Uint8Array {
-  const payload = { $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } } as const;
+  const payload = {
+    $case: 'hello',
+    value: { clusterId, protocolVersion: 'v1alpha1', features: [] },
+  } as const;
   return OperatorMessage.encode({ payload }).finish();
 }
 

@@ -18,7 +18,9 @@ describe('a hello', () => {
   it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the brain is told', async () => {
     const { greet, events, hands } = await bench();
     const operator = greet('c1');
-    expect(operator.got('ack')).toEqual([{ echo: 'hello', coordinatorTerm: 0n, shardEpoch: 7n }]);
+    expect(operator.got('ack')).toEqual([
+      { echo: 'hello', coordinatorTerm: 0n, shardEpoch: 7n, features: [] },
+    ]);
     expect(events).toEqual([{ kind: 'session-opened', cluster: 'c1', session: 1 }]);
     expect(hands.sessions).toEqual([{ cluster: 'c1', session: 1, waiting: 0 }]);
   });

@@ -54,7 +54,7 @@ export class Operator implements SessionPort {
   }
 
   hello(clusterId: string): void {
-    this.send({ $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
+    this.send({ $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1', features: [] } });
   }
 
   rollup(bytes: Uint8Array): void {

@@ -177,7 +177,10 @@ export class SimOperator {
     this.#after(this.#times.helloMs, () => {
       if (!this.#isConnected) this.#lost('nobody acknowledged the hello');
     });
-    this.#send({ $case: 'hello', value: { clusterId: this.cluster, protocolVersion: PROTOCOL_VERSION } });
+    this.#send({
+      $case: 'hello',
+      value: { clusterId: this.cluster, protocolVersion: PROTOCOL_VERSION, features: [] },
+    });
     this.#rollUp();
   }
 

@@ -44,6 +44,9 @@ export interface ShardMessage {
     | //
     /** How much more of one profile could be had. */
     { readonly $case: "availableCapacity"; readonly value: AvailableCapacityUpdate }
+    | //
+    /** What became of the last roll-up, row by row. Sent only to operators whose hello has the feature "rollup-report". */
+    { readonly $case: "rollupReport"; readonly value: RollupReport }
     | undefined;
 }
 
@@ -53,6 +56,8 @@ export interface Hello {
   readonly clusterId: string;
   /** Protocol the operator speaks, "v1alpha1". Information only. */
   readonly protocolVersion: string;
+  /** Additions the operator understands: "rollup-report". At most 16 of at most 32 bytes; more are ignored. */
+  readonly features: readonly string[];
 }
 
 /**
@@ -66,6 +71,82 @@ export interface Acknowledgement {
   readonly coordinatorTerm: bigint;
   /** Which start of the shard answers. */
   readonly shardEpoch: bigint;
+  /** On the ack of a hello: additions the shard understands. Absent: none. */
+  readonly features: readonly string[];
+}
+
+/**
+ * What became of a roll-up: sent once per session and whenever it differs from the last one sent. A refused
+ * roll-up gets a report, although it gets no ack.
+ */
+export interface RollupReport {
+  /** Copied from the roll-up. */
+  readonly timestampUnixNanos: bigint;
+  /** What became of it. */
+  readonly outcome: RollupReport_Outcome;
+  /** How many problems there are; at most 50 of them are listed. */
+  readonly total: number;
+  /** The first problems, by row. */
+  readonly problems: readonly RollupReport_Problem[];
+}
+
+/** What the shard did with the roll-up as a whole. */
+export const RollupReport_Outcome = {
+  /** OUTCOME_UNSPECIFIED - Not given. */
+  OUTCOME_UNSPECIFIED: 0,
+  /** OUTCOME_ACCEPTED - It is the demand of the cluster now; single rows may be treated as the problems say. */
+  OUTCOME_ACCEPTED: 1,
+  /** OUTCOME_HELD - It lacks most of the demand known before and waits to be repeated, or for a decision of a person. */
+  OUTCOME_HELD: 2,
+  /** OUTCOME_REFUSED - It violates the contract. The demand known before stays. */
+  OUTCOME_REFUSED: 3,
+} as const;
+
+export type RollupReport_Outcome = typeof RollupReport_Outcome[keyof typeof RollupReport_Outcome];
+
+export namespace RollupReport_Outcome {
+  export type OUTCOME_UNSPECIFIED = typeof RollupReport_Outcome.OUTCOME_UNSPECIFIED;
+  export type OUTCOME_ACCEPTED = typeof RollupReport_Outcome.OUTCOME_ACCEPTED;
+  export type OUTCOME_HELD = typeof RollupReport_Outcome.OUTCOME_HELD;
+  export type OUTCOME_REFUSED = typeof RollupReport_Outcome.OUTCOME_REFUSED;
+}
+
+/** What a problem did to its row. */
+export const RollupReport_Effect = {
+  /** EFFECT_UNSPECIFIED - Not given. */
+  EFFECT_UNSPECIFIED: 0,
+  /** EFFECT_SET_ASIDE - The row keeps the machines it has and acquires and preempts nothing. */
+  EFFECT_SET_ASIDE: 1,
+  /** EFFECT_SATURATED - An amount beyond the exact range counts as the largest amount of that range. */
+  EFFECT_SATURATED: 2,
+  /** EFFECT_ZEROED - An amount below zero counts as zero. */
+  EFFECT_ZEROED: 3,
+  /** EFFECT_REFUSED - The whole roll-up was refused because of it. */
+  EFFECT_REFUSED: 4,
+} as const;
+
+export type RollupReport_Effect = typeof RollupReport_Effect[keyof typeof RollupReport_Effect];
+
+export namespace RollupReport_Effect {
+  export type EFFECT_UNSPECIFIED = typeof RollupReport_Effect.EFFECT_UNSPECIFIED;
+  export type EFFECT_SET_ASIDE = typeof RollupReport_Effect.EFFECT_SET_ASIDE;
+  export type EFFECT_SATURATED = typeof RollupReport_Effect.EFFECT_SATURATED;
+  export type EFFECT_ZEROED = typeof RollupReport_Effect.EFFECT_ZEROED;
+  export type EFFECT_REFUSED = typeof RollupReport_Effect.EFFECT_REFUSED;
+}
+
+/** One thing that is wrong with the roll-up. Texts are cut at 200 bytes. */
+export interface RollupReport_Problem {
+  /** Which row, counted from 0 in the order of the roll-up; -1 if it concerns no single row. */
+  readonly needIndex: number;
+  /** Stable code, such as "BF_QUANTITY_OVERFLOW". */
+  readonly code: string;
+  /** Where in the roll-up, such as needs[3].aggregate_resources["cpu"]. */
+  readonly path: string;
+  /** What is wrong, for a person. */
+  readonly message: string;
+  /** What it did to its row. */
+  readonly effect: RollupReport_Effect;
 }
 
 /** Asks the cluster for what a new host needs in order to join it. */
@@ -300,6 +381,9 @@ export const ShardMessage: MessageFns<ShardMessage> = {
       case "availableCapacity":
         AvailableCapacityUpdate.encode(message.payload.value, writer.uint32(42).fork()).join();
         break;
+      case "rollupReport":
+        RollupReport.encode(message.payload.value, writer.uint32(8002).fork()).join();
+        break;
     }
     return writer;
   },
@@ -363,6 +447,14 @@ export const ShardMessage: MessageFns<ShardMessage> = {
             };
             continue;
           }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.payload = { $case: "rollupReport", value: RollupReport.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -377,7 +469,7 @@ export const ShardMessage: MessageFns<ShardMessage> = {
 };
 
 function createBaseHello(): Hello {
-  return { clusterId: "", protocolVersion: "" };
+  return { clusterId: "", protocolVersion: "", features: [] };
 }
 
 export const Hello: MessageFns<Hello> = {
@@ -387,6 +479,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.protocolVersion !== "") {
       writer.uint32(26).string(message.protocolVersion);
+    }
+    for (const v of message.features) {
+      writer.uint32(8002).string(v!);
     }
     return writer;
   },
@@ -420,6 +515,14 @@ export const Hello: MessageFns<Hello> = {
             message.protocolVersion = reader.string();
             continue;
           }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.features.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -434,7 +537,7 @@ export const Hello: MessageFns<Hello> = {
 };
 
 function createBaseAcknowledgement(): Acknowledgement {
-  return { echo: "", coordinatorTerm: 0n, shardEpoch: 0n };
+  return { echo: "", coordinatorTerm: 0n, shardEpoch: 0n, features: [] };
 }
 
 export const Acknowledgement: MessageFns<Acknowledgement> = {
@@ -453,6 +556,9 @@ export const Acknowledgement: MessageFns<Acknowledgement> = {
         throw new globalThis.Error("value provided for field message.shardEpoch of type int64 too large");
       }
       writer.uint32(24).int64(message.shardEpoch);
+    }
+    for (const v of message.features) {
+      writer.uint32(8002).string(v!);
     }
     return writer;
   },
@@ -492,6 +598,186 @@ export const Acknowledgement: MessageFns<Acknowledgement> = {
             }
 
             message.shardEpoch = reader.int64() as bigint;
+            continue;
+          }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.features.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRollupReport(): RollupReport {
+  return { timestampUnixNanos: 0n, outcome: 0, total: 0, problems: [] };
+}
+
+export const RollupReport: MessageFns<RollupReport> = {
+  encode(message: RollupReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.timestampUnixNanos !== 0n) {
+      if (BigInt.asIntN(64, message.timestampUnixNanos) !== message.timestampUnixNanos) {
+        throw new globalThis.Error("value provided for field message.timestampUnixNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.timestampUnixNanos);
+    }
+    if (message.outcome !== 0) {
+      writer.uint32(16).int32(message.outcome);
+    }
+    if (message.total !== 0) {
+      writer.uint32(24).int32(message.total);
+    }
+    for (const v of message.problems) {
+      RollupReport_Problem.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RollupReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRollupReport() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.timestampUnixNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.outcome = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.total = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.problems.push(RollupReport_Problem.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRollupReport_Problem(): RollupReport_Problem {
+  return { needIndex: 0, code: "", path: "", message: "", effect: 0 };
+}
+
+export const RollupReport_Problem: MessageFns<RollupReport_Problem> = {
+  encode(message: RollupReport_Problem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.needIndex !== 0) {
+      writer.uint32(8).int32(message.needIndex);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.path !== "") {
+      writer.uint32(26).string(message.path);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    if (message.effect !== 0) {
+      writer.uint32(40).int32(message.effect);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RollupReport_Problem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRollupReport_Problem() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.needIndex = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.effect = reader.int32() as any;
             continue;
           }
         }
