@@ -344,6 +344,11 @@ export const ERRORS = {
     remedy:
       'Give clusters to another shard, or raise limits.demandRows and limits.demandMebibytes if the machine has the memory. The last good roll-up stays.',
   },
+  BF_NAME_LENGTH: {
+    summary: 'A name of a peer, or the row or record that contains it, has more bytes than a shard takes.',
+    remedy:
+      'Names follow the limits of Kubernetes: 253 bytes for a cluster id, 317 for a key or resource name, 63 for a value, 1,024 for a group.',
+  },
   BF_ROLLUP_LIMIT: {
     summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',
     remedy:

@@ -44,7 +44,16 @@ export {
 } from './machine.ts';
 export { NameLimits } from './name-limits.ts';
 export type { Need, NeedKey } from './need.ts';
-export { compareKeys, comparePrecedence, compareRank, keyOf, keyText, mergeNeeds, sameKey } from './need.ts';
+export {
+  compareKeys,
+  comparePrecedence,
+  compareRank,
+  keyOf,
+  keyText,
+  mergeNeeds,
+  sameKey,
+  setAside,
+} from './need.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
   BUCKET_HALF_DOLLAR,
@@ -59,8 +68,8 @@ export {
 } from './penalty.ts';
 export type { Profile, ProfileParts, Spread } from './profile.ts';
 export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
-export type { Rounding } from './quantity.ts';
-export { formatQuantity, MAX_UNITS, parseQuantity } from './quantity.ts';
+export type { DemandEffect, Rounding } from './quantity.ts';
+export { formatQuantity, MAX_UNITS, parseDemand, parseQuantity } from './quantity.ts';
 export { Random, scramble32 } from './random.ts';
 export type { Attributes, Requirement } from './requirement.ts';
 export {

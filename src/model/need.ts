@@ -2,7 +2,7 @@
 // how many machines that takes is our answer, never its question.
 
 import type { Profile } from './profile.ts';
-import { add, maximum, type ResourceVector } from './resources.ts';
+import { exactSum, maximum, NO_RESOURCES, type ResourceVector } from './resources.ts';
 import { compareText } from './text.ts';
 
 /** What makes a row that row, over time and on the wire. */
@@ -23,6 +23,16 @@ export interface Need {
   readonly minUnit: ResourceVector;
   /** Shard clock, in milliseconds, when the key was first reported. */
   readonly firstSeenMs: number;
+  /**
+   * The row exceeds a limit of the shard, so its size is not known: it keeps the machines that serve it and gets no
+   * others. Its aggregate and min_unit are empty, and no decision reads them. Absent for an ordinary row.
+   */
+  readonly setAside?: true;
+}
+
+/** The same row with its size forgotten. */
+export function setAside(need: Need): Need {
+  return { ...need, aggregate: NO_RESOURCES, minUnit: NO_RESOURCES, setAside: true };
 }
 
 export function keyOf(need: Need): NeedKey {
@@ -66,7 +76,10 @@ export function compareRank(a: Need, b: Need): number {
   );
 }
 
-/** Rows with equal keys become one: amounts add up, the largest pod and the earliest known sighting win. Input order of first appearance. */
+/**
+ * Rows with equal keys become one: amounts add up, the largest pod and the earliest known sighting win. A row is set
+ * aside if one of its parts is, or if their sum leaves the exact range. Input order of first appearance.
+ */
 export function mergeNeeds(needs: readonly Need[]): readonly Need[] {
   const merged = new Map<string, Need>();
   // Fingerprints are long and few: numbers in their place make texts that are quick to build and to hash.
@@ -85,12 +98,11 @@ export function mergeNeeds(needs: readonly Need[]): readonly Need[] {
 }
 
 function mergePair(a: Need, b: Need): Need {
-  return {
-    ...a,
-    aggregate: add(a.aggregate, b.aggregate),
-    minUnit: maximum(a.minUnit, b.minUnit),
-    firstSeenMs: earliest(a.firstSeenMs, b.firstSeenMs),
-  };
+  const firstSeenMs = earliest(a.firstSeenMs, b.firstSeenMs);
+  const isSetAside = a.setAside === true || b.setAside === true;
+  const aggregate = isSetAside ? undefined : exactSum(a.aggregate, b.aggregate);
+  if (aggregate === undefined) return setAside({ ...a, firstSeenMs });
+  return { ...a, aggregate, minUnit: maximum(a.minUnit, b.minUnit), firstSeenMs };
 }
 
 /** The earlier of two sightings, 0 meaning "not known". */

@@ -44,6 +44,27 @@ const PLAIN = /^\d{1,15}$/;
 
 /** Reads a quantity of one resource as a whole number of its unit. Throws on bad grammar, below zero, or too large. */
 export function parseQuantity(text: string, resource: string, rounding: Rounding): number {
+  const units = readUnits(text, resource, rounding);
+  if (units < 0) throw new BigFleetError('BF_QUANTITY_NEGATIVE', `Quantity "${text}" is below zero.`);
+  if (units <= MAX_UNITS) return units;
+  throw new BigFleetError('BF_QUANTITY_OVERFLOW', `Quantity "${text}" is too large to count exactly.`);
+}
+
+/** What reading an amount of demand did to it: below zero it counts as zero, beyond the exact range as its end. */
+export type DemandEffect = 'zeroed' | 'saturated' | null;
+
+/** Reads an amount that is asked for, rounded up and kept within the exact range. Throws on bad grammar alone. */
+export function parseDemand(
+  text: string,
+  resource: string,
+): { readonly units: number; readonly effect: DemandEffect } {
+  const units = readUnits(text, resource, 'up');
+  if (units < 0) return { units: 0, effect: 'zeroed' };
+  return units <= MAX_UNITS ? { units, effect: null } : { units: MAX_UNITS, effect: 'saturated' };
+}
+
+/** The exact number of units; any negative number for one below zero, infinity for one above `MAX_UNITS`. */
+function readUnits(text: string, resource: string, rounding: Rounding): number {
   const unitExponent = unitExponentOf(resource);
   if (PLAIN.test(text)) {
     // Nearly all quantities are short whole numbers; 15 digits × 1000 may leave the exact range.
@@ -51,10 +72,7 @@ export function parseQuantity(text: string, resource: string, rounding: Rounding
     if (units <= MAX_UNITS) return units;
   }
   const exact = parseExact(text);
-  if (exact.digits < 0n) {
-    throw new BigFleetError('BF_QUANTITY_NEGATIVE', `Quantity "${text}" is below zero.`);
-  }
-  return toUnits(exact, unitExponent, rounding, text);
+  return exact.digits < 0n ? -1 : toUnits(exact, unitExponent, rounding);
 }
 
 function parseExact(text: string): ExactQuantity {
@@ -74,12 +92,12 @@ function parseExact(text: string): ExactQuantity {
   return { digits, exponent: power - fraction.length, shift: 0 };
 }
 
-function toUnits(exact: ExactQuantity, unitExponent: number, rounding: Rounding, text: string): number {
+function toUnits(exact: ExactQuantity, unitExponent: number, rounding: Rounding): number {
   if (exact.digits === 0n) return 0;
   const exponent = exact.exponent + unitExponent;
   // 10^20 already exceeds the range, and 128 digits cannot lift 10^-200 to one unit: decide such texts by
   // their exponent instead of building a number with a billion digits.
-  if (exponent > 20) throw overflow(text);
+  if (exponent > 20) return Number.POSITIVE_INFINITY;
   if (exponent < -200) return rounding === 'up' ? 1 : 0;
 
   const numerator = exact.digits << BigInt(exact.shift);
@@ -91,12 +109,7 @@ function toUnits(exact: ExactQuantity, unitExponent: number, rounding: Rounding,
     units = numerator / divisor;
     if (rounding === 'up' && units * divisor !== numerator) units += 1n;
   }
-  if (units > BigInt(MAX_UNITS)) throw overflow(text);
-  return Number(units);
-}
-
-function overflow(text: string): BigFleetError {
-  return new BigFleetError('BF_QUANTITY_OVERFLOW', `Quantity "${text}" is too large to count exactly.`);
+  return units > BigInt(MAX_UNITS) ? Number.POSITIVE_INFINITY : Number(units);
 }
 
 const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki'] as const;

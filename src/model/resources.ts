@@ -17,6 +17,17 @@ export function add(a: ResourceVector, b: ResourceVector): ResourceVector {
   return sum;
 }
 
+/** Per dimension sum; undefined if one of them leaves the exact range. */
+export function exactSum(a: ResourceVector, b: ResourceVector): ResourceVector | undefined {
+  const sum = new Map(a);
+  for (const [name, units] of b) {
+    const total = (sum.get(name) ?? 0) + units;
+    if (total > MAX_UNITS) return undefined;
+    sum.set(name, total);
+  }
+  return sum;
+}
+
 /** Per dimension difference, never below zero; dimensions of `b` that `a` lacks stay absent. */
 export function subtract(a: ResourceVector, b: ResourceVector): ResourceVector {
   const rest = new Map<string, number>();

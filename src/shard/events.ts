@@ -77,7 +77,13 @@ export type BrainEvent =
    * roll-up that the guards hold the brain hears nothing: it keeps the last demand, and a cluster without one since the
    * start has not reported, or all it has would be taken for excess.
    */
-  | { readonly kind: 'demand'; readonly cluster: string; readonly needs: readonly Need[] }
+  | {
+      readonly kind: 'demand';
+      readonly cluster: string;
+      readonly needs: readonly Need[];
+      /** Rows whose size is unknown because they exceed a limit, those that are not even in `needs` included. */
+      readonly rowsSetAside: number;
+    }
   /** An order that the hands have carried out or refused: the brain logs it and writes it down with all others. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 

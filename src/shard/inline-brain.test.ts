@@ -32,7 +32,7 @@ async function start(): Promise<Started> {
     options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });
   brain.post({ kind: 'session-opened', cluster: 'c1', session: 1 });
-  brain.post({ kind: 'demand', cluster: 'c1', needs: [NEED] });
+  brain.post({ kind: 'demand', cluster: 'c1', needs: [NEED], rowsSetAside: 0 });
   brain.start();
   await clock.advance(500);
   return { clock, store, effects, brain };
@@ -74,7 +74,7 @@ describe('a brain on the thread of its hands', () => {
     const { length } = effects;
 
     brain.kill();
-    brain.post({ kind: 'demand', cluster: 'c1', needs: [] });
+    brain.post({ kind: 'demand', cluster: 'c1', needs: [], rowsSetAside: 0 });
     const ordered = await brain.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'late' });
     await clock.advance(60_000);
 

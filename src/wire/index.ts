@@ -24,13 +24,12 @@ export { decodeStrict } from './decode.ts';
 export { WireFormatError } from './errors.ts';
 export type { OperatorFrame } from './frames.ts';
 export { readOperatorFrame } from './frames.ts';
-export type { Intake } from './intake.ts';
-export { RollupIntake, SharedParts } from './intake.ts';
+export type { Intake, IntakeLimits, RollupProblem, RollupProblems } from './intake.ts';
+export { NO_PROBLEMS, RollupIntake, SharedParts, wholeProblems } from './intake.ts';
 export type { MachinesFromWire } from './machine.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
-export { needFromWire, needsFromWire, needToWire, requirementsToWire, resourcesToWire } from './need.ts';
-export type { ChangedRollup, RollupDelta, UnchangedRollup } from './rollup.ts';
-export { RollupReader } from './rollup.ts';
+export { needToWire, requirementsToWire, resourcesToWire } from './need.ts';
+export type { RollupSize } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
 export { addService, resetStream, stopServer } from './server.ts';
 export type { Codec, Service } from './service.ts';
@@ -44,5 +43,6 @@ export {
   statusOf,
 } from './service.ts';
 export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './stamp.ts';
+export { finished } from './steps.ts';
 export type { FencingToken } from './token.ts';
 export { isNewer, tokenFromWire } from './token.ts';

@@ -1,27 +1,51 @@
-// The intake of one cluster's roll-ups: bytes in, rows out. An unchanged roll-up is recognised before it is decoded,
-// in a changed one only new rows are decoded and converted, and a bad one is refused whole.
+// The intake of one cluster's roll-ups: bytes in, rows out. An unchanged roll-up is recognised before it is decoded, in a
+// changed one only new rows are decoded and converted, one that violates the contract is refused whole, and rows beyond
+// our own limits are set aside.
 
 import {
   Interner,
+  mergeNeeds,
   type Need,
-  ok,
   type Problem,
   type Profile,
   type ResourceVector,
-  type Result,
-  refused,
+  setAside,
 } from '../model/index.ts';
-import { combineNeeds, needFromWire, sessionProblems } from './need.ts';
-import { type ChangedRollup, RollupReader } from './rollup.ts';
+import { type Row, type RowEffect, rowBeyondLimit, rowFromWire, sessionProblems } from './need.ts';
+import { MAX_RESOURCES } from './need-limits.ts';
+import { type ChangedRollup, RollupReader, type RollupSize } from './rollup.ts';
+import { finished } from './steps.ts';
+
+/** Problems that are listed; the rest is only counted, so that a hostile roll-up cannot fill a log. */
+export const MAX_PROBLEMS = 50;
+
+/** Something wrong with a roll-up, with its place in it; `index` is the row, -1 for the roll-up as a whole. */
+export interface RollupProblem extends Problem {
+  readonly index: number;
+  readonly effect: RowEffect;
+}
+
+/** All problems of a roll-up: the first few, and how many there are. */
+export interface RollupProblems {
+  readonly first: readonly RollupProblem[];
+  readonly total: number;
+}
+
+export const NO_PROBLEMS: RollupProblems = { first: [], total: 0 };
 
 export type Intake =
-  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'unchanged'; readonly timestampUnixNanos: bigint }
   | {
       readonly kind: 'changed';
+      readonly timestampUnixNanos: bigint;
       readonly needs: readonly Need[];
-      readonly rollup: ChangedRollup<Result<Need>>;
+      /** Rows of the wire that are set aside, those without a known key included. */
+      readonly rowsSetAside: number;
+      readonly remarks: RollupProblems;
+      readonly size: RollupSize;
+      readonly rollup: ChangedRollup<Row>;
     }
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[] };
+  | { readonly kind: 'refused'; readonly timestampUnixNanos: bigint; readonly problems: RollupProblems };
 
 /** What rows of all clusters have in common. */
 export class SharedParts {
@@ -46,37 +70,184 @@ function textOf(vector: ResourceVector): string {
   return text;
 }
 
+export interface IntakeLimits {
+  /** Rows of one roll-up, by their weight. */
+  readonly maxRows?: number;
+  /** Why there is no room for a roll-up of this size; null if there is. */
+  readonly roomFor?: (size: RollupSize) => Problem | null;
+}
+
 export class RollupIntake {
   readonly #cluster: string;
-  readonly #reader: RollupReader<Result<Need>>;
+  readonly #reader: RollupReader<Row>;
 
   /** `cluster` is the one the session belongs to; a roll-up that names another is refused. */
   constructor(cluster: string, shared = new SharedParts()) {
     this.#cluster = cluster;
-    this.#reader = new RollupReader((wire, index) => {
-      const row = needFromWire(wire, cluster, `needs[${index}]`);
-      return row.ok ? ok(shared.of(row.value)) : row;
+    const share = (row: Row): Row => (row.kind === 'need' ? { ...row, need: shared.of(row.need) } : row);
+    this.#reader = new RollupReader({
+      decoded: (wire) => share(rowFromWire(wire, cluster)),
+      excessive: (excess, wire) => share(rowBeyondLimit(excess, wire, cluster)),
     });
   }
 
-  /** Whether these bytes say what the accepted roll-up says, found out by comparing them alone. */
-  repeats(bytes: Uint8Array): boolean {
+  /** The timestamp, if these bytes say what the accepted roll-up says, found out by comparing them alone; else null. */
+  repeats(bytes: Uint8Array): bigint | null {
     return this.#reader.repeats(bytes);
   }
 
-  /** Reads a roll-up. Throws WireFormatError on bytes that are no roll-up; the last accepted one stays in any case. */
-  read(bytes: Uint8Array): Intake {
-    const rollup = this.#reader.read(bytes);
-    if (rollup.kind === 'unchanged') return rollup;
-    const problems = sessionProblems(rollup.clusterId, this.#cluster);
-    const needs = problems.length > 0 ? refused<readonly Need[]>(problems) : combineNeeds(rollup.needs);
-    return needs.ok
-      ? { kind: 'changed', needs: needs.value, rollup }
-      : { kind: 'refused', problems: needs.problems };
+  /** Reads a roll-up in one go. */
+  read(bytes: Uint8Array, limits: IntakeLimits = {}): Intake {
+    return finished(this.reading(bytes, limits));
+  }
+
+  /**
+   * Reads a roll-up in short steps. Throws WireFormatError on bytes that are no roll-up; the last accepted one stays in
+   * any case.
+   */
+  *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<void, Intake> {
+    let size!: RollupSize;
+    const admit = (found: RollupSize): readonly Problem[] => {
+      size = found;
+      const strangers = sessionProblems(found.clusterId, this.#cluster);
+      if (strangers.length > 0) return strangers;
+      if (maxRows !== undefined && found.weight > maxRows) return [tooHeavy(found, maxRows)];
+      const full = roomFor?.(found) ?? null;
+      return full === null ? [] : [full];
+    };
+    const rollup = yield* this.#reader.reading(bytes, {
+      ...(maxRows === undefined ? {} : { maxRows }),
+      admit,
+    });
+    const { timestampUnixNanos } = rollup;
+    if (rollup.kind === 'unchanged') return { kind: 'unchanged', timestampUnixNanos };
+    if (rollup.kind === 'refused')
+      return { kind: 'refused', timestampUnixNanos, problems: wholeProblems(rollup.problems) };
+    const combined = yield* combine(rollup.needs);
+    if (combined.violations.total > 0)
+      return { kind: 'refused', timestampUnixNanos, problems: combined.violations };
+    const { needs, remarks, rowsSetAside } = combined;
+    return { kind: 'changed', timestampUnixNanos, needs, remarks, rowsSetAside, size, rollup };
   }
 
   /** Makes the roll-up just read the one that later ones are compared with. */
   accept(intake: Intake): void {
     if (intake.kind === 'changed') this.#reader.accept(intake.rollup);
+  }
+}
+
+function tooHeavy({ rows, weight }: RollupSize, maxRows: number): Problem {
+  const message = `${rows} rows that are as large as ${weight} ordinary ones, the limit is ${maxRows}.`;
+  return { code: 'BF_ROLLUP_LIMIT', path: 'needs', message };
+}
+
+/** Problems of a roll-up as a whole. */
+export function wholeProblems(problems: readonly Problem[]): RollupProblems {
+  return {
+    first: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, index: -1, effect: 'refused' })),
+    total: problems.length,
+  };
+}
+
+/** Rows combined between two looks at the clock. */
+const STEP_ROWS = 512;
+
+/** All rows as Needs: rows with equal keys become one, and resource names beyond what a fleet counts are set aside. */
+function* combine(rows: readonly Row[]) {
+  const combined = new Combination();
+  for (const [i, row] of rows.entries()) {
+    combined.add(row, i);
+    if (i % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  return combined.result();
+}
+
+class Combination {
+  readonly #needs: Need[] = [];
+  /** By key: its place in `#needs`. */
+  readonly #places = new Map<string, number>();
+  /** Fingerprints are long and few: numbers in their place make keys that are quick to build and to hash. */
+  readonly #numbers = new Map<string, number>();
+  readonly #names = new Set<string>();
+  /** Vectors whose names have been admitted; rows share them. */
+  readonly #admitted = new Set<ResourceVector>();
+  readonly #remarks = new ProblemList();
+  readonly #violations = new ProblemList();
+  #rowsSetAside = 0;
+
+  add(row: Row, index: number): void {
+    for (const remark of row.remarks)
+      (row.kind === 'refused' ? this.#violations : this.#remarks).add({
+        ...remark,
+        index,
+        path: `needs[${index}]${remark.path}`,
+      });
+    if (row.kind === 'refused') return;
+    if (row.kind === 'hidden' || row.need.setAside === true) this.#rowsSetAside++;
+    if (row.kind === 'need') this.#addNeed(this.#withinNames(row.need, index), index);
+  }
+
+  result() {
+    return {
+      needs: this.#needs,
+      remarks: this.#remarks.problems,
+      violations: this.#violations.problems,
+      rowsSetAside: this.#rowsSetAside,
+    };
+  }
+
+  #addNeed(need: Need, index: number): void {
+    const key = `${this.#numberOf(need.profile.fingerprint)}/${need.group}`;
+    const place = this.#places.get(key);
+    if (place === undefined) {
+      this.#places.set(key, this.#needs.push(need) - 1);
+      return;
+    }
+    const other = this.#needs[place]!;
+    const merged = mergeNeeds([other, need])[0]!;
+    this.#needs[place] = merged;
+    if (merged.setAside !== true || other.setAside === true || need.setAside === true) return;
+    const message = 'Together with other rows of the same key it is too large to count exactly.';
+    this.#setAside('BF_QUANTITY_OVERFLOW', index, message);
+  }
+
+  /** The row, or the row set aside if it brings more resource names than a fleet counts. */
+  #withinNames(need: Need, index: number): Need {
+    if (this.#admits(need.aggregate) && this.#admits(need.minUnit)) return need;
+    this.#setAside('BF_ROLLUP_LIMIT', index, `More than ${MAX_RESOURCES} resource names in the roll-up.`);
+    return setAside(need);
+  }
+
+  #admits(vector: ResourceVector): boolean {
+    if (this.#admitted.has(vector)) return true;
+    const fresh = [...vector.keys()].filter((name) => !this.#names.has(name));
+    if (this.#names.size + fresh.length > MAX_RESOURCES) return false;
+    for (const name of fresh) this.#names.add(name);
+    this.#admitted.add(vector);
+    return true;
+  }
+
+  #setAside(code: Problem['code'], index: number, message: string): void {
+    this.#rowsSetAside++;
+    this.#remarks.add({ code, index, path: `needs[${index}]`, message, effect: 'set-aside' });
+  }
+
+  #numberOf(fingerprint: string): number {
+    const known = this.#numbers.get(fingerprint);
+    if (known === undefined) this.#numbers.set(fingerprint, this.#numbers.size);
+    return known ?? this.#numbers.size - 1;
+  }
+}
+
+class ProblemList {
+  readonly #first: RollupProblem[] = [];
+  #total = 0;
+
+  add(problem: RollupProblem): void {
+    if (++this.#total <= MAX_PROBLEMS) this.#first.push(problem);
+  }
+
+  get problems(): RollupProblems {
+    return this.#total === 0 ? NO_PROBLEMS : { first: this.#first, total: this.#total };
   }
 }

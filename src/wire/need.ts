@@ -1,47 +1,55 @@
-// Needs: wire ↔ model. One bad field refuses the whole roll-up, because a roll-up is the cluster's complete
-// demand and half of it would look like the other half had been withdrawn.
+// Needs: wire ↔ model. A field that violates the contract refuses the whole roll-up, because a roll-up is the cluster's
+// complete demand and half of it would look like the other half had been withdrawn. A row that only exceeds a limit of
+// ours is set aside instead: one typing error of a tenant must not stop the demand of its whole cluster.
 
 import {
   BigFleetError,
+  type ErrorCode,
+  excerpt,
   formatResources,
   isOperator,
   isPenaltyBucket,
   makeProfile,
-  mergeNeeds,
   type Need,
+  NO_RESOURCES,
   Operator,
-  ok,
   type Problem,
+  type Profile,
+  parseDemand,
   parseQuantity,
-  printable,
   type Requirement,
   type ResourceVector,
-  type Result,
   type Rounding,
-  refused,
   type Spread,
+  setAside,
   WhenUnsatisfiable,
 } from '../model/index.ts';
 import type {
   CapacityNeed,
-  ClusterCapacityNeeds,
   NodeSelectorRequirement,
   PenaltyBucket,
   TopologySpread,
 } from './gen/bigfleet/v1alpha1/capacity.ts';
+import type { Excess } from './need-limits.ts';
 
-/** Problems that are listed before the rest is only counted, so that a hostile roll-up cannot fill the log. */
-const MAX_PROBLEMS = 20;
+/** What a problem did to its row: see RollupReport in shard.proto. */
+export type RowEffect = 'set-aside' | 'saturated' | 'zeroed' | 'refused';
 
-/**
- * A whole roll-up, or every reason why not. `cluster` is the one the session belongs to: the id inside the
- * message is checked against it and never trusted by itself.
- */
-export function needsFromWire(message: ClusterCapacityNeeds, cluster: string): Result<readonly Need[]> {
-  const problems = sessionProblems(message.clusterId, cluster);
-  if (problems.length > 0) return refused(problems);
-  return combineNeeds(message.needs.map((wire, i) => needFromWire(wire, cluster, `needs[${i}]`)));
+/** Something wrong with a row. `path` is relative to the row, because a row keeps its remarks when it changes its place. */
+export interface RowRemark extends Problem {
+  readonly effect: RowEffect;
 }
+
+/** What became of one row. */
+export type Row =
+  /** A row of demand; its remarks may say that it is set aside. */
+  | { readonly kind: 'need'; readonly need: Need; readonly remarks: readonly RowRemark[] }
+  /** Set aside, and not even its key is known. */
+  | { readonly kind: 'hidden'; readonly remarks: readonly RowRemark[] }
+  /** Violates the contract, so that the whole roll-up is refused. */
+  | { readonly kind: 'refused'; readonly remarks: readonly RowRemark[] };
+
+const NO_REMARKS: readonly RowRemark[] = [];
 
 /** Whether the cluster a roll-up names is the one its session belongs to. */
 export function sessionProblems(named: string, cluster: string): readonly Problem[] {
@@ -49,59 +57,102 @@ export function sessionProblems(named: string, cluster: string): readonly Proble
   if (named === '') {
     return [{ code: 'BF_CLUSTER_EMPTY', path: 'cluster_id', message: 'The roll-up names no cluster.' }];
   }
-  const message = `The roll-up names "${printable(named)}", the session belongs to "${printable(cluster)}".`;
+  const message = `The roll-up names "${excerpt(named)}", the session belongs to "${excerpt(cluster)}".`;
   return [{ code: 'BF_CLUSTER_MISMATCH', path: 'cluster_id', message }];
 }
 
-/** All rows of a roll-up, or the problems of all: rows with equal keys become one. */
-export function combineNeeds(rows: readonly Result<Need>[]): Result<readonly Need[]> {
-  const needs: Need[] = [];
-  const problems: Problem[] = [];
-  for (const row of rows) {
-    if (row.ok) needs.push(row.value);
-    else problems.push(...row.problems.slice(0, MAX_PROBLEMS - problems.length));
-    if (problems.length >= MAX_PROBLEMS) break;
-  }
-  if (problems.length > 0) return refused(problems);
-  try {
-    return ok(mergeNeeds(needs));
-  } catch (error) {
-    if (error instanceof BigFleetError) return refused(error.problems);
-    throw error;
-  }
+/** One row within its limits. Its first-seen time is assigned by the shard and starts as 0, "not known". */
+export function rowFromWire(wire: CapacityNeed, cluster: string): Row {
+  const remarks: RowRemark[] = [];
+  const profile = profileFromWire(wire, remarks);
+  const aggregate = demandFromWire(wire.aggregateResources, 'aggregate_resources', 'set-aside', remarks);
+  const minUnit = demandFromWire(wire.minUnit, 'min_unit', 'saturated', remarks);
+  if (profile === null || remarks.some(({ effect }) => effect === 'refused'))
+    return { kind: 'refused', remarks };
+  const need = { cluster, profile, group: wire.group, aggregate, minUnit, firstSeenMs: 0 };
+  if (remarks.length === 0) return { kind: 'need', need, remarks: NO_REMARKS };
+  const isAside = remarks.some(({ effect }) => effect === 'set-aside');
+  return { kind: 'need', need: isAside ? setAside(need) : need, remarks };
 }
 
-/** One row. Its first-seen time is the shard's business and starts as 0, "not known". */
-export function needFromWire(wire: CapacityNeed, cluster: string, path: string): Result<Need> {
-  const problems: Problem[] = [];
+/** A row beyond a limit; `wire` is the row without its amounts, null if its key is unknown. */
+export function rowBeyondLimit(excess: Excess, wire: CapacityNeed | null, cluster: string): Row {
+  const { path, unit, found, limit } = excess;
+  const remarks: RowRemark[] = [
+    {
+      code: unit === 'bytes' ? 'BF_NAME_LENGTH' : 'BF_ROLLUP_LIMIT',
+      path,
+      message: `${found} ${unit}, the limit is ${limit}.`,
+      effect: 'set-aside',
+    },
+  ];
+  if (wire === null) return { kind: 'hidden', remarks };
+  const profile = profileFromWire(wire, remarks);
+  if (profile === null) return { kind: 'refused', remarks: remarks.slice(1) };
+  const amounts = { aggregate: NO_RESOURCES, minUnit: NO_RESOURCES };
+  const need = setAside({ cluster, profile, group: wire.group, ...amounts, firstSeenMs: 0 });
+  return { kind: 'need', need, remarks };
+}
+
+/** null if the row violates the contract; `remarks` then says how. */
+function profileFromWire(wire: CapacityNeed, remarks: RowRemark[]): Profile | null {
+  const before = remarks.length;
   const requirements: Requirement[] = [];
   for (const [i, { key, operator, values }] of wire.requirements.entries()) {
     if (isOperator(operator) && operator !== Operator.Unspecified)
       requirements.push({ key, operator, values });
     else {
-      const message = `Operator number ${Number(operator)} of key "${printable(key)}" is not known.`;
-      problems.push({ code: 'BF_OPERATOR_UNKNOWN', path: `${path}.requirements[${i}].operator`, message });
+      const message = `Operator number ${Number(operator)} of key "${excerpt(key)}" is not known.`;
+      remarks.push(violation('BF_OPERATOR_UNKNOWN', `.requirements[${i}].operator`, message));
     }
   }
-  checkBucket(wire.interruptionPenaltyBucket, `${path}.interruption_penalty_bucket`, problems);
-  checkBucket(wire.reclamationPenaltyBucket, `${path}.reclamation_penalty_bucket`, problems);
-  const aggregate = resourcesFromWire(wire.aggregateResources, 'up', `${path}.aggregate_resources`, problems);
-  const minUnit = resourcesFromWire(wire.minUnit, 'up', `${path}.min_unit`, problems);
-  if (problems.length > 0) return refused(problems);
-
-  const profile = makeProfile({
+  checkBucket(wire.interruptionPenaltyBucket, '.interruption_penalty_bucket', remarks);
+  checkBucket(wire.reclamationPenaltyBucket, '.reclamation_penalty_bucket', remarks);
+  if (remarks.length > before) return null;
+  return makeProfile({
     requirements,
     spread: wire.spread.map(spreadFromWire),
     priority: wire.priority,
     interruptionBucket: wire.interruptionPenaltyBucket,
     reclamationBucket: wire.reclamationPenaltyBucket,
   });
-  return ok({ cluster, profile, group: wire.group, aggregate, minUnit, firstSeenMs: 0 });
 }
 
-function checkBucket(bucket: number, path: string, problems: Problem[]): void {
+function checkBucket(bucket: number, path: string, remarks: RowRemark[]): void {
   if (isPenaltyBucket(bucket)) return;
-  problems.push({ code: 'BF_BUCKET_RANGE', path, message: `Bucket ${bucket} is outside 0 to 27.` });
+  remarks.push(violation('BF_BUCKET_RANGE', path, `Bucket ${bucket} is outside 0 to 27.`));
+}
+
+function violation(code: ErrorCode, path: string, message: string): RowRemark {
+  return { code, path, message, effect: 'refused' };
+}
+
+/** Amounts of demand in units. `overflow` is what an amount beyond the exact range does to the row. */
+function demandFromWire(
+  wire: ReadonlyMap<string, string>,
+  map: string,
+  overflow: 'set-aside' | 'saturated',
+  remarks: RowRemark[],
+): ResourceVector {
+  const resources = new Map<string, number>();
+  for (const [name, text] of wire) {
+    const path = (): string => `.${map}["${excerpt(name)}"]`;
+    try {
+      const { units, effect } = parseDemand(text, name);
+      resources.set(name, units);
+      if (effect === 'zeroed') {
+        const message = `"${text}" is below zero and counts as 0.`;
+        remarks.push({ code: 'BF_QUANTITY_NEGATIVE', path: path(), message, effect });
+      } else if (effect === 'saturated') {
+        const message = `"${text}" is too large to count exactly.`;
+        remarks.push({ code: 'BF_QUANTITY_OVERFLOW', path: path(), message, effect: overflow });
+      }
+    } catch (error) {
+      if (!(error instanceof BigFleetError)) throw error;
+      remarks.push(violation(error.code, path(), error.problems[0]!.message));
+    }
+  }
+  return resources;
 }
 
 // A spread policy we do not know is no reason to drop a cluster's demand; it then binds nothing.
@@ -110,7 +161,7 @@ function spreadFromWire({ topologyKey, maxSkew, whenUnsatisfiable }: TopologySpr
   return { topologyKey, maxSkew, whenUnsatisfiable: known ?? WhenUnsatisfiable.Unspecified };
 }
 
-/** Quantity texts to units; what cannot be read is added to `problems` and left out. */
+/** Amounts of supply in units; what cannot be read is added to `problems` and left out. */
 export function resourcesFromWire(
   wire: ReadonlyMap<string, string>,
   rounding: Rounding,
@@ -124,7 +175,7 @@ export function resourcesFromWire(
     } catch (error) {
       if (!(error instanceof BigFleetError)) throw error;
       for (const { code, message } of error.problems) {
-        problems.push({ code, path: `${path}["${printable(name)}"]`, message });
+        problems.push({ code, path: `${path}["${excerpt(name)}"]`, message });
       }
     }
   }

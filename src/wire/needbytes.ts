@@ -1,15 +1,28 @@
-// Questions about the bytes of one CapacityNeed that can be answered without decoding it: is it well-formed,
-// is it the same need as those other bytes, which bucket of a hash table does it belong to.
+// Questions about the bytes of one CapacityNeed that can be answered without decoding it: is it well-formed and within
+// its limits, is it the same need as those other bytes, which bucket of a hash table does it belong to.
 // Two encodings are the same need if they differ in the order of map entries only; Go writes maps in random
 // order, everything else in a fixed one. rollup.ts is the only caller.
 
 import { WIRE, WireCursor } from './cursor.ts';
+import {
+  MAX_RESOURCES,
+  MAX_ROW_BYTES,
+  MAX_ROW_FIELDS,
+  MAX_TERMS,
+  MAX_VALUES,
+  ROW_NAMES,
+  type RowCount,
+} from './need-limits.ts';
 
 /** Field numbers of CapacityNeed that hold messages. */
 const REQUIREMENTS = 1;
 const AGGREGATE_RESOURCES = 2;
 const SPREAD = 5;
 const MIN_UNIT = 8;
+const GROUP = 9;
+/** Field numbers inside those messages: the first is the key of a requirement, a spread term and a map entry. */
+const KEY = 1;
+const VALUES = 3;
 
 /**
  * Where the two maps of a need stand: start and end of the first and of the second run of entries, counted
@@ -31,26 +44,32 @@ const inner = new WireCursor();
 const entryStarts = new Int32Array(MAX_ENTRIES);
 
 /**
- * Throws `WireFormatError` unless the need and the messages in it are well-formed, down to the last level.
- * Notes at place `at` of `runs` where the maps are, and returns the number of map entries on the wire: if the
- * decoded maps hold fewer, a key is repeated, and `makeRigid` must be called.
+ * Throws `WireFormatError` unless the need and the messages in it are well-formed, down to the last level, and counts what
+ * it contains into `count`. Notes at place `at` of `runs` where the maps are: if the decoded maps hold fewer entries than
+ * were counted, a key is repeated, and `makeRigid` must be called. Stops at an excess that hides the key of the row.
  */
-export function checkNeed(bytes: Uint8Array, from: number, to: number, runs: MapRuns, at: number): number {
-  let entries = 0;
+export function checkNeed(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  runs: MapRuns,
+  at: number,
+  count: RowCount,
+): void {
   let isRigid = false;
   let run = -1;
   let runField = 0;
   let runEnd = -1;
   runs.fill(to - from, at, at + RUN_WIDTH);
+  count.reset();
+  count.many('bytes', to - from, MAX_ROW_BYTES);
+  if (count.isHidden) return;
   walker.reset(bytes, from, to);
   while (walker.next()) {
-    if (walker.type !== WIRE.bytes) continue;
-    const isMap = isMapField(walker.field);
-    if (isMap || walker.field === REQUIREMENTS || walker.field === SPREAD) {
-      inner.reset(bytes, walker.valueStart, walker.pos).finish();
-    }
-    if (!isMap) continue;
-    entries++;
+    count.many('fields', ++count.fields, MAX_ROW_FIELDS);
+    if (walker.type === WIRE.bytes) countField(bytes, count);
+    if (count.isHidden) return;
+    if (walker.type !== WIRE.bytes || !isMapField(walker.field)) continue;
     isRigid ||= walker.valueStart - walker.start !== HEADER || walker.pos - walker.start > MAX_ENTRY_BYTES;
     const isNewRun = walker.start !== runEnd || walker.field !== runField;
     runField = walker.field;
@@ -62,7 +81,72 @@ export function checkNeed(bytes: Uint8Array, from: number, to: number, runs: Map
     runs[at + 2 * run + 1] = runEnd - from;
   }
   if (isRigid) makeRigid(runs, at);
-  return entries;
+}
+
+/** Counts one length-delimited field of a row, at which `walker` is, and what is in it. */
+function countField(bytes: Uint8Array, count: RowCount): void {
+  const { field, valueStart, pos } = walker;
+  switch (field) {
+    case REQUIREMENTS:
+      count.many('requirements and spread terms', ++count.terms, MAX_TERMS);
+      countRequirement(inner.reset(bytes, valueStart, pos), count, count.requirements++);
+      break;
+    case SPREAD:
+      count.many('requirements and spread terms', ++count.terms, MAX_TERMS);
+      countSpread(inner.reset(bytes, valueStart, pos), count, count.spreads++);
+      break;
+    case AGGREGATE_RESOURCES:
+      count.many('resources', ++count.aggregates, MAX_RESOURCES, 'amounts');
+      countEntry(inner.reset(bytes, valueStart, pos), count, 'aggregate_resources');
+      break;
+    case MIN_UNIT:
+      count.many('resources', ++count.minUnits, MAX_RESOURCES, 'amounts');
+      countEntry(inner.reset(bytes, valueStart, pos), count, 'min_unit');
+      break;
+    case GROUP:
+      count.name('.group', pos - valueStart, ROW_NAMES.group);
+  }
+}
+
+function countRequirement(cursor: WireCursor, count: RowCount, index: number): void {
+  while (cursor.next()) {
+    count.fields++;
+    if (cursor.type !== WIRE.bytes) continue;
+    const length = cursor.pos - cursor.valueStart;
+    if (cursor.field === KEY && length > ROW_NAMES.key)
+      count.name(`.requirements[${index}].key`, length, ROW_NAMES.key);
+    if (cursor.field !== VALUES) continue;
+    count.many('values', ++count.values, MAX_VALUES);
+    if (length > ROW_NAMES.value) count.name(`.requirements[${index}].values`, length, ROW_NAMES.value);
+  }
+}
+
+function countSpread(cursor: WireCursor, count: RowCount, index: number): void {
+  while (cursor.next()) {
+    count.fields++;
+    const length = cursor.pos - cursor.valueStart;
+    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > ROW_NAMES.spreadKey)
+      count.name(`.spread[${index}].topology_key`, length, ROW_NAMES.spreadKey);
+  }
+}
+
+function countEntry(cursor: WireCursor, count: RowCount, map: string): void {
+  while (cursor.next()) {
+    count.fields++;
+    const length = cursor.pos - cursor.valueStart;
+    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > ROW_NAMES.resource)
+      count.name(`.${map}`, length, ROW_NAMES.resource, 'amounts');
+  }
+}
+
+/** The bytes of a need without its two maps. */
+export function withoutAmounts(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  walker.reset(bytes, from, to);
+  while (walker.next()) {
+    if (!isMapField(walker.field)) parts.push(bytes.subarray(walker.start, walker.pos));
+  }
+  return Buffer.concat(parts);
 }
 
 /** For a need that repeats a map key: there the last entry wins, so the order of entries has a meaning. */

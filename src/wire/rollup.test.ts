@@ -18,9 +18,11 @@ const rollup = (timestamp: bigint | number, ...needs: Uint8Array[]) =>
 
 type Reader = RollupReader<CapacityNeed>;
 
+const AS_DECODED = { decoded: (decoded: CapacityNeed) => decoded };
+
 /** A reader that has accepted a roll-up of these needs. */
 function readerAfter(...needs: Uint8Array[]): { reader: Reader; first: ChangedRollup<CapacityNeed> } {
-  const reader = new RollupReader((decoded) => decoded);
+  const reader = new RollupReader(AS_DECODED);
   const first = readChanged(reader, rollup(1, ...needs));
   reader.accept(first);
   return { reader, first };
@@ -36,14 +38,14 @@ const counts = ({ added, removed, kept }: ChangedRollup<CapacityNeed>) => ({ add
 
 describe('given no roll-up so far', () => {
   test('when one arrives, then all its needs are new', () => {
-    const delta = readChanged(new RollupReader((decoded) => decoded), rollup(5, need(1), need(2)));
+    const delta = readChanged(new RollupReader(AS_DECODED), rollup(5, need(1), need(2)));
     expect(delta).toMatchObject({ clusterId: 'c1', timestampUnixNanos: 5n, added: 2, removed: 0, kept: 0 });
     expect(delta.needs).toEqual(ClusterCapacityNeeds.decode(rollup(5, need(1), need(2))).needs);
     expect([...delta.origin]).toEqual([-1, -1]);
   });
 
   test('when an empty one arrives, then it still counts as changed: the cluster has spoken', () => {
-    const delta = readChanged(new RollupReader((decoded) => decoded), new Uint8Array());
+    const delta = readChanged(new RollupReader(AS_DECODED), new Uint8Array());
     expect(delta).toMatchObject({ clusterId: '', timestampUnixNanos: 0n, added: 0, removed: 0, kept: 0 });
   });
 });
@@ -74,7 +76,7 @@ describe('given an accepted roll-up', () => {
     ['had both maps side by side', join([len(3, entry(2, 'a', '1'), entry(8, 'a', '1'))])],
     ['was empty', new Uint8Array()],
   ])('when it %s and arrives again, then nothing changed', (_how, bytes) => {
-    const reader: Reader = new RollupReader((decoded) => decoded);
+    const reader: Reader = new RollupReader(AS_DECODED);
     reader.accept(reader.read(bytes));
     expect(reader.read(bytes).kind).toBe('unchanged');
     expect(reader.read(join([bytes, num(2, 77)]))).toEqual({ kind: 'unchanged', timestampUnixNanos: 77n });
@@ -206,7 +208,7 @@ describe('given a roll-up that is not accepted', () => {
   });
 
   test('when the caller reuses the buffer after accepting, then the reader is not fooled', () => {
-    const reader: Reader = new RollupReader((decoded) => decoded);
+    const reader: Reader = new RollupReader(AS_DECODED);
     const buffer = rollup(1, need(1));
     reader.accept(reader.read(buffer));
     buffer.fill(0);
@@ -214,9 +216,11 @@ describe('given a roll-up that is not accepted', () => {
   });
 
   test('when convert throws, then the error comes out and the last good roll-up stays', () => {
-    const reader = new RollupReader((decoded) => {
-      if (decoded.priority === 13) throw new Error('not 13');
-      return decoded.priority;
+    const reader = new RollupReader({
+      decoded: (decoded) => {
+        if (decoded.priority === 13) throw new Error('not 13');
+        return decoded.priority;
+      },
     });
     reader.accept(reader.read(rollup(1, need(1))));
     expect(() => reader.read(rollup(2, need(13)))).toThrow('not 13');
@@ -227,9 +231,11 @@ describe('given a roll-up that is not accepted', () => {
 describe('given a converter', () => {
   test('then it is called for new needs only, with their place', () => {
     const calls: [number, number][] = [];
-    const reader = new RollupReader((decoded, index) => {
-      calls.push([decoded.priority, index]);
-      return { kept: decoded.priority };
+    const reader = new RollupReader({
+      decoded: (decoded, index) => {
+        calls.push([decoded.priority, index]);
+        return { kept: decoded.priority };
+      },
     });
     reader.accept(reader.read(rollup(1, need(1), need(2))));
     const delta = reader.read(rollup(2, swapped(1), need(3), swapped(2)));
@@ -261,7 +267,7 @@ describe('given malformed bytes', () => {
       })(),
     ],
   ])('when there is %s, then it is refused and the last good roll-up stays', (_what, bytes) => {
-    const reader: Reader = new RollupReader((decoded) => decoded);
+    const reader: Reader = new RollupReader(AS_DECODED);
     reader.accept(reader.read(good));
     expect(() => reader.read(bytes)).toThrow(WireFormatError);
     expect(reader.read(good).kind).toBe('unchanged');
@@ -269,7 +275,7 @@ describe('given malformed bytes', () => {
 
   test('when the error is deep inside, then its offset still counts from the start of the roll-up', () => {
     const bytes = rollup(1, need(1), len(3, len(9, Uint8Array.of(0x61, 0xff))));
-    const reader: Reader = new RollupReader((decoded) => decoded);
+    const reader: Reader = new RollupReader(AS_DECODED);
     expect(() => reader.read(bytes)).toThrow(expect.objectContaining({ offset: bytes.length }));
   });
 });

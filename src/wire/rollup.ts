@@ -1,19 +1,26 @@
 // Reads roll-ups of one cluster and says what changed. A roll-up is always complete, and nearly always the
-// last one again with a new timestamp, so unchanged needs are recognised by their bytes and not decoded.
-// frames.ts hands over the bytes, needbytes.ts compares single needs, the conversion to the model is `convert`.
+// last one again with a new timestamp, so unchanged needs are recognised by their bytes and not decoded. Everything is
+// counted on the bytes before anything is decoded, and the work is cut into short steps, so that no roll-up, however
+// large or hostile, holds up those of other clusters.
+// frames.ts hands over the bytes, needbytes.ts compares single needs, the conversion to the model is a `RowReader`.
 
-import { readInt64, WIRE, WireCursor } from './cursor.ts';
-import { decodeStrict, decodeText } from './decode.ts';
+import type { Problem } from '../model/index.ts';
+import { WireCursor } from './cursor.ts';
+import { decodeStrict } from './decode.ts';
 import { CapacityNeed } from './gen/bigfleet/v1alpha1/capacity.ts';
-import { checkNeed, hashNeed, type MapRuns, makeRigid, RUN_WIDTH, sameNeed } from './needbytes.ts';
-
-/** Field numbers of ClusterCapacityNeeds. */
-const CLUSTER_ID = 1;
-const TIMESTAMP = 2;
-const NEEDS = 3;
-
-/** Needs of equal hash that are compared before the search gives up and decodes; a bound, never an error. */
-const MAX_CHAIN = 8;
+import { type Excess, RowCount } from './need-limits.ts';
+import { checkNeed, type MapRuns, makeRigid, RUN_WIDTH, withoutAmounts } from './needbytes.ts';
+import {
+  type Baseline,
+  isSame,
+  type Layout,
+  onlyRows,
+  scan,
+  stampIfOnlyThatDiffers,
+  withoutHiddenRows,
+} from './rollup-layout.ts';
+import { findOrigins } from './rollup-origins.ts';
+import { finished, Steps } from './steps.ts';
 
 /** Same cluster and the same needs in the same order as the accepted roll-up; only the time differs. */
 export interface UnchangedRollup {
@@ -35,28 +42,31 @@ export interface ChangedRollup<T> {
   readonly kept: number;
 }
 
-export type RollupDelta<T> = UnchangedRollup | ChangedRollup<T>;
-
-/** Where things are in the bytes of a roll-up. */
-interface Layout {
-  readonly bytes: Buffer;
-  readonly clusterId: string;
+/** Not read any further, for the reasons that `admit` or a limit gives. */
+export interface RefusedRollup {
+  readonly kind: 'refused';
   readonly timestampUnixNanos: bigint;
-  /** Start of the last timestamp field and of the number in it, and its end; all 0 if there is none. */
-  readonly stampField: number;
-  readonly stampFrom: number;
-  readonly stampTo: number;
-  /** Start and end of each need. */
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-  /** Hash of each need, 0 where nobody has asked for it yet. */
-  readonly hashes: Int32Array;
+  readonly problems: readonly Problem[];
 }
 
-interface Baseline<T> extends Layout {
-  readonly needs: readonly T[];
-  /** Where the maps of each need are. */
-  readonly runs: MapRuns;
+export type RollupDelta<T> = UnchangedRollup | ChangedRollup<T> | RefusedRollup;
+
+/** How large a roll-up is, known before any of its rows is decoded. */
+export interface RollupSize {
+  readonly clusterId: string;
+  readonly rows: number;
+  /** Rows of ordinary size that cost as much: a row with 4,096 values weighs as much as 129 plain ones. */
+  readonly weight: number;
+  /** Bytes that would be kept to compare the next roll-up with. */
+  readonly keptBytes: number;
+}
+
+/** Makes of the rows of a roll-up what the caller wants to keep. Called for new rows only. */
+export interface RowReader<T> {
+  /** A row within its limits. */
+  decoded(need: CapacityNeed, index: number): T;
+  /** A row beyond a limit. `need` has no amounts; it is null where the limit hides the key. Absent: no limits apply. */
+  readonly excessive?: (excess: Excess, need: CapacityNeed | null, index: number) => T;
 }
 
 /**
@@ -64,72 +74,135 @@ interface Baseline<T> extends Layout {
  * the roll-up just read the new one, once the caller has found it valid. So a refused or malformed roll-up
  * leaves the last good one in place.
  *
- * `convert` makes of a decoded need what the caller wants to keep; it is called for new needs only, and what
- * it throws comes out of `read`. Decoded needs are large (two maps each), so keep something smaller.
+ * Decoded needs are large (two maps each), so `rows` should make something smaller of them. What it throws comes out of
+ * `read`.
  */
 export class RollupReader<T> {
-  readonly #convert: (need: CapacityNeed, index: number) => T;
+  readonly #rows: RowReader<T>;
   readonly #cursor = new WireCursor();
+  readonly #count = new RowCount();
   #baseline: Baseline<T> | undefined;
   #pending: { readonly delta: ChangedRollup<T>; readonly baseline: Baseline<T> } | undefined;
 
-  constructor(convert: (need: CapacityNeed, index: number) => T) {
-    this.#convert = convert;
+  constructor(rows: RowReader<T>) {
+    this.#rows = rows;
   }
 
-  /** Whether these are the bytes of the accepted roll-up, timestamp apart. Cheap: nothing is walked; `read` finds more. */
-  repeats(message: Uint8Array): boolean {
-    if (this.#baseline === undefined) return false;
-    const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-    return stampIfOnlyThatDiffers(this.#baseline, bytes, this.#cursor) !== undefined;
+  /**
+   * The timestamp, if these are the bytes of the accepted roll-up apart from it; else null. Cheap: nothing is walked, and
+   * `read` recognises more.
+   */
+  repeats(message: Uint8Array): bigint | null {
+    if (this.#baseline?.isWhole !== true) return null;
+    return stampIfOnlyThatDiffers(this.#baseline, bufferOf(message), this.#cursor) ?? null;
   }
 
-  /** The bytes must stay as they are until the result is accepted or dropped; nothing is kept of them after. */
+  /** Reads a roll-up in one go. */
   read(message: Uint8Array): RollupDelta<T> {
+    return finished(this.reading(message));
+  }
+
+  /**
+   * Reads a roll-up step by step: each `next` takes a fraction of a millisecond, so that a caller can let others have
+   * their turn. One reading at a time. The bytes must stay as they are until the result is accepted or dropped; nothing
+   * is kept of them after. `admit` is asked once the size is known and before any row is decoded; problems end the reading.
+   */
+  *reading(
+    message: Uint8Array,
+    { maxRows = Number.POSITIVE_INFINITY, admit = () => [] }: ReadingLimits = {},
+  ): Generator<void, RollupDelta<T>> {
     this.#pending = undefined;
-    const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+    const bytes = bufferOf(message);
     const before = this.#baseline;
-    if (before !== undefined) {
+    if (before?.isWhole === true) {
       const stamp = stampIfOnlyThatDiffers(before, bytes, this.#cursor);
       if (stamp !== undefined) return { kind: 'unchanged', timestampUnixNanos: stamp };
     }
-    const layout = scan(bytes, this.#cursor);
-    const origin = findOrigins(before, layout);
-    if (before !== undefined && isSame(before, layout, origin)) {
-      return { kind: 'unchanged', timestampUnixNanos: layout.timestampUnixNanos };
-    }
-    return this.#changed(before, layout, origin);
+    const layout = scan(bytes, this.#cursor, maxRows);
+    const { timestampUnixNanos } = layout;
+    if ('problem' in layout) return { kind: 'refused', timestampUnixNanos, problems: [layout.problem] };
+    const origin = yield* findOrigins(before, layout);
+    if (before !== undefined && isSame(before, layout, origin))
+      return { kind: 'unchanged', timestampUnixNanos };
+    const checked = yield* this.#check(before, layout, origin);
+    const problems = admit(checked.size);
+    if (problems.length > 0) return { kind: 'refused', timestampUnixNanos, problems };
+    return yield* this.#changed(before, layout, origin, checked);
   }
 
-  /** Makes the roll-up that `read` returned last the one to compare with. */
+  /** Makes the roll-up that was read last the one to compare with. */
   accept(delta: RollupDelta<T>): void {
-    if (delta.kind === 'unchanged') return;
+    if (delta.kind !== 'changed') return;
     if (this.#pending?.delta !== delta) throw new Error('accept() takes the result of the last read() only');
     const { baseline } = this.#pending;
     // A copy, so that neither the caller's buffer nor the network frame around it has to live on.
-    this.#baseline = { ...baseline, bytes: Buffer.from(baseline.bytes) };
+    this.#baseline = baseline.isWhole
+      ? { ...baseline, bytes: Buffer.from(baseline.bytes) }
+      : withoutHiddenRows(baseline);
     this.#pending = undefined;
   }
 
-  #changed(before: Baseline<T> | undefined, layout: Layout, origin: Int32Array): ChangedRollup<T> {
+  /** Walks the new rows: well-formed, within limits, how large. Decodes nothing. */
+  *#check(before: Baseline<T> | undefined, layout: Layout, origin: Int32Array): Generator<void, Checked> {
+    const { bytes, from, to, clusterId } = layout;
+    const rows = from.length;
+    const runs: MapRuns = new Int32Array(rows * RUN_WIDTH);
+    const weights = new Uint16Array(rows);
+    const entries = new Uint16Array(rows);
+    const excesses = new Map<number, Excess>();
+    const steps = new Steps();
+    let weight = 0;
+    let hiddenBytes = 0;
+    for (let i = 0; i < rows; i++) {
+      const at = origin[i]!;
+      if (before !== undefined && at >= 0) {
+        for (let k = 0; k < RUN_WIDTH; k++) runs[i * RUN_WIDTH + k] = before.runs[at * RUN_WIDTH + k]!;
+        weights[i] = before.weights[at]!;
+      } else {
+        checkNeed(bytes, from[i]!, to[i]!, runs, i * RUN_WIDTH, this.#count);
+        weights[i] = this.#count.weight;
+        entries[i] = this.#count.entries;
+        const { excess } = this.#count;
+        if (excess !== null && this.#rows.excessive !== undefined) {
+          excesses.set(i, excess);
+          // Nothing is decoded or kept of such a row but a remark.
+          weights[i] = 1;
+          hiddenBytes += to[i]! - from[i]!;
+        }
+      }
+      weight += weights[i]!;
+      if (steps.isOver(to[i]! - from[i]!)) yield;
+    }
+    const size = { clusterId, rows, weight, keptBytes: bytes.length - hiddenBytes };
+    return { runs, weights, entries, excesses, size };
+  }
+
+  *#changed(
+    before: Baseline<T> | undefined,
+    layout: Layout,
+    origin: Int32Array,
+    { runs, weights, entries, excesses }: Checked,
+  ): Generator<void, ChangedRollup<T>> {
     const { bytes, from, to, hashes, clusterId, timestampUnixNanos } = layout;
     const count = from.length;
     const needs: T[] = [];
-    const runs: MapRuns = new Int32Array(count * RUN_WIDTH);
+    const steps = new Steps();
     let kept = 0;
     for (let i = 0; i < count; i++) {
       const at = origin[i]!;
+      const excess = excesses.get(i);
       if (before !== undefined && at >= 0) {
         needs.push(before.needs[at]!);
-        for (let k = 0; k < RUN_WIDTH; k++) runs[i * RUN_WIDTH + k] = before.runs[at * RUN_WIDTH + k]!;
         hashes[i] = before.hashes[at]!;
         kept++;
-        continue;
+      } else if (excess !== undefined) {
+        needs.push(this.#rows.excessive!(excess, keyedNeed(excess, bytes, from[i]!, to[i]!), i));
+      } else {
+        const need = decodeStrict(CapacityNeed, bytes.subarray(from[i]!, to[i]!), from[i]!);
+        if (need.aggregateResources.size + need.minUnit.size !== entries[i]) makeRigid(runs, i * RUN_WIDTH);
+        needs.push(this.#rows.decoded(need, i));
       }
-      const entries = checkNeed(bytes, from[i]!, to[i]!, runs, i * RUN_WIDTH);
-      const need = decodeStrict(CapacityNeed, bytes.subarray(from[i]!, to[i]!), from[i]!);
-      if (need.aggregateResources.size + need.minUnit.size !== entries) makeRigid(runs, i * RUN_WIDTH);
-      needs.push(this.#convert(need, i));
+      if (steps.isOver(at >= 0 ? 0 : to[i]! - from[i]!)) yield;
     }
     const delta: ChangedRollup<T> = {
       kind: 'changed',
@@ -141,155 +214,37 @@ export class RollupReader<T> {
       removed: (before?.needs.length ?? 0) - kept,
       kept,
     };
-    this.#pending = { delta, baseline: { ...layout, needs, runs } };
+    const isWhole = excesses.size === 0;
+    const baseline = isWhole
+      ? { ...layout, needs, runs, weights, isWhole }
+      : onlyRows({ ...layout, needs, runs, weights, isWhole }, (i) => !excesses.has(i));
+    this.#pending = { delta, baseline };
     return delta;
   }
 }
 
-/**
- * The fast way: byte for byte the accepted roll-up but for the number in its last timestamp field. As the
- * accepted one was well-formed, so is this one, and nothing needs to be walked. Undefined if it is not so.
- */
-function stampIfOnlyThatDiffers(before: Layout, bytes: Buffer, cursor: WireCursor): bigint | undefined {
-  const { stampField, stampFrom, stampTo } = before;
-  if (stampTo === 0) return before.bytes.equals(bytes) ? 0n : undefined;
-  if (bytes.length <= stampFrom || before.bytes.compare(bytes, 0, stampFrom, 0, stampFrom) !== 0) {
-    return undefined;
-  }
-  let end = stampFrom;
-  while (end < bytes.length && bytes[end]! >= 0x80) end++;
-  end++;
-  if (before.bytes.length - stampTo !== bytes.length - end) return undefined;
-  if (before.bytes.compare(bytes, end, bytes.length, stampTo, before.bytes.length) !== 0) return undefined;
-  // Walks the timestamp alone, to refuse a number of more than 64 bits.
-  cursor.reset(bytes, stampField, end).finish();
-  return readInt64(bytes, stampFrom);
+/** What `reading` may be held to. */
+export interface ReadingLimits {
+  readonly maxRows?: number;
+  readonly admit?: (size: RollupSize) => readonly Problem[];
 }
 
-/** Finds the parts of a roll-up. Singular fields follow the protobuf rule that the last one wins. */
-function scan(bytes: Buffer, cursor: WireCursor): Layout {
-  const from: number[] = [];
-  const to: number[] = [];
-  let clusterId = '';
-  let stampField = 0;
-  let stampFrom = 0;
-  let stampTo = 0;
-  cursor.reset(bytes, 0, bytes.length);
-  while (cursor.next()) {
-    if (cursor.field === NEEDS && cursor.type === WIRE.bytes) {
-      from.push(cursor.valueStart);
-      to.push(cursor.pos);
-    } else if (cursor.field === TIMESTAMP && cursor.type === WIRE.varint) {
-      stampField = cursor.start;
-      stampFrom = cursor.valueStart;
-      stampTo = cursor.pos;
-    } else if (cursor.field === CLUSTER_ID && cursor.type === WIRE.bytes) {
-      clusterId = decodeText(bytes, cursor.valueStart, cursor.pos);
-    }
-  }
-  return {
-    bytes,
-    clusterId,
-    timestampUnixNanos: stampTo === 0 ? 0n : readInt64(bytes, stampFrom),
-    stampField,
-    stampFrom,
-    stampTo,
-    from: Int32Array.from(from),
-    to: Int32Array.from(to),
-    hashes: new Int32Array(from.length),
-  };
+interface Checked {
+  readonly runs: MapRuns;
+  readonly weights: Uint16Array;
+  /** Map entries of each new row on the wire. */
+  readonly entries: Uint16Array;
+  /** By row: the limit that it exceeds. */
+  readonly excesses: ReadonlyMap<number, Excess>;
+  readonly size: RollupSize;
 }
 
-function isSame(before: Layout, layout: Layout, origin: Int32Array): boolean {
-  return (
-    origin.length === before.from.length &&
-    layout.clusterId === before.clusterId &&
-    origin.every((at, index) => at === index)
-  );
+/** The row without its amounts, if the limit it exceeds hides no more than those. */
+function keyedNeed(excess: Excess, bytes: Buffer, from: number, to: number): CapacityNeed | null {
+  if (excess.hides === 'key') return null;
+  return decodeStrict(CapacityNeed, withoutAmounts(bytes, from, to), from);
 }
 
-/** For each need the place of the same need in the accepted roll-up, or -1. No place is given out twice. */
-function findOrigins<T>(before: Baseline<T> | undefined, layout: Layout): Int32Array {
-  const origin = new Int32Array(layout.from.length).fill(-1);
-  if (before === undefined) return origin;
-  const taken = new Uint8Array(before.from.length);
-  const missed = matchInOrder(before, layout, origin, taken);
-  if (missed.length > 0) matchByHash(before, layout, origin, taken, missed);
-  return origin;
-}
-
-/**
- * First pass: needs mostly stay in their order, so try the place after the last match. After `run` misses in a
- * row it tries two places: `next`, as if those needs had been inserted, and `next + run`, as if they had
- * replaced others; without misses the second place is one further on, as if one need had been removed.
- */
-function matchInOrder<T>(before: Baseline<T>, now: Layout, origin: Int32Array, taken: Uint8Array): number[] {
-  const missed: number[] = [];
-  let next = 0;
-  let run = 0;
-  for (let i = 0; i < origin.length; i++) {
-    const second = next + Math.max(run, 1);
-    const at = isNeedAt(before, next, now, i) ? next : isNeedAt(before, second, now, i) ? second : -1;
-    if (at < 0) {
-      missed.push(i);
-      run++;
-      continue;
-    }
-    origin[i] = at;
-    taken[at] = 1;
-    next = at + 1;
-    run = 0;
-  }
-  return missed;
-}
-
-/** Second pass, for needs that moved: looks them up among the places that are still free. */
-function matchByHash<T>(
-  before: Baseline<T>,
-  now: Layout,
-  origin: Int32Array,
-  taken: Uint8Array,
-  missed: readonly number[],
-): void {
-  const free = new Map<number, number[]>();
-  const beforeView = viewOf(before.bytes);
-  for (let at = 0; at < taken.length; at++) {
-    if (taken[at] === 1) continue;
-    before.hashes[at] ||= hashNeed(beforeView, before.bytes, before.from[at]!, before.to[at]!);
-    const chain = free.get(before.hashes[at]!);
-    if (chain === undefined) free.set(before.hashes[at]!, [at]);
-    else chain.push(at);
-  }
-  if (free.size === 0) return;
-  const view = viewOf(now.bytes);
-  for (const i of missed) {
-    const hash = hashNeed(view, now.bytes, now.from[i]!, now.to[i]!);
-    now.hashes[i] = hash;
-    const chain = free.get(hash);
-    if (chain === undefined) continue;
-    const last = chain.length - 1;
-    for (let c = last; c >= 0 && c > last - MAX_CHAIN; c--) {
-      if (!isNeedAt(before, chain[c]!, now, i)) continue;
-      origin[i] = chain[c]!;
-      // Removes by moving the last one into the gap: constant time, however many equal needs there are.
-      chain[c] = chain[last]!;
-      chain.pop();
-      break;
-    }
-  }
-}
-
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** Whether need `i` of `now` is the one at place `at` before. */
-function isNeedAt<T>(before: Baseline<T>, at: number, now: Layout, i: number): boolean {
-  if (at >= before.from.length) return false;
-  const from = before.from[at]!;
-  const nowFrom = now.from[i]!;
-  const length = now.to[i]! - nowFrom;
-  // Another order of map entries does not change the length.
-  if (before.to[at]! - from !== length) return false;
-  return sameNeed(before.bytes, from, now.bytes, nowFrom, length, before.runs, at * RUN_WIDTH);
+function bufferOf(message: Uint8Array): Buffer {
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 }

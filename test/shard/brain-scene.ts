@@ -66,7 +66,7 @@ export class BrainScene {
   }
 
   demand(cluster: string, ...needs: readonly Need[]): this {
-    this.brain.handle({ kind: 'demand', cluster, needs });
+    this.brain.handle({ kind: 'demand', cluster, needs, rowsSetAside: 0 });
     return this;
   }
 

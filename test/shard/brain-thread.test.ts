@@ -64,11 +64,11 @@ describe('the thread of the brain', () => {
   it('given demand, then rows that did not change are the same objects there, and profiles are shared', async () => {
     const { thread, heard } = await scene();
     const rows = [needOf('c1', 1, 1), needOf('c1', 1, 2), needOf('c1', 2, 3)];
-    thread.post({ kind: 'demand', cluster: 'c1', needs: rows });
+    thread.post({ kind: 'demand', cluster: 'c1', needs: rows, rowsSetAside: 0 });
     await heard('3 rows, 0 known, 2 profiles');
-    thread.post({ kind: 'demand', cluster: 'c1', needs: [needOf('c1', 2, 4), ...rows] });
+    thread.post({ kind: 'demand', cluster: 'c1', needs: [needOf('c1', 2, 4), ...rows], rowsSetAside: 0 });
     await heard('4 rows, 3 known, 2 profiles');
-    thread.post({ kind: 'demand', cluster: 'c1', needs: rows.slice(1) });
+    thread.post({ kind: 'demand', cluster: 'c1', needs: rows.slice(1), rowsSetAside: 0 });
     await heard('2 rows, 2 known, 2 profiles');
   });
 

@@ -22,7 +22,7 @@ describe('cycles', () => {
       options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
     brain.start();
-    brain.handle({ kind: 'demand', cluster: 'c', needs: [] });
+    brain.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((ms) => ms < 0)).toEqual([]);
     await brain.close();
@@ -50,7 +50,7 @@ describe('cycles', () => {
     brain.start();
     (due as { run: () => void } | null)?.run();
     nowMs -= 3_600_000;
-    brain.handle({ kind: 'demand', cluster: 'c', needs: [] });
+    brain.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
 
     expect((due as { ms: number } | null)?.ms).toBeLessThanOrEqual(DEFAULT_BRAIN.cycle.spacingMs);
     await brain.close();

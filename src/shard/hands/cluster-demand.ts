@@ -1,12 +1,23 @@
 // The demand of one cluster: reads its roll-ups, refuses the bad, holds the suspicious, and gives the others their times.
 // It outlives sessions, so that an operator that comes back with the same roll-up costs nothing.
 
-import { type Need, type Problem, printable } from '../../model/index.ts';
-import { RollupIntake, type SharedParts, WIRE, WireCursor, WireFormatError } from '../../wire/index.ts';
+import type { Need, Problem } from '../../model/index.ts';
+import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import {
+  type Intake,
+  type IntakeLimits,
+  NO_PROBLEMS,
+  RollupIntake,
+  type RollupProblem,
+  type RollupProblems,
+  type SharedParts,
+  WireFormatError,
+  wholeProblems,
+} from '../../wire/index.ts';
 import type { BaselineRow, DemandChanges, FirstSeenRow } from './demand-store.ts';
 import { FirstSeen } from './first-seen.ts';
 import { CollapseGuard, type Extent, extentOf, isCollapse } from './guard.ts';
-import { MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
+import { rollupReport } from './rollup-report.ts';
 
 /** A roll-up that waits for a decision, or to be repeated. */
 export interface HeldRollup {
@@ -29,32 +40,35 @@ export interface ReportView {
   readonly rows: number | null;
   readonly refusedRollups: number;
   /** Why its last roll-up was refused; null if it was not. */
-  readonly problems: readonly Problem[] | null;
+  readonly problems: readonly RollupProblem[] | null;
+  /** Rows of its demand that are set aside because they exceed a limit. */
+  readonly rowsSetAside: number;
+  /** What there is to say of its demand, set-aside rows included: the first problems, and how many there are. */
+  readonly remarks: RollupProblems;
   readonly held: HeldRollup | null;
 }
 
+interface Stamped {
+  /** As the roll-up says; 0 where it could not be read. */
+  readonly timestampUnixNanos: bigint;
+}
+
 export type Taken =
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'held'; readonly held: HeldRollup }
-  | {
+  | ({ readonly kind: 'unchanged' } & Stamped)
+  | ({ readonly kind: 'refused'; readonly problems: RollupProblems } & Stamped)
+  | ({ readonly kind: 'held'; readonly held: HeldRollup } & Stamped)
+  | ({
       readonly kind: 'accepted';
       readonly needs: readonly Need[];
+      /** Rows that are set aside, those without a known key included. */
+      readonly rowsSetAside: number;
       /** To be written before anybody acts on it. */
       readonly changes: DemandChanges;
       /** Set if nearly everything is gone and that is believed now: what there was before. */
       readonly shrunkFrom: Extent | null;
-    };
+    } & Stamped);
 
-/** What a roll-up may bring: by itself, and beside the demand of all other clusters. */
-export interface Room {
-  readonly rollupRows: number;
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-/** Field number of the rows in ClusterCapacityNeeds. */
-const NEEDS = 3;
+type Changed = Extract<Intake, { readonly kind: 'changed' }>;
 
 export class ClusterDemand {
   readonly #cluster: string;
@@ -64,11 +78,13 @@ export class ClusterDemand {
   #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
   /** Whether a roll-up has been accepted since the start of the process. */
   #hasDemand = false;
-  #rows = 0;
+  #weight = 0;
   #acceptedBytes = 0;
+  #rowsSetAside = 0;
+  #remarks: RollupProblems = NO_PROBLEMS;
   #lastReportMs: number | null = null;
   #refused = 0;
-  #problems: readonly Problem[] | null = null;
+  #problems: RollupProblems | null = null;
 
   constructor(cluster: string, shared: SharedParts) {
     this.#cluster = cluster;
@@ -83,9 +99,9 @@ export class ClusterDemand {
     this.#firstSeen.restore(row);
   }
 
-  /** Of the accepted roll-up. */
-  get rows(): number {
-    return this.#rows;
+  /** Of the accepted roll-up, in rows of ordinary size. */
+  get weight(): number {
+    return this.#weight;
   }
 
   /** Of the accepted roll-up and the one that is held. */
@@ -106,9 +122,18 @@ export class ClusterDemand {
       lastReportMs: this.#lastReportMs,
       rows: this.#hasDemand ? this.#guard.baseline!.rows : null,
       refusedRollups: this.#refused,
-      problems: this.#problems,
+      problems: this.#problems?.first ?? null,
+      rowsSetAside: this.#rowsSetAside,
+      remarks: this.#remarks,
       held: this.held,
     };
+  }
+
+  /** What the operator is told of a roll-up. */
+  reportOn(taken: Taken): RollupReport {
+    const { kind, timestampUnixNanos } = taken;
+    if (kind === 'refused') return rollupReport(kind, timestampUnixNanos, taken.problems);
+    return rollupReport(kind === 'held' ? kind : 'accepted', timestampUnixNanos, this.#remarks);
   }
 
   /** Notes what became of a roll-up, for those who ask. */
@@ -118,8 +143,8 @@ export class ClusterDemand {
     if (taken.kind === 'refused') this.#refused++;
   }
 
-  /** Whether a roll-up only repeats the accepted one; a cheap look. */
-  repeats(bytes: Uint8Array): boolean {
+  /** The timestamp of a roll-up that only repeats the accepted one, else null; a cheap comparison. */
+  repeats(bytes: Uint8Array): bigint | null {
     return this.#intake.repeats(bytes);
   }
 
@@ -132,13 +157,14 @@ export class ClusterDemand {
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: false } };
   }
 
-  take(bytes: Uint8Array, nowMs: number, room: Room): Taken {
-    return this.#take(bytes, nowMs, room, false);
+  /** Takes a roll-up in short steps. Must be run to its end. `now` is asked when there is something to date. */
+  take(bytes: Uint8Array, now: () => number, limits: IntakeLimits): Generator<void, Taken> {
+    return this.#take(bytes, now, limits, false);
   }
 
   /** Accepts the roll-up that is held; null if none is. */
-  acceptHeld(nowMs: number, room: Room): Taken | null {
-    return this.#held === null ? null : this.#take(this.#held.bytes, nowMs, room, true);
+  acceptHeld(now: () => number, limits: IntakeLimits): Generator<void, Taken> | null {
+    return this.#held === null ? null : this.#take(this.#held.bytes, now, limits, true);
   }
 
   /** Believes no collapse until the demand is back; null if none is held. */
@@ -155,82 +181,55 @@ export class ClusterDemand {
     return forgotten.length === 0 ? null : { forgotten };
   }
 
-  #take(bytes: Uint8Array, nowMs: number, room: Room, isForced: boolean): Taken {
+  *#take(
+    bytes: Uint8Array,
+    now: () => number,
+    limits: IntakeLimits,
+    isForced: boolean,
+  ): Generator<void, Taken> {
     try {
-      const tooMany = sizeProblem(bytes, room);
-      if (tooMany !== null) return { kind: 'refused', problems: [tooMany] };
-      const intake = this.#intake.read(bytes);
+      const intake = yield* this.#intake.reading(bytes, limits);
       if (intake.kind !== 'changed') return intake;
-      const { needs } = intake;
-      const extent = extentOf(needs);
-      const problems = limitProblems(needs, extent);
-      if (problems.length > 0) return { kind: 'refused', problems };
-      if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, nowMs);
-      this.#intake.accept(intake);
-      this.#rows = needs.length;
-      this.#acceptedBytes = bytes.length;
-      return this.#accept(needs, extent, nowMs);
+      const hiddenRows = intake.rollup.needs.filter(({ kind }) => kind === 'hidden').length;
+      const extent = yield* extentOf(intake.needs, hiddenRows);
+      if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, now(), intake);
+      // Others may have taken the room while this one was being read.
+      const full = limits.roomFor?.(intake.size) ?? null;
+      if (full !== null) return refusedWhole([full], intake.timestampUnixNanos);
+      return yield* this.#accept(intake, extent, now());
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
-      return { kind: 'refused', problems: error.problems };
+      return refusedWhole(error.problems, 0n);
     }
   }
 
-  #hold(bytes: Uint8Array, extent: Extent, nowMs: number): Taken {
+  #hold(bytes: Uint8Array, extent: Extent, nowMs: number, { timestampUnixNanos }: Changed): Taken {
     // A copy, so that the network frame around it need not live on.
     this.#held = { bytes: Buffer.from(bytes), extent, sinceMs: this.#held?.sinceMs ?? nowMs };
-    return { kind: 'held', held: this.held! };
+    return { kind: 'held', held: this.held!, timestampUnixNanos };
   }
 
-  #accept(rows: readonly Need[], extent: Extent, nowMs: number): Taken {
+  *#accept(intake: Changed, extent: Extent, nowMs: number): Generator<void, Taken> {
+    const { rowsSetAside, remarks, size, timestampUnixNanos } = intake;
     const before = this.#guard.baseline;
+    this.#intake.accept(intake);
+    this.#weight = size.weight;
+    this.#acceptedBytes = size.keptBytes;
+    this.#rowsSetAside = rowsSetAside;
+    this.#remarks = remarks;
     this.#guard.accept(extent);
     this.#held = null;
     this.#hasDemand = true;
-    const { needs, seen, forgotten } = this.#firstSeen.report(rows, nowMs);
-    const baseline = { ...extent, cluster: this.#cluster, isRefused: false };
+    const { needs, seen, forgotten } = yield* this.#firstSeen.report(intake.needs, nowMs);
+    const { rows, totals } = extent;
+    const baseline = { rows, totals, cluster: this.#cluster, isRefused: false };
     const shrunkFrom = before !== null && isCollapse(before, extent) ? before : null;
-    return { kind: 'accepted', needs, changes: { baseline, seen, forgotten }, shrunkFrom };
+    const changes = { baseline, seen, forgotten };
+    return { kind: 'accepted', needs, rowsSetAside, changes, shrunkFrom, timestampUnixNanos };
   }
 }
 
-/** Counted before anything is decoded, since decoding is what costs. */
-function sizeProblem(bytes: Uint8Array, room: Room): Problem | null {
-  const cursor = new WireCursor().reset(bytes, 0, bytes.length);
-  let rows = 0;
-  while (cursor.next()) if (cursor.field === NEEDS && cursor.type === WIRE.bytes) rows++;
-  if (rows > room.rollupRows) return limit('needs', rows, room.rollupRows, 'rows');
-  if (rows > room.rows) return noRoom(rows, Math.max(0, room.rows), 'rows');
-  return bytes.length > room.bytes ? noRoom(bytes.length, Math.max(0, room.bytes), 'bytes') : null;
-}
-
-function noRoom(found: number, left: number, what: string): Problem {
-  const message = `${found} ${what}, and beside the other clusters there is room for ${left}.`;
-  return { code: 'BF_DEMAND_LIMIT', path: 'needs', message };
-}
-
-function limitProblems(needs: readonly Need[], { totals }: Extent): Problem[] {
-  const problems: Problem[] = [];
-  for (const { profile, group } of needs) {
-    const terms = profile.requirements.length + profile.spread.length;
-    let values = 0;
-    for (const requirement of profile.requirements) values += requirement.values.length;
-    if (terms <= MAX_REQUIREMENTS && values <= MAX_VALUES) continue;
-    const path = `need "${printable(profile.fingerprint.slice(0, 40))}" group "${printable(group)}"`;
-    problems.push(
-      terms > MAX_REQUIREMENTS
-        ? limit(path, terms, MAX_REQUIREMENTS, 'requirements')
-        : limit(path, values, MAX_VALUES, 'values'),
-    );
-  }
-  if (totals.size > MAX_RESOURCES)
-    problems.push(limit('aggregate_resources', totals.size, MAX_RESOURCES, 'resources'));
-  return problems.slice(0, MAX_PROBLEMS);
-}
-
-/** As many as a roll-up is refused with anywhere else. */
-const MAX_PROBLEMS = 20;
-
-function limit(path: string, found: number, most: number, what: string): Problem {
-  return { code: 'BF_ROLLUP_LIMIT', path, message: `${found} ${what}, the limit is ${most}.` };
+/** A roll-up that is refused for a reason that concerns all of it. */
+export function refusedWhole(problems: readonly Problem[], timestampUnixNanos: bigint): Taken {
+  return { kind: 'refused', problems: wholeProblems(problems), timestampUnixNanos };
 }

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../model/index.ts';
+import { finished } from '../../wire/index.ts';
 import { MemoryDemandStore } from './demand-store.ts';
 import { FirstSeen, FORGET_AFTER_MS } from './first-seen.ts';
 
@@ -64,7 +65,7 @@ describe('first-seen times', () => {
             model.set(name, { firstMs: model.get(name)?.firstMs ?? nowMs, absentMs: null });
           }
           const reported = [...step.rows].map(([name, cpu]) => needOf(name, cpu));
-          const { needs, ...changes } = firstSeen.report(reported, nowMs);
+          const { needs, ...changes } = finished(firstSeen.report(reported, nowMs));
           await store.write(changes);
           const now = new Map(needs.map((need) => [need.profile.priority, need]));
           for (const [name, cpu] of step.rows) {

@@ -5,7 +5,10 @@
 import { keyOf, keyText, type Need, type NeedKey, type ResourceVector } from '../../model/index.ts';
 import { KeyMap } from '../key-map.ts';
 import type { DemandChanges, FirstSeenRow } from './demand-store.ts';
-import { MAX_ABSENT } from './limits.ts';
+import { MAX_ABSENT, MAX_ABSENT_CHARACTERS } from './limits.ts';
+
+/** Rows between two looks at the clock. */
+const STEP_ROWS = 256;
 
 /** A key that has been absent this long is new when it returns. */
 export const FORGET_AFTER_MS = 10 * 60_000;
@@ -35,31 +38,48 @@ export class FirstSeen {
   readonly #present = new KeyMap<Seen>();
   /** Longest absent first. */
   readonly #absent = new Map<string, Absent>();
+  #absentCharacters = 0;
   #reports = 0;
 
   /** Takes over what a store remembers. */
   restore({ key, firstSeenMs, absentSinceMs }: FirstSeenRow): void {
-    if (absentSinceMs !== null) this.#absent.set(keyText(key), { key, firstSeenMs, sinceMs: absentSinceMs });
+    if (absentSinceMs !== null) this.#setAbsent({ key, firstSeenMs, sinceMs: absentSinceMs });
     else this.#present.set(key, { key, firstSeenMs, row: null, need: null, report: 0 });
   }
 
-  /** The rows of an accepted roll-up with their times, and what there is to remember. */
-  report(rows: readonly Need[], nowMs: number): { readonly needs: readonly Need[] } & SeenChanges {
+  /** The rows of an accepted roll-up with their times, and what there is to remember. Must be run to its end. */
+  *report(
+    rows: readonly Need[],
+    nowMs: number,
+  ): Generator<void, { readonly needs: readonly Need[] } & SeenChanges> {
     const report = ++this.#reports;
     const seen: FirstSeenRow[] = [];
-    const needs = rows.map((row) => {
+    const needs: Need[] = [];
+    for (const row of rows) {
       const known = this.#look(row, nowMs, seen);
       known.report = report;
-      return known.need!;
-    });
+      if (needs.push(known.need!) % STEP_ROWS === 0) yield;
+    }
+    let steps = 0;
     for (const known of this.#present.values()) {
+      if (++steps % STEP_ROWS === 0) yield;
       if (known.report === report) continue;
       const { key, firstSeenMs } = known;
       this.#present.delete(key);
-      this.#absent.set(keyText(key), { key, firstSeenMs, sinceMs: nowMs });
+      this.#setAbsent({ key, firstSeenMs, sinceMs: nowMs });
       seen.push({ key, firstSeenMs, absentSinceMs: nowMs });
     }
     return { needs, seen, forgotten: this.forget(nowMs) };
+  }
+
+  #setAbsent(absent: Absent): void {
+    const text = keyText(absent.key);
+    this.#absentCharacters += text.length;
+    this.#absent.set(text, absent);
+  }
+
+  #dropAbsent(text: string): void {
+    if (this.#absent.delete(text)) this.#absentCharacters -= text.length;
   }
 
   /** What is known of a row from now on. */
@@ -78,7 +98,7 @@ export class FirstSeen {
   #begin(key: NeedKey, nowMs: number, seen: FirstSeenRow[]): Seen {
     const text = keyText(key);
     const absent = this.#absent.get(text);
-    this.#absent.delete(text);
+    this.#dropAbsent(text);
     const isBack = absent !== undefined && nowMs - absent.sinceMs < FORGET_AFTER_MS;
     const firstSeenMs = isBack ? absent.firstSeenMs : nowMs;
     const known: Seen = { key, firstSeenMs, row: null, need: null, report: 0 };
@@ -91,8 +111,9 @@ export class FirstSeen {
   forget(nowMs: number): NeedKey[] {
     const forgotten: NeedKey[] = [];
     for (const [text, { key, sinceMs }] of this.#absent) {
-      if (nowMs - sinceMs < FORGET_AFTER_MS && this.#absent.size <= MAX_ABSENT) break;
-      this.#absent.delete(text);
+      const isRoom = this.#absent.size <= MAX_ABSENT && this.#absentCharacters <= MAX_ABSENT_CHARACTERS;
+      if (nowMs - sinceMs < FORGET_AFTER_MS && isRoom) break;
+      this.#dropAbsent(text);
       forgotten.push(key);
     }
     return forgotten;
@@ -101,7 +122,9 @@ export class FirstSeen {
 
 /** Whether two rows of equal keys ask for the same. */
 function saysTheSame(a: Need, b: Need): boolean {
-  return sameAmounts(a.aggregate, b.aggregate) && sameAmounts(a.minUnit, b.minUnit);
+  return (
+    a.setAside === b.setAside && sameAmounts(a.aggregate, b.aggregate) && sameAmounts(a.minUnit, b.minUnit)
+  );
 }
 
 function sameAmounts(a: ResourceVector, b: ResourceVector): boolean {

@@ -9,6 +9,8 @@ export interface Extent {
   readonly rows: number;
   /** Per resource the sum over all rows, in units. Not exact beyond 2^53, which is enough to compare sizes. */
   readonly totals: ResourceVector;
+  /** Rows are set aside, whose amounts are unknown: the totals are too low. */
+  readonly isPartial?: true;
 }
 
 /** Smaller baselines are never guarded: they change by large fractions in ordinary life. */
@@ -18,18 +20,27 @@ const KEPT_PART = 10;
 /** This many suspicious roll-ups in a row are believed. */
 const BELIEVED_AT = 3;
 
-export function extentOf(needs: readonly Need[]): Extent {
+/** `hiddenRows` are rows that are set aside and whose key is unknown. */
+export function* extentOf(needs: readonly Need[], hiddenRows: number): Generator<void, Extent> {
   const totals = new Map<string, number>();
-  for (const { aggregate } of needs) {
+  let isPartial = hiddenRows > 0;
+  for (const [i, { aggregate, setAside }] of needs.entries()) {
+    if (setAside === true) isPartial = true;
     for (const [name, units] of aggregate) totals.set(name, (totals.get(name) ?? 0) + units);
+    if (i % STEP_ROWS === STEP_ROWS - 1) yield;
   }
-  return { rows: needs.length, totals };
+  return { rows: needs.length + hiddenRows, totals, ...(isPartial ? { isPartial } : {}) };
 }
+
+/** Rows between two looks at the clock. */
+const STEP_ROWS = 1024;
 
 /** Whether nearly all rows are gone, or nearly all of every resource. */
 export function isCollapse(baseline: Extent, now: Extent): boolean {
   if (baseline.rows < MIN_ROWS) return false;
   if (now.rows * KEPT_PART < baseline.rows) return true;
+  // What is set aside may be nearly all of it: only rows can be compared.
+  if (now.isPartial === true) return false;
   const wanted = [...baseline.totals].filter(([, units]) => units > 0);
   return (
     wanted.length > 0 && wanted.every(([name, units]) => (now.totals.get(name) ?? 0) * KEPT_PART < units)

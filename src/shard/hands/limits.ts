@@ -9,14 +9,16 @@ export interface HandsLimits {
   readonly greeting: number;
   /** Clusters that demand is remembered of, with a session or without. They are never forgotten. */
   readonly clusters: number;
-  /** Rows of one roll-up; realistic ones have a few hundred. To read 10,000 takes some tenths of a second, in one go. */
+  /** Rows of one roll-up, by their weight (see `RollupSize`); realistic ones have a few hundred. */
   readonly rollupRows: number;
-  /** Rows of all clusters together. A row costs about a kilobyte in hands, brain and engine. */
+  /** Rows of all clusters together, by their weight. A row costs about a kilobyte in hands, brain and engine. */
   readonly demandRows: number;
   /** Bytes of all accepted and held roll-ups, which are kept to compare the next ones with. */
   readonly demandBytes: number;
-  /** Bytes of roll-ups that wait for their turn. */
+  /** Bytes of roll-ups that wait for their turn or are being read. */
   readonly waitingBytes: number;
+  /** Least time between two roll-ups of one cluster that are read. Small: one cluster can keep the reader busy. */
+  readonly rollupIntervalMs: number;
 }
 
 const MIB = 1024 * 1024;
@@ -26,10 +28,11 @@ export const DEFAULT_HANDS_LIMITS: HandsLimits = {
   sessions: 5000,
   greeting: 5000,
   clusters: 10_000,
-  rollupRows: 10_000,
+  rollupRows: 50_000,
   demandRows: 2_000_000,
   demandBytes: 1024 * MIB,
   waitingBytes: 256 * MIB,
+  rollupIntervalMs: 1000,
 };
 
 /** What an operator is told to wait that was refused for want of room. Room comes when another cluster goes. */
@@ -43,15 +46,6 @@ export const HELLO_TIMEOUT_MS = 10_000;
 
 /** A frame from an operator: 16 MiB. A roll-up of 10,000 rows is about 3 MB. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-
-/** Requirements and spread terms of one row. */
-export const MAX_REQUIREMENTS = 64;
-
-/** Values of one row's requirements together: a row may list every instance type of a cloud. */
-export const MAX_VALUES = 4096;
-
-/** Names of resources in one roll-up; a fleet counts no more than this many. */
-export const MAX_RESOURCES = 16;
 
 /**
  * Frames that wait for a slow reader, by session. A resync sends one for each machine of the cluster at once, so this
@@ -68,11 +62,11 @@ export const MAX_ASKS = 8192;
 /** Keys of one cluster that are remembered although it no longer reports them. */
 export const MAX_ABSENT = 20_000;
 
+/** Characters of such keys: a key has a few hundred as a rule, but may have a quarter of a million. */
+export const MAX_ABSENT_CHARACTERS = 4 * MIB;
+
 /** A bootstrap blob: 1 MiB. Clouds take far less as user data, and the blobs of all machines that join wait in memory. */
 export const MAX_BLOB_BYTES = 1024 * 1024;
 
 /** Why an operator cannot answer, in characters; the rest is cut off. */
 export const MAX_ERROR_TEXT = 1000;
-
-/** How long roll-ups are read without a break for others. An ack that needs no reading waits this long at most. */
-export const TURN_BUDGET_MS = 5;

@@ -8,6 +8,7 @@ export type HandsEvent =
   | 'session-refused'
   | 'frame-unknown'
   | 'rollup-refused'
+  | 'rollup-remarks'
   | 'rollup-shed'
   | 'rollup-held'
   | 'rollup-shrunk'

@@ -35,6 +35,7 @@ const demand = (cluster: string, rows: number): BrainEvent => ({
   kind: 'demand',
   cluster,
   needs: new Array<never>(rows),
+  rowsSetAside: 0,
 });
 
 describe('a brain that is behind', () => {

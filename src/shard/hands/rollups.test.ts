@@ -5,7 +5,7 @@ import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
-import { DEFAULT_HANDS_LIMITS, MAX_REQUIREMENTS, MAX_RESOURCES, MAX_VALUES } from './limits.ts';
+import { DEFAULT_HANDS_LIMITS } from './limits.ts';
 import {
   aClock,
   acked,
@@ -46,7 +46,7 @@ describe('a roll-up', () => {
     const made = await reporting();
     await made.report(5);
     const events = made.events.length;
-    const read = vi.spyOn(RollupIntake.prototype, 'read');
+    const read = vi.spyOn(RollupIntake.prototype, 'reading');
     made.operator.rollup(rollupOf('c1', 5));
     expect(acked(made.operator)).toBe(2);
     expect(read).not.toHaveBeenCalled();
@@ -93,7 +93,7 @@ describe('a roll-up', () => {
     await made.report([
       wireNeed(1),
       wireNeed(2, { aggregateResources: new Map([['cpu', 'two']]) }),
-      wireNeed(3, { minUnit: new Map([['cpu', '-1']]) }),
+      wireNeed(3, { minUnit: new Map([['cpu', '1 2']]) }),
     ]);
     expect(acked(made.operator)).toBe(1);
     expect(prioritiesOf(made)).toEqual([1]);
@@ -102,7 +102,7 @@ describe('a roll-up', () => {
     expect(refusal).toMatchObject({ level: 'error', fields: { cluster: 'c1' } });
     expect(refusal.fields['problems']).toMatchObject([
       { code: 'BF_QUANTITY_SYNTAX', path: 'needs[1].aggregate_resources["cpu"]' },
-      { code: 'BF_QUANTITY_NEGATIVE', path: 'needs[2].min_unit["cpu"]' },
+      { code: 'BF_QUANTITY_SYNTAX', path: 'needs[2].min_unit["cpu"]' },
     ]);
     await made.report([wireNeed(1)]);
     expect(acked(made.operator)).toBe(2);
@@ -112,41 +112,6 @@ describe('a roll-up', () => {
   it.each([
     ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
     ['too many rows', rollupOf('c1', DEFAULT_HANDS_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
-    [
-      'too many requirements',
-      rollupOf('c1', [
-        wireNeed(1, {
-          requirements: Array.from({ length: MAX_REQUIREMENTS + 1 }, (_, i) => ({
-            key: `k${i}`,
-            operator: 3,
-            values: [],
-          })),
-        }),
-      ]),
-      'BF_ROLLUP_LIMIT',
-    ],
-    [
-      'too many values',
-      rollupOf('c1', [
-        wireNeed(1, {
-          requirements: [
-            { key: 'k', operator: 1, values: Array.from({ length: MAX_VALUES + 1 }, (_, i) => `v${i}`) },
-          ],
-        }),
-      ]),
-      'BF_ROLLUP_LIMIT',
-    ],
-    [
-      'too many resources',
-      rollupOf('c1', [
-        wireNeed(1, {
-          aggregateResources: new Map(
-            Array.from({ length: MAX_RESOURCES + 1 }, (_, i) => [`example.com/r${i}`, '1'] as const),
-          ),
-        }),
-      ]),
-      'BF_ROLLUP_LIMIT',
-    ],
   ])('given %s, then it is refused and the session goes on', async (_, bytes, code) => {
     const made = await reporting();
     made.operator.rollup(bytes);
@@ -207,7 +172,7 @@ describe('a roll-up', () => {
     made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
     expect(acked(made.operator)).toBe(2);
     expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(0);
-    const read = vi.spyOn(RollupIntake.prototype, 'read');
+    const read = vi.spyOn(RollupIntake.prototype, 'reading');
     const perTurn: number[] = [];
     const after = clock.after.bind(clock);
     clock.after = (ms, run) =>
@@ -220,6 +185,78 @@ describe('a roll-up', () => {
     read.mockRestore();
     expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(200);
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(5);
+  });
+
+  it('given changed ones within a second, then one is read, and the newest of the others a second later', async () => {
+    const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
+    await made.report([wireNeed(1)]);
+    for (const last of [2, 3, 4]) await made.report([wireNeed(last)]);
+    expect([prioritiesOf(made), acked(made.operator)]).toEqual([[1], 1]);
+    await made.clock.advance(999);
+    expect(prioritiesOf(made)).toEqual([1]);
+    await made.clock.advance(1);
+    expect([prioritiesOf(made), acked(made.operator)]).toEqual([[4], 2]);
+    expect(made.hands.counters).toMatchObject({ rollupsAccepted: 2, rollupsSuperseded: 2 });
+  });
+});
+
+describe('rows beyond our own limits', () => {
+  const hugeRow = wireNeed(2, { aggregateResources: new Map([['memory', '1e30']]) });
+  const namedRow = wireNeed(3, { group: 'g'.repeat(2_000) });
+
+  it('given an amount above the exact range, then the row is set aside, its neighbours count, and it is acknowledged', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), hugeRow, namedRow]);
+    expect(made.demandOf('c1')).toMatchObject([
+      { profile: { priority: 1 } },
+      { profile: { priority: 2 }, setAside: true, aggregate: new Map() },
+    ]);
+    expect(made.events.at(-1)).toMatchObject({ kind: 'demand', rowsSetAside: 2 });
+    expect(acked(made.operator)).toBe(1);
+    expect(made.hands.reports[0]).toMatchObject({
+      rows: 3,
+      rowsSetAside: 2,
+      problems: null,
+      remarks: {
+        total: 2,
+        first: [
+          { index: 1, code: 'BF_QUANTITY_OVERFLOW', path: 'needs[1].aggregate_resources["memory"]' },
+          { index: 2, code: 'BF_NAME_LENGTH', path: 'needs[2].group' },
+        ],
+      },
+    });
+  });
+
+  it('given them in every roll-up, then the log says so once, and again when that changes', async () => {
+    const made = await reporting();
+    const said = () =>
+      made.lines.filter(({ event }) => event === 'rollup-remarks').map(({ fields }) => fields['total']);
+    for (const rows of [[hugeRow], [hugeRow], [wireNeed(1), hugeRow], [wireNeed(1)], [wireNeed(1)]])
+      await made.report(rows);
+    expect(said()).toEqual([1, 1, 0]);
+  });
+
+  it('given nearly all of the demand in such a row, then that is no collapse', async () => {
+    const made = await reporting();
+    const small = Array.from({ length: 15 }, (_, i) =>
+      wireNeed(10 + i, { aggregateResources: new Map([['cpu', '1m']]) }),
+    );
+    await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1000']]) }), ...small]);
+    await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1e30']]) }), ...small]);
+    expect(made.demandOf('c1')?.[0]).toMatchObject({ setAside: true });
+    expect(made.hands.counters.rollupsHeld).toBe(0);
+  });
+
+  it('given rows put right again, then they count as before and keep their first-seen time', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(2)]);
+    await made.clock.advance(1000);
+    await made.report([hugeRow]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(2)]);
+    expect(made.demandOf('c1')?.[0]?.setAside).toBeUndefined();
+    expect(firstSeen(made)).toEqual({ 2: 0 });
+    expect(made.hands.reports[0]).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
   });
 });
 

@@ -1,15 +1,26 @@
 // Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged as soon as that is on
-// disk; the others wait for their turn, at most one of each cluster and the newest, and are read a few milliseconds at a
-// time, so that two hundred clusters that change at once do not keep the acks of the rest waiting.
+// disk; the others wait for their turn (rollup-queue.ts) and are read a few milliseconds at a time, so that clusters that
+// change at once, or send the worst frames they may, do not keep the acks of the rest waiting.
 
-import { type Clock, printable } from '../../model/index.ts';
-import { SharedParts } from '../../wire/index.ts';
+import { type Clock, excerpt, type Problem } from '../../model/index.ts';
+import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { finished, type IntakeLimits, type RollupSize, SharedParts } from '../../wire/index.ts';
 import type { BrainEvent } from '../events.ts';
-import { ClusterDemand, type HeldRollup, type ReportView, type Room, type Taken } from './cluster-demand.ts';
+import {
+  ClusterDemand,
+  type HeldRollup,
+  type ReportView,
+  refusedWhole,
+  type Taken,
+} from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
 import type { DemandChanges, DemandStore } from './demand-store.ts';
-import { type HandsLimits, TURN_BUDGET_MS } from './limits.ts';
+import type { HandsLimits } from './limits.ts';
 import type { HandsLog } from './log.ts';
+import { RollupQueue, type RollupWork } from './rollup-queue.ts';
+
+/** Problems of a roll-up in one line of the log; the API has more of them. */
+const MAX_LOGGED_PROBLEMS = 10;
 
 /** How often keys are looked for that have been absent too long. */
 const SWEEP_INTERVAL_MS = 60_000;
@@ -27,11 +38,11 @@ export interface RollupParts {
 
 /** What demand costs at the moment. */
 export interface DemandLoad {
-  /** Of all accepted roll-ups. */
+  /** Of all accepted roll-ups, by their weight. */
   readonly rows: number;
   /** Of all accepted and held ones. */
   readonly bytes: number;
-  /** Roll-ups that wait to be read, and their bytes. */
+  /** Roll-ups that wait or are being read, and their bytes. */
   readonly waiting: number;
   readonly waitingBytes: number;
 }
@@ -40,30 +51,33 @@ export interface DemandLoad {
 export interface Reporter {
   readonly cluster: string;
   acknowledgeRollup(): void;
-}
-
-interface Waiting {
-  readonly reporter: Reporter;
-  readonly bytes: Uint8Array;
+  /** Also for a roll-up that was refused, which is not acknowledged. */
+  reportRollup(report: RollupReport): void;
 }
 
 export class Rollups {
   readonly #parts: RollupParts;
   readonly #clusters = new Map<string, ClusterDemand>();
   readonly #shared = new SharedParts();
-  /** By cluster, in the order of their turns. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #queue: RollupQueue;
   /** By cluster: the last write that is under way. */
   readonly #writing = new Map<string, Promise<boolean>>();
-  #waitingBytes = 0;
   #rows = 0;
   #bytes = 0;
-  #cancelTurn: (() => void) | null = null;
   #cancelSweep: () => void = () => {};
   #hasFailed = false;
+  /** By cluster: what the log last said of its rows, as far as there was anything. */
+  readonly #logged = new Map<string, string>();
 
   private constructor(parts: RollupParts) {
     this.#parts = parts;
+    const { clock, limits, counters } = parts;
+    this.#queue = new RollupQueue({
+      clock,
+      limits,
+      onSuperseded: () => counters.rollupsSuperseded++,
+      onShed: (work) => this.#shed(work),
+    });
   }
 
   static async open(parts: RollupParts): Promise<Rollups> {
@@ -84,28 +98,24 @@ export class Rollups {
 
   receive(reporter: Reporter, bytes: Uint8Array): void {
     const { cluster } = reporter;
-    const { counters } = this.#parts;
-    const older = this.#waiting.get(cluster);
-    if (older === undefined && this.#demandOf(cluster).repeats(bytes)) {
-      void this.#settle(cluster, { kind: 'unchanged' }, reporter);
+    const demand = this.#demandOf(cluster);
+    const timestampUnixNanos = this.#queue.has(cluster) ? null : demand.repeats(bytes);
+    if (timestampUnixNanos !== null) {
+      void this.#settle(cluster, { kind: 'unchanged', timestampUnixNanos }, reporter);
       return;
     }
-    const waitingBytes = this.#waitingBytes - (older?.bytes.length ?? 0) + bytes.length;
-    if (waitingBytes > this.#parts.limits.waitingBytes) {
-      // The operator gets no ack and sends it again; by then many of those that wait have been read.
-      counters.rollupsShed++;
-      this.#parts.log('warn', 'rollup-shed', { cluster: printable(cluster), waiting: this.#waiting.size });
-      return;
-    }
-    if (older !== undefined) counters.rollupsSuperseded++;
-    this.#waitingBytes = waitingBytes;
-    this.#waiting.set(cluster, { reporter, bytes });
-    this.#takeTurnLater();
+    const steps = (): Generator<void, void> => this.#read(demand, reporter, bytes);
+    this.#queue.add({ cluster, bytes: bytes.length, steps });
+  }
+
+  /** A roll-up that was not even received whole. */
+  refuseUnread(reporter: Reporter, problem: Problem): void {
+    void this.#settle(reporter.cluster, refusedWhole([problem], 0n), reporter);
   }
 
   get load(): DemandLoad {
-    const waiting = this.#waiting.size;
-    return { rows: this.#rows, bytes: this.#bytes, waiting, waitingBytes: this.#waitingBytes };
+    const { length: waiting, bytes: waitingBytes } = this.#queue;
+    return { rows: this.#rows, bytes: this.#bytes, waiting, waitingBytes };
   }
 
   /** Every cluster that demand is remembered of. */
@@ -115,12 +125,11 @@ export class Rollups {
 
   /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it is not the demand now. */
   async acceptHeld(cluster: string): Promise<boolean> {
+    this.#queue.finish(cluster);
     const demand = this.#clusters.get(cluster);
-    const taken =
-      demand === undefined
-        ? null
-        : this.#weighed(demand, (room) => demand.acceptHeld(this.#parts.clock.now(), room));
-    return taken !== null && (await this.#settle(cluster, taken, null));
+    const steps = demand?.acceptHeld(() => this.#parts.clock.now(), this.#limitsOf(demand)) ?? null;
+    if (demand === undefined || steps === null) return false;
+    return await this.#settle(cluster, finished(this.#weighed(demand, steps)), null);
   }
 
   /**
@@ -134,9 +143,7 @@ export class Rollups {
 
   close(): void {
     this.#cancelSweep();
-    this.#cancelTurn?.();
-    this.#waiting.clear();
-    this.#waitingBytes = 0;
+    this.#queue.close();
   }
 
   #demandOf(cluster: string): ClusterDemand {
@@ -147,52 +154,62 @@ export class Rollups {
     return demand;
   }
 
-  #takeTurnLater(): void {
-    this.#cancelTurn ??= this.#parts.clock.after(0, () => {
-      this.#cancelTurn = null;
-      this.#takeTurn();
+  #shed({ cluster, bytes }: RollupWork): void {
+    // The operator gets no ack and sends it again; by then many of those that wait have been read.
+    this.#parts.counters.rollupsShed++;
+    this.#parts.log('warn', 'rollup-shed', {
+      cluster: excerpt(cluster),
+      bytes,
+      waiting: this.#queue.length,
+      waitingBytes: this.#queue.bytes,
     });
   }
 
-  #takeTurn(): void {
-    const { clock } = this.#parts;
-    const startedMs = clock.now();
-    for (const [cluster, { reporter, bytes }] of this.#waiting) {
-      this.#waiting.delete(cluster);
-      this.#waitingBytes -= bytes.length;
-      const demand = this.#demandOf(cluster);
-      const taken = this.#weighed(demand, (room) => demand.take(bytes, clock.now(), room));
-      void this.#settle(cluster, taken, reporter);
-      if (clock.now() - startedMs >= TURN_BUDGET_MS) break;
+  *#read(demand: ClusterDemand, reporter: Reporter, bytes: Uint8Array): Generator<void, void> {
+    const steps = demand.take(bytes, () => this.#parts.clock.now(), this.#limitsOf(demand));
+    const taken = yield* this.#weighed(demand, steps);
+    void this.#settle(reporter.cluster, taken, reporter);
+  }
+
+  #limitsOf(demand: ClusterDemand): IntakeLimits {
+    return { maxRows: this.#parts.limits.rollupRows, roomFor: (size) => this.#roomFor(demand, size) };
+  }
+
+  /** Why there is no room for a roll-up beside the demand of all other clusters; null if there is. */
+  #roomFor(demand: ClusterDemand, { weight, keptBytes }: RollupSize): Problem | null {
+    const { demandRows, demandBytes } = this.#parts.limits;
+    const rows = demandRows - (this.#rows - demand.weight);
+    if (weight > rows) return noRoom(weight, Math.max(0, rows), 'rows');
+    const bytes = demandBytes - (this.#bytes - demand.bytes);
+    return keptBytes > bytes ? noRoom(keptBytes, Math.max(0, bytes), 'bytes') : null;
+  }
+
+  /** Follows what a step does to the sums over all clusters. */
+  *#weighed<T>(demand: ClusterDemand, steps: Generator<void, T>): Generator<void, T> {
+    for (;;) {
+      const { weight, bytes } = demand;
+      const step = steps.next();
+      this.#rows += demand.weight - weight;
+      this.#bytes += demand.bytes - bytes;
+      if (step.done === true) return step.value;
+      yield;
     }
-    if (this.#waiting.size > 0) this.#takeTurnLater();
-  }
-
-  /** Lets a cluster take what there is room for beside all others, and keeps the sums. */
-  #weighed<T>(demand: ClusterDemand, take: (room: Room) => T): T {
-    const { limits } = this.#parts;
-    this.#rows -= demand.rows;
-    this.#bytes -= demand.bytes;
-    const taken = take({
-      rollupRows: limits.rollupRows,
-      rows: limits.demandRows - this.#rows,
-      bytes: limits.demandBytes - this.#bytes,
-    });
-    this.#rows += demand.rows;
-    this.#bytes += demand.bytes;
-    return taken;
   }
 
   /** Whether the roll-up was taken, to count or to be held, and what must be remembered of it is safe. */
   async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<boolean> {
     const { clock, counters, log, post } = this.#parts;
     const demand = this.#demandOf(cluster);
-    const name = printable(cluster);
+    const name = excerpt(cluster);
     if (reporter !== null) demand.note(taken, clock.now());
+    // Before what is waited for below: a report must be of this roll-up, and not of one that came meanwhile.
+    const report = demand.reportOn(taken);
     switch (taken.kind) {
       case 'unchanged': {
         counters.rollupsUnchanged++;
-        const changes = this.#weighed(demand, () => demand.noteUnchanged());
+        const { bytes } = demand;
+        const changes = demand.noteUnchanged();
+        this.#bytes += demand.bytes - bytes;
         // What it repeats may not be on disk yet.
         const written = changes === null ? this.#writing.get(cluster) : this.#writeOf(cluster, changes);
         if (written !== undefined && !(await written)) return false;
@@ -200,8 +217,13 @@ export class Rollups {
       }
       case 'refused':
         counters.rollupsRefused++;
-        if (taken.problems[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
-        log('error', 'rollup-refused', { cluster: name, problems: taken.problems });
+        if (taken.problems.first[0]?.code === 'BF_DEMAND_LIMIT') counters.rollupsShed++;
+        log('error', 'rollup-refused', {
+          cluster: name,
+          total: taken.problems.total,
+          problems: taken.problems.first.slice(0, MAX_LOGGED_PROBLEMS),
+        });
+        reporter?.reportRollup(report);
         return false;
       case 'held': {
         counters.rollupsHeld++;
@@ -213,15 +235,28 @@ export class Rollups {
       }
       case 'accepted':
         counters.rollupsAccepted++;
+        this.#logRemarks(name, demand, taken.rowsSetAside);
         if (taken.shrunkFrom !== null) {
           const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
           log('warn', 'rollup-shrunk', fields);
         }
         if (!(await this.#writeOf(cluster, taken.changes))) return false;
-        post({ kind: 'demand', cluster, needs: taken.needs });
+        post({ kind: 'demand', cluster, needs: taken.needs, rowsSetAside: taken.rowsSetAside });
     }
     reporter?.acknowledgeRollup();
+    reporter?.reportRollup(report);
     return true;
+  }
+
+  /** Once for each change of what there is to say, not with every roll-up. */
+  #logRemarks(name: string, demand: ClusterDemand, rowsSetAside: number): void {
+    const { first, total } = demand.view.remarks;
+    const text = JSON.stringify(first.map(({ code, path }) => [code, path]));
+    if (this.#logged.get(name) === text || (total === 0 && !this.#logged.has(name))) return;
+    if (total === 0) this.#logged.delete(name);
+    else this.#logged.set(name, text);
+    const problems = first.slice(0, MAX_LOGGED_PROBLEMS);
+    this.#parts.log('warn', 'rollup-remarks', { cluster: name, rowsSetAside, total, problems });
   }
 
   /** Writes take effect in their order, so the last one that is under way stands for those before it. */
@@ -262,9 +297,14 @@ export class Rollups {
   }
 }
 
+function noRoom(found: number, left: number, what: string): Problem {
+  const message = `${found} ${what}, and beside the other clusters there is room for ${left}.`;
+  return { code: 'BF_DEMAND_LIMIT', path: 'needs', message };
+}
+
 function describeHeld({ cluster, count, isRefused, extent, baseline }: HeldRollup) {
   return {
-    cluster: printable(cluster),
+    cluster: excerpt(cluster),
     count,
     isRefused,
     rows: extent.rows,

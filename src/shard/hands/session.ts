@@ -5,7 +5,11 @@
 // a lost node state or hint would stay wrong until its next change. The operator connects again and is told everything.
 
 import { BigFleetError, type Clock, type ErrorCode, printable } from '../../model/index.ts';
-import type { BootstrapBlobResponse, ReclaimAck } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type {
+  BootstrapBlobResponse,
+  ReclaimAck,
+  RollupReport,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
   denied,
   type OperatorFrame,
@@ -247,6 +251,8 @@ export class Session implements SessionLink {
   acknowledgeRollup(): void {
     this.#acknowledge('rollup');
   }
+
+  reportRollup(_report: RollupReport): void {}
 
   #acknowledge(echo: 'hello' | 'rollup'): void {
     this.send(ackFrame(echo, this.#parts.shardEpoch));

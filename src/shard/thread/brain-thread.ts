@@ -81,7 +81,8 @@ export class BrainThread implements ShardPort {
   post(event: BrainEvent): void {
     if (this.#phase === 'gone') return;
     if (event.kind === 'demand') {
-      this.#send({ kind: 'demand-delta', delta: this.#demand.pack(event.cluster, event.needs) });
+      const { cluster, needs, rowsSetAside } = event;
+      this.#send({ kind: 'demand-delta', delta: this.#demand.pack(cluster, needs), rowsSetAside });
     } else this.#send(event);
   }
 

@@ -41,8 +41,8 @@ function ring(): void {
 
 function take(brain: BrainLike, item: ToBrain): void {
   if (item.kind === 'demand-delta') {
-    const { cluster } = item.delta;
-    brain.handle({ kind: 'demand', cluster, needs: demand.unpack(item.delta) });
+    const { delta, rowsSetAside } = item;
+    brain.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
   } else if (item.kind === 'ask') answer(brain, item);
   else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
   else if (item.kind === 'stop') void stop(brain, item.withinMs);

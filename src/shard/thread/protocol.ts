@@ -57,7 +57,7 @@ type Demand = Extract<BrainEvent, { readonly kind: 'demand' }>;
 
 export type ToBrain =
   | Exclude<BrainEvent, Demand>
-  | { readonly kind: 'demand-delta'; readonly delta: DemandDelta }
+  | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
   | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
   | { readonly kind: 'order'; readonly id: number; readonly order: Order }
   | { readonly kind: 'stop'; readonly withinMs: number };

@@ -1,0 +1,211 @@
+// Whose roll-up is read next, and for how long. Reading is cut into steps; a turn takes a few milliseconds, then sockets,
+// acks and other clusters have theirs. A roll-up that has not been begun goes before the rest of a long one, so a small
+// roll-up never waits for a large one; long ones share what time is left in turns.
+//
+// Each cluster has at most one roll-up that is being read and one that waits, the newest. Two of a cluster are begun at
+// least `intervalMs` apart, and later if they take long: reading for one cluster takes at most 1 / READ_SHARE of the time.
+// Knows nothing of what is read: the steps are the caller's.
+
+import type { Clock } from '../../model/index.ts';
+
+/** How long roll-ups are read without a break for others. An ack that needs no reading waits this long at most. */
+const TURN_MS = 5;
+/** How long one roll-up is read before another that was begun has its turn. */
+const SLICE_MS = 2;
+/** A cluster whose roll-up took t to read has its next one begun 20 t later at the earliest. */
+const READ_SHARE = 20;
+
+export interface RollupWork {
+  readonly cluster: string;
+  /** Bytes that the work keeps in memory until it is done. */
+  readonly bytes: number;
+  readonly steps: () => Generator<void, void>;
+}
+
+export interface QueueLimits {
+  /** Bytes of all roll-ups that wait or are being read. */
+  readonly waitingBytes: number;
+  /** Least time between the beginnings of two roll-ups of a cluster. */
+  readonly rollupIntervalMs: number;
+}
+
+export interface QueueParts {
+  readonly clock: Clock;
+  readonly limits: QueueLimits;
+  /** A newer roll-up of its cluster came first. */
+  readonly onSuperseded: (work: RollupWork) => void;
+  /** It was the largest of those that wait, and there was no room for all. */
+  readonly onShed: (work: RollupWork) => void;
+}
+
+interface Running {
+  readonly work: RollupWork;
+  readonly steps: Generator<void, void>;
+  readonly beganMs: number;
+  spentMs: number;
+}
+
+export class RollupQueue {
+  readonly #parts: QueueParts;
+  /** By cluster: the newest roll-up that has not been begun. */
+  readonly #waiting = new Map<string, RollupWork>();
+  /** Clusters whose waiting roll-up may be begun, in the order of their turns. */
+  readonly #due = new Set<string>();
+  /** By cluster: what is being read, in the order of turns. */
+  readonly #running = new Map<string, Running>();
+  /** By cluster: when its next roll-up may be begun, as long as that is not past. */
+  readonly #notBefore = new Map<string, number>();
+  readonly #timers = new Map<string, () => void>();
+  #waitingBytes = 0;
+  #runningBytes = 0;
+  #cancelTurn: (() => void) | null = null;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+  }
+
+  /** Roll-ups that wait or are being read, and their bytes. */
+  get length(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  get bytes(): number {
+    return this.#waitingBytes + this.#runningBytes;
+  }
+
+  /** Whether a roll-up of the cluster waits or is being read. */
+  has(cluster: string): boolean {
+    return this.#waiting.has(cluster) || this.#running.has(cluster);
+  }
+
+  add(work: RollupWork): void {
+    const { cluster } = work;
+    const older = this.#waiting.get(cluster);
+    if (older !== undefined) {
+      this.#remove(older);
+      this.#parts.onSuperseded(older);
+    }
+    this.#waiting.set(cluster, work);
+    this.#waitingBytes += work.bytes;
+    this.#shed();
+    if (this.#waiting.get(cluster) !== work || this.#running.has(cluster)) return;
+    if (older === undefined || !this.#timers.has(cluster)) this.#schedule(cluster);
+  }
+
+  /** Reads to the end what has been begun of a cluster, so that its state can be changed by others. */
+  finish(cluster: string): void {
+    const running = this.#running.get(cluster);
+    if (running !== undefined) this.#run(running, Number.POSITIVE_INFINITY);
+  }
+
+  close(): void {
+    this.#cancelTurn?.();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    this.#waiting.clear();
+    this.#due.clear();
+    this.#running.clear();
+    this.#waitingBytes = this.#runningBytes = 0;
+  }
+
+  #remove(work: RollupWork): void {
+    this.#waiting.delete(work.cluster);
+    this.#due.delete(work.cluster);
+    this.#waitingBytes -= work.bytes;
+  }
+
+  /** Gives up the largest that wait until there is room: whoever sends little is not shut out by those who send much. */
+  #shed(): void {
+    while (this.bytes > this.#parts.limits.waitingBytes && this.#waiting.size > 0) {
+      let largest: RollupWork | null = null;
+      for (const work of this.#waiting.values())
+        if (largest === null || work.bytes > largest.bytes) largest = work;
+      this.#remove(largest!);
+      this.#parts.onShed(largest!);
+    }
+  }
+
+  /** Makes the waiting roll-up of a cluster due now, or when its time comes. */
+  #schedule(cluster: string): void {
+    const { clock } = this.#parts;
+    const leftMs = (this.#notBefore.get(cluster) ?? 0) - clock.now();
+    if (leftMs > 0) {
+      const cancel = clock.after(leftMs, () => {
+        this.#timers.delete(cluster);
+        this.#notBefore.delete(cluster);
+        if (this.#waiting.has(cluster) && !this.#running.has(cluster)) this.#makeDue(cluster);
+      });
+      this.#timers.set(cluster, cancel);
+      return;
+    }
+    this.#notBefore.delete(cluster);
+    this.#makeDue(cluster);
+  }
+
+  #makeDue(cluster: string): void {
+    this.#due.add(cluster);
+    this.#takeTurnLater();
+  }
+
+  #takeTurnLater(): void {
+    this.#cancelTurn ??= this.#parts.clock.after(0, () => {
+      this.#cancelTurn = null;
+      this.#takeTurn();
+    });
+  }
+
+  #takeTurn(): void {
+    const { clock } = this.#parts;
+    const endMs = clock.now() + TURN_MS;
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      this.#run(next, Math.min(endMs, clock.now() + SLICE_MS));
+      if (clock.now() >= endMs) break;
+    }
+    if (this.#running.size > 0 || this.#due.size > 0) this.#takeTurnLater();
+  }
+
+  /** The first that is due and that there is room to begin, else the next of those that were begun. */
+  #next(): Running | null {
+    const [cluster] = this.#due;
+    if (cluster !== undefined) {
+      const work = this.#waiting.get(cluster)!;
+      // Half of the room is for those that wait: what is being read cannot be given up for them.
+      const hasRoom = this.#runningBytes + work.bytes <= this.#parts.limits.waitingBytes / 2;
+      if (hasRoom || this.#running.size === 0) return this.#begin(work);
+    }
+    const [begun] = this.#running.values();
+    return begun ?? null;
+  }
+
+  #begin(work: RollupWork): Running {
+    this.#remove(work);
+    this.#runningBytes += work.bytes;
+    const running = { work, steps: work.steps(), beganMs: this.#parts.clock.now(), spentMs: 0 };
+    this.#running.set(work.cluster, running);
+    return running;
+  }
+
+  #run(running: Running, untilMs: number): void {
+    const { clock, limits } = this.#parts;
+    const { cluster, bytes } = running.work;
+    const startedMs = clock.now();
+    let nowMs = startedMs;
+    let isDone = false;
+    // Behind all others, unless it is done.
+    this.#running.delete(cluster);
+    try {
+      do {
+        isDone = running.steps.next().done === true;
+        nowMs = clock.now();
+      } while (!isDone && nowMs < untilMs);
+    } finally {
+      running.spentMs += nowMs - startedMs;
+      if (isDone || nowMs < untilMs) {
+        this.#runningBytes -= bytes;
+        const pauseMs = Math.max(limits.rollupIntervalMs, running.spentMs * READ_SHARE);
+        if (pauseMs > 0) this.#notBefore.set(cluster, running.beganMs + pauseMs);
+        if (this.#waiting.has(cluster)) this.#schedule(cluster);
+      } else this.#running.set(cluster, running);
+    }
+  }
+}

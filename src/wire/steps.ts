@@ -1,0 +1,27 @@
+// Long work in short steps: generators that yield every fraction of a millisecond, so that a caller can look at the clock
+// and let others have their turn.
+
+/** Bytes of rows that are walked, compared or decoded between two looks at the clock: a few tenths of a millisecond. */
+const STEP_BYTES = 16 * 1024;
+const STEP_ROWS = 32;
+
+/** Counts work up to where a caller may want to look at the clock. */
+export class Steps {
+  #rows = 0;
+  #bytes = 0;
+
+  isOver(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (++this.#rows < STEP_ROWS && this.#bytes < STEP_BYTES) return false;
+    this.#rows = this.#bytes = 0;
+    return true;
+  }
+}
+
+/** Runs a step-by-step computation to its end. */
+export function finished<R>(steps: Generator<void, R>): R {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
