@@ -179,6 +179,7 @@ export const CLUSTERS: readonly ClusterView[] = [
     costPerHour: 1.5,
     freeze: null,
     cannotBind: '',
+    setAside: null,
     reports: null,
   },
   {
@@ -191,6 +192,7 @@ export const CLUSTERS: readonly ClusterView[] = [
     costPerHour: 12_345.67,
     freeze: null,
     cannotBind: 'no session',
+    setAside: null,
     reports: null,
   },
 ];

@@ -8,7 +8,7 @@ import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
 import { type Preemption, preempt } from './preempt.ts';
-import { reclaims, releases } from './reclaim.ts';
+import { reclaims, releases, spareOf } from './reclaim.ts';
 import { allRestamped } from './restamps.ts';
 import { Round } from './round.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
@@ -90,6 +90,12 @@ export class Decision {
       for (const slot of cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
     }
     return claims;
+  }
+
+  /** Configured machines of a cluster that no row counts on and no row preempts. */
+  spareOf(cluster: string): number {
+    const cycle = this.#current;
+    return spareOf(cycle, cycle.fleet.clusters.find(cluster));
   }
 
   /** Configured machines that met rows gave up since the watch last looked. */

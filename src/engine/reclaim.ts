@@ -18,6 +18,17 @@ export function reclaims(cycle: Cycle): number[] {
   return slots;
 }
 
+/** How many Configured machines of a cluster are neither claimed nor picked, whether or not they may be reclaimed. */
+export function spareOf(cycle: Cycle, cluster: number): number {
+  const end = cycle.unclaimedEnd[cluster] ?? 0;
+  let count = 0;
+  for (let i = cycle.creditPlace[cluster] ?? 0; i < end; i++) {
+    const slot = cycle.unclaimed[i]!;
+    if (cycle.isFree(slot) && cycle.picked[slot] !== 1) count++;
+  }
+  return count;
+}
+
 /** Unclaimed Idle machines past their hold, by id. A machine without a time is kept. */
 export function releases(cycle: Cycle): number[] {
   const { machines } = cycle.fleet;

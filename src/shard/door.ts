@@ -86,16 +86,26 @@ function strangerView(report: ReportView): ClusterView {
   return {
     ...{ cluster: report.cluster, hasSession: false, hasReported: false },
     ...{ needs: 0, unmet: 0, machinesByState: {}, costPerHour: 0 },
-    ...{ freeze: null, cannotBind: 'It has no session.', reports: reportsView(report) },
+    ...{ freeze: null, cannotBind: 'It has no session.', setAside: null, reports: reportsView(report) },
   };
 }
 
-function remarksOn({ cluster, problems, held }: ReportView): readonly string[] {
+function remarksOn({
+  cluster,
+  problems,
+  rowsSetAside,
+  remarks: ofRows,
+  held,
+}: ReportView): readonly string[] {
   const remarks: string[] = [];
   const name = printable(cluster);
   if (problems !== null)
     remarks.push(
       `The last roll-up of ${name} was refused, and the one before it counts: ${textOf(problems[0])}`,
+    );
+  if (rowsSetAside > 0)
+    remarks.push(
+      `Rows of ${name} exceed a limit and are set aside (${rowsSetAside}): ${textOf(ofRows.first.find(({ effect }) => effect === 'set-aside'))}`,
     );
   if (held !== null)
     remarks.push(
@@ -108,10 +118,12 @@ function textOf(problem: Problem | undefined): string {
   return problem === undefined ? '' : `${problem.path}: ${problem.message}`;
 }
 
-function reportsView({ lastReportMs, problems, held }: ReportView): ReportsView {
+function reportsView({ lastReportMs, problems, remarks, held }: ReportView): ReportsView {
   return {
     lastReportMs,
     problems: (problems ?? []).map(textOf),
+    remarks: remarks.first.map((remark) => `${remark.effect}: ${textOf(remark)}`),
+    remarksTotal: remarks.total,
     held:
       held === null
         ? null

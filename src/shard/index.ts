@@ -116,6 +116,7 @@ export type {
   QuestionName,
   Questions,
   ReportsView,
+  SetAsideView,
   ShardPort,
   ShortfallView,
   StatusView,

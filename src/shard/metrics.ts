@@ -4,7 +4,8 @@
 
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
-import type { ActionKind } from '../model/index.ts';
+import { type ActionKind, excerpt } from '../model/index.ts';
+import type { IncompleteCluster } from './brain/incomplete-demand.ts';
 import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
 import type { DemandTally } from './demand-tally.ts';
@@ -156,6 +157,16 @@ export class BrainMetrics {
   readonly #dryRun = this.#byKind('actions_dryrun_total', 'Actions that a dry run did not carry out.');
   readonly #paused = this.#gauge('actuation_paused', '1 while the whole fleet is frozen.');
   readonly #freezes = this.#gauge('freezes', 'Freezes in force.');
+  readonly #rowsSetAside = this.registry.gauges(
+    `${PREFIX}rows_set_aside`,
+    'Rows of a cluster that exceed a limit: they keep their machines and get no others.',
+    { cluster: { atMost: MAX_CLUSTERS } },
+  );
+  readonly #machinesKept = this.registry.gauges(
+    `${PREFIX}machines_kept_set_aside`,
+    'Configured machines of a cluster that no row counts on and that are kept because rows are set aside.',
+    { cluster: { atMost: MAX_CLUSTERS } },
+  );
   readonly idleReleases = this.#counter('idle_releases_total', 'Idle machines given back.');
   readonly metClaimChanges = this.#counter(
     'met_claim_changes_total',
@@ -222,6 +233,17 @@ export class BrainMetrics {
   freezes(count: number, isFleetFrozen: boolean): void {
     this.#freezes.set(count);
     this.#paused.set(isFleetFrozen ? 1 : 0);
+  }
+
+  /** Clusters with rows set aside; `spareOf` counts the machines of one that no row counts on. */
+  incomplete(clusters: readonly IncompleteCluster[], spareOf: (cluster: string) => number): void {
+    this.#rowsSetAside.clear();
+    this.#machinesKept.clear();
+    for (const { cluster, rows, isLifted } of clusters) {
+      const labels = { cluster: excerpt(cluster) };
+      this.#rowsSetAside.of(labels).set(rows);
+      this.#machinesKept.of(labels).set(isLifted ? 0 : spareOf(cluster));
+    }
   }
 
   providerDown(provider: string, isDown: boolean): void {

@@ -155,14 +155,27 @@ export interface ClusterView {
   readonly freeze: Freeze | null;
   /** Why no machine can join now; '' if one can. */
   readonly cannotBind: string;
+  /** Rows that exceed a limit, so that their size is unknown; null if there are none. */
+  readonly setAside: SetAsideView | null;
   /** Its roll-ups, as those see them who take them; null if it never sent one. */
   readonly reports: ReportsView | null;
+}
+
+export interface SetAsideView {
+  readonly rows: number;
+  /** Configured machines that no row counts on and that are kept all the same: they may serve the rows set aside. */
+  readonly machinesKept: number;
+  /** A person has said that they may be reclaimed. */
+  readonly isLifted: boolean;
 }
 
 export interface ReportsView {
   readonly lastReportMs: number | null;
   /** Why the last roll-up was refused, if it was. */
   readonly problems: readonly string[];
+  /** What was done to single rows of the accepted roll-up: set aside, saturated or zeroed. The first, and how many. */
+  readonly remarks: readonly string[];
+  readonly remarksTotal: number;
   /** A roll-up that lacks most of the demand is held until it is repeated, or somebody says what is right. */
   readonly held: {
     readonly sinceMs: number;
@@ -245,6 +258,8 @@ export type Order =
   | ({ readonly kind: 'retry' | 'forget'; readonly machine: string } & Signed)
   /** A shrunken List is right. */
   | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
+  /** Machines of a cluster may be reclaimed although rows of it are set aside. */
+  | ({ readonly kind: 'lift-set-aside'; readonly cluster: string } & Signed)
   | RollupOrder;
 
 /** A held roll-up is meant, or is wrong however often it comes. */

@@ -118,10 +118,17 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     const reports = {
       lastReportMs: 0,
       problems: ['BF_QUANTITY_SYNTAX: needs[3]: "x" is no quantity.'],
+      remarks: ['set-aside: needs[4].group: 2000 bytes, the limit is 1024.'],
+      remarksTotal: 12,
       held,
     };
-    shard.answers.clusters = () => [{ ...CLUSTERS[1]!, reports }];
+    const setAside = { rows: 12, machinesKept: 3, isLifted: false };
+    shard.answers.clusters = () => [{ ...CLUSTERS[1]!, reports, setAside }];
     const out = await run('get', 'clusters');
+    expect(out).toContain('12 rows beyond a limit are set aside, and 3 machines kept for them');
+    expect(out).toContain('bigfleet accept set-aside ml');
+    expect(out).toContain('needs[4].group: 2000 bytes');
+    expect(out).toContain('and 2 more such rows');
     expect(out).toContain('refused: BF_QUANTITY_SYNTAX: needs[3]');
     expect(out).toContain('A roll-up with 1 row instead of 388 is held');
     expect(out).toContain('bigfleet accept rollup ml');

@@ -70,6 +70,12 @@ export class BrainScene {
     return this;
   }
 
+  /** The demand of a cluster of which some rows exceed a limit. */
+  demandWithRowsSetAside(cluster: string, rowsSetAside: number, ...needs: readonly Need[]): this {
+    this.brain.handle({ kind: 'demand', cluster, needs, rowsSetAside });
+    return this;
+  }
+
   tick(ms = SECOND_MS): this {
     this.hand.advance(ms);
     return this;

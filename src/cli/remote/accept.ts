@@ -1,5 +1,5 @@
 // `bigfleet accept …` and `bigfleet refuse …`: whether to believe a List or a roll-up that is held because too much of it
-// is gone.
+// is gone, and whether a cluster may shrink while rows of it are set aside.
 
 import { Command } from 'commander';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
@@ -7,7 +7,7 @@ import { order } from './order.ts';
 
 export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('accept')
-    .description('believe a List or a roll-up that is held because much of it is gone')
+    .description('believe a List or roll-up that is held, or let a cluster with rows set aside shrink')
     .addCommand(
       heldCommand('list', 'provider', 'its machines that are no longer listed are gone', io, {
         path: (name) => `/v1/providers/${name}/accept-list`,
@@ -20,6 +20,19 @@ export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
         path: (name) => `/v1/clusters/${name}/accept-rollup`,
         examples: '  bigfleet accept rollup ml',
       }),
+    )
+    .addCommand(
+      heldCommand(
+        'set-aside',
+        'cluster',
+        'its machines may be reclaimed although rows of it are set aside',
+        io,
+        {
+          path: (name) => `/v1/clusters/${name}/lift-set-aside`,
+          examples:
+            '  bigfleet get clusters                           shows which rows are set aside\n  bigfleet accept set-aside ml --why "the broken job is gone for good"',
+        },
+      ),
     )
     .addHelpText(
       'after',

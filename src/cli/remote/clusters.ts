@@ -1,7 +1,7 @@
 // `bigfleet get clusters`.
 
 import { printable } from '../../model/index.ts';
-import type { ClusterView, Page } from '../../shard/index.ts';
+import type { ClusterView, Page, SetAsideView } from '../../shard/index.ts';
 import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
@@ -41,10 +41,12 @@ function rowOf(view: ClusterView): readonly Cell[] {
 }
 
 /** What is wrong with its roll-ups, whole: it is what somebody has to act on. */
-function reportLines({ cluster, reports }: ClusterView): readonly string[] {
-  if (reports === null) return [];
-  const { held, problems } = reports;
-  const texts = problems.map((problem) => `Its last roll-up was refused: ${problem}`);
+function reportLines({ cluster, reports, setAside }: ClusterView): readonly string[] {
+  const texts = setAside === null ? [] : [setAsideText(cluster, setAside)];
+  const { held, problems, remarks, remarksTotal } = reports ?? NO_REPORTS;
+  texts.push(...problems.map((problem) => `Its last roll-up was refused: ${problem}`));
+  texts.push(...remarks.slice(0, MAX_REMARKS));
+  if (remarksTotal > MAX_REMARKS) texts.push(`and ${count(remarksTotal - MAX_REMARKS)} more such rows`);
   if (held !== null) {
     const rows = `${countOf(held.rows, 'row')} instead of ${count(held.knownRows)}`;
     texts.push(
@@ -54,6 +56,17 @@ function reportLines({ cluster, reports }: ClusterView): readonly string[] {
     );
   }
   return texts.length === 0 ? [] : ['', printable(cluster), ...proseLines(texts)];
+}
+
+/** Rows that are described one by one. */
+const MAX_REMARKS = 10;
+const NO_REPORTS = { held: null, problems: [], remarks: [], remarksTotal: 0 };
+
+function setAsideText(cluster: string, { rows, machinesKept, isLifted }: SetAsideView): string {
+  const aside = `${countOf(rows, 'row')} beyond a limit ${rows === 1 ? 'is' : 'are'} set aside`;
+  if (isLifted) return `${aside}; its machines may be reclaimed all the same, as a person has said.`;
+  const kept = machinesKept === 0 ? '' : `, and ${countOf(machinesKept, 'machine')} kept for them`;
+  return `${aside}${kept}; to let its machines go: bigfleet accept set-aside ${cluster}`;
 }
 
 function notesOf({ freeze, cannotBind, hasReported }: ClusterView): readonly string[] {

@@ -100,6 +100,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     costPerHour: 200,
     freeze: null,
     cannotBind: '',
+    setAside: null,
     reports: null,
   };
 }

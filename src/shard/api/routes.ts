@@ -77,6 +77,7 @@ export const ROUTES: readonly Route[] = [
   order('/v1/machines/ID/forget', machineOrder('forget'), hasMachine, ['who', 'why']),
   order('/v1/providers/NAME/accept-list', acceptList, hasProvider, ['who', 'why']),
   order('/v1/clusters/ID/accept-rollup', rollupOrder('accept-rollup'), hasCluster, ['who', 'why']),
+  order('/v1/clusters/ID/lift-set-aside', liftSetAside, hasCluster, ['who', 'why']),
   order('/v1/clusters/ID/refuse-rollup', rollupOrder('refuse-rollup'), hasCluster, ['who', 'why']),
   plain('/v1/events', 'read', async ({ hooks, response }) => {
     hooks.subscribe(response);
@@ -191,6 +192,10 @@ function signed(words: Words) {
 
 function acceptList(provider: string, words: Words): Order {
   return { kind: 'accept-list', provider, ...signed(words) };
+}
+
+function liftSetAside(cluster: string, words: Words): Order {
+  return { kind: 'lift-set-aside', cluster, ...signed(words) };
 }
 
 function rollupOrder(kind: 'accept-rollup' | 'refuse-rollup') {

@@ -28,12 +28,14 @@ import type {
   Quantities,
   QuestionName,
   Questions,
+  SetAsideView,
   ShortfallView,
 } from '../views.ts';
 import { actionView, capacityLabel } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
 import type { Cycles } from './cycles.ts';
+import type { IncompleteCluster } from './incomplete-demand.ts';
 import { inspectNeeds } from './inspect.ts';
 import { findNeed, needRef } from './need-names.ts';
 import { remarksOn } from './remarks.ts';
@@ -183,8 +185,9 @@ export class Answers {
   }
 
   #clusters(): readonly ClusterView[] {
-    const { book, sessions, reported, freezes, actuation } = this.#state;
+    const { book, sessions, reported, freezes, actuation, incomplete } = this.#state;
     const { fleet } = book;
+    const decided = this.#cycles.decision?.decided;
     const unmet = new Map<string, number>();
     for (const { key } of this.#cycles.decision?.decided.unmet ?? [])
       unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
@@ -203,6 +206,7 @@ export class Answers {
         needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
         unmet: unmet.get(cluster) ?? 0,
         ...clusterMachines(fleet, cluster),
+        setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
         ...{ freeze, cannotBind, reports: null },
       };
     });
@@ -270,6 +274,10 @@ export class Answers {
     const { clusters, demand } = this.#state.book.fleet;
     return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
   }
+}
+
+function setAsideView({ rows, isLifted }: IncompleteCluster, spare: number): SetAsideView | null {
+  return rows === 0 ? null : { rows, isLifted, machinesKept: isLifted ? 0 : spare };
 }
 
 /** Actions in the story of a Need, the latest. */

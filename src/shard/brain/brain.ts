@@ -20,6 +20,7 @@ import { Desk } from './desk.ts';
 import { EndedRows } from './ended-rows.ts';
 import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
+import { IncompleteDemand } from './incomplete-demand.ts';
 import { Memory } from './memory.ts';
 import { Profiles } from './need-names.ts';
 import { NodeNews } from './node-news.ts';
@@ -67,6 +68,7 @@ export interface BrainState {
   readonly sessions: Map<string, number>;
   /** Clusters whose demand is known since the start. */
   readonly reported: Set<string>;
+  readonly incomplete: IncompleteDemand;
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
 }
 
@@ -119,7 +121,7 @@ export class Brain {
         reconcile.handle(event);
         break;
       case 'demand':
-        this.#cycles.demand(event.cluster, event.needs);
+        this.#cycles.demand(event.cluster, event.needs, event.rowsSetAside);
         break;
       case 'ordered':
         logOrder(this.#state, event.order, event.result);
@@ -276,6 +278,7 @@ function stateOf(
     recorder,
     sessions: new Map(),
     reported,
+    incomplete: new IncompleteDemand(),
     phase: 'starting',
   };
 }

@@ -68,8 +68,9 @@ export class Cycles {
   }
 
   /** A cluster's complete demand. */
-  demand(cluster: string, needs: readonly Need[]): void {
-    const { book, ended, reported, awaited } = this.#state;
+  demand(cluster: string, needs: readonly Need[], rowsSetAside: number): void {
+    const { book, ended, reported, awaited, incomplete } = this.#state;
+    incomplete.reported(cluster, rowsSetAside);
     book.append({ kind: 'demand', cluster, needs });
     reported.add(cluster);
     awaited.reported(cluster);
@@ -211,11 +212,11 @@ export class Cycles {
   }
 
   #decisionOptions(): DecisionOptions {
-    const { book, actuation, freezes, reported, parts } = this.#state;
+    const { book, actuation, freezes, reported, incomplete, parts } = this.#state;
     const { clusters } = book.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
     return {
-      readyClusters: new Set(reported),
+      readyClusters: new Set([...reported].filter((cluster) => !incomplete.keeps(cluster))),
       cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
@@ -282,7 +283,7 @@ export class Cycles {
       readonly refused: readonly RefusedAction[];
     },
   ): void {
-    const { parts, sessions, metrics, freezes, actuation } = this.#state;
+    const { parts, sessions, metrics, freezes, actuation, incomplete } = this.#state;
     const { admission, refused } = cycle;
     for (const { cluster, updates } of this.#capacity.updates(sessions.keys(), this.#now))
       parts.emit({ kind: 'available-capacity', cluster, updates });
@@ -292,6 +293,7 @@ export class Cycles {
       freezes.list().length,
       freezes.list().some(({ id }) => id === 'fleet'),
     );
+    metrics.incomplete(incomplete.list(), (cluster) => decision.spareOf(cluster));
     metrics.queueDepth.set(actuation.counts.queued);
     metrics.inflight.set(actuation.counts.inFlight);
     this.#waiting = waitingOf(admission, refused);

@@ -1,6 +1,6 @@
 // What people tell a running shard. Every order is logged with who gave it; what changes nothing says why.
 
-import { printable } from '../../model/index.ts';
+import { excerpt, printable } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import { MAX_FREEZES } from './freezes.ts';
@@ -40,6 +40,10 @@ function resultOf(state: BrainState, order: Order): OrderResult {
       );
     case 'forget':
       return forget(state, order.machine);
+    case 'lift-set-aside':
+      return state.incomplete.lift(order.cluster)
+        ? done(`Machines of ${excerpt(order.cluster)} may be reclaimed although rows of it are set aside.`)
+        : refused(`No rows of ${excerpt(order.cluster)} are set aside.`);
     case 'accept-list':
       return state.reconcile.acceptList(order.provider)
         ? done(`The List of ${printable(order.provider)} counts.`)
@@ -133,6 +137,7 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
       return { provider: printable(order.provider), ...whyOf(order) };
     case 'accept-rollup':
     case 'refuse-rollup':
+    case 'lift-set-aside':
       return { cluster: printable(order.cluster), ...whyOf(order) };
   }
 }
