@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { Random } from '../../src/model/index.ts';
-import { ATTACKS, type Attack, type Target } from './attacks.ts';
+import { ATTACKS, type Attack, type Attacker, type Target } from './attacks.ts';
 import type { Settings } from './settings.ts';
 
 export interface AttackerSetup {
@@ -21,7 +21,9 @@ export type AttackerTold =
       readonly outcomes: ReadonlyMap<string, number>;
     };
 
-export type AttackerOrder = { readonly kind: 'begin'; readonly target: Target } | { readonly kind: 'end' };
+export type AttackerOrder =
+  | { readonly kind: 'prepare' | 'begin'; readonly target: Target }
+  | { readonly kind: 'end' };
 
 /** Attempts under way at a time. */
 const MOST = 200;
@@ -42,12 +44,21 @@ class Attacking {
     this.#settings = settings;
   }
 
-  begin(target: Target): void {
-    this.#beganMs = performance.now();
+  prepare(target: Target): void {
+    this.#attack.prepare?.(this.#attacker(target));
+  }
+
+  #attacker(target: Target): Attacker {
     const { signal: over } = this.#over;
     // Every attempt under way listens.
     setMaxListeners(0, over);
-    const attacker = { target, random: new Random(this.#settings.seed), over };
+    return { target, random: new Random(this.#settings.seed), over };
+  }
+
+  begin(target: Target): void {
+    this.#beganMs = performance.now();
+    const attacker = this.#attacker(target);
+    const { over } = attacker;
     const timer = setInterval(() => {
       for (let due = this.#due(); due > 0; due--) void this.#attempt(attacker);
     }, LOOK_MS);
@@ -74,14 +85,14 @@ class Attacking {
     return room;
   }
 
-  async #attempt(attacker: Parameters<Attack['once']>[0]): Promise<void> {
+  async #attempt(attacker: Attacker): Promise<void> {
     this.#underWay++;
     const outcome = await this.#outcome(attacker, this.#attempts++);
     this.#underWay--;
     this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
   }
 
-  async #outcome(attacker: Parameters<Attack['once']>[0], attempt: number): Promise<string> {
+  async #outcome(attacker: Attacker, attempt: number): Promise<string> {
     try {
       return await this.#attack.once(attacker, attempt);
     } catch (error) {
@@ -95,7 +106,8 @@ if (import.meta.main) {
   const attacking = new Attacking(ATTACKS[attack]!, settings);
   const tell = (told: AttackerTold): void => void process.send!(told);
   process.on('message', (order: AttackerOrder) => {
-    if (order.kind === 'begin') attacking.begin(order.target);
+    if (order.kind === 'prepare') attacking.prepare(order.target);
+    else if (order.kind === 'begin') attacking.begin(order.target);
     else void attacking.end().then(tell);
   });
   process.on('disconnect', () => process.exit());

@@ -12,6 +12,7 @@ import { fuzzOnce, spoiled } from '../../test/hostile/bytes.ts';
 import { muteCaller, muteOperator, muteReader, slowRequest } from '../../test/hostile/mute.ts';
 import { aRow, BareOperator, helloFrame, PLAIN, rollupFrame, rows } from '../../test/hostile/operator.ts';
 import { neighbourName, type Papers } from './settings.ts';
+import { openWorst, sendWorst, WORST_CLUSTERS } from './worst-frames.ts';
 
 export interface Target {
   readonly sessions: string;
@@ -32,6 +33,8 @@ export interface Attack {
   /** Attempts. */
   readonly perMinute: number;
   readonly hasTls?: true;
+  /** Done before anything is measured, so that what it leaves behind is part of the quiet phase too. */
+  readonly prepare?: (attacker: Attacker) => void;
   /** Resolves to what came of it: a code of gRPC, or a few words. */
   readonly once: (attacker: Attacker, attempt: number) => Promise<string> | string;
 }
@@ -53,8 +56,13 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perMinute: 6_000,
     once: spoiledFrames,
   },
-  'too-many-rows': { about: 'roll-ups of 10,001 rows', perMinute: 60, once: rollUps(10_001) },
-  'most-rows': { about: 'roll-ups of 10,000 rows, all of them new', perMinute: 60, once: rollUps(10_000) },
+  'too-many-rows': { about: 'roll-ups of 50,001 rows', perMinute: 60, once: rollUps(50_001) },
+  'most-rows': { about: 'roll-ups of 50,000 rows, all of them new', perMinute: 60, once: rollUps(50_000) },
+  'worst-frames': {
+    about: '20 clusters send the worst frames that are taken and the worst that are refused, back to back',
+    perMinute: WORST_CLUSTERS * 60,
+    ...worstFrames(),
+  },
   'huge-frames': { about: 'frames of 16.5 and 20 MiB', perMinute: 60, once: hugeFrames },
   'foreign-cluster': { about: 'the id of a neighbour inside', perMinute: 1_000, once: foreignCluster },
   reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },
@@ -151,6 +159,22 @@ function rollUps(count: number): Attack['once'] {
     }
     operator.rollup('hostile', newRows(count, attempt));
     return 'sent';
+  };
+}
+
+/** Each attempt is one cluster, and lasts until the attack is over. */
+function worstFrames(): Pick<Attack, 'prepare' | 'once'> {
+  let senders: ReturnType<typeof openWorst> = [];
+  return {
+    prepare: (attacker) => {
+      senders = openWorst(attacker);
+    },
+    once: async ({ over }, attempt) => {
+      const sender = senders[attempt];
+      if (sender === undefined) return 'all send already';
+      const sent = await sendWorst(sender, over);
+      return `sent ${sent} frames`;
+    },
   };
 }
 

@@ -3,6 +3,7 @@
 import { type Quantiles, rounded } from '../quantiles.ts';
 import { lagIn, type ProcessFigures, processFigures, type Timed, timed, tookMs } from '../shard/figures.ts';
 import type { Usage } from '../shard/processes.ts';
+import type { Cycle } from '../shard/shard.ts';
 import type { AttackerTold } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
 import type { NeighboursReport } from './neighbours.ts';
@@ -20,6 +21,8 @@ export interface Phase {
   readonly ackMs: Timed;
   /** Of the shard's thread of sessions. */
   readonly lagMs: Quantiles;
+  /** Decision cycles that ended in it. */
+  readonly cycleMs: Timed;
   /** Of a process with nothing to do: what the machine itself adds to everything. */
   readonly idleLagMs: Quantiles;
   readonly processes: readonly ProcessFigures[];
@@ -45,6 +48,8 @@ export interface AttackFigures {
   readonly after: Phase;
   /** Of the p99 of acks, during to before. */
   readonly ratio: number;
+  /** Of the median of decision cycles, during to before. */
+  readonly cycleRatio: number;
 }
 
 interface Seen {
@@ -53,14 +58,15 @@ interface Seen {
   readonly looks: readonly [Look, Look, Look, Look];
   readonly ended: Extract<AttackerTold, { readonly kind: 'ended' }>;
   readonly report: NeighboursReport;
+  readonly cycles: readonly Cycle[];
 }
 
-export function figuresOf({ attack, looks, ended, report }: Seen): AttackFigures {
+export function figuresOf({ attack, looks, ended, report, cycles }: Seen): AttackFigures {
   const [first, before, during, after] = looks;
   const phases = {
-    before: phaseOf(first, before, report),
-    during: phaseOf(before, during, report),
-    after: phaseOf(during, after, report),
+    before: phaseOf(first, before, report, cycles),
+    during: phaseOf(before, during, report, cycles),
+    after: phaseOf(during, after, report, cycles),
   };
   return {
     attack,
@@ -74,6 +80,7 @@ export function figuresOf({ attack, looks, ended, report }: Seen): AttackFigures
     neighbourLagMs: report.lagMs,
     ...phases,
     ratio: rounded(phases.during.ackMs.p99 / phases.before.ackMs.p99),
+    cycleRatio: rounded(phases.during.cycleMs.p50 / phases.before.cycleMs.p50),
   };
 }
 
@@ -83,11 +90,13 @@ function unacknowledged({ sentMs, acks }: NeighboursReport, fromMs: number, toMs
   return sentMs.filter(isIn).length - acks.filter((ack) => isIn(ack.sentMs)).length;
 }
 
-function phaseOf(from: Look, to: Look, { acks }: NeighboursReport): Phase {
+function phaseOf(from: Look, to: Look, { acks }: NeighboursReport, cycles: readonly Cycle[]): Phase {
+  const ended = cycles.filter(({ endedMs }) => endedMs >= from.atMs && endedMs < to.atMs);
   const sent = acks.filter(({ sentMs }) => sentMs >= from.atMs && sentMs < to.atMs);
   return {
     ackMs: timed(sent.map(tookMs)),
     lagMs: lagIn(to.metrics),
+    cycleMs: timed(ended.map(({ durationMs }) => durationMs)),
     idleLagMs: to.idleLagMs,
     processes: [...to.usage].map(([name, usage]) =>
       processFigures(name, from.usage.get(name)!, usage, to.atMs - from.atMs),

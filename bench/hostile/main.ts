@@ -21,8 +21,8 @@ const HELP = `bench hostile: what neighbours feel of attacks on their shard
 
   --attack NAME    only this one; may be repeated (default: all, one after the other)
   --seconds N      of each phase: before, during and after an attack (default 10)
-  --neighbours N   small clusters that report all the while (default 20)
-  --every T        between two roll-ups of a neighbour (default 50ms)
+  --neighbours N   small clusters that report all the while (default 50)
+  --every T        between two roll-ups of a neighbour, of which a shard reads one a second (default 1100ms)
   --machines N     of the provider (default 2000)
   --settle T       after the first acks, before anything is measured (default 10s)
   --times N        makes attacks so many times as fast (default 1)
@@ -51,8 +51,8 @@ examples:
 const values = optionsGiven({
   attack: { type: 'string', multiple: true, default: Object.keys(ATTACKS) },
   seconds: { type: 'string', default: '10' },
-  neighbours: { type: 'string', default: '20' },
-  every: { type: 'string', default: '50ms' },
+  neighbours: { type: 'string', default: '50' },
+  every: { type: 'string', default: '1100ms' },
   machines: { type: 'string', default: '2000' },
   settle: { type: 'string', default: '10s' },
   times: { type: 'string', default: '1' },

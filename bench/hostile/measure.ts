@@ -8,6 +8,7 @@ import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from '../
 import { ShardProcess } from '../shard/shard.ts';
 import { pause, saying } from '../waiting.ts';
 import type { AttackerOrder, AttackerTold } from './attacker.ts';
+import type { Target } from './attacks.ts';
 import { type AttackFigures, figuresOf, type Look } from './figures.ts';
 import type { NeighboursOrder, NeighboursTold } from './neighbours.ts';
 import type { ProviderTold } from './provider.ts';
@@ -97,8 +98,14 @@ async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<Atta
     const acked = neighbours.heard('acked');
     neighbours.tell({ kind: 'dial', address: shard.sessions });
     await saying(progress, acked, () => `${attack}: neighbours say hello`);
+    const target = {
+      sessions: shard.sessions,
+      api: new URL(shard.api).host,
+      ...{ provider, papers: stage.options.papers },
+    };
+    stage.attacker.tell({ kind: 'prepare', target });
     await saying(progress, pause(settings.settleMs), () => `${attack}: settles`);
-    return await watch(stage, shard, provider);
+    return await watch(stage, shard, target);
   } finally {
     // Before the shard, or neighbours would dial it again.
     stopAll(stage);
@@ -115,7 +122,7 @@ function tlsFlags({ shard: { cert, key, ca } }: Papers): string[] {
   return ['--tls-cert', cert, '--tls-key', key, '--tls-ca', ca, '--tls-api=false'];
 }
 
-async function watch(stage: Stage, shard: ShardProcess, provider: string): Promise<AttackFigures> {
+async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise<AttackFigures> {
   const { attack, attacker, neighbours } = stage;
   const idle = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   idle.enable();
@@ -138,11 +145,6 @@ async function watch(stage: Stage, shard: ShardProcess, provider: string): Promi
   await reportOf(neighbours);
   const first = await look();
   const before = await phase('before');
-  const target = {
-    sessions: shard.sessions,
-    api: new URL(shard.api).host,
-    ...{ provider, papers: stage.options.papers },
-  };
   attacker.tell({ kind: 'begin', target });
   const during = await phase('during');
   const ended = attacker.heard('ended');
@@ -152,6 +154,7 @@ async function watch(stage: Stage, shard: ShardProcess, provider: string): Promi
   return figuresOf({
     attack,
     looks: [first, before, during, after],
+    cycles: shard.cycles,
     ended: await ended,
     report: await reportOf(neighbours),
   });

@@ -18,6 +18,8 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
     '',
     "Milliseconds, during the attack: lag of the shard's thread of sessions, and of an idle process.",
     '',
+    ...cycleTable(attacks),
+    '',
     ...attacks.flatMap(toldOf),
   ].join('\n');
 }
@@ -36,6 +38,27 @@ function rowOf({ attack, before, during, after, ratio }: AttackFigures): string 
     cpuOf(during, 'shard'),
     cpuOf(during, 'attacker'),
   ]);
+}
+
+function cycleTable(attacks: readonly AttackFigures[]): string[] {
+  const title = row('decision cycles', ['p50', '', 'p99', '', 'ratio', 'shard', 'MiB']);
+  const head = row('attack', ['before', 'during', 'before', 'during', 'p50', 'before', 'during']);
+  return [
+    title,
+    head,
+    ...attacks.map(({ attack, before, during, cycleRatio }) =>
+      row(attack, [
+        ...[before.cycleMs.p50, during.cycleMs.p50, before.cycleMs.p99, during.cycleMs.p99].map(short),
+        cycleRatio.toFixed(2),
+        rssOf(before),
+        rssOf(during),
+      ]),
+    ),
+  ];
+}
+
+function rssOf({ processes }: Phase): number {
+  return Math.round(processes.find(({ name }) => name === 'shard')?.rssMiB ?? 0);
 }
 
 function cpuOf({ processes }: Phase, name: string): number {

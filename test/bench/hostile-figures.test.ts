@@ -31,12 +31,18 @@ function look(second: number, malformed: number): Look {
 
 const ack = (sentMs: number, tookMs: number) => ({ sentMs, ackMs: sentMs + tookMs, isChanged: true });
 
+const cycle = (endedMs: number, durationMs: number) => ({
+  ...{ beganMs: endedMs - durationMs, endedMs, durationMs },
+  ...{ unmet: 0, decided: {} },
+});
+
 /** Three phases of a second each, one roll-up in each of them and one without an ack. */
 function figures(outcomes: ReadonlyMap<string, number>) {
   return figuresOf({
     attack: 'malformed',
     looks: [look(0, 1), look(1, 1), look(2, 41), look(3, 42)],
     ended: { kind: 'ended', attempts: 40, heldBack: 0, outcomes },
+    cycles: [cycle(900, 10), cycle(1_900, 15), cycle(1_950, 40), cycle(2_900, 10)],
     report: {
       kind: 'report',
       // The second comes back in the phase after its own; the last is sent when everything is over.
@@ -57,6 +63,12 @@ describe('the figures of an attack', () => {
       [20, 1],
     ]);
     expect({ ratio, unacknowledged }).toEqual({ ratio: 80, unacknowledged: 1 });
+  });
+
+  it('given cycles, then they count in the phase they ended in', () => {
+    const { before, during, cycleRatio } = figures(new Map());
+    expect([before.cycleMs.samples, during.cycleMs.samples]).toEqual([1, 2]);
+    expect(cycleRatio).toBe(during.cycleMs.p50 / 10);
   });
 
   it('given counters, then what grew since the attack began is told, and not what good clusters do', () => {

@@ -57,23 +57,12 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric(event('frames_oversized'))).toBe(1);
   });
 
-  it('given more rows, terms or values than a roll-up may have, then it is refused whole and said why', async () => {
-    const shard = await aShard({ cloud: await aCloud() });
+  it('given more rows than a roll-up may have, or a row that violates the contract, then it is refused whole', async () => {
+    const shard = await aShard({ cloud: await aCloud(), limits: { rollupRows: 1_000 } });
     const operator = await greeted(shard, 'web');
     operator.rollup('web', rows(2));
     await operator.acked('rollup');
-    const term = (key: string, values: number) => ({
-      key,
-      operator: NodeSelectorRequirement_Operator.OPERATOR_IN,
-      values: Array.from({ length: values }, (_, i) => `v${i}`),
-    });
-    const hostile = [
-      rows(10_001),
-      [aRow(1, { requirements: Array.from({ length: 65 }, (_, i) => term(`k${i}`, 1)) })],
-      [aRow(1, { requirements: [term('k', 4097)] })],
-      [aRow(1, { aggregateResources: new Map(Array.from({ length: 17 }, (_, i) => [`r${i}`, '1'])) })],
-      [aRow(1, { interruptionPenaltyBucket: 99 as PenaltyBucket })],
-    ];
+    const hostile = [rows(1_001), [aRow(1, { interruptionPenaltyBucket: 99 as PenaltyBucket })]];
     for (const [i, bad] of hostile.entries()) {
       operator.rollup('web', bad);
       await until(async () => (await shard.metric(event('rollups_refused'))) === i + 1);
@@ -81,6 +70,26 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric('bigfleet_shard_rollups_rejected_total{cluster="web"}')).toBe(hostile.length);
     expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(2);
     expect(operator.acks('rollup')).toBe(1);
+  });
+
+  it('given rows with too many terms, values or resources, then they are set aside, the others count, and it is acknowledged', async () => {
+    const shard = await aShard({ cloud: await aCloud() });
+    const operator = await greeted(shard, 'web');
+    const term = (key: string, values: number) => ({
+      key,
+      operator: NodeSelectorRequirement_Operator.OPERATOR_IN,
+      values: Array.from({ length: values }, (_, i) => `v${i}`),
+    });
+    const beyond = [
+      aRow(1, { requirements: Array.from({ length: 65 }, (_, i) => term(`k${i}`, 1)) }),
+      aRow(2, { requirements: [term('k', 4097)] }),
+      aRow(3, { aggregateResources: new Map(Array.from({ length: 17 }, (_, i) => [`r${i}`, '1'])) }),
+    ];
+    operator.rollup('web', [...beyond, aRow(4)]);
+    await operator.acked('rollup');
+    await until(async () => (await shard.metric('bigfleet_shard_rows_set_aside{cluster="web"}')) === 3);
+    const { items } = await shard.port.ask('needs', { onlyUnmet: false, limit: 10 });
+    expect(items.map(({ priority }) => priority)).toEqual([4, 3]);
   });
 
   it("given another cluster's id inside, then nothing of it reaches that cluster", async () => {

@@ -50,8 +50,13 @@ export interface HostedShard extends RunningShard {
   metric(line: string): Promise<number>;
 }
 
-export async function aShard(given: Partial<ShardConfig> & { readonly cloud?: Cloud }): Promise<HostedShard> {
-  const { cloud, ...rest } = given;
+interface ShardGiven extends Partial<Omit<ShardConfig, 'limits'>> {
+  readonly cloud?: Cloud;
+  readonly limits?: Partial<ShardConfig['limits']>;
+}
+
+export async function aShard(given: ShardGiven): Promise<HostedShard> {
+  const { cloud, limits, ...rest } = given;
   const standard = defaultConfig();
   const config: ShardConfig = {
     ...standard,
@@ -63,6 +68,8 @@ export async function aShard(given: Partial<ShardConfig> & { readonly cloud?: Cl
     engine: { ...standard.engine, workers: 1 },
     reconcile: { ...standard.reconcile, changesMs: 100 },
     ...rest,
+    // Tests report as fast as they like; those of the pace set it.
+    limits: { ...standard.limits, rollupIntervalMs: 0, ...limits },
   };
   const lines: LogLine[] = [];
   const log: ShardLog = (level, event, fields = {}) => {

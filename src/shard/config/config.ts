@@ -31,7 +31,10 @@ export interface ShardConfig extends Brain {
   readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
-  readonly limits: Pick<HandsLimits, 'sessions' | 'rollupRows' | 'demandRows' | 'demandBytes'>;
+  readonly limits: Pick<
+    HandsLimits,
+    'sessions' | 'rollupRows' | 'rollupIntervalMs' | 'demandRows' | 'demandBytes'
+  >;
   readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
@@ -190,6 +193,7 @@ function configOf(values: Values): ShardConfig {
     limits: {
       sessions: values['limits.sessions'],
       rollupRows: values['limits.rollupRows'],
+      rollupIntervalMs: values['limits.rollupInterval'],
       demandRows: values['limits.demandRows'],
       demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
     },

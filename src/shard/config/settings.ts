@@ -300,9 +300,14 @@ const SETTINGS = {
     'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
   ),
   'limits.rollupRows': setting(
-    whole(1, 100_000),
+    whole(1, 1_000_000),
     DEFAULT_HANDS_LIMITS.rollupRows,
-    'Rows of one roll-up. One with more is refused as a whole; to read 10,000 keeps others waiting for some tenths of a second.',
+    'Rows of one roll-up; a row with many values counts as several. One with more is refused as a whole. A row takes about 10 us to read and a kilobyte of memory.',
+  ),
+  'limits.rollupInterval': setting(
+    duration('0s'),
+    DEFAULT_HANDS_LIMITS.rollupIntervalMs,
+    'Least time between two changed roll-ups of a cluster that are read; of those in between the newest is read. Small: one cluster can keep the reader busy. Large: demand is seen late.',
   ),
   'limits.demandRows': setting(
     whole(1, 100_000_000),

@@ -1,0 +1,129 @@
+// Twenty clusters that send the worst frames a shard takes and the worst it refuses, back to back: each of them as soon as
+// the transport has taken the one before. Frames come in pairs that take turns, so that every one is new to the shard.
+
+import {
+  type CapacityNeed,
+  NodeSelectorRequirement_Operator,
+  type PenaltyBucket,
+} from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
+import { aRow, BareOperator, rollupFrame } from '../../test/hostile/operator.ts';
+import type { Attacker } from './attacks.ts';
+
+/** Clusters that attack. */
+export const WORST_CLUSTERS = 20;
+/** As many rows as a roll-up may have by default. */
+const ROWS = 50_000;
+const MIB = 2 ** 20;
+
+type Frames = readonly [Uint8Array, Uint8Array];
+
+const IN_ZONES = [
+  {
+    key: 'topology.kubernetes.io/zone',
+    operator: NodeSelectorRequirement_Operator.OPERATOR_IN,
+    values: ['zone-a', 'zone-b'],
+  },
+];
+
+/** Rows like those of real clusters; `turn` makes all of them different. */
+function plainRows(count: number, turn: number, changes: Partial<CapacityNeed> = {}): CapacityNeed[] {
+  return Array.from({ length: count }, (_, i) =>
+    aRow(turn * count + i, {
+      requirements: IN_ZONES,
+      aggregateResources: new Map([['cpu', '0']]),
+      ...changes,
+    }),
+  );
+}
+
+/** One row with as many values as a row may have. */
+function wideRow(priority: number): CapacityNeed {
+  const values = Array.from({ length: 4096 }, (_, i) => `v${priority}-${i}`);
+  const requirements = [{ key: 'k', operator: NodeSelectorRequirement_Operator.OPERATOR_IN, values }];
+  return aRow(priority, { requirements, aggregateResources: new Map([['cpu', '0']]) });
+}
+
+function frames(make: (turn: number) => Uint8Array): Frames {
+  return [make(0), make(1)];
+}
+
+/** What each kind of cluster sends, by what it is; half of them are refused. */
+const KINDS: Readonly<Record<string, (cluster: string) => Frames>> = {
+  'all rows new': (cluster) => frames((turn) => rollupFrame(cluster, plainRows(ROWS, turn))),
+  'all rows moved': (cluster) =>
+    frames((turn) => {
+      const all = plainRows(ROWS, 0);
+      return rollupFrame(cluster, turn === 0 ? all : all.toReversed());
+    }),
+  'all values there may be': (cluster) =>
+    frames((turn) =>
+      rollupFrame(
+        cluster,
+        Array.from({ length: 380 }, (_, i) => wideRow(turn * 380 + i)),
+      ),
+    ),
+  'all rows set aside': (cluster) =>
+    frames((turn) =>
+      rollupFrame(cluster, plainRows(ROWS, turn, { aggregateResources: new Map([['cpu', '1e30']]) })),
+    ),
+  'a group of 15 MB': (cluster) =>
+    frames((turn) => rollupFrame(cluster, [aRow(turn, { group: '\0'.repeat(15 * MIB) })])),
+  'a row too many': (cluster) => frames((turn) => rollupFrame(cluster, plainRows(ROWS + 1, turn))),
+  'the last row wrong': (cluster) =>
+    frames((turn) => {
+      const wrong = aRow(1, { interruptionPenaltyBucket: 99 as PenaltyBucket });
+      return rollupFrame(cluster, [...plainRows(ROWS - 1, turn), wrong]);
+    }),
+  'a cluster id of 15 MB': () => frames(() => rollupFrame('\0'.repeat(15 * MIB), [])),
+  'broken at the end': (cluster) =>
+    frames((turn) => {
+      const bytes = rollupFrame(cluster, [...plainRows(ROWS - 1, turn), aRow(9, { group: 'last' })]);
+      // The group of the last row is not UTF-8.
+      return bytes.with(bytes.length - 1, 0xff);
+    }),
+  '400,000 resources and a bad operator': (cluster) =>
+    frames((turn) => {
+      const many = Array.from({ length: 400_000 }, (_, i) => [`r${i}`, '1'] as const);
+      const bad = [{ key: 'k', operator: 9 as never, values: [] }];
+      return rollupFrame(cluster, [
+        aRow(turn, { aggregateResources: new Map(many) }),
+        aRow(2, { requirements: bad }),
+      ]);
+    }),
+};
+
+interface Sender {
+  readonly operator: BareOperator;
+  readonly frames: Frames;
+}
+
+/** Dials and sends the first frame of each cluster, so that what is taken of it is there before anything is measured. */
+export function openWorst({ target, over }: Pick<Attacker, 'target' | 'over'>): readonly Sender[] {
+  const makers = Object.values(KINDS);
+  return Array.from({ length: WORST_CLUSTERS }, (_, i) => {
+    const cluster = `hostile-${i}`;
+    const operator = new BareOperator(target.sessions, undefined, { 'grpc.use_local_subchannel_pool': 1 });
+    over.addEventListener('abort', () => operator.close(), { once: true });
+    operator.hello(cluster);
+    const frames = makers[i % makers.length]!(cluster);
+    operator.write(frames[0]);
+    return { operator, frames };
+  });
+}
+
+/** Sends frames of one cluster until the attack is over; resolves to how many. */
+export async function sendWorst({ operator, frames }: Sender, over: AbortSignal): Promise<number> {
+  let sent = 0;
+  let isEnded = false;
+  void operator.ended.then(() => {
+    isEnded = true;
+  });
+  while (!over.aborted && !isEnded) {
+    sent++;
+    await new Promise<void>((resolve) => {
+      operator.stream.write(frames[(sent % 2) as 0 | 1], () => resolve());
+      over.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+  return sent;
+}
