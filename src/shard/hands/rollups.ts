@@ -22,6 +22,9 @@ import { RollupQueue, type RollupWork } from './rollup-queue.ts';
 /** Problems of a roll-up in one line of the log; the API has more of them. */
 const MAX_LOGGED_PROBLEMS = 10;
 
+/** Rows that are written at once. */
+const WRITE_ROWS = 256;
+
 /** How often keys are looked for that have been absent too long. */
 const SWEEP_INTERVAL_MS = 60_000;
 
@@ -168,7 +171,23 @@ export class Rollups {
   *#read(demand: ClusterDemand, reporter: Reporter, bytes: Uint8Array): Generator<void, void> {
     const steps = demand.take(bytes, () => this.#parts.clock.now(), this.#limitsOf(demand));
     const taken = yield* this.#weighed(demand, steps);
-    void this.#settle(reporter.cluster, taken, reporter);
+    void this.#settle(reporter.cluster, yield* this.#writtenAhead(taken), reporter);
+  }
+
+  /**
+   * Writes most of what must be remembered of the rows ahead of the rest, a few at a time, since to copy it to the store's
+   * thread takes long. Should the process end in between, a row has its time though its roll-up was never accepted.
+   */
+  *#writtenAhead(taken: Taken): Generator<void, Taken> {
+    if (taken.kind !== 'accepted') return taken;
+    const { baseline, seen = [], forgotten = [] } = taken.changes;
+    let from = 0;
+    for (; seen.length - from > WRITE_ROWS; from += WRITE_ROWS) {
+      void this.#write({ seen: seen.slice(from, from + WRITE_ROWS) });
+      yield;
+    }
+    const rest = { seen: seen.slice(from), forgotten, ...(baseline === undefined ? {} : { baseline }) };
+    return { ...taken, changes: rest };
   }
 
   #limitsOf(demand: ClusterDemand): IntakeLimits {

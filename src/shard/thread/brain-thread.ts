@@ -6,7 +6,7 @@ import { moduleBeside } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
 import { YOUNG_GENERATION_MB } from './brain-limits.ts';
-import { DemandSender } from './demand-codec.ts';
+import { DemandPacker } from './demand-packer.ts';
 import type { BrainSetup, BrainThreadStart, FromBrain, ToBrain } from './protocol.ts';
 
 /** What the brain sends is handled for so long before others get their turn. */
@@ -31,7 +31,7 @@ export class BrainThread implements ShardPort {
   readonly #port: MessagePort;
   readonly #onFailure: (error: Error) => void;
   readonly #up = Promise.withResolvers<void>();
-  readonly #demand = new DemandSender();
+  readonly #demand = new DemandPacker((item) => this.#send(item));
   readonly #listeners = new Set<(news: News) => void>();
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #onEffect: ((effect: Effect) => void) | null = null;
@@ -80,10 +80,8 @@ export class BrainThread implements ShardPort {
   /** Bytes of blobs and of batches move to the brain; they are not to be used after. */
   post(event: BrainEvent): void {
     if (this.#phase === 'gone') return;
-    if (event.kind === 'demand') {
-      const { cluster, needs, rowsSetAside } = event;
-      this.#send({ kind: 'demand-delta', delta: this.#demand.pack(cluster, needs), rowsSetAside });
-    } else this.#send(event);
+    if (event.kind === 'demand') this.#demand.post(event);
+    else this.#send(event);
   }
 
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {

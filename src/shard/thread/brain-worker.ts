@@ -43,7 +43,8 @@ function take(brain: BrainLike, item: ToBrain): void {
   if (item.kind === 'demand-delta') {
     const { delta, rowsSetAside } = item;
     brain.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
-  } else if (item.kind === 'ask') answer(brain, item);
+  } else if (item.kind === 'demand-part') demand.receive(item.part);
+  else if (item.kind === 'ask') answer(brain, item);
   else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
   else if (item.kind === 'stop') void stop(brain, item.withinMs);
   else brain.handle(item);

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeProfile, type Need, Operator, type Profile } from '../../model/index.ts';
-import { type DemandDelta, DemandReceiver, DemandSender } from './demand-codec.ts';
+import { type DemandDelta, type DemandPart, DemandReceiver, DemandSender } from './demand-codec.ts';
 
 /** What a row is made of: its profile by number, its amounts, and whether an intake recognised it as the last one. */
 interface Row {
@@ -98,6 +98,42 @@ describe('demand between threads', () => {
         }
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('given roll-ups of several clusters packed side by side in parts, then each arrives as it was sent', () => {
+    const rounds = fc.array(
+      fc.tuple(
+        fc.array(row, { maxLength: 8 }),
+        fc.array(row, { maxLength: 8 }),
+        fc.array(row, { maxLength: 8 }),
+      ),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(
+        rounds,
+        fc.integer({ min: 1, max: 4 }),
+        fc.infiniteStream(fc.nat(2)),
+        (all, partRows, turns) => {
+          const sender = new DemandSender();
+          const receiver = new DemandReceiver();
+          const send = (part: DemandPart): void => receiver.receive(structuredClone(part));
+          for (const [round, rows] of all.entries()) {
+            const needs = rows.map((of, i) => of.map((each) => needOf(`c${i}`, each, round)));
+            const open = needs.map((of, i) => sender.packing(`c${i}`, of, { partRows, send }));
+            const received: (readonly Need[] | undefined)[] = [undefined, undefined, undefined];
+            while (received.includes(undefined)) {
+              const turn = turns.next().value as number;
+              if (received[turn] !== undefined) continue;
+              const step = open[turn]!.next();
+              if (step.done === true) received[turn] = receiver.unpack(structuredClone(step.value));
+            }
+            expect(received).toEqual(needs);
+            expect(receiver.kept).toEqual(sender.kept);
+          }
+        },
+      ),
     );
   });
 

@@ -20,6 +20,13 @@ export interface DemandDelta {
   readonly dropped: readonly number[];
 }
 
+/** Fresh rows that are sent ahead of the delta they belong to, so that no message takes long to make. */
+export interface DemandPart {
+  readonly cluster: string;
+  readonly fresh: PackedRows;
+  readonly profiles: DemandDelta['profiles'];
+}
+
 /** Rows in a few long lists: objects with maps in them take ten times as long to copy. */
 interface PackedRows {
   readonly groups: readonly string[];
@@ -27,6 +34,8 @@ interface PackedRows {
   readonly names: readonly string[];
   /** By row: profile, first-seen, then aggregate and min unit, each as a count and so many pairs of name and units. */
   readonly numbers: Float64Array;
+  /** Places of the rows that are set aside, ascending; absent if there are none. Journals of old have no such field. */
+  readonly setAside?: readonly number[];
 }
 
 const NO_ROWS: PackedRows = { groups: [], names: [], numbers: new Float64Array(0) };
@@ -52,20 +61,47 @@ export class DemandSender {
 
   /** What the receiver has to be told; it must be told everything, in this order. */
   pack(cluster: string, needs: readonly Need[]): DemandDelta {
+    const steps = this.packing(cluster, needs, { partRows: Number.POSITIVE_INFINITY, send: () => {} });
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /**
+   * The same in short steps. Fresh rows beyond the last `partRows` of them go ahead in parts, which `send` must pass on at
+   * once: other clusters may be packed between two steps, and numbers of profiles mean something in this order only.
+   */
+  *packing(
+    cluster: string,
+    needs: readonly Need[],
+    { partRows, send }: { readonly partRows: number; readonly send: (part: DemandPart) => void },
+  ): Generator<void, DemandDelta> {
     const sent = this.#sent.get(cluster) ?? NOTHING_SENT;
     const before = sent.needs.length;
     if (hasSameRows(sent.needs, needs)) {
       return { cluster, before, order: null, fresh: NO_ROWS, profiles: [], dropped: [] };
     }
-    const { order, places, fresh } = compare(sent, needs);
+    const { order, places, fresh } = yield* compare(sent, needs);
     for (const need of fresh) if (need.cluster !== cluster) refuseStray(cluster, need);
+    let from = 0;
+    for (; fresh.length - from > partRows; from += partRows) {
+      const profiles: [number, Profile][] = [];
+      const rows = fresh.slice(from, from + partRows);
+      send({ cluster, fresh: packRows(rows, (profile) => this.#hold(profile, profiles)), profiles });
+      yield;
+    }
+    const profiles: [number, Profile][] = [];
+    const packed = packRows(fresh.slice(from), (profile) => this.#hold(profile, profiles));
     if (needs.length === 0) this.#sent.delete(cluster);
     else this.#sent.set(cluster, { needs, places });
     // Dropped last: a row whose amounts changed keeps the number of its profile.
-    const profiles: [number, Profile][] = [];
-    const packed = packRows(fresh, (profile) => this.#hold(profile, profiles));
     const dropped: number[] = [];
-    for (const need of sent.places.keys()) if (!places.has(need)) this.#release(need.profile, dropped);
+    let steps = 0;
+    for (const need of sent.places.keys()) {
+      if (!places.has(need)) this.#release(need.profile, dropped);
+      if (++steps % STEP_ROWS === 0) yield;
+    }
     return { cluster, before, order, fresh: packed, profiles, dropped };
   }
 
@@ -100,6 +136,17 @@ export class DemandReceiver {
   readonly #rows = new Map<string, readonly Need[]>();
   readonly #profiles = new Map<number, Profile>();
   readonly #vectors = new VectorPool();
+  /** By cluster: fresh rows that came ahead. */
+  readonly #ahead = new Map<string, Need[]>();
+
+  /** Rows of a delta that is still to come. */
+  receive({ cluster, fresh, profiles }: DemandPart): void {
+    for (const [number, profile] of profiles) this.#profiles.set(number, profile);
+    const rows = this.#unpackRows(cluster, fresh);
+    const ahead = this.#ahead.get(cluster);
+    if (ahead === undefined) this.#ahead.set(cluster, rows);
+    else ahead.push(...rows);
+  }
 
   /** The roll-up that was packed: rows that were in the one before are the same objects as there. */
   unpack({ cluster, before, order, fresh, profiles, dropped }: DemandDelta): readonly Need[] {
@@ -109,7 +156,9 @@ export class DemandReceiver {
     }
     if (order === null) return known;
     for (const [number, profile] of profiles) this.#profiles.set(number, profile);
-    const added = this.#unpackRows(cluster, fresh);
+    const ahead = this.#ahead.get(cluster) ?? [];
+    this.#ahead.delete(cluster);
+    const added = ahead.concat(this.#unpackRows(cluster, fresh));
     const needs: Need[] = [];
     for (const place of order) needs.push(place < before ? known[place]! : added[place - before]!);
     for (const number of dropped) this.#profiles.delete(number);
@@ -124,18 +173,20 @@ export class DemandReceiver {
     return { rows, profiles: this.#profiles.size };
   }
 
-  #unpackRows(cluster: string, { groups, names, numbers }: PackedRows): Need[] {
+  #unpackRows(cluster: string, { groups, names, numbers, setAside }: PackedRows): Need[] {
     let at = 0;
+    const aside = new Set(setAside);
     const vector = (): ResourceVector => {
       const from = at + 1;
       at = from + 2 * numbers[at]!;
       return this.#vectors.of({ names, numbers, from, to: at });
     };
-    return groups.map((group) => {
+    return groups.map((group, place) => {
       const profile = this.#profiles.get(numbers[at++]!)!;
       const firstSeenMs = numbers[at++]!;
       const aggregate = vector();
-      return { cluster, profile, group, aggregate, minUnit: vector(), firstSeenMs };
+      const need = { cluster, profile, group, aggregate, minUnit: vector(), firstSeenMs };
+      return aside.has(place) ? { ...need, setAside: true } : need;
     });
   }
 }
@@ -146,12 +197,16 @@ function hasSameRows(before: readonly Need[], needs: readonly Need[]): boolean {
   return true;
 }
 
-/** Where each row of a roll-up stood before, and the rows that stood nowhere. */
-function compare(sent: Sent, needs: readonly Need[]) {
+/** Rows between two looks at the clock. */
+const STEP_ROWS = 512;
+
+/** Where each row of a roll-up was before, and the rows that were not there. */
+function* compare(sent: Sent, needs: readonly Need[]) {
   const order = new Int32Array(needs.length);
   const places = new Map<Need, number>();
   const fresh: Need[] = [];
   for (let i = 0; i < needs.length; i++) {
+    if (i % STEP_ROWS === STEP_ROWS - 1) yield;
     const need = needs[i]!;
     const twin = places.get(need);
     if (twin !== undefined) {
@@ -180,7 +235,9 @@ function packRows(rows: readonly Need[], numberOf: (profile: Profile) => number)
     pack(minUnit);
   }
   const groups = rows.map(({ group }) => group);
-  return { groups, names: [...names.keys()], numbers: new Float64Array(numbers) };
+  const packed = { groups, names: [...names.keys()], numbers: new Float64Array(numbers) };
+  const setAside = rows.flatMap((row, place) => (row.setAside === true ? place : []));
+  return setAside.length === 0 ? packed : { ...packed, setAside };
 }
 
 function refuseStray(cluster: string, need: Need): never {

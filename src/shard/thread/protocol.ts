@@ -6,7 +6,7 @@ import type { BrainOptions } from '../brain/options.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { JournalThreadStart } from '../journal/journal-thread.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
-import type { DemandDelta } from './demand-codec.ts';
+import type { DemandDelta, DemandPart } from './demand-codec.ts';
 
 /** A brain as its thread sees it. */
 export interface BrainLike {
@@ -57,6 +57,7 @@ type Demand = Extract<BrainEvent, { readonly kind: 'demand' }>;
 
 export type ToBrain =
   | Exclude<BrainEvent, Demand>
+  | { readonly kind: 'demand-part'; readonly part: DemandPart }
   | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
   | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
   | { readonly kind: 'order'; readonly id: number; readonly order: Order }
