@@ -91,6 +91,11 @@ export const ERRORS = {
     summary: 'A Failed machine has no error text.',
     remedy: 'Say in last_error what failed.',
   },
+  BF_MACHINE_LIMIT: {
+    summary: 'A machine record has a name that is too long, or too many labels or resources.',
+    remedy:
+      'Shorten the name or leave labels out; the limit is in the message. The last good record of the machine stays in force.',
+  },
   BF_MACHINE_PRICE: {
     summary: 'A machine price is negative, infinite or not a number.',
     remedy: 'Report USD per hour, finite and at least 0.',

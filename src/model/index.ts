@@ -40,8 +40,10 @@ export {
   isMachineState,
   MachineState,
   machineProblems,
+  machineShapeProblems,
   stateName,
 } from './machine.ts';
+export { MachineLimits, machineSizeProblems } from './machine-limits.ts';
 export { NameLimits } from './name-limits.ts';
 export type { Need, NeedKey } from './need.ts';
 export {
@@ -99,6 +101,7 @@ export { ok, refused } from './result.ts';
 export {
   compareText,
   excerpt,
+  isLongerThan,
   MAX_EXCERPT_BYTES,
   printable,
   rankOfUnit,

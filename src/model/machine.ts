@@ -2,6 +2,7 @@
 // which of the other fields mean anything. Which moves between states are legal stands in lifecycle.ts.
 
 import type { ErrorCode, Problem } from './errors.ts';
+import { machineSizeProblems } from './machine-limits.ts';
 import type { NeedKey } from './need.ts';
 import type { Attributes } from './requirement.ts';
 import type { ResourceVector } from './resources.ts';
@@ -94,6 +95,11 @@ const STRUCTURE: Readonly<Record<MachineState, { readonly host: Rule; readonly c
 
 /** Everything that makes a record impossible, each with its code; an empty list means the record is sound. */
 export function machineProblems(machine: Machine, path = ''): readonly Problem[] {
+  return [...machineSizeProblems(machine, machine, path), ...machineShapeProblems(machine, path)];
+}
+
+/** The problems of a record whose sizes have been checked already. */
+export function machineShapeProblems(machine: Machine, path = ''): readonly Problem[] {
   const problems: Problem[] = [];
   const say = (code: ErrorCode, field: string, message: string): void => {
     problems.push({ code, path: path === '' ? field : `${path}.${field}`, message });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CapacityType, MachineState } from '../model/index.ts';
+import { CapacityType, MachineLimits, MachineState } from '../model/index.ts';
 import { Machine, type MachineList } from './gen/bigfleet/v1alpha1/provider.ts';
 import { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
-import { GROUP_KEY, PRIORITY_KEY } from './stamp.ts';
+import { FINGERPRINT_KEY, GROUP_KEY, PRIORITY_KEY } from './stamp.ts';
 
 function wireMachine(parts: Partial<Machine> = {}): Machine {
   return {
@@ -87,12 +87,12 @@ describe('machines from the wire', () => {
     expect(result.ok && result.value.host).toBeNull();
   });
 
-  it('given labels with NUL, control characters and 10,000 keys, then all arrive byte for byte', () => {
+  it('given labels with NUL, control characters and as many keys as are taken, then all arrive byte for byte', () => {
     const labels = new Map([
       ['a\u0000b', '\u0001'],
       ['__proto__', 'x'],
     ]);
-    for (let i = 0; i < 10_000; i++) labels.set(`k${i}`, `v${i}`);
+    while (labels.size < MachineLimits.labels) labels.set(`k${labels.size}`, `v${labels.size}`);
     const decoded = Machine.decode(Machine.encode(wireMachine({ labels })).finish());
     const result = machineFromWire(decoded, 'm');
     expect(result.ok && result.value.labels).toEqual(labels);
@@ -104,6 +104,84 @@ describe('machines from the wire', () => {
       'm',
     );
     expect(result.ok && result.value.stamp).toMatchObject({ priority: null, group: 'rack\u0000app=x' });
+  });
+});
+
+describe('limits of a machine record', () => {
+  const named = (count: number, bytes: number): Map<string, string> =>
+    new Map(Array.from({ length: count }, (_, i) => [`${i}`.padStart(bytes, 'n'), '1']));
+  const host = (provider: string, ref: string) => ({ host: { provider, ref } });
+
+  /** A record with one part of a given length, or of a given number. */
+  const PARTS: readonly (readonly [string, number, (size: number) => Partial<Machine>])[] = [
+    ['id', 253, (size) => ({ id: 'x'.repeat(size) })],
+    ['cluster', 253, (size) => ({ cluster: 'x'.repeat(size) })],
+    ['instanceType', 63, (size) => ({ instanceType: 'x'.repeat(size) })],
+    ['zone', 63, (size) => ({ zone: 'x'.repeat(size) })],
+    ['host.provider', 1024, (size) => host('x'.repeat(size), 'r')],
+    ['host.ref', 1024, (size) => host('p', 'x'.repeat(size))],
+    ['labels', 317, (size) => ({ labels: named(1, size) })],
+    ['labels', 63, (size) => ({ labels: new Map([['rack', 'x'.repeat(size)]]) })],
+    ['labels', 256, (size) => ({ labels: named(size, 3) })],
+    ['resources', 317, (size) => ({ resources: { resources: named(1, size) } })],
+    ['resources', 64, (size) => ({ resources: { resources: named(size, 3) } })],
+    ['allocatable', 317, (size) => ({ allocatable: { resources: named(1, size) } })],
+    ['allocatable', 64, (size) => ({ allocatable: { resources: named(size, 3) } })],
+  ];
+
+  it.each(PARTS)('%s: %i are taken, and one more is refused alone', (field, limit, parts) => {
+    const good = wireMachine({ id: 'good' });
+    const atLimit = machinesFromWire(list(wireMachine(parts(limit)), good));
+    expect(atLimit).toMatchObject({ machines: [{}, { id: 'good' }], problems: [] });
+    const { machines, problems } = machinesFromWire(list(wireMachine(parts(limit + 1)), good));
+    expect(machines.map(({ id }) => id)).toEqual(['good']);
+    expect(problems).toMatchObject([
+      { code: 'BF_MACHINE_LIMIT', path: expect.stringMatching(`\\.${field}$`) },
+    ]);
+  });
+
+  it('given names of other scripts, then their UTF-8 bytes count', () => {
+    expect(machineFromWire(wireMachine({ zone: 'ü'.repeat(31) }), 'm').ok).toBe(true);
+    expect(machineFromWire(wireMachine({ zone: 'ü'.repeat(32) }), 'm').ok).toBe(false);
+    expect(machineFromWire(wireMachine({ zone: '端'.repeat(21) }), 'm').ok).toBe(true);
+    expect(machineFromWire(wireMachine({ zone: '端'.repeat(22) }), 'm').ok).toBe(false);
+  });
+
+  it('given texts of many megabytes in every part, then each problem is short', () => {
+    const long = 'x'.repeat(16 << 20);
+    const problems = machinesFromWire(
+      list(
+        wireMachine({
+          ...{ id: long, cluster: long, instanceType: long, zone: long, host: { provider: long, ref: long } },
+          labels: new Map([[long, long]]),
+          resources: { resources: new Map([[long, long]]) },
+        }),
+      ),
+    ).problems;
+    expect(problems).toHaveLength(8);
+    for (const { path, message } of problems) expect(path.length + message.length).toBeLessThan(700);
+  });
+
+  it('given a long last error, then it is cut, and the record is taken', () => {
+    const result = machineFromWire(wireMachine({ lastError: `a\u001b${'x'.repeat(1 << 20)}` }), 'm');
+    const lastError = result.ok ? result.value.lastError : '';
+    expect(lastError).toMatch(/^a\\u001bx+… \(1048578 characters\)$/);
+    expect(lastError.length).toBeLessThan(1_100);
+  });
+
+  it('given forged stamps, then what is too long is absent and the rest is kept', () => {
+    const stampOf = (fingerprint: number, group: number) => {
+      const shardMetadata = new Map([
+        [PRIORITY_KEY, '7'],
+        [FINGERPRINT_KEY, 'f'.repeat(fingerprint)],
+        [GROUP_KEY, 'g'.repeat(group)],
+      ]);
+      const result = machineFromWire(wireMachine({ shardMetadata }), 'm');
+      const stamp = result.ok ? result.value.stamp : null;
+      return [stamp?.priority, stamp?.fingerprint.length, stamp?.group.length];
+    };
+    expect(stampOf(300_000, 1024)).toEqual([7, 300_000, 1024]);
+    expect(stampOf(300_001, 1025)).toEqual([7, 0, 0]);
   });
 });
 

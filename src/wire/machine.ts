@@ -2,19 +2,23 @@
 // the last good record of the bad one stays in force.
 
 import {
+  excerpt,
   isCapacityType,
   isMachineState,
   type Machine,
-  machineProblems,
+  MachineLimits,
+  machineShapeProblems,
+  machineSizeProblems,
   ok,
   type Problem,
-  printable,
   type Result,
   refused,
 } from '../model/index.ts';
 import type { MachineList, Machine as WireMachine } from './gen/bigfleet/v1alpha1/provider.ts';
 import { resourcesFromWire, resourcesToWire } from './need.ts';
 import { stampFromMetadata, stampToMetadata } from './stamp.ts';
+
+const NO_AMOUNTS: ReadonlyMap<string, string> = new Map();
 
 export interface MachinesFromWire {
   readonly machines: readonly Machine[];
@@ -26,7 +30,7 @@ export function machinesFromWire(list: MachineList): MachinesFromWire {
   const machines: Machine[] = [];
   const problems: Problem[] = [];
   for (const [i, wire] of list.machines.entries()) {
-    const machine = machineFromWire(wire, `machines[${i}](${printable(wire.id)})`);
+    const machine = machineFromWire(wire, `machines[${i}](${excerpt(wire.id)})`);
     if (machine.ok) machines.push(machine.value);
     else problems.push(...machine.problems);
   }
@@ -40,23 +44,20 @@ export function machineFromWire(wire: WireMachine, path: string): Result<Machine
     const code = Number(state) === 0 ? 'BF_MACHINE_STATE_UNSPECIFIED' : 'BF_MACHINE_STATE_UNKNOWN';
     return refused([{ code, path: `${path}.state`, message: `The state number is ${Number(state)}.` }]);
   }
+  const amounts = {
+    resources: wire.resources?.resources ?? NO_AMOUNTS,
+    allocatable: wire.allocatable?.resources ?? NO_AMOUNTS,
+  };
+  // First: nothing of a record that is too large is converted, and each of its names could become a problem of its own.
+  const tooLarge = machineSizeProblems(wire, amounts, path);
+  if (tooLarge.length > 0) return refused(tooLarge);
   const problems: Problem[] = [];
   if (!isCapacityType(capacityType)) {
     const message = `The capacity type number is ${Number(capacityType)}.`;
     problems.push({ code: 'BF_MACHINE_CAPACITY_TYPE_UNKNOWN', path: `${path}.capacity_type`, message });
   }
-  const resources = resourcesFromWire(
-    wire.resources?.resources ?? new Map(),
-    'down',
-    `${path}.resources`,
-    problems,
-  );
-  const allocatable = resourcesFromWire(
-    wire.allocatable?.resources ?? new Map(),
-    'down',
-    `${path}.allocatable`,
-    problems,
-  );
+  const resources = resourcesFromWire(amounts.resources, 'down', `${path}.resources`, problems);
+  const allocatable = resourcesFromWire(amounts.allocatable, 'down', `${path}.allocatable`, problems);
   const stamp = stampFromMetadata(wire.shardMetadata);
   const machine: Machine = {
     id: wire.id,
@@ -72,11 +73,11 @@ export function machineFromWire(wire: WireMachine, path: string): Result<Machine
     resources,
     allocatable,
     labels: wire.labels,
-    lastError: wire.lastError,
+    lastError: excerpt(wire.lastError, MachineLimits.lastError),
     stamp,
     target: null,
   };
-  problems.push(...machineProblems(machine, path));
+  problems.push(...machineShapeProblems(machine, path));
   return problems.length > 0 ? refused(problems) : ok(machine);
 }
 

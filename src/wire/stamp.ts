@@ -1,7 +1,7 @@
 // Stamps: what a machine was bound for, kept by the provider in `shard_metadata` so that it survives the loss
 // of a shard. Reading is per key: absent stays unknown, malformed is skipped, foreign keys are left alone.
 
-import type { Stamp } from '../model/index.ts';
+import { isLongerThan, NameLimits, type Stamp } from '../model/index.ts';
 
 const PREFIX = 'bigfleet.lucy.sh/';
 export const PRIORITY_KEY = `${PREFIX}assigned-priority`;
@@ -9,6 +9,12 @@ export const INTERRUPTION_KEY = `${PREFIX}assigned-interruption-penalty-dollars`
 export const RECLAMATION_KEY = `${PREFIX}assigned-reclamation-penalty-dollars`;
 export const FINGERPRINT_KEY = `${PREFIX}assigned-need-fingerprint`;
 export const GROUP_KEY = `${PREFIX}assigned-group`;
+
+/**
+ * A fingerprint has at most 4,096 values of 63 bytes and 64 keys of 317, with their quotes. Any holder of the provider's
+ * records could write a longer one, and it names no row of ours.
+ */
+const MAX_FINGERPRINT_BYTES = 300_000;
 
 /** Which process bound the machine: its epoch, then its shard, since an id may hold anything. */
 const BOUND_BY_KEY = `${PREFIX}bound-by`;
@@ -46,9 +52,14 @@ export function stampFromMetadata(metadata: ReadonlyMap<string, string>): Stamp 
     priority: readPriority(metadata.get(PRIORITY_KEY)),
     interruptionPenaltyDollars: readDollars(metadata.get(INTERRUPTION_KEY)),
     reclamationPenaltyDollars: readDollars(metadata.get(RECLAMATION_KEY)),
-    fingerprint: metadata.get(FINGERPRINT_KEY) ?? '',
-    group: metadata.get(GROUP_KEY) ?? '',
+    fingerprint: readName(metadata.get(FINGERPRINT_KEY), MAX_FINGERPRINT_BYTES),
+    group: readName(metadata.get(GROUP_KEY), NameLimits.group),
   };
+}
+
+/** A name beyond its limit is treated as absent: it is never kept. */
+function readName(text: string | undefined, maxBytes: number): string {
+  return text === undefined || isLongerThan(text, maxBytes) ? '' : text;
 }
 
 function readPriority(text: string | undefined): number | null {

@@ -2,7 +2,7 @@
 // every attempt, and attempts repeated only where the contract makes that safe. Calls for one machine must be made one
 // after the other, because a later one that arrives first makes the earlier one stale; different machines are free.
 
-import { type Clock, type Machine, type MachineState, printable, type Random } from '../../model/index.ts';
+import { type Clock, excerpt, type Machine, type MachineState, type Random } from '../../model/index.ts';
 import type {
   ListFilter,
   TransitionAck,
@@ -58,6 +58,9 @@ interface Token {
 }
 
 const NO_CURSOR = new Uint8Array();
+
+/** Of a record that cannot be taken; the error cuts what does not fit. */
+const SHOWN_PROBLEMS = 3;
 
 export class ProviderClient {
   readonly #transport: ProviderTransport;
@@ -158,11 +161,13 @@ export class ProviderClient {
 
 function readMachine(call: CallName, machineId: string, wire: WireMachine): Machine {
   if (wire.id !== machineId) {
-    const detail = `Asked about "${machineId}", answered about "${wire.id.slice(0, machineId.length + 40)}".`;
+    const detail = `Asked about "${excerpt(machineId)}", answered about "${excerpt(wire.id)}".`;
     throw new ProviderError('malformed', call, detail);
   }
-  const machine = machineFromWire(wire, `machine(${printable(machineId)})`);
+  const machine = machineFromWire(wire, `machine(${excerpt(machineId)})`);
   if (machine.ok) return machine.value;
-  const reasons = machine.problems.map(({ code, path, message }) => `${code} at ${path}: ${message}`);
+  const reasons = machine.problems
+    .slice(0, SHOWN_PROBLEMS)
+    .map(({ code, path, message }) => `${code} at ${path}: ${message}`);
   throw new ProviderError('malformed', call, reasons.join(' '));
 }

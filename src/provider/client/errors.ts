@@ -2,7 +2,7 @@
 // because providers use them differently: the contract reserves FAILED_PRECONDITION for fencing and leaves the rest open.
 
 import { status } from '@grpc/grpc-js';
-import { BigFleetError, type ErrorCode, printable } from '../../model/index.ts';
+import { BigFleetError, type ErrorCode, excerpt } from '../../model/index.ts';
 import { statusOf, WireFormatError } from '../../wire/index.ts';
 
 export type CallName = 'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list';
@@ -37,8 +37,8 @@ export const ERROR_KINDS = {
 
 export type ProviderErrorKind = keyof typeof ERROR_KINDS;
 
-/** What a provider says is shown up to this length; a hostile one could fill logs. */
-const MAX_DETAIL_CHARACTERS = 500;
+/** What a provider says is shown up to this many UTF-8 bytes; a hostile one could fill logs. */
+const MAX_DETAIL_BYTES = 500;
 
 export class ProviderError extends BigFleetError {
   readonly kind: ProviderErrorKind;
@@ -47,7 +47,7 @@ export class ProviderError extends BigFleetError {
   readonly isRetrySafe: boolean;
 
   constructor(kind: ProviderErrorKind, call: CallName, detail: string, options: ErrorOptions = {}) {
-    const shown = printable(detail.slice(0, MAX_DETAIL_CHARACTERS));
+    const shown = excerpt(detail, MAX_DETAIL_BYTES);
     super(ERROR_KINDS[kind].code, shown, { ...options, path: call });
     this.name = 'ProviderError';
     this.kind = kind;

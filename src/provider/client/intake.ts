@@ -1,9 +1,8 @@
 // One message of a List: first looks through all of it, which throws before anything was handed over if the bytes are
 // broken, then hands over what is new or changed, in batches that the receiver has to take before more come.
 
-import type { Problem } from '../../model/index.ts';
+import { NameLimits, type Problem } from '../../model/index.ts';
 import { binderEpoch, WireFormatError } from '../../wire/index.ts';
-import { MAX_ID_BYTES } from '../kit/limits.ts';
 import { ProviderError } from './errors.ts';
 import { Fingerprint } from './fingerprint.ts';
 import type { KnownRecords } from './known.ts';
@@ -114,8 +113,9 @@ export class Intake {
     const print = this.#fingerprint;
     const problem = this.#problemOf(bytes, from, to, place);
     const idBytes = print.idTo - print.idFrom;
-    if (idBytes === 0 || idBytes > MAX_ID_BYTES) {
-      tally.unnamed++;
+    if (idBytes === 0 || idBytes > NameLimits.machineId) {
+      // A sound record with a longer id is of no machine that is held, so it does not keep absent ones from being gone.
+      if (idBytes === 0 || problem !== null) tally.unnamed++;
       tally.refuse([problem ?? idProblem(idBytes, place)]);
       return;
     }
@@ -229,5 +229,6 @@ export class Intake {
 function idProblem(idBytes: number, place: number): Problem {
   const path = `machines[${place}].id`;
   if (idBytes === 0) return { code: 'BF_MACHINE_ID_EMPTY', path, message: 'The machine has no id.' };
-  return { code: 'BF_PROVIDER_LIMIT', path, message: `The id has more than ${MAX_ID_BYTES} bytes.` };
+  const message = `The id has ${idBytes} bytes, at most ${NameLimits.machineId} are taken.`;
+  return { code: 'BF_MACHINE_LIMIT', path, message };
 }

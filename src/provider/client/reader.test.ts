@@ -216,6 +216,17 @@ describe('a provider that lies', () => {
     expect(await reader.read('full', copy)).toMatchObject({ gone: 3, missing: 0 });
   });
 
+  it('given an id at its limit, then it is taken; given one byte more, then it is refused and absent machines are gone', async () => {
+    const longest = wireMachine('x'.repeat(253));
+    const tooLong = wireMachine('x'.repeat(254));
+    const { reader, copy } = readerOf(listOf([...abc, longest]), listOf([longest, tooLong]));
+    expect(await reader.read('full', copy)).toMatchObject({ added: 4, refused: 0 });
+    const report = await reader.read('full', copy);
+    expect(report).toMatchObject({ refused: 1, gone: 3, missing: 0 });
+    expect(report.problems).toMatchObject([{ code: 'BF_MACHINE_LIMIT', path: 'machines[1].id' }]);
+    expect(copy.ids).toEqual([longest.id]);
+  });
+
   it('given half a million reasons, then a hundred are told', async () => {
     const bad = Array.from({ length: 1000 }, (_, i) => wireMachine(`m-${i}`, { pricePerHour: -1 }));
     const { reader, copy } = readerOf(listOf(bad));

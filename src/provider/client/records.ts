@@ -1,7 +1,7 @@
 // The bytes of a `MachineList`, record by record. Broken bytes between records make the whole list worthless; a record
 // that is broken or impossible in itself is refused alone.
 
-import { type Machine, type Problem, printable, type Result, refused } from '../../model/index.ts';
+import { excerpt, type Machine, type Problem, type Result, refused } from '../../model/index.ts';
 import { Machine as WireMachine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { decodeStrict, machineFromWire, WIRE, WireCursor, WireFormatError } from '../../wire/index.ts';
 
@@ -48,17 +48,21 @@ export function readRecord(
 }
 
 function pathOf(place: number, id: string): string {
-  return `machines[${place}](${printable(id)})`;
+  return `machines[${place}](${excerpt(id)})`;
 }
 
 export interface DecodedList {
   readonly machines: readonly Machine[];
-  /** Records left out, and why. */
+  /** Records left out. */
   readonly refused: number;
+  /** Why, for the first hundred or so. */
   readonly problems: readonly Problem[];
   /** Empty if the provider has none. */
   readonly revision: Uint8Array;
 }
+
+/** A broken provider has a problem for each of its machines; the first ones say what is wrong with it. */
+const MAX_PROBLEMS = 100;
 
 /** A whole list as objects. Of two records with one id neither is taken. */
 export function decodeList(bytes: Uint8Array): DecodedList {
@@ -69,11 +73,11 @@ export function decodeList(bytes: Uint8Array): DecodedList {
     const place = records++;
     const machine = readRecord(bytes, from, to, place);
     if (!machine.ok) {
-      problems.push(...machine.problems);
+      if (problems.length < MAX_PROBLEMS) problems.push(...machine.problems);
       return;
     }
     const { id } = machine.value;
-    if (byId.has(id)) problems.push(duplicate(place, id));
+    if (byId.has(id) && problems.length < MAX_PROBLEMS) problems.push(duplicate(place, id));
     byId.set(id, byId.has(id) ? null : machine.value);
   });
   const machines = [...byId.values()].filter((machine) => machine !== null);

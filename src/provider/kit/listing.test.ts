@@ -4,9 +4,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
 import { type ListFilter, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { status } from '../../wire/index.ts';
+import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
+import { MAX_METADATA_BYTES } from './limits.ts';
 import type { Provider } from './provider.ts';
-import { createOf, filter, HeldBackend, offering, refusedWith, scene, turns, walk } from './testkit.ts';
+import {
+  configureOf,
+  createOf,
+  filter,
+  HeldBackend,
+  hostOf,
+  offering,
+  refusedWith,
+  scene,
+  token,
+  turns,
+  walk,
+} from './testkit.ts';
 
 const ids = async (provider: Provider, changes: Partial<ListFilter> = {}) =>
   (await provider.list(filter(changes))).machines.map(({ id }) => id).sort();
@@ -49,9 +62,12 @@ describe('a list', () => {
   });
 
   it('given a list that would pass the limit of a message, then it is refused and parts of it are not', async () => {
-    const labels = new Map([['notes', 'x'.repeat(60 << 20)]]);
-    const backend = new HeldBackend(Array.from({ length: 5 }, (_, i) => offering(`m-${i}`, { labels })));
-    const { provider } = await scene({ backend });
+    // Names of a record are limited; metadata of shards is what can make records long.
+    const shardMetadata = new Map([['notes', 'x'.repeat(MAX_METADATA_BYTES - 'notes'.length)]]);
+    const count = Math.ceil(MAX_MESSAGE_BYTES / MAX_METADATA_BYTES);
+    const hosted = Array.from({ length: count }, (_, i) => offering(`m-${i}`, { host: hostOf(`m-${i}`) }));
+    const { provider } = await scene({ backend: new HeldBackend(hosted) });
+    for (const { id } of hosted) await provider.configure(configureOf(id, token(), { shardMetadata }));
     expect(await refusedWith(provider.listBytes(filter()))).toBe(status.RESOURCE_EXHAUSTED);
     expect(MachineList.decode(await provider.listBytes(filter({ maxResults: 1 }))).machines).toHaveLength(1);
   });

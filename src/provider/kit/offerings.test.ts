@@ -20,7 +20,9 @@ describe('the check of a description', () => {
 
   it.each([
     ['no id', { id: '' }, 'BF_MACHINE_ID_EMPTY'],
-    ['a very long id', { id: 'x'.repeat(2000) }, 'BF_PROVIDER_LIMIT'],
+    ['a very long id', { id: 'x'.repeat(254) }, 'BF_MACHINE_LIMIT'],
+    ['a very long zone', { zone: 'z'.repeat(64) }, 'BF_MACHINE_LIMIT'],
+    ['a very long label', { labels: new Map([['k', 'v'.repeat(64)]]) }, 'BF_MACHINE_LIMIT'],
     ['no instance type', { instanceType: '' }, 'BF_OFFERING_TYPE'],
     ['no capacity type', { capacityType: 0 }, 'BF_MACHINE_CAPACITY_TYPE_UNKNOWN'],
     ['an unknown capacity type', { capacityType: 9 as 4 }, 'BF_MACHINE_CAPACITY_TYPE_UNKNOWN'],

@@ -5,17 +5,16 @@ import {
   BigFleetError,
   CapacityType,
   type ErrorCode,
+  excerpt,
   type HostRef,
   isCapacityType,
   MAX_UNITS,
   MachineState,
   machineProblems,
   type Problem,
-  printable,
   type ResourceVector,
 } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
-import { MAX_ID_BYTES } from './limits.ts';
 
 /** Labels that repeat a field of the record. Readers take the field, so a label that differs would only mislead. */
 const FIELD_LABELS: ReadonlySet<string> = new Set([
@@ -53,14 +52,11 @@ export class OfferingCheck {
 
   #checkOne(offering: Offering, place: number): void {
     const say = (code: ErrorCode, field: string, message: string): void => {
-      this.problems.push({ code, path: `offerings[${place}](${printable(offering.id)}).${field}`, message });
+      this.problems.push({ code, path: `offerings[${place}](${excerpt(offering.id)}).${field}`, message });
     };
     for (const { code, path, message } of machineProblems(asMachine(offering))) say(code, path, message);
     if (this.#seen.has(offering.id)) say('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
     this.#seen.add(offering.id);
-    if (Buffer.byteLength(offering.id) > MAX_ID_BYTES) {
-      say('BF_PROVIDER_LIMIT', 'id', `The id has more than ${MAX_ID_BYTES} bytes.`);
-    }
     if (offering.instanceType === '') say('BF_OFFERING_TYPE', 'instanceType', 'There is no instance type.');
     if (offering.zone === '' && this.#isZoned) say('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
     checkCapacity(offering, say);
@@ -70,7 +66,8 @@ export class OfferingCheck {
     checkAmounts(offering.resources, 'resources', say);
     checkAmounts(offering.allocatable, 'allocatable', say);
     for (const key of offering.labels.keys()) {
-      if (FIELD_LABELS.has(key)) say('BF_OFFERING_LABEL', 'labels', `The label "${key}" repeats a field.`);
+      if (FIELD_LABELS.has(key))
+        say('BF_OFFERING_LABEL', 'labels', `The label "${excerpt(key)}" repeats a field.`);
     }
   }
 }
@@ -95,7 +92,7 @@ function checkAmounts(amounts: ResourceVector, field: string, say: Say): void {
   for (const [name, units] of amounts) {
     if (name === '') say('BF_RESOURCE_NAME', field, 'A resource has no name.');
     if (Number.isInteger(units) && units >= 0 && units <= MAX_UNITS) continue;
-    const where = `${field}["${printable(name)}"]`;
+    const where = `${field}["${excerpt(name)}"]`;
     if (units < 0) say('BF_QUANTITY_NEGATIVE', where, `The amount is ${units}.`);
     else if (!Number.isInteger(units)) say('BF_QUANTITY_SYNTAX', where, `${units} is not a whole number.`);
     else say('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);

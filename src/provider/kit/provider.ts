@@ -2,7 +2,7 @@
 // messages and throw `RpcError`; server.ts puts them on a port. Every decision is made in one go without waiting, so
 // calls for the same machine never interleave; then the caller waits until what was decided is safe in the store.
 
-import { type Clock, type HostRef, MachineState, printable, stateName } from '../../model/index.ts';
+import { type Clock, excerpt, type HostRef, MachineState, stateName } from '../../model/index.ts';
 import {
   type ConfigureRequest,
   type CreateRequest,
@@ -302,7 +302,7 @@ export class Provider {
     if (known > 0 && (state === via || state === to)) return { ack: this.#ack(known, slot), run: null };
     if (state !== from) {
       const detail = `Cannot ${kind} a ${stateName(state)} machine; it must be ${stateName(from)}.`;
-      return refusal(status.INTERNAL, 'BF_MOVE_ILLEGAL', detail, printable(this.#records.idOf(slot)));
+      return refusal(status.INTERNAL, 'BF_MOVE_ILLEGAL', detail, excerpt(this.#records.idOf(slot)));
     }
     const operation = this.#inventory.nextOperation();
     this.#records.setOperation(slot, kind, operation);
@@ -450,5 +450,5 @@ export class Provider {
 }
 
 function unknownMachine(id: string): RpcError {
-  return refusal(status.NOT_FOUND, 'BF_MACHINE_UNKNOWN', `There is no machine "${printable(id)}".`);
+  return refusal(status.NOT_FOUND, 'BF_MACHINE_UNKNOWN', `There is no machine "${excerpt(id)}".`);
 }

@@ -9,7 +9,7 @@
 // Without TLS, which is for loopback alone unless somebody insists, there are no identities and every call is allowed.
 
 import { Server } from '@grpc/grpc-js';
-import { BigFleetError, printable } from '../../model/index.ts';
+import { BigFleetError, excerpt, printable } from '../../model/index.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import {
   addService,
@@ -120,9 +120,7 @@ function fromItsShard<R extends ShardRequest>(request: R, caller: Identity | nul
   if (caller === null) return request;
   if (caller.kind !== 'shard') throw denied(`Changes are for shards; the caller is ${caller.kind}.`);
   if (caller.id === request.shardId) return request;
-  throw denied(
-    `The caller is shard "${printable(caller.id)}", the token is of "${printable(request.shardId)}".`,
-  );
+  throw denied(`The caller is shard "${excerpt(caller.id)}", the token is of "${excerpt(request.shardId)}".`);
 }
 
 function fromReader<R>(request: R, caller: Identity | null): R {
