@@ -10,12 +10,15 @@ import type {
   News,
   Order,
   OrderResult,
+  Page,
   QuestionName,
   Questions,
   ShardPort,
   ShortfallView,
   StatusView,
 } from '../src/shard/index.ts';
+import { offsetPage, type PageAsk, pageOf } from '../src/shard/pages.ts';
+import type { WaitingActionView } from '../src/shard/views.ts';
 
 const NOW_MS = 1_760_000_000_000;
 const MINUTE = 60_000;
@@ -68,6 +71,7 @@ const M1: MachineView = {
   interruptionProbability: 0,
   allocatable: { cpu: '63500m', memory: '256Gi' },
   labels: { rack: 'r1' },
+  labelsNotShown: 0,
   hostRef: 'metal/host-1',
   lastError: '',
   need: CHECKOUT,
@@ -144,7 +148,9 @@ export const UNMET: NeedView = {
 export const MET_STORY: NeedStory = {
   need: MET,
   claimed: ['m-1'],
+  claimedTotal: 1,
   preempts: [],
+  preemptsTotal: 0,
   matching: { idle: 1, speculative: 4, configured: 1 },
   blocker: null,
   extraSupply: null,
@@ -156,7 +162,9 @@ export const MET_STORY: NeedStory = {
 export const UNMET_STORY: NeedStory = {
   need: UNMET,
   claimed: ['gpu/7'],
+  claimedTotal: 1,
   preempts: ['m-1'],
+  preemptsTotal: 1,
   matching: { idle: 0, speculative: 1, configured: 2 },
   blocker: CHECKOUT,
   extraSupply: { count: 2, like: 'gpu/7' },
@@ -267,6 +275,25 @@ export const FREEZE = {
   sinceMs: NOW_MS - 10 * MINUTE,
 } as const;
 
+const WAITING: WaitingActionView = {
+  kind: 'Provision',
+  machine: 'gpu/8',
+  cluster: 'ml',
+  reason: 'phase1.speculative',
+  why: 'frozen',
+};
+
+/** A page of a list in a fixed order, whose positions are keys of its items. */
+export function fakePage<T>(ask: PageAsk, items: readonly T[], keyOf: (item: T) => string): Page<T> {
+  const from = ask.after === undefined ? 0 : items.findIndex((item) => keyOf(item) === ask.after) + 1;
+  return pageOf(ask, {
+    entries: items.slice(from),
+    total: items.length,
+    viewOf: (item) => item,
+    positionOf: keyOf,
+  });
+}
+
 type Answers = { [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
 
 export class FakeShard implements ShardPort {
@@ -277,7 +304,7 @@ export class FakeShard implements ShardPort {
   result: OrderResult = { isDone: true, message: 'Done.' };
   readonly answers: Answers = {
     status: () => STATUS,
-    machines: ({ where, limit }) => {
+    machines: ({ where, ...ask }) => {
       const items = MACHINES.filter(
         ({ id, state, cluster, isForgotten }) =>
           (where.id ?? id) === id &&
@@ -285,26 +312,21 @@ export class FakeShard implements ShardPort {
           (where.cluster ?? cluster) === cluster &&
           (where.withForgotten === true || !isForgotten),
       );
-      return { items: items.slice(0, limit), total: items.length };
+      return fakePage(ask, items, ({ id }) => id);
     },
-    needs: ({ onlyUnmet, limit }) => {
-      const items = onlyUnmet ? [UNMET] : [MET, UNMET];
-      return { items: items.slice(0, limit), total: items.length };
-    },
+    needs: ({ onlyUnmet, ...ask }) => offsetPage(ask, onlyUnmet ? [UNMET] : [MET, UNMET]),
     explain: ({ need }) => [MET_STORY, UNMET_STORY].find((story) => story.need.id === need) ?? null,
-    clusters: () => CLUSTERS,
-    shortfalls: () => ({ items: [SHORTFALL], total: 1 }),
-    actions: () => ({
-      actions: { items: [CREATE, BOOTSTRAP], total: 2 },
-      waiting: {
-        items: [
-          { kind: 'Provision', machine: 'gpu/8', cluster: 'ml', reason: 'phase1.speculative', why: 'frozen' },
-        ],
-        total: 1,
-      },
+    clusters: ({ cluster: wanted, ...ask }) => {
+      const items = CLUSTERS.filter(({ cluster }) => (wanted ?? cluster) === cluster);
+      return fakePage(ask, items, ({ cluster }) => cluster);
+    },
+    shortfalls: (ask) => offsetPage(ask, [SHORTFALL]),
+    actions: (ask) => ({
+      actions: fakePage(ask, [CREATE, BOOTSTRAP], ({ startedMs, id }) => `${startedMs} ${id}`),
+      waiting: offsetPage({ ...ask, after: ask.only === 'waiting' ? ask.after : undefined }, [WAITING]),
     }),
     inspect: () => [],
-    freezes: () => [FREEZE],
+    freezes: ({ id, ...ask }) => offsetPage(ask, id === undefined || id === FREEZE.id ? [FREEZE] : []),
     metrics: () => '# HELP up one\nup 1\n',
   };
 

@@ -60,7 +60,9 @@ type RowOrder = 'rank' | 'priority';
 /** Which rows are asked about; without a word on it, all of them. */
 export interface VerdictQuestion {
   readonly cluster?: string | undefined;
-  /** The first of them. */
+  /** Rows left out before the first one, so that no verdict on them is worked out. */
+  readonly skip?: number;
+  /** The first of the others. */
   readonly limit?: number;
   /**
    * By rank, unless told otherwise. `priority`: highest priority first, then who was here first, then by cluster, and only
@@ -73,14 +75,15 @@ export interface VerdictQuestion {
 export function verdictsOf(
   cycle: Cycle,
   preemptions: ReadonlyMap<number, Preemption>,
-  { cluster, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
+  { cluster, skip = 0, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
   const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
   const { supply, fleet } = cycle;
   supply.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
-  const rows = rowsOf(fleet, clusters, limit, order);
-  return firstOf(rows, limit, rowOrder(fleet, order)).first.map((row) => {
+  const rows = rowsOf(fleet, clusters, skip + limit, order);
+  const { first } = firstOf(rows, skip + limit, rowOrder(fleet, order));
+  return first.slice(skip).map((row) => {
     const turn = turnOf(cycle, row);
     const missed = unmet.get(turn);
     if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);

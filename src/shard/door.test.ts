@@ -33,9 +33,9 @@ const QUIET: ReportView = {
 
 describe('the door of a shard', () => {
   it('adds to clusters what the hands know of their roll-ups', async () => {
-    const clusters = await door([QUIET]).door.ask('clusters', {});
+    const clusters = await door([QUIET]).door.ask('clusters', { limit: 100 });
 
-    expect(clusters).toMatchObject([
+    expect(clusters.items).toMatchObject([
       { cluster: 'c1', reports: { lastReportMs: 5, problems: [], held: null } },
       { cluster: 'c2', reports: null },
     ]);
@@ -51,18 +51,28 @@ describe('the door of a shard', () => {
       extent,
       baseline: { ...extent, rows: 9 },
     };
-    const [first] = await door([{ ...QUIET, held } as unknown as ReportView]).door.ask('clusters', {});
+    const report = { ...QUIET, held } as unknown as ReportView;
+    const { items } = await door([report]).door.ask('clusters', { limit: 100 });
 
-    expect(first?.reports?.held).toEqual({ sinceMs: 7, count: 2, rows: 1, knownRows: 9, isRefused: false });
+    expect(items[0]?.reports?.held).toEqual({
+      sinceMs: 7,
+      count: 2,
+      rows: 1,
+      knownRows: 9,
+      isRefused: false,
+    });
   });
 
   it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
     const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
     const refused = { ...QUIET, cluster: 'c8', problems };
-    const clusters = await door([refused, { ...QUIET, cluster: 'c9' }]).door.ask('clusters', {});
+    const { items, total } = await door([refused, { ...QUIET, cluster: 'c9' }]).door.ask('clusters', {
+      limit: 100,
+    });
 
-    expect(clusters.map(({ cluster }) => cluster)).toEqual(['c1', 'c2', 'c8']);
-    expect(clusters[2]).toMatchObject({
+    expect(items.map(({ cluster }) => cluster)).toEqual(['c1', 'c2', 'c8']);
+    expect(total).toBe(3);
+    expect(items[2]).toMatchObject({
       hasSession: false,
       hasReported: false,
       needs: 0,

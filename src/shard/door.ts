@@ -1,10 +1,11 @@
 // The door of a shard: where questions, orders and listeners come in. Most goes on to the brain; what concerns roll-ups
 // is answered by the hands, which hold them.
 
-import { type Problem, printable } from '../model/index.ts';
+import { excerpt, type Problem } from '../model/index.ts';
 import type { BrainPort } from './events.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
 import type { Hands } from './hands/hands.ts';
+import { recut } from './pages.ts';
 import type {
   Answer,
   ClusterView,
@@ -29,8 +30,8 @@ export class Door implements ShardPort {
   }
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
     const answer = await this.#brain.ask(name, ask);
-    if (name === 'clusters') return this.#withReports(answer as readonly ClusterView[]) as Answer<Q>;
     if (name === 'explain') return this.#withRemarks(answer as NeedStory | null) as Answer<Q>;
     return answer;
   }
@@ -48,14 +49,15 @@ export class Door implements ShardPort {
 
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
     const isMeant = kind === 'accept-rollup';
+    const name = excerpt(cluster);
     const isHeld = this.#hands.reports.some((report) => report.cluster === cluster && report.held !== null);
     const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
     if (!isDone && isHeld)
-      return { isDone, message: `A roll-up of ${cluster} is held, but this failed; the log says why.` };
-    if (!isDone) return { isDone, message: `No roll-up of ${cluster} is held.` };
+      return { isDone, message: `A roll-up of ${name} is held, but this failed; the log says why.` };
+    if (!isDone) return { isDone, message: `No roll-up of ${name} is held.` };
     const message = isMeant
-      ? `The roll-up of ${cluster} counts from now on.`
-      : `The roll-up of ${cluster} is not believed however often it comes.`;
+      ? `The roll-up of ${name} counts from now on.`
+      : `The roll-up of ${name} is not believed however often it comes.`;
     return { isDone, message };
   }
 
@@ -67,28 +69,28 @@ export class Door implements ShardPort {
     return { ...story, remarks: [...story.remarks, ...remarksOn(report)] };
   }
 
-  #withReports(clusters: readonly ClusterView[]): readonly ClusterView[] {
+  /**
+   * Clusters with what became of their reports. The brain also names clusters that it does not know, because nothing that
+   * they sent was taken: an operator has to correct those.
+   */
+  async #clusters(ask: Questions['clusters']['ask']): Promise<Answer<'clusters'>> {
     const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
-    const known = clusters.map((cluster) => {
-      const report = reports.get(cluster.cluster);
-      reports.delete(cluster.cluster);
-      return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
-    });
-    const strangers = [...reports.values()].filter(
+    const inTrouble = [...reports.values()].filter(
       ({ problems, held }) => problems !== null || held !== null,
     );
-    return [...known, ...strangers.map(strangerView)];
+    const alsoNamed = inTrouble.map(({ cluster }) => cluster);
+    const page = await this.#brain.ask('clusters', { ...ask, alsoNamed });
+    const items = page.items.map((cluster): ClusterView => {
+      const report = reports.get(cluster.cluster);
+      return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
+    });
+    return recut({ ...page, items }, ask.maxBytes, ({ cluster }) => cluster);
   }
 }
 
-/** A cluster that the brain has never heard of, because nothing that it sent was taken. Somebody has to see to it. */
-function strangerView(report: ReportView): ClusterView {
-  return {
-    ...{ cluster: report.cluster, hasSession: false, hasReported: false },
-    ...{ needs: 0, unmet: 0, machinesByState: {}, costPerHour: 0 },
-    ...{ freeze: null, cannotBind: 'It has no session.', setAside: null, reports: reportsView(report) },
-  };
-}
+/** Problems and remarks of a roll-up that are shown, and bytes of each; the first ones say what is wrong with it. */
+const MAX_PROBLEMS = 10;
+const MAX_PROBLEM_BYTES = 1000;
 
 function remarksOn({
   cluster,
@@ -98,7 +100,7 @@ function remarksOn({
   held,
 }: ReportView): readonly string[] {
   const remarks: string[] = [];
-  const name = printable(cluster);
+  const name = excerpt(cluster);
   if (problems !== null)
     remarks.push(
       `The last roll-up of ${name} was refused, and the one before it counts: ${textOf(problems[0])}`,
@@ -115,14 +117,14 @@ function remarksOn({
 }
 
 function textOf(problem: Problem | undefined): string {
-  return problem === undefined ? '' : `${problem.path}: ${problem.message}`;
+  return problem === undefined ? '' : excerpt(`${problem.path}: ${problem.message}`, MAX_PROBLEM_BYTES);
 }
 
 function reportsView({ lastReportMs, problems, remarks, held }: ReportView): ReportsView {
   return {
     lastReportMs,
-    problems: (problems ?? []).map(textOf),
-    remarks: remarks.first.map((remark) => `${remark.effect}: ${textOf(remark)}`),
+    problems: (problems ?? []).slice(0, MAX_PROBLEMS).map(textOf),
+    remarks: remarks.first.slice(0, MAX_PROBLEMS).map((remark) => `${remark.effect}: ${textOf(remark)}`),
     remarksTotal: remarks.total,
     held:
       held === null

@@ -6,6 +6,9 @@ import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
+import type { Page, PageAsk } from './pages.ts';
+
+export type { Page } from './pages.ts';
 
 export type Quantities = Readonly<Record<string, string>>;
 
@@ -86,7 +89,9 @@ export interface MachineView {
   readonly pricePerHour: number;
   readonly interruptionProbability: number;
   readonly allocatable: Quantities;
+  /** In a list the first 64; of one machine all. */
   readonly labels: Readonly<Record<string, string>>;
+  readonly labelsNotShown: number;
   /** Of the host, '' without one. */
   readonly hostRef: string;
   readonly lastError: string;
@@ -102,9 +107,11 @@ export interface MachineView {
 }
 
 export interface NeedView extends NeedRef {
+  /** Cut where it is long; the id tells rows apart. */
   readonly fingerprint: string;
   readonly wants: Quantities;
   readonly minUnit: Quantities;
+  /** Each cut where it is long, with the number of values that are not shown. */
   readonly requirements: readonly string[];
   readonly firstSeenMs: number;
   readonly isMet: boolean;
@@ -123,9 +130,11 @@ export interface NeedView extends NeedRef {
 /** One Need with everything that explains its verdict. */
 export interface NeedStory {
   readonly need: NeedView;
-  /** Ids. */
+  /** Ids: the first thousand at most. */
   readonly claimed: readonly string[];
+  readonly claimedTotal: number;
   readonly preempts: readonly string[];
+  readonly preemptsTotal: number;
   /** Machines that meet its requirements, by state. */
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   /** The row ahead of it that has what it could have used. */
@@ -218,29 +227,33 @@ export interface MachineFilter {
   readonly withForgotten?: boolean;
 }
 
-/** Lists are cut at `limit`; `total` says how many there are. */
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly total: number;
-}
-
 /** What can be asked, with the answer to each. */
 export interface Questions {
   status: { ask: object; answer: StatusView };
-  machines: { ask: { where: MachineFilter; limit: number }; answer: Page<MachineView> };
+  machines: { ask: PageAsk & { where: MachineFilter }; answer: Page<MachineView> };
   needs: {
-    ask: { cluster?: string | undefined; onlyUnmet: boolean; limit: number };
+    ask: PageAsk & { cluster?: string | undefined; onlyUnmet: boolean };
     answer: Page<NeedView>;
   };
   /** null: there is no such Need. */
   explain: { ask: { need: string }; answer: NeedStory | null };
-  clusters: { ask: object; answer: readonly ClusterView[] };
-  shortfalls: { ask: { limit: number }; answer: Page<ShortfallView> };
+  /** `alsoNamed`: shown as well, although nothing else may be known of them. `cluster`: this one only. */
+  clusters: {
+    ask: PageAsk & { cluster?: string | undefined; alsoNamed?: readonly string[] };
+    answer: Page<ClusterView>;
+  };
+  shortfalls: { ask: PageAsk; answer: Page<ShortfallView> };
+  /** `only`: the list that is wanted, which `after` belongs to; of the other one the total is said. */
   actions: {
-    ask: { machine?: string | undefined; cluster?: string | undefined; limit: number };
+    ask: PageAsk & {
+      machine?: string | undefined;
+      cluster?: string | undefined;
+      only?: 'actions' | 'waiting' | undefined;
+    };
     answer: { readonly actions: Page<ActionView>; readonly waiting: Page<WaitingActionView> };
   };
-  freezes: { ask: object; answer: readonly Freeze[] };
+  /** `id`: this one only. */
+  freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
   inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
   /** Text of the brain's metrics. */

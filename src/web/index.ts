@@ -15,7 +15,7 @@ export {
   timeOfDay,
 } from './figures.ts';
 export type { Details, Live, Remark } from './live.ts';
-export { FLEET_FREEZE, isFrozen, MAX_SHORTFALLS, NOTHING_YET, withNews } from './live.ts';
+export { FLEET_FREEZE, isFrozen, MAX_CLUSTERS, MAX_SHORTFALLS, NOTHING_YET, withNews } from './live.ts';
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export type { Mood, Sentence, StoryName } from './words.ts';

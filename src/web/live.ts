@@ -23,7 +23,7 @@ export interface Live {
   readonly freezes: readonly Freeze[];
 }
 
-/** What no news brings: views ask for it now and then. */
+/** What no news brings: views ask for it now and then. Of the freezes, only whether the whole fleet is frozen. */
 export type Details = Pick<Live, 'shortfalls' | 'clusters' | 'freezes'>;
 
 export const MAX_ACTIONS = 200;
@@ -31,6 +31,8 @@ export const MAX_ACTIONS = 200;
 export const MAX_COSTS = 300;
 /** Shortfalls that are worth asking for. */
 export const MAX_SHORTFALLS = 20;
+/** Clusters that a view has room for. */
+export const MAX_CLUSTERS = 100;
 /** The freeze that stops everything. */
 export const FLEET_FREEZE = 'fleet';
 

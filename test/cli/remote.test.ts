@@ -123,7 +123,8 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
       held,
     };
     const setAside = { rows: 12, machinesKept: 3, isLifted: false };
-    shard.answers.clusters = () => [{ ...CLUSTERS[1]!, reports, setAside }];
+    const view = { ...CLUSTERS[1]!, reports, setAside };
+    shard.answers.clusters = () => ({ items: [view], total: 1, next: null });
     const out = await run('get', 'clusters');
     expect(out).toContain('12 rows beyond a limit are set aside, and 3 machines kept for them');
     expect(out).toContain('bigfleet accept set-aside ml');
@@ -132,9 +133,8 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     expect(out).toContain('refused: BF_QUANTITY_SYNTAX: needs[3]');
     expect(out).toContain('A roll-up with 1 row instead of 388 is held');
     expect(out).toContain('bigfleet accept rollup ml');
-    shard.answers.clusters = () => [
-      { ...CLUSTERS[1]!, reports: { ...reports, held: { ...held, isRefused: true } } },
-    ];
+    const refused = { ...CLUSTERS[1]!, reports: { ...reports, held: { ...held, isRefused: true } } };
+    shard.answers.clusters = () => ({ items: [refused], total: 1, next: null });
     expect(await run('get', 'clusters')).toContain('is refused; to believe it: bigfleet accept rollup ml');
   });
 
@@ -159,10 +159,10 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
 
   it('given a shard of nothing, then it says so', async () => {
     const { shard, run } = await served();
-    const nothing = { items: [], total: 0 };
+    const nothing = { items: [], total: 0, next: null };
     Object.assign(shard.answers, {
       machines: () => nothing,
-      freezes: () => [],
+      freezes: () => nothing,
       status: () => ({ ...STATUS, phase: 'starting', cycle: null, shortfalls: 0, freezes: 0, providers: [] }),
       actions: () => ({ actions: nothing, waiting: nothing }),
     });

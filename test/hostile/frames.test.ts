@@ -41,7 +41,7 @@ describe('frames of a hostile operator', () => {
     // Field 2 of the frame, of a length that is right, with a row in it that says it is longer than it is.
     operator.write(Uint8Array.from([0x12, 4, 0x1a, 0x7f, 1, 2]));
     await until(async () => (await shard.metric(event('rollups_refused'))) === 1);
-    expect((await shard.port.ask('clusters', {}))[0]).toMatchObject({ cluster: 'web' });
+    expect((await shard.port.ask('clusters', { limit: 100 })).items[0]).toMatchObject({ cluster: 'web' });
     operator.rollup('web', rows(4));
     await operator.acked('rollup', 2);
     expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(4);

@@ -1,7 +1,14 @@
 // Follows a shard for a view: takes in its news, and asks once a cycle for what no news brings.
 
 import type { ShardPort } from '../../shard/index.ts';
-import { type Live, MAX_SHORTFALLS, NOTHING_YET, withNews } from '../../web/index.ts';
+import {
+  FLEET_FREEZE,
+  type Live,
+  MAX_CLUSTERS,
+  MAX_SHORTFALLS,
+  NOTHING_YET,
+  withNews,
+} from '../../web/index.ts';
 
 export class Follower {
   readonly #port: ShardPort;
@@ -31,10 +38,13 @@ export class Follower {
     try {
       const [shortfalls, clusters, freezes] = await Promise.all([
         this.#port.ask('shortfalls', { limit: MAX_SHORTFALLS }),
-        this.#port.ask('clusters', {}),
-        this.#port.ask('freezes', {}),
+        this.#port.ask('clusters', { limit: MAX_CLUSTERS }),
+        this.#port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
       ]);
-      this.#become({ ...this.#live, shortfalls: shortfalls.items, clusters, freezes });
+      this.#become({
+        ...this.#live,
+        ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items },
+      });
     } catch {
       // The next cycle asks again.
     } finally {

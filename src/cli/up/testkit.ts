@@ -105,11 +105,13 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
   };
 }
 
+const NO_PAGE = { items: [], total: 0, next: null };
+
 /** Answers what a view asks for, remembers what it is ordered, and tells news on demand. */
 export class FakePort implements ShardPort {
   readonly orders: Order[] = [];
   readonly listeners = new Set<(news: News) => void>();
-  answers: Record<string, unknown> = { shortfalls: { items: [], total: 0 }, clusters: [], freezes: [] };
+  answers: Record<string, unknown> = { shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE };
 
   async ask<T>(name: string): Promise<T> {
     return this.answers[name] as T;

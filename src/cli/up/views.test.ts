@@ -214,7 +214,8 @@ describe('the view on a terminal', () => {
     watch();
     await press('f');
     expect(port.orders).toMatchObject([{ kind: 'freeze', scope: { cluster: null, action: null } }]);
-    port.answers['freezes'] = [{ id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0 }];
+    const fleet = { id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0 };
+    port.answers['freezes'] = { items: [fleet], total: 1, next: null };
     port.tell({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(300);
     await press('f');

@@ -2,6 +2,7 @@
 // `cluster` would otherwise freeze the whole fleet.
 
 import type { IncomingMessage } from 'node:http';
+import { excerpt } from '../../model/index.ts';
 import { Refusal } from './refusal.ts';
 
 /** Enough for every order there is. */
@@ -13,6 +14,12 @@ const MAX_LIMIT = 10_000;
 
 /** Ids, names and reasons are for people; nobody reads more. */
 const MAX_TEXT = 1_000;
+
+/** A cursor may hold the id of a freeze, which has the name of a cluster in it. */
+const MAX_CURSOR = 8_192;
+
+/** Unknown names that a refusal repeats. */
+const MAX_NAMED = 10;
 
 /** Texts by name, each at most once. */
 export class Words {
@@ -26,7 +33,8 @@ export class Words {
   ) {
     const stray = entries.map(([name]) => name).filter((name) => !known.includes(name));
     const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-    if (stray.length > 0) throw new Refusal(400, `Unknown ${what}: ${stray.join(', ')}; ${there}.`);
+    const named = excerpt(stray.slice(0, MAX_NAMED).join(', '));
+    if (stray.length > 0) throw new Refusal(400, `Unknown ${what}: ${named}; ${there}.`);
     this.#what = what;
     this.#values = new Map(entries);
     if (this.#values.size < entries.length) throw new Refusal(400, `A ${what} was given twice.`);
@@ -42,14 +50,17 @@ export class Words {
     return new Words('field', given, known);
   }
 
-  text(name: string): string | undefined {
+  text(name: string, most = MAX_TEXT): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') throw new Refusal(400, `The ${this.#what} "${name}" must be a text.`);
     const text = value.trim();
     if (text === '') throw new Refusal(400, `The ${this.#what} "${name}" is empty; leave it out instead.`);
-    if (text.length <= MAX_TEXT) return text;
-    throw new Refusal(400, `The ${this.#what} "${name}" has more than ${MAX_TEXT} characters.`);
+    if (text.length > most)
+      throw new Refusal(400, `The ${this.#what} "${name}" has more than ${most} characters.`);
+    // Half a character would become another one in a cursor or a database.
+    if (text.isWellFormed()) return text;
+    throw new Refusal(400, `The ${this.#what} "${name}" is not well-formed Unicode.`);
   }
 
   needed(name: string): string {
@@ -66,6 +77,10 @@ export class Words {
 
   flag(name: string): boolean {
     return this.oneOf(name, ['true', 'false']) === 'true';
+  }
+
+  cursor(): string | undefined {
+    return this.text('after', MAX_CURSOR);
   }
 
   limit(): number {
@@ -102,6 +117,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Refusal(400, `The request is not JSON: ${(error as Error).message}.`);
+    throw new Refusal(400, `The request is not JSON: ${excerpt((error as Error).message)}.`);
   }
 }

@@ -1,5 +1,6 @@
 // Which route a request means.
 
+import { excerpt } from '../../model/index.ts';
 import { Refusal } from './refusal.ts';
 import { ROUTES, type Route } from './routes.ts';
 
@@ -18,7 +19,7 @@ export function matchRoute(method: string, path: string): Match | null {
   const found = matching.find(({ route }) => route.method === method);
   if (found === undefined) {
     const allow = matching.map(({ route }) => route.method).join(', ');
-    throw new Refusal(405, `There is only ${allow} for ${path}.`, { allow });
+    throw new Refusal(405, `There is only ${allow} for ${excerpt(path)}.`, { allow });
   }
   const params = segments.filter((_, i) => isParam(found.parts[i]!)).map(decoded);
   return { route: found.route, params };
@@ -39,6 +40,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new Refusal(400, `"${segment}" is not percent-encoded as it should be.`);
+    throw new Refusal(400, `"${excerpt(segment)}" is not percent-encoded as it should be.`);
   }
 }

@@ -1,5 +1,7 @@
 // An answer other than the one asked for: a status of HTTP and a word that programs can tell apart.
 
+import { excerpt } from '../../model/index.ts';
+
 const CODES = {
   400: 'bad_request',
   403: 'forbidden',
@@ -13,6 +15,9 @@ const CODES = {
   504: 'timeout',
 } as const;
 
+/** Parts that a caller or a provider wrote are cut before; this holds for whatever else an error may say. */
+const MAX_MESSAGE_BYTES = 4_000;
+
 type RefusalStatus = keyof typeof CODES;
 
 /** Throw it while answering; any other error becomes a 500. */
@@ -22,7 +27,7 @@ export class Refusal extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
+    super(excerpt(message, MAX_MESSAGE_BYTES));
     this.name = 'Refusal';
     this.status = status;
     this.code = CODES[status];

@@ -2,9 +2,11 @@
 // list with examples, and a test holds the two together.
 
 import type { ServerResponse } from 'node:http';
-import { type ActionKind, MachineState } from '../../model/index.ts';
+import { type ActionKind, excerpt, MachineState } from '../../model/index.ts';
 import { EXPOSITION_TYPE } from '../exposition.ts';
-import type { MachineFilter, Order, ShardPort } from '../views.ts';
+import { offsetPage, type PageAsk } from '../pages.ts';
+import type { MachineFilter, Order, Page, ShardPort } from '../views.ts';
+import { type ListName, placeOf, withCursor } from './cursor.ts';
 import type { Access } from './guard.ts';
 import { Words } from './input.ts';
 import { Refusal } from './refusal.ts';
@@ -47,17 +49,24 @@ const PLAIN_TYPE = 'text/plain; charset=utf-8';
 const ACTIONS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
 
+/** What every list can be asked. */
+const PAGE = ['limit', 'after'];
+/** The id of a freeze has the name of a cluster in it. */
+const MAX_FREEZE_ID = 2_000;
+/** Of JSON. The cursor and the rest of an answer have room besides, below a megabyte. */
+const PAGE_BYTES = 900_000;
+
 export const ROUTES: readonly Route[] = [
   read('/v1/status', ({ port }) => port.ask('status', {})),
-  read('/v1/machines', machines, ['state', 'cluster', 'provider', 'forgotten', 'limit']),
+  read('/v1/machines', machines, ['state', 'cluster', 'provider', 'forgotten', ...PAGE]),
   read('/v1/machines/ID', machine),
-  read('/v1/needs', needs, ['cluster', 'unmet', 'limit']),
+  read('/v1/needs', needs, ['cluster', 'unmet', ...PAGE]),
   read('/v1/needs/CLUSTER/HASH', story),
-  read('/v1/clusters', async ({ port }) => pageOf(await port.ask('clusters', {}))),
-  read('/v1/providers', async ({ port }) => pageOf((await port.ask('status', {})).providers)),
-  read('/v1/shortfalls', ({ port }, words) => port.ask('shortfalls', { limit: words.limit() }), ['limit']),
-  read('/v1/actions', actions, ['machine', 'cluster', 'limit']),
-  read('/v1/freezes', async ({ port }) => pageOf(await port.ask('freezes', {}))),
+  read('/v1/clusters', listOf('clusters'), PAGE),
+  read('/v1/providers', providers, PAGE),
+  read('/v1/shortfalls', listOf('shortfalls'), PAGE),
+  read('/v1/actions', actions, ['machine', 'cluster', ...PAGE]),
+  read('/v1/freezes', freezes, ['id', ...PAGE]),
   order('/v1/freezes', freeze, async () => true, ['cluster', 'action', 'who', 'why']),
   {
     method: 'DELETE',
@@ -130,14 +139,30 @@ async function ordered({ port, params }: Call, order: Order, exists: Exists): Pr
   throw new Refusal((await exists(port, params[0] ?? '')) ? 409 : 404, message);
 }
 
-function pageOf<T>(items: readonly T[]) {
-  return { items, total: items.length };
+/** The part of a list that is asked for. */
+function pageAsk(words: Words, list: ListName): PageAsk {
+  const cursor = words.cursor();
+  const after = cursor === undefined ? undefined : placeOf(cursor, [list]).position;
+  return { limit: words.limit(), after, maxBytes: PAGE_BYTES };
+}
+
+/** A list without filters. */
+function listOf(list: 'clusters' | 'shortfalls'): Answer {
+  return async ({ port }, words) => {
+    const page: Page<unknown> = await port.ask(list, pageAsk(words, list));
+    return withCursor(list, page);
+  };
+}
+
+async function providers({ port }: Call, words: Words) {
+  const ask = pageAsk(words, 'providers');
+  return withCursor('providers', offsetPage(ask, (await port.ask('status', {})).providers));
 }
 
 async function machines({ port }: Call, words: Words) {
   const state = words.text('state')?.toUpperCase().replaceAll('-', '_');
   if (state !== undefined && !STATES.includes(state)) {
-    throw new Refusal(400, `There is no state ${state}; there are ${STATES.join(', ')}.`);
+    throw new Refusal(400, `There is no state ${excerpt(state)}; there are ${STATES.join(', ')}.`);
   }
   const cluster = words.text('cluster');
   const provider = words.text('provider');
@@ -147,30 +172,40 @@ async function machines({ port }: Call, words: Words) {
     ...(provider === undefined ? {} : { provider }),
     withForgotten: words.flag('forgotten'),
   };
-  return await port.ask('machines', { where, limit: words.limit() });
+  return withCursor('machines', await port.ask('machines', { where, ...pageAsk(words, 'machines') }));
 }
 
 async function machine({ port, params }: Call) {
   const { items } = await port.ask('machines', { where: { id: params[0]!, withForgotten: true }, limit: 1 });
   if (items[0] !== undefined) return items[0];
-  throw new Refusal(404, `There is no machine ${params[0]}.`);
+  throw new Refusal(404, `There is no machine ${excerpt(params[0]!)}.`);
 }
 
 async function needs({ port }: Call, words: Words) {
-  const ask = { cluster: words.text('cluster'), onlyUnmet: words.flag('unmet'), limit: words.limit() };
-  return await port.ask('needs', ask);
+  const where = { cluster: words.text('cluster'), onlyUnmet: words.flag('unmet') };
+  return withCursor('needs', await port.ask('needs', { ...where, ...pageAsk(words, 'needs') }));
 }
 
 async function story({ port, params }: Call) {
   const need = `${params[0]}/${params[1]}`;
   const story = await port.ask('explain', { need });
   if (story !== null) return story;
-  throw new Refusal(404, `There is no Need ${need}. It may have been withdrawn.`);
+  throw new Refusal(404, `There is no Need ${excerpt(need)}. It may have been withdrawn.`);
 }
 
 async function actions({ port }: Call, words: Words) {
-  const ask = { machine: words.text('machine'), cluster: words.text('cluster'), limit: words.limit() };
-  return await port.ask('actions', ask);
+  const cursor = words.cursor();
+  const place = cursor === undefined ? undefined : placeOf(cursor, ['actions', 'waiting']);
+  const { actions, waiting } = await port.ask('actions', {
+    ...{ machine: words.text('machine'), cluster: words.text('cluster') },
+    ...{ limit: words.limit(), after: place?.position, only: place?.list, maxBytes: PAGE_BYTES },
+  });
+  return { actions: withCursor('actions', actions), waiting: withCursor('waiting', waiting) };
+}
+
+async function freezes({ port }: Call, words: Words) {
+  const ask = { id: words.text('id', MAX_FREEZE_ID), ...pageAsk(words, 'freezes') };
+  return withCursor('freezes', await port.ask('freezes', ask));
 }
 
 function freeze(_name: string, words: Words): Order {
@@ -207,7 +242,7 @@ async function hasMachine(port: ShardPort, id: string): Promise<boolean> {
 }
 
 async function hasFreeze(port: ShardPort, id: string): Promise<boolean> {
-  return (await port.ask('freezes', {})).some((freeze) => freeze.id === id);
+  return (await port.ask('freezes', { id, limit: 1 })).total > 0;
 }
 
 async function hasProvider(port: ShardPort, name: string): Promise<boolean> {
@@ -215,5 +250,5 @@ async function hasProvider(port: ShardPort, name: string): Promise<boolean> {
 }
 
 async function hasCluster(port: ShardPort, id: string): Promise<boolean> {
-  return (await port.ask('clusters', {})).some(({ cluster }) => cluster === id);
+  return (await port.ask('clusters', { cluster: id, limit: 1 })).total > 0;
 }

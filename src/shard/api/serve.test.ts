@@ -89,10 +89,11 @@ describe('reading', () => {
         ask: {
           where: { state: 'CONFIGURED', cluster: 'a/b', provider: 'metal', withForgotten: false },
           limit: 5,
+          maxBytes: 900_000,
         },
       },
-      { name: 'needs', ask: { cluster: 'ml', onlyUnmet: false, limit: 10_000 } },
-      { name: 'actions', ask: { machine: 'm-1', cluster: 'ml', limit: 1_000 } },
+      { name: 'needs', ask: { cluster: 'ml', onlyUnmet: false, limit: 10_000, maxBytes: 900_000 } },
+      { name: 'actions', ask: { machine: 'm-1', cluster: 'ml', limit: 1_000, maxBytes: 900_000 } },
     ]);
   });
 

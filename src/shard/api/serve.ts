@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { BigFleetError, printable } from '../../model/index.ts';
+import { BigFleetError, excerpt, printable } from '../../model/index.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
 import type { ShardPort } from '../views.ts';
 import { checkIdentity, checkOrigin } from './guard.ts';
@@ -249,7 +249,7 @@ async function page(
     if (method === 'POST') await bodyOf(request);
     if (await options.pages(request, response)) return { kind: 'taken' };
   }
-  throw new Refusal(404, `There is nothing at ${path}; docs/api.md lists what there is.`);
+  throw new Refusal(404, `There is nothing at ${excerpt(path)}; docs/api.md lists what there is.`);
 }
 
 async function within<T>(ms: number, answer: Promise<T>): Promise<T> {

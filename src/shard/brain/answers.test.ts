@@ -122,7 +122,7 @@ describe('a question about Needs', () => {
 
   it('has no answer before the first cycle', () => {
     const { brain } = new BrainScene().demand('c1', met);
-    expect(brain.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({ items: [], total: 0 });
+    expect(brain.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({ items: [], total: 0, next: null });
     expect(brain.ask('explain', { need: needId(keyOf(met)) })).toBeNull();
     expect(brain.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1);
   });
@@ -234,10 +234,10 @@ describe('a question about clusters', () => {
       .demand('c3', aNeed({ cluster: 'c3' }));
     scene.tick();
 
-    expect(scene.brain.ask('clusters', {})).toMatchObject([
+    expect(scene.brain.ask('clusters', { limit: 100 }).items).toMatchObject([
       { cluster: 'c1', hasSession: false, hasReported: false, machinesByState: { CONFIGURED: 1 } },
-      { cluster: 'c3', hasReported: true, needs: 1, unmet: 1, cannotBind: 'It has no session.' },
       { cluster: 'c2', hasSession: true, needs: 0, cannotBind: '', freeze: null },
+      { cluster: 'c3', hasReported: true, needs: 1, unmet: 1, cannotBind: 'It has no session.' },
     ]);
   });
 });

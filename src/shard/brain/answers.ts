@@ -3,6 +3,7 @@
 
 import { explain } from '../../engine/index.ts';
 import {
+  compareText,
   effectiveAllocatable,
   firstOf,
   formatResources,
@@ -10,51 +11,38 @@ import {
   MachineState,
   type Need,
   type NeedKey,
-  Operator,
-  type Requirement,
-  type ResourceVector,
   type Verdict,
 } from '../../model/index.ts';
 import type { InspectNeedsResponse } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
-import type {
-  ActionView,
-  Answer,
-  ClusterView,
-  MachineFilter,
-  MachineView,
-  NeedStory,
-  NeedView,
-  Page,
-  Quantities,
-  QuestionName,
-  Questions,
-  SetAsideView,
-  ShortfallView,
-} from '../views.ts';
-import { actionView, capacityLabel } from './action-view.ts';
+import { firstWithin, offsetOf, offsetPage, pageOf } from '../pages.ts';
+import type { ActionView, Answer, MachineView, NeedStory, Page, QuestionName, Questions } from '../views.ts';
+import { actionView } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
+import { clusterPage } from './cluster-page.ts';
 import type { Cycles } from './cycles.ts';
-import type { IncompleteCluster } from './incomplete-demand.ts';
 import { inspectNeeds } from './inspect.ts';
+import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { findNeed, needRef } from './need-names.ts';
+import { IN_LIST, IN_STORY, needView } from './need-view.ts';
 import { remarksOn } from './remarks.ts';
-import { clusterMachines, stateLabel, statusOf } from './status.ts';
+import { stateLabel, statusOf } from './status.ts';
 
-type Answerers = { readonly [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
+type Ask<Q extends QuestionName> = Questions[Q]['ask'];
+type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
 
 export class Answers {
   readonly #state: BrainState;
   readonly #cycles: Cycles;
   readonly #answerers: Answerers = {
     status: () => statusOf(this.#state, this.#cycles.last),
-    machines: ({ where, limit }) => this.#machines(where, limit),
-    needs: ({ cluster, onlyUnmet, limit }) => this.#needs(cluster, onlyUnmet, limit),
+    machines: (ask) => this.#machines(ask),
+    needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),
-    clusters: () => this.#clusters(),
-    shortfalls: ({ limit }) => this.#shortfalls(limit),
-    actions: ({ machine, cluster, limit }) => this.#actions(machine, cluster, limit),
-    freezes: () => this.#state.freezes.list(),
+    clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
+    shortfalls: (ask) => this.#shortfalls(ask),
+    actions: (ask) => this.#actions(ask),
+    freezes: (ask) => this.#freezes(ask),
     metrics: () => this.#state.metrics.text(),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
   };
@@ -64,23 +52,36 @@ export class Answers {
     this.#cycles = cycles;
   }
 
-  to<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q> {
+  to<Q extends QuestionName>(name: Q, ask: Ask<Q>): Answer<Q> {
     return this.#answerers[name](ask);
   }
 
-  #machines(where: MachineFilter, limit: number): Page<MachineView> {
+  #machines(ask: Ask<'machines'>): Page<MachineView> {
+    const { where, limit, after } = ask;
     const { machines } = this.#state.book.fleet;
     if (where.id !== undefined) {
-      const view = this.#machine(where.id);
-      return view === null ? NOTHING : { items: [view], total: 1 };
+      const view = machineView(this.#state, where.id, Number.POSITIVE_INFINITY);
+      return view === null ? NOTHING : { items: [view], total: 1, next: null };
     }
     const state = where.state === undefined ? null : stateOfLabel(where.state);
     if (state === undefined) return NOTHING;
     const hidden = where.withForgotten === true ? new Set<number>() : this.#forgotten();
     const slots = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
-    const { first, count } = firstOf(slots, limit, machines.idOrder);
-    const items = first.flatMap((slot) => this.#machine(machines.idOf(slot)) ?? []);
-    return { items, total: count };
+    const rest = after === undefined ? slots : slots.filter(this.#isBehind(after));
+    return pageOf(ask, {
+      entries: firstOf(rest, limit + 1, machines.idOrder).first,
+      total: slots.length,
+      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS),
+      positionOf: (slot) => machines.idOf(slot),
+    });
+  }
+
+  /** Whether a machine comes after the one with this id, which may have gone meanwhile. */
+  #isBehind(id: string): (slot: number) => boolean {
+    const { machines } = this.#state.book.fleet;
+    const last = machines.slotOf(id);
+    if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
+    return (slot) => compareText(machines.idOf(slot), id) > 0;
   }
 
   #forgotten(): ReadonlySet<number> {
@@ -89,66 +90,29 @@ export class Answers {
     return new Set(ids.flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
   }
 
-  #machine(id: string): MachineView | null {
-    const { book, memory, actuation, profiles } = this.#state;
-    const standing = book.standing(id);
-    const record = book.recordOf(id);
-    if (standing === null || record === null) return null;
-    const { host, lastError } = book.particularsOf(id);
-    const { quarantine, isForgotten } = memory.verdictsOn(id);
-    const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
-    const { cluster, target } = standing;
-    const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
-    const action = actuation.actionOf(id);
-    return {
-      ...{ id, provider: book.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
-      ...{ instanceType: record.instanceType, zone: record.zone },
-      capacityType: capacityLabel(record.capacityType),
-      ...{ pricePerHour: record.pricePerHour, interruptionProbability: record.interruptionProbability },
-      allocatable: quantities(effectiveAllocatable(record)),
-      labels: Object.fromEntries(record.labels),
-      ...{ hostRef: host?.ref ?? '', lastError },
-      need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
-      idleSinceMs: standing.idleSinceMs,
-      held: actuation.holdOf(id),
-      ...{ quarantine, isForgotten },
-      action: action === null ? null : this.#action(action),
-    };
-  }
-
-  #needs(cluster: string | undefined, onlyUnmet: boolean, limit: number): Page<NeedView> {
+  #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
+    const { cluster, onlyUnmet, limit } = ask;
     const decision = this.#cycles.decision?.decided;
     if (decision === undefined) return NOTHING;
+    const skip = offsetOf(ask);
     const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
-    const verdicts = onlyUnmet ? unmet.slice(0, limit) : decision.verdicts({ cluster, limit });
-    const items = verdicts.map((verdict) => this.#need(this.#needOf(verdict.key)!, verdict));
-    return { items, total: onlyUnmet ? unmet.length : this.#rowsOf(cluster) };
+    const verdicts = onlyUnmet
+      ? unmet.slice(skip, skip + limit + 1)
+      : decision.verdicts({ cluster, skip, limit: limit + 1 });
+    return pageOf(ask, {
+      entries: verdicts,
+      total: onlyUnmet ? unmet.length : this.#rowsOf(cluster),
+      viewOf: (verdict) => this.#need(this.#needOf(verdict.key)!, verdict, IN_LIST),
+      positionOf: (_, count) => String(skip + count),
+    });
   }
 
   #needOf(key: NeedKey): Need | undefined {
     return this.#state.book.fleet.demand.needOf(key);
   }
 
-  #need(need: Need, verdict: Verdict): NeedView {
-    const { shortfalls } = this.#state;
-    return {
-      ...needRef(verdict.key, verdict.priority),
-      fingerprint: verdict.key.fingerprint,
-      wants: quantities(need.aggregate),
-      minUnit: quantities(need.minUnit),
-      requirements: need.profile.requirements.map(requirementText),
-      firstSeenMs: need.firstSeenMs,
-      isMet: verdict.satisfied,
-      missing: quantities(verdict.deficit),
-      claimed: verdict.claimed.length,
-      bootstraps: verdict.bootstraps.length,
-      provisions: verdict.provisions.length,
-      preempts: verdict.preempts.length,
-      domain: verdict.domain,
-      reason: verdict.unmet?.reason ?? null,
-      unmetCycles: shortfalls.unmetCyclesOf(verdict.key),
-      isFolded: verdict.foldedInto !== null,
-    };
+  #need(need: Need, verdict: Verdict, detail: typeof IN_LIST) {
+    return needView(need, verdict, this.#state.shortfalls.unmetCyclesOf(verdict.key), detail);
   }
 
   #story(id: string): NeedStory | null {
@@ -166,79 +130,86 @@ export class Answers {
     const { foldedInto } = verdict;
     const isOfNeed = ({ need: of }: ActionRecord): boolean =>
       of !== null && (isSameKey(of, key) || (foldedInto !== null && isSameKey(of, foldedInto)));
-    const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY_ACTIONS);
+    const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY.actions);
     return {
-      need: this.#need(need, verdict),
-      claimed: verdict.claimed,
-      preempts: verdict.preempts,
+      need: this.#need(need, verdict, IN_STORY),
+      claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
+      claimedTotal: verdict.claimed.length,
+      preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),
+      preemptsTotal: verdict.preempts.length,
       matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
       blocker: blocker === null ? null : needRef(blocker, profiles.of(blocker)?.priority ?? 0),
       extraSupply,
-      candidates: candidates.map(({ domain, worstCoverage, satisfiable }) => ({
+      candidates: candidates.slice(0, STORY.candidates).map(({ domain, worstCoverage, satisfiable }) => ({
         domain,
         coverage: worstCoverage / 1_000_000,
         satisfiable,
       })),
-      remarks: remarksOn(this.#state, verdict),
+      remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
       actions: actions.map((record) => this.#action(record)),
     };
   }
 
-  #clusters(): readonly ClusterView[] {
-    const { book, sessions, reported, freezes, actuation, incomplete } = this.#state;
-    const { fleet } = book;
-    const decided = this.#cycles.decision?.decided;
-    const unmet = new Map<string, number>();
-    for (const { key } of this.#cycles.decision?.decided.unmet ?? [])
-      unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
-    const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
-    const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
-    const names = new Set([
-      ...fleet.clusters.sorted().map((number) => fleet.clusters.nameOf(number)),
-      ...sessions.keys(),
-    ]);
-    return [...names].map((cluster) => {
-      const hasSession = sessions.has(cluster);
-      const freeze = frozen.get(cluster) ?? frozen.get(null) ?? null;
-      const cannotBind = hasSession ? (muted.get(cluster) ?? '') : 'It has no session.';
-      return {
-        ...{ cluster, hasSession, hasReported: reported.has(cluster) },
-        needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
-        unmet: unmet.get(cluster) ?? 0,
-        ...clusterMachines(fleet, cluster),
-        setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
-        ...{ freeze, cannotBind, reports: null },
-      };
+  #shortfalls(ask: Ask<'shortfalls'>): Answer<'shortfalls'> {
+    const { shortfalls } = this.#state;
+    const skip = offsetOf(ask);
+    return pageOf(ask, {
+      entries: shortfalls.top(skip + ask.limit + 1).slice(skip),
+      total: shortfalls.gauges.total,
+      viewOf: ({ key, profile, deficit, reason, ageCycles, isEscalated }) => ({
+        ...needRef(key, profile.priority),
+        missing: formatResources(deficit),
+        ...{ reason, ageCycles, isEscalated },
+      }),
+      positionOf: (_, count) => String(skip + count),
     });
   }
 
-  #shortfalls(limit: number): Page<ShortfallView> {
-    const { shortfalls } = this.#state;
-    const items = shortfalls.top(limit).map(({ key, profile, deficit, reason, ageCycles, isEscalated }) => ({
-      ...needRef(key, profile.priority),
-      missing: quantities(deficit),
-      ...{ reason, ageCycles, isEscalated },
-    }));
-    return { items, total: shortfalls.gauges.total };
+  #freezes(ask: Ask<'freezes'>): Answer<'freezes'> {
+    const { id: wanted, after } = ask;
+    const freezes = this.#state.freezes.list().filter(({ id }) => wanted === undefined || id === wanted);
+    const last = after === undefined ? null : momentOf(after);
+    const isBehind = ({ sinceMs, id }: (typeof freezes)[number]): boolean =>
+      last === null || sinceMs > last.ms || (sinceMs === last.ms && compareText(id, last.id) > 0);
+    return pageOf(ask, {
+      entries: freezes.filter(isBehind),
+      total: freezes.length,
+      viewOf: (freeze) => freeze,
+      positionOf: ({ sinceMs, id }) => `${sinceMs} ${id}`,
+    });
   }
 
-  #actions(machine: string | undefined, cluster: string | undefined, limit: number) {
+  #actions(ask: Ask<'actions'>): Answer<'actions'> {
+    const { machine, cluster, only } = ask;
     const isWanted = (action: { readonly machine: string; readonly cluster: string }): boolean =>
       (machine === undefined || action.machine === machine) &&
       (cluster === undefined || action.cluster === cluster);
-    const records = [...this.#state.actuation.actions()].filter(isWanted);
-    records.sort((a, b) => b.startedMs - a.startedMs);
+    const records = [...this.#state.actuation.actions()].filter(isWanted).sort(newestFirst);
     const waiting = this.#cycles.waiting.filter(isWanted);
     // Of very many only the first are kept, but all are counted.
     const counted = Object.values(this.#cycles.last?.waiting ?? {}).reduce((sum, count) => sum + count, 0);
     const isEverything = machine === undefined && cluster === undefined;
+    const waitingTotal = isEverything ? counted : waiting.length;
+    // Two lists in one answer share its bytes.
+    const maxBytes = only === undefined && ask.maxBytes !== undefined ? ask.maxBytes / 2 : ask.maxBytes;
+    const share = { ...ask, maxBytes };
     return {
-      actions: {
-        items: records.slice(0, limit).map((record) => this.#action(record)),
-        total: records.length,
-      },
-      waiting: { items: waiting.slice(0, limit), total: isEverything ? counted : waiting.length },
+      actions: only === 'waiting' ? { ...NOTHING, total: records.length } : this.#actionPage(share, records),
+      waiting:
+        only === 'actions' ? { ...NOTHING, total: waitingTotal } : offsetPage(share, waiting, waitingTotal),
     };
+  }
+
+  #actionPage(ask: Ask<'actions'>, records: readonly ActionRecord[]): Answer<'actions'>['actions'] {
+    const last = ask.after === undefined ? null : momentOf(ask.after);
+    const isBehind = (record: ActionRecord): boolean =>
+      last === null || newestFirst(record, { startedMs: last.ms, id: last.id }) > 0;
+    return pageOf(ask, {
+      entries: records.filter(isBehind),
+      total: records.length,
+      viewOf: (record) => this.#action(record),
+      positionOf: ({ startedMs, id }) => `${startedMs} ${id}`,
+    });
   }
 
   #action(record: ActionRecord): ActionView {
@@ -276,31 +247,34 @@ export class Answers {
   }
 }
 
-function setAsideView({ rows, isLifted }: IncompleteCluster, spare: number): SetAsideView | null {
-  return rows === 0 ? null : { rows, isLifted, machinesKept: isLifted ? 0 : spare };
+/** How much of its lists the story of a Need has: together well below a megabyte, whatever the names are. */
+const STORY = {
+  /** The latest. */
+  actions: 20,
+  /** Claimed machines, and those moved out for it; bytes of JSON of each list. */
+  ids: 1_000,
+  idBytes: 100_000,
+  candidates: 100,
+  remarks: 100,
+  remarkBytes: 100_000,
+} as const;
+const NOTHING = { items: [], total: 0, next: null } as const;
+
+/** The latest first; of those that began at once the one with the higher number. */
+function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): number {
+  return b.startedMs - a.startedMs || b.id.length - a.id.length || compareText(b.id, a.id);
 }
 
-/** Actions in the story of a Need, the latest. */
-const STORY_ACTIONS = 20;
-const NOTHING = { items: [], total: 0 } as const;
+/** A time and an id, as positions have them. */
+function momentOf(position: string): { readonly ms: number; readonly id: string } {
+  const space = position.indexOf(' ');
+  return { ms: Number(position.slice(0, space)), id: position.slice(space + 1) };
+}
 
 function isSameKey(a: NeedKey, b: NeedKey): boolean {
   return a.group === b.group && a.cluster === b.cluster && a.fingerprint === b.fingerprint;
 }
 
-function quantities(vector: ResourceVector): Quantities {
-  return formatResources(vector);
-}
-
 function stateOfLabel(label: string): MachineState | undefined {
   return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
-}
-
-const OPERATOR_TEXT: ReadonlyMap<Operator, string> = new Map(
-  Object.entries(Operator).map(([name, operator]) => [operator as Operator, name]),
-);
-
-function requirementText({ key, operator, values }: Requirement): string {
-  const name = OPERATOR_TEXT.get(operator) ?? '?';
-  return values.length === 0 ? `${key} ${name}` : `${key} ${name} ${values.join(', ')}`;
 }

@@ -88,8 +88,13 @@ describe('inspecting Needs', () => {
         expect(views).toEqual(inOrder);
         expect(views).toHaveLength(needs.length);
         expect(scene.brain.ask('inspect', { cluster: '', limit })).toEqual(all.slice(0, limit + 1));
-        const listed = (most: number) => scene.brain.ask('needs', { onlyUnmet: false, limit: most });
-        expect(listed(limit)).toEqual({ items: listed(1000).items.slice(0, limit), total: needs.length });
+        const listed = (most: number, after?: string) =>
+          scene.brain.ask('needs', { onlyUnmet: false, limit: most, after });
+        const ranked = listed(1000).items;
+        const first = listed(limit);
+        expect(first).toMatchObject({ items: ranked.slice(0, limit), total: needs.length });
+        if (first.next !== null) expect(listed(1000, first.next).items).toEqual(ranked.slice(limit));
+        else expect(ranked.length).toBeLessThanOrEqual(limit);
       }),
       { numRuns: 30 },
     );

@@ -1,7 +1,7 @@
 // The shard at a glance, from the columns of the ledger: cheap enough to be told after every cycle.
 
 import type { Fleet } from '../../fleet/index.ts';
-import { formatQuantity, MachineState, stateName } from '../../model/index.ts';
+import { excerpt, formatQuantity, MachineState, stateName } from '../../model/index.ts';
 import type { Counts, CycleView, ProviderView, StatusView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 
@@ -26,14 +26,19 @@ export function statusOf(state: BrainState, cycle: CycleView | null): StatusView
   };
 }
 
+/** A provider's own words, bytes that are shown: the status of hundreds of providers goes out after every cycle. */
+const MAX_WORDS_BYTES = 500;
+
 function providerOf({ desk, book, reconcile }: BrainState, name: string): ProviderView {
+  const readings = reconcile.readingsOf(name);
   return {
     name,
     breaker: desk.breakerOf(name),
-    denial: desk.denialOf(name),
+    denial: excerpt(desk.denialOf(name), MAX_WORDS_BYTES),
     machines: book.countOf(name),
     waiting: desk.waitingAt(name),
-    ...reconcile.readingsOf(name),
+    ...readings,
+    lastError: excerpt(readings.lastError, MAX_WORDS_BYTES),
     heldLosses: reconcile.heldLosses(name),
   };
 }

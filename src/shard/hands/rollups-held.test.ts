@@ -84,7 +84,8 @@ describe('a collapse of demand', () => {
     const rails = { ...DEFAULT_BRAIN.rails, reclaimFraction: 1 };
     const scene = new BrainScene({ rails }).list([SERVING]).tick(SETTLED_MS);
     const made = await reporting({ store, clock, brain: { post: (event) => scene.brain.handle(event) } });
-    const hasReported = () => scene.brain.ask('clusters', {}).map((cluster) => cluster.hasReported);
+    const hasReported = () =>
+      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(0);
     expect(made.hands.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
@@ -97,7 +98,8 @@ describe('a collapse of demand', () => {
     const { store, writes } = aSlowStore();
     const scene = new BrainScene().list([SERVING]);
     const made = await reporting({ store, brain: { post: (event) => scene.brain.handle(event) } });
-    const hasReported = () => scene.brain.ask('clusters', {}).map((cluster) => cluster.hasReported);
+    const hasReported = () =>
+      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(20);
     await made.report(0);
     expect(made.hands.counters.rollupsHeld).toBe(1);

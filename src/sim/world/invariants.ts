@@ -390,7 +390,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const nowMs = this.#clock.now();
     facts.reclaims.push({ cluster, atMs: nowMs });
     const recent = facts.reclaims.filter((one) => one.cluster === cluster && nowMs - one.atMs < WINDOW_MS);
-    const view = process.brain.brain.ask('clusters', {}).find((one) => one.cluster === cluster);
+    const [view] = process.brain.brain.ask('clusters', { cluster, limit: 1 }).items;
     const configured = view?.machinesByState['CONFIGURED'] ?? 0;
     const cap = Math.max(1, Math.floor(process.plan.reclaimFraction * configured + 1e-9));
     if (recent.length > cap)

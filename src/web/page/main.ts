@@ -3,7 +3,7 @@
 
 import type { Cluster, Freeze, News, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
-import { type Details, FLEET_FREEZE, MAX_SHORTFALLS, NOTHING_YET, withNews } from '../live.ts';
+import { type Details, FLEET_FREEZE, MAX_CLUSTERS, MAX_SHORTFALLS, NOTHING_YET, withNews } from '../live.ts';
 import { type PageState, pageParts } from '../view.ts';
 import { show } from './dom.ts';
 
@@ -68,8 +68,8 @@ async function askDetails(): Promise<void> {
 async function details(): Promise<Details> {
   const [shortfalls, clusters, freezes] = await Promise.all([
     read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
-    read<{ items: Cluster[] }>('/v1/clusters'),
-    read<{ items: Freeze[] }>('/v1/freezes'),
+    read<{ items: Cluster[] }>(`/v1/clusters?limit=${MAX_CLUSTERS}`),
+    read<{ items: Freeze[] }>(`/v1/freezes?id=${FLEET_FREEZE}`),
   ]);
   return { shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items };
 }

@@ -109,8 +109,8 @@ describe('the page', () => {
     answers = {
       '/v1/status': STATUS,
       '/v1/shortfalls?limit=20': { items: [] },
-      '/v1/clusters': { items: [] },
-      '/v1/freezes': { items: [] },
+      '/v1/clusters?limit=100': { items: [] },
+      '/v1/freezes?id=fleet': { items: [] },
     };
     vi.stubGlobal('EventSource', FakeSource);
     vi.stubGlobal('fetch', async (path: string, how?: { method: string; body?: string }) => {
@@ -158,7 +158,7 @@ describe('the page', () => {
   it('freezes and unfreezes', async () => {
     await connect();
     page.click(buttons()[0]);
-    answers['/v1/freezes'] = { items: [{ id: 'fleet', who: 'web page', why: '' }] };
+    answers['/v1/freezes?id=fleet'] = { items: [{ id: 'fleet', who: 'web page', why: '' }] };
     source().tell({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(600);
     expect(asked).toContainEqual(expect.objectContaining({ method: 'POST', path: '/v1/freezes' }));

@@ -1,0 +1,63 @@
+// Clusters as people see them, by name: their sessions, demand, machines and cost.
+
+import type { Decision } from '../../engine/index.ts';
+import { compareText, excerpt } from '../../model/index.ts';
+import { pageOf } from '../pages.ts';
+import type { Answer, ClusterView, Questions, SetAsideView } from '../views.ts';
+import type { BrainState } from './brain.ts';
+import type { IncompleteCluster } from './incomplete-demand.ts';
+import { clusterMachines } from './status.ts';
+
+type Ask = Questions['clusters']['ask'];
+
+/** An operator's own words on why it sends no bootstrap data: bytes that are shown. */
+const MAX_WHY_BYTES = 1000;
+
+/** `decided` is the last decision; null before the first. */
+export function clusterPage(state: BrainState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
+  const names = namesOf(state, ask);
+  const { after } = ask;
+  return pageOf(ask, {
+    entries: after === undefined ? names : names.filter((name) => compareText(name, after) > 0),
+    total: names.length,
+    viewOf: viewerOf(state, decided),
+    positionOf: (name) => name,
+  });
+}
+
+function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
+  const { clusters } = book.fleet;
+  const known = clusters.sorted().map((number) => clusters.nameOf(number));
+  const names = new Set([...known, ...sessions.keys(), ...alsoNamed]);
+  if (cluster !== undefined) return names.has(cluster) ? [cluster] : [];
+  return [...names].sort(compareText);
+}
+
+function viewerOf(
+  { book, sessions, reported, freezes, actuation, incomplete }: BrainState,
+  decided: Decision | null,
+): (cluster: string) => ClusterView {
+  const { fleet } = book;
+  const unmet = new Map<string, number>();
+  for (const { key } of decided?.unmet ?? []) unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+  const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
+  const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
+  return (cluster) => {
+    const hasSession = sessions.has(cluster);
+    const freeze = frozen.get(cluster) ?? frozen.get(null) ?? null;
+    const why = excerpt(muted.get(cluster) ?? '', MAX_WHY_BYTES);
+    const cannotBind = hasSession ? why : 'It has no session.';
+    return {
+      ...{ cluster, hasSession, hasReported: reported.has(cluster) },
+      needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
+      unmet: unmet.get(cluster) ?? 0,
+      ...clusterMachines(fleet, cluster),
+      setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
+      ...{ freeze, cannotBind, reports: null },
+    };
+  };
+}
+
+function setAsideView({ rows, isLifted }: IncompleteCluster, spare: number): SetAsideView | null {
+  return rows === 0 ? null : { rows, isLifted, machinesKept: isLifted ? 0 : spare };
+}

@@ -1,0 +1,88 @@
+// Pages of lists: how much of a list one answer brings, and where the next one goes on. Whoever makes the items also cuts
+// the page, so that no more of them are made than are sent.
+
+/** `total` counts the whole list. `next` is null on the last page; otherwise it is given back as `after`. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly next: string | null;
+}
+
+/** Which part of a list is wanted. */
+export interface PageAsk {
+  /** Items at most. */
+  readonly limit: number;
+  /** The `next` of the page before. Left out: from the beginning. */
+  readonly after?: string | undefined;
+  /** Bytes of JSON at most, but for a page of one item. Left out: the limit alone counts. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** How a page is made from entries of a list. */
+export interface PageParts<E, T> {
+  /** Entries after `ask.after`, in order; one more than `ask.limit` is enough. */
+  readonly entries: Iterable<E>;
+  readonly total: number;
+  /** null: the entry has nothing to show any more. */
+  readonly viewOf: (entry: E) => T | null;
+  /** Where a page goes on that ended with this entry, the `count`-th of `entries`. */
+  readonly positionOf: (entry: E, count: number) => string;
+}
+
+export function pageOf<E, T>(ask: PageAsk, parts: PageParts<E, T>): Page<T> {
+  const { limit, maxBytes } = ask;
+  const { entries, total, viewOf, positionOf } = parts;
+  const items: T[] = [];
+  let bytes = 0;
+  let count = 0;
+  let position: string | null = null;
+  for (const entry of entries) {
+    if (items.length >= limit) return { items, total, next: position };
+    const view = viewOf(entry);
+    if (view !== null) {
+      if (maxBytes !== undefined) bytes += jsonBytes(view);
+      if (items.length > 0 && maxBytes !== undefined && bytes > maxBytes)
+        return { items, total, next: position };
+      items.push(view);
+    }
+    position = positionOf(entry, ++count);
+  }
+  return { items, total, next: null };
+}
+
+/** A page of a list that exists as a whole, by the number of items before it. */
+export function offsetPage<T>(ask: PageAsk, list: readonly T[], total = list.length): Page<T> {
+  const offset = offsetOf(ask);
+  return pageOf(ask, {
+    entries: list.slice(offset, offset + ask.limit + 1),
+    total,
+    viewOf: (item) => item,
+    positionOf: (_, count) => String(offset + count),
+  });
+}
+
+/** Items before a page, where positions are numbers. */
+export function offsetOf({ after }: PageAsk): number {
+  return after === undefined ? 0 : Number(after);
+}
+
+/** A page whose items have grown since it was made, cut again. */
+export function recut<T>(page: Page<T>, maxBytes: number | undefined, positionOf: (item: T) => string) {
+  const limit = page.items.length;
+  const cut = pageOf({ limit, maxBytes }, { ...partsOf(page), positionOf });
+  return cut.next === null ? { ...cut, next: page.next } : cut;
+}
+
+function partsOf<T>({ items, total }: Page<T>) {
+  return { entries: items, total, viewOf: (item: T) => item };
+}
+
+/** The first of some values: at most so many, and at most so many bytes of JSON. */
+export function firstWithin<T>(values: readonly T[], limit: number, maxBytes: number): readonly T[] {
+  return offsetPage({ limit, maxBytes }, values).items;
+}
+
+/** What a value takes in an answer, with the comma behind it. */
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
+}
