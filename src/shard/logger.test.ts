@@ -90,6 +90,49 @@ describe('a log in JSON', () => {
   });
 });
 
+describe('a line of a log', () => {
+  const MOST = 16 * 1024;
+  const HUGE = 'x'.repeat(16 << 20);
+
+  it.each<readonly [string, Record<string, unknown>]>([
+    ['a long text', { text: HUGE }],
+    ['a long text deep inside', { outer: { list: [{ inner: new Map([['text', HUGE]]) }] } }],
+    ['a long name', { names: { [HUGE]: 1 } }],
+    ['many texts', { texts: Array.from({ length: 100_000 }, () => 'word') }],
+    ['many numbers', { numbers: Array.from({ length: 100_000 }, (_, i) => i / 3) }],
+    ['many fields', Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, null]))],
+    ['an error with a long message', { error: new Error(HUGE, { cause: new Error(HUGE) }) }],
+    ['control characters', { text: '\u0001'.repeat(1 << 20), other: '\u202e'.repeat(3_000) }],
+    ['long texts in a deep tree', { tree: tree(7) }],
+  ])(
+    'given %s, then it has at most 16 KiB, says that it was cut, and keeps the other fields',
+    (_, fields) => {
+      for (const format of ['json', 'text'] as const) {
+        const { log, lines } = logged({ format });
+        log('error', 'x', { cluster: 'c1', ...fields });
+        expect(lines).toHaveLength(1);
+        expect(Buffer.byteLength(lines[0]!)).toBeLessThanOrEqual(MOST);
+        expect(lines[0]).toContain('…');
+        expect(lines[0]).toContain('c1');
+      }
+    },
+  );
+
+  it('given a field that is too long, then those after it are there as well', () => {
+    const { log, last } = logged();
+    log('warn', 'x', { first: { text: HUGE }, second: 2, third: 'three' });
+    expect(last()).toMatchObject({
+      first: { text: expect.stringMatching(/^x{4000}… \(16777216 characters\)$/) },
+      second: 2,
+      third: 'three',
+    });
+  });
+
+  function tree(depth: number): unknown {
+    return depth === 0 ? 'y'.repeat(500) : { left: tree(depth - 1), right: tree(depth - 1) };
+  }
+});
+
 describe('a log in text', () => {
   it('given an event, then it is one line that a terminal only shows', () => {
     const { log, lines } = logged({ format: 'text' });

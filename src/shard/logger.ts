@@ -5,6 +5,7 @@
 import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
 import { printable } from '../model/index.ts';
+import { type FieldLimits, plainFields } from './log-fields.ts';
 import { LogWriter } from './log-writer.ts';
 
 export type ShardLogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -40,7 +41,7 @@ export function makeLog(options: LoggerOptions, to: { write(line: string): unkno
     stream,
   );
   return (at, event, fields = {}) => {
-    if (logger.isLevelEnabled(at)) logger[at]({ event, ...plainFields(fields) });
+    if (logger.isLevelEnabled(at)) logger[at]({ event, ...lineFields(fields) });
   };
 }
 
@@ -71,37 +72,18 @@ interface LogFormat {
   readonly format: 'auto' | 'json' | 'text';
 }
 
+/** A line has at most 16 KiB: its fields, and a kilobyte for what every line has. One text is at most a long stack. */
+const FIELD_LIMITS: FieldLimits = { bytes: 15 * 1024, textBytes: 4_000 };
+
 /** What every line has. A field of that name gets an underscore, so that neither is lost. */
 const RESERVED = new Set(['level', 'time', 'shard', 'event']);
 
-function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, plain(value, 0)]),
-  );
-}
-
-/** Deeper things are named, not opened; nothing that is logged nests so far, unless it turns in a circle. */
-const MAX_DEPTH = 8;
-
-function plain(value: unknown, depth: number): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `<${value.byteLength} bytes>`;
-  if (depth === MAX_DEPTH) return '<more>';
-  const inner = (each: unknown): unknown => plain(each, depth + 1);
-  if (value instanceof Date) return value;
-  if (value instanceof Error) return errorFields(value, inner);
-  if (Array.isArray(value) || value instanceof Set) return [...value].map(inner);
-  const entries = value instanceof Map ? [...value] : Object.entries(value);
-  return Object.fromEntries(entries.map(([key, each]) => [String(key), inner(each)]));
-}
-
-function errorFields(error: Error, inner: (value: unknown) => unknown): Record<string, unknown> {
-  const { name, message, stack, cause } = error;
-  const own = Object.entries(error).filter(([key]) => key !== 'name' && key !== 'cause');
-  const rest = Object.fromEntries(own.map(([key, each]) => [key, inner(each)]));
-  return { name, message, ...rest, stack, ...(cause === undefined ? {} : { cause: inner(cause) }) };
+function lineFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const renamed = Object.entries(fields).map(([name, value]) => [
+    RESERVED.has(name) ? `${name}_` : name,
+    value,
+  ]);
+  return plainFields(Object.fromEntries(renamed), FIELD_LIMITS);
 }
 
 interface Line {

@@ -2,6 +2,7 @@
 // off, because what waits for it is memory of the shard. It connects again by itself and asks for how things stand.
 
 import type { ServerResponse } from 'node:http';
+import { plainFields } from '../log-fields.ts';
 import type { News, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
 
@@ -80,11 +81,10 @@ export class NewsStand {
   }
 }
 
-function eventText(news: News): string {
-  return `event: ${news.kind}\ndata: ${jsonText(news)}\n\n`;
-}
+/** Fields of a log line are anything. A reader has room for several events of this size. */
+const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
 
-/** Fields of log lines are anything; whole numbers beyond those of JSON become texts. */
-function jsonText(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
+function eventText(news: News): string {
+  const shown = news.kind === 'log' ? { ...news, fields: plainFields(news.fields, FIELD_LIMITS) } : news;
+  return `event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
 }
