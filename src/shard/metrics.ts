@@ -15,8 +15,11 @@ import { HandsCounters } from './hands/counters.ts';
 import { Registry } from './registry.ts';
 
 const PREFIX = 'bigfleet_shard_';
-/** Clusters, or providers, that have a series of their own; a shard has a few thousand of the one and a few of the other. */
-const MAX_CLUSTERS = 5000;
+/**
+ * Clusters, or providers, that have a series of their own. Clusters have one while their roll-ups are refused or held: a
+ * thousand of those in each of two metrics stay below a megabyte.
+ */
+const MAX_CLUSTERS = 1000;
 const MAX_PROVIDERS = 64;
 
 const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];

@@ -55,7 +55,7 @@ describe('the text of metrics', () => {
       .set(1);
 
     expect(registry.text()).toBe(
-      '# HELP held Back\\\\slash\\nand line.\n# TYPE held gauge\nheld{cluster="a\\"\\\\\\nb"} 1\n',
+      '# HELP held Back\\\\slash\\nand line.\n# TYPE held gauge\nheld{cluster="a\\"\\\\\\\\u000ab"} 1\n',
     );
   });
 
@@ -120,6 +120,24 @@ describe('labels', () => {
       'held_total{cluster="other"} 2',
     ]);
   });
+
+  it.each([
+    ['letters', 'x'],
+    ['control characters', '\u0001'],
+  ])(
+    'with long names of %s show them cut, and a thousand of them take less than half a megabyte',
+    (_, letter) => {
+      const registry = new Registry();
+      const held = registry.gauges('held', 'x', { cluster: { atMost: 1000 } });
+      const nameOf = (i: number): string => `${i}${letter.repeat(1 << 16)}`;
+      for (let i = 0; i < 1000; i++) held.of({ cluster: nameOf(i) }).set(1);
+
+      expect(samplesOf(registry)).toHaveLength(1000);
+      expect(Buffer.byteLength(registry.text())).toBeLessThan(500_000);
+      for (let i = 0; i < 1000; i++) held.delete({ cluster: nameOf(i) });
+      expect(samplesOf(registry)).toEqual([]);
+    },
+  );
 
   it('make room for another name when a series is taken out', () => {
     const registry = new Registry();

@@ -1,6 +1,7 @@
 // Counters, gauges and histograms by name. Labels take their values from closed sets, so that no series is made by a
 // name from outside; where clusters or providers must be told apart, the number of names has an end.
 
+import { excerpt } from '../model/index.ts';
 import { expositionText, type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
 
 /** The values a label may have; or how many different ones it may have before the rest share one series, `other`. */
@@ -92,8 +93,8 @@ export class Labelled<M extends Metric, S extends LabelSets> {
 
   /** Takes a series out, and makes room for another name. */
   delete(labels: Labels<S>): void {
-    this.#series.delete(keyOf(this.#sets.map(([name]) => [name, labels[name]!])));
-    for (const [name, names] of this.#names) names.delete(labels[name]!);
+    this.#series.delete(keyOf(this.#sets.map(([name]) => [name, shownValue(labels[name]!)])));
+    for (const [name, names] of this.#names) names.delete(shownValue(labels[name]!));
   }
 
   /** Takes all of them out, before they are all written anew. */
@@ -122,7 +123,7 @@ export class Labelled<M extends Metric, S extends LabelSets> {
 
   #valueOf(name: string, values: LabelValues, value: string): string {
     if (isClosed(values)) {
-      if (!values.includes(value)) throw new RangeError(`label ${name} cannot be ${value}`);
+      if (!values.includes(value)) throw new RangeError(`label ${name} cannot be ${excerpt(value)}`);
       return value;
     }
     let names = this.#names.get(name);
@@ -130,9 +131,10 @@ export class Labelled<M extends Metric, S extends LabelSets> {
       names = new Set();
       this.#names.set(name, names);
     }
-    if (!names.has(value) && names.size >= values.atMost) return OTHER;
-    names.add(value);
-    return value;
+    const shown = shownValue(value);
+    if (!names.has(shown) && names.size >= values.atMost) return OTHER;
+    names.add(shown);
+    return shown;
   }
 }
 
@@ -199,6 +201,15 @@ export class Registry {
     this.#names.add(name);
     this.#families.push(families);
   }
+}
+
+/** Bytes of a label value; a scrape has thousands of them. */
+const MAX_VALUE_BYTES = 250;
+
+/** A name from outside as a label shows it. Escapes make a text up to seven times as long. */
+function shownValue(value: string): string {
+  const shown = excerpt(value);
+  return shown.length <= MAX_VALUE_BYTES ? shown : excerpt(value, Math.floor(MAX_VALUE_BYTES / 7));
 }
 
 function isClosed(values: LabelValues): values is readonly string[] {

@@ -12,7 +12,7 @@ import {
   type ServerUnaryCall,
   status,
 } from '@grpc/grpc-js';
-import { BigFleetError, printable } from '../model/index.ts';
+import { BigFleetError, excerpt } from '../model/index.ts';
 import { RpcError } from './service.ts';
 
 /** Paths of the certificate, its key and the authority both ends trust. */
@@ -206,7 +206,7 @@ export function identityOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'getAut
   const uris = uriNames(names).filter((uri) => /^bigfleet:/i.test(uri));
   const identity = uris.length === 1 ? parseIdentity(uris[0]!) : null;
   if (identity !== null) return identity;
-  throw denied(`The certificate names ${uris.length === 0 ? 'no one' : printable(uris.join(' and '))}.`);
+  throw denied(`The certificate names ${uris.length === 0 ? 'no one' : excerpt(uris.join(' and '))}.`);
 }
 
 /** The identity a URI stands for; null if it is none. */

@@ -12,6 +12,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { excerpt } from '../model/index.ts';
 import { type Kind, type MethodShape, methodsOf, RpcError, type Service, type Shapes } from './service.ts';
 
 type HandlerOf<S extends MethodShape> = {
@@ -115,10 +116,13 @@ function drained(call: ServerWritableStream<unknown, unknown>): Promise<void> {
   });
 }
 
+/** A status travels in the headers; peers take some kilobytes of those and end the connection beyond. */
+const MAX_STATUS_BYTES = 2_000;
+
 function rpcErrorOf(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const details = error instanceof Error ? error.message : String(error);
-  return new RpcError(status.INTERNAL, details, { cause: error });
+  return new RpcError(status.INTERNAL, excerpt(details, MAX_STATUS_BYTES), { cause: error });
 }
 
 /** Takes no more calls, gives those under way so long, and then ends them. */

@@ -1,7 +1,7 @@
 // What reconcile and actuation notice, as metrics, log lines and news.
 
 import type { PlanDifference } from '../../engine/index.ts';
-import { type MachineState, MachineState as State, stateName } from '../../model/index.ts';
+import { excerpt, type MachineState, MachineState as State, stateName } from '../../model/index.ts';
 import type { BrainMetrics, ExecuteOutcome } from '../metrics.ts';
 import type { News } from '../views.ts';
 import { actionView } from './action-view.ts';
@@ -13,6 +13,9 @@ import type { BreakerState } from './breaker.ts';
 import type { Profiles } from './need-names.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
+
+/** A provider's or an operator's own words in a log line, in bytes. */
+const MAX_WORDS_BYTES = 1000;
 
 export interface ObserverParts {
   readonly parts: BrainParts;
@@ -66,14 +69,14 @@ export class Observers {
     passed: (_machine, from, to, seconds) => this.#passed(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
     overdue: (machine, state, seconds) =>
-      this.#log('warn', 'machine-overdue', { machine, state: stateName(state), seconds }),
+      this.#log('warn', 'machine-overdue', { machine: excerpt(machine), state: stateName(state), seconds }),
   };
 
   readonly reconcile: ReconcileObserver = {
     listed: () => {},
     listFailed: (provider, error) => {
       this.#parts.metrics.listsFailed.of({ provider }).add(1);
-      this.#log('warn', 'list-failed', { provider, error });
+      this.#log('warn', 'list-failed', { provider, error: excerpt(error, MAX_WORDS_BYTES) });
     },
     listHeld: (provider, known, missing, timesInARow) => {
       this.#parts.metrics.listsHeld.of({ provider }).add(1);
@@ -84,9 +87,10 @@ export class Observers {
       this.#parts.metrics.machinesRejected.of({ reason }).add(count);
       this.#log('warn', 'machines-rejected', { provider, reason, count });
     },
-    collided: (machine, owner, other) => this.#log('error', 'machine-collision', { machine, owner, other }),
+    collided: (machine, owner, other) =>
+      this.#log('error', 'machine-collision', { machine: excerpt(machine), owner, other }),
     orphanFound: (machine, provider, state) =>
-      this.#log('warn', 'orphan-found', { machine, provider, state: stateName(state) }),
+      this.#log('warn', 'orphan-found', { machine: excerpt(machine), provider, state: stateName(state) }),
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 
@@ -99,7 +103,7 @@ export class Observers {
   permit(provider: string, state: BreakerState, error: string): void {
     if (state === 'open' && !this.#denying.has(provider)) {
       this.#denying.add(provider);
-      this.#log('error', 'provider-denies', { provider, error });
+      this.#log('error', 'provider-denies', { provider, error: excerpt(error, MAX_WORDS_BYTES) });
     }
     if (state === 'closed' && this.#denying.delete(provider))
       this.#log('info', 'provider-permits', { provider });
@@ -117,7 +121,10 @@ export class Observers {
     const { kind, machine, provider, cluster, outcome, message, attempts } = record;
     this.#parts.metrics.outcomes.of({ kind, outcome: METRIC_OUTCOME[outcome!] }).add(1);
     if (outcome !== 'success') {
-      const fields = { action: kind, machine, provider, cluster, outcome, message, attempts };
+      const fields = {
+        ...{ action: kind, machine: excerpt(machine), provider, cluster: excerpt(cluster) },
+        ...{ outcome, message: excerpt(message, MAX_WORDS_BYTES), attempts },
+      };
       this.#log('warn', 'action-failed', fields);
     }
     this.#tell({ kind: 'action-ended', action: actionView(record, this.#parts.book, this.#parts.profiles) });

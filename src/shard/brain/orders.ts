@@ -1,9 +1,12 @@
 // What people tell a running shard. Every order is logged with who gave it; what changes nothing says why.
 
-import { excerpt, printable } from '../../model/index.ts';
+import { excerpt } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import { MAX_FREEZES } from './freezes.ts';
+
+/** Who gave an order and why, in a log line: bytes. */
+const MAX_WORDS_BYTES = 1000;
 
 export function carryOut(state: BrainState, order: Order): OrderResult {
   const result = resultOf(state, order);
@@ -17,7 +20,7 @@ export function logOrder({ parts }: BrainState, order: Order, result: OrderResul
   const fields = {
     order: kind,
     ...subjectOf(order),
-    who: printable(who),
+    who: excerpt(who, MAX_WORDS_BYTES),
     isDone: result.isDone,
     message: result.message,
   };
@@ -46,8 +49,8 @@ function resultOf(state: BrainState, order: Order): OrderResult {
         : refused(`No rows of ${excerpt(order.cluster)} are set aside.`);
     case 'accept-list':
       return state.reconcile.acceptList(order.provider)
-        ? done(`The List of ${printable(order.provider)} counts.`)
-        : refused(`There is no provider ${printable(order.provider)}.`);
+        ? done(`The List of ${excerpt(order.provider)} counts.`)
+        : refused(`There is no provider ${excerpt(order.provider)}.`);
     case 'accept-rollup':
     case 'refuse-rollup':
       throw new Error('roll-ups are held by the hands');
@@ -60,10 +63,11 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
   const made = freezes.add(scope, who, why, parts.clock.now());
   if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
   freezeChanged(state, scope.cluster);
+  const name = excerpt(made.id);
   const isOlder = made.who !== who || made.why !== why;
   const words = isOlder
-    ? `${made.id} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${made.who}: ${made.why}`
-    : `${made.id} is frozen.`;
+    ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
+    : `${name} is frozen.`;
   return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownWords(scope.cluster!)}`);
 }
 
@@ -77,15 +81,15 @@ function isKnownCluster({ sessions, reported, book }: BrainState, cluster: strin
 
 /** It may come yet, so it is frozen all the same; but more often the name is misspelt. */
 function unknownWords(cluster: string): string {
-  return ` Nobody has heard of a cluster ${printable(cluster)} yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.`;
+  return ` Nobody has heard of a cluster ${excerpt(cluster)} yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.`;
 }
 
 function unfreeze(state: BrainState, id: string): OrderResult {
   const known = state.freezes.list().find((each) => each.id === id);
   if (known === undefined || !state.freezes.remove(id))
-    return refused(`There is no freeze "${printable(id)}".`);
+    return refused(`There is no freeze "${excerpt(id)}".`);
   freezeChanged(state, known.cluster);
-  return done(`${id} is no longer frozen.`);
+  return done(`${excerpt(id)} is no longer frozen.`);
 }
 
 /** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. What waits is stopped by both. */
@@ -103,47 +107,50 @@ function retry({ actuation, reconcile, book, desk }: BrainState, machine: string
   const when = actuation.isBusy(machine)
     ? ' when the action that is under way with it has ended'
     : isSilent
-      ? ` when its provider ${printable(provider)} answers again`
+      ? ` when its provider ${excerpt(provider)} answers again`
       : '';
   return about(isDone, machine, `is looked at afresh${when}`);
 }
 
 function forget({ actuation, book }: BrainState, machine: string): OrderResult {
   if (actuation.forget(machine))
-    return done(`Machine ${printable(machine)} is hidden. It stays on record and costs what it costs.`);
+    return done(`Machine ${excerpt(machine)} is hidden. It stays on record and costs what it costs.`);
   const isThere = book.standing(machine) !== null;
   return refused(
-    isThere ? `Machine ${printable(machine)} is not Failed.` : `There is no machine ${printable(machine)}.`,
+    isThere ? `Machine ${excerpt(machine)} is not Failed.` : `There is no machine ${excerpt(machine)}.`,
   );
 }
 
 function about(isDone: boolean, machine: string, what: string): OrderResult {
   return isDone
-    ? done(`Machine ${printable(machine)} ${what}.`)
-    : refused(`There is no machine ${printable(machine)}.`);
+    ? done(`Machine ${excerpt(machine)} ${what}.`)
+    : refused(`There is no machine ${excerpt(machine)}.`);
 }
 
 function subjectOf(order: Order): Readonly<Record<string, unknown>> {
   switch (order.kind) {
     case 'freeze':
-      return { ...order.scope, why: printable(order.why) };
+      return {
+        cluster: order.scope.cluster === null ? null : excerpt(order.scope.cluster),
+        ...{ action: order.scope.action, why: excerpt(order.why, MAX_WORDS_BYTES) },
+      };
     case 'unfreeze':
-      return { freeze: printable(order.id) };
+      return { freeze: excerpt(order.id) };
     case 'quarantine':
     case 'retry':
     case 'forget':
-      return { machine: printable(order.machine), ...whyOf(order) };
+      return { machine: excerpt(order.machine), ...whyOf(order) };
     case 'accept-list':
-      return { provider: printable(order.provider), ...whyOf(order) };
+      return { provider: excerpt(order.provider), ...whyOf(order) };
     case 'accept-rollup':
     case 'refuse-rollup':
     case 'lift-set-aside':
-      return { cluster: printable(order.cluster), ...whyOf(order) };
+      return { cluster: excerpt(order.cluster), ...whyOf(order) };
   }
 }
 
 function whyOf({ why }: { readonly why?: string | undefined }): { readonly why?: string } {
-  return why === undefined ? {} : { why: printable(why) };
+  return why === undefined ? {} : { why: excerpt(why, MAX_WORDS_BYTES) };
 }
 
 function done(message: string): OrderResult {

@@ -1,39 +1,50 @@
 // What stands in the way of a Need outside the decision: things that people can change.
 
-import type { Verdict } from '../../model/index.ts';
+import { excerpt, type Verdict } from '../../model/index.ts';
 import type { BrainState } from './brain.ts';
 
 export function remarksOn(state: BrainState, { key }: Verdict): readonly string[] {
   const { sessions, actuation, freezes, reconcile, desk, parts } = state;
   const { cluster } = key;
+  const name = excerpt(cluster);
   const remarks: string[] = [];
-  if (!sessions.has(cluster)) remarks.push(`Cluster ${cluster} has no session, so no machine can join it.`);
+  if (!sessions.has(cluster)) remarks.push(`Cluster ${name} has no session, so no machine can join it.`);
   for (const muted of actuation.mutedClusters) {
     if (muted.cluster === cluster)
       remarks.push(
-        `Cluster ${cluster} is asked for no bootstrap data until ${time(muted.untilMs)}: ${muted.why}`,
+        `Cluster ${name} is asked for no bootstrap data until ${time(muted.untilMs)}: ${excerpt(muted.why)}`,
       );
   }
   for (const { id, cluster: of, action, who, why } of freezes.list()) {
     if (of === null || of === cluster)
-      remarks.push(`${action ?? 'Everything'} is frozen (${id}) by ${who}: ${why}`);
+      remarks.push(
+        `${action ?? 'Everything'} is frozen (${excerpt(id)}) by ${excerpt(who)}: ${excerpt(why)}`,
+      );
   }
   for (const provider of parts.options.providers) {
     if (desk.breakerOf(provider) !== 'closed') remarks.push(`Provider ${provider} does not answer.`);
     const denial = desk.denialOf(provider);
-    if (denial !== '') remarks.push(`Provider ${provider} lets this shard change nothing: ${denial}`);
+    if (denial !== '')
+      remarks.push(
+        `Provider ${provider} lets this shard change nothing: ${excerpt(denial, MAX_WORDS_BYTES)}`,
+      );
     const { hasListed, lastError } = reconcile.readingsOf(provider);
-    const why = lastError === '' ? '.' : `: ${lastError}`;
+    const why = lastError === '' ? '.' : `: ${excerpt(lastError, MAX_WORDS_BYTES)}`;
     if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start${why}`);
   }
   for (const { provider, instanceType, zone, why, untilMs } of actuation.heldOfferings.slice(
     0,
     MAX_OFFERINGS,
   ))
-    remarks.push(`${provider} sells no ${instanceType} in ${zone} until ${time(untilMs)}: ${why}`);
+    remarks.push(
+      `${provider} sells no ${excerpt(instanceType)} in ${excerpt(zone)} until ${time(untilMs)}: ${excerpt(why)}`,
+    );
   if (parts.options.rails.dryRun) remarks.push('This is a dry run: nothing is carried out.');
   return remarks;
 }
+
+/** A provider's own words, in bytes. */
+const MAX_WORDS_BYTES = 500;
 
 /** Offerings that are sold out, in one answer. */
 const MAX_OFFERINGS = 5;

@@ -2,8 +2,12 @@
 
 import type { Fleet } from '../../fleet/index.ts';
 import { excerpt, formatQuantity, MachineState, stateName } from '../../model/index.ts';
+import { firstWithin } from '../pages.ts';
 import type { Counts, CycleView, ProviderView, StatusView } from '../views.ts';
 import type { BrainState } from './brain.ts';
+
+/** Of JSON: a status stays below a megabyte with any number of providers. */
+const PROVIDER_BYTES = 700_000;
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
 
@@ -22,7 +26,11 @@ export function statusOf(state: BrainState, cycle: CycleView | null): StatusView
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
     supply: supplyOf(fleet, demandTally.wanted(), offered),
-    providers: parts.options.providers.map((name) => providerOf(state, name)),
+    providers: firstWithin(
+      parts.options.providers.map((name) => providerOf(state, name)),
+      parts.options.providers.length,
+      PROVIDER_BYTES,
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 // Carries out what the brain wants of providers: calls and readings of inventories. How an error is to be taken is said
 // here and nowhere else, in the brain's own few words.
 
-import { type Machine, printable } from '../../model/index.ts';
+import { excerpt, type Machine } from '../../model/index.ts';
 import {
   type Accepted,
   type CallName,
@@ -59,7 +59,7 @@ export class ProviderHands {
   /** Never rejects: whatever happens, an event says so. */
   async carryOut(effect: CallEffect | ListEffect): Promise<void> {
     const end = this.#ends.get(effect.provider);
-    if (end === undefined) this.#refuse(effect, `There is no provider ${printable(effect.provider)}.`);
+    if (end === undefined) this.#refuse(effect, `There is no provider ${excerpt(effect.provider)}.`);
     else if (effect.kind === 'list') await this.#list(effect, end.inventory);
     else await this.#call(effect, end);
   }
@@ -113,15 +113,18 @@ export class ProviderHands {
   }
 }
 
+/** A provider's own words, in bytes: they are kept with actions, holds and quarantines, and shown with each of them. */
+const MAX_WORDS_BYTES = 1000;
+
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return excerpt(error instanceof Error ? error.message : String(error), MAX_WORDS_BYTES);
 }
 
 async function made({ client }: ProviderEnd, { machine, request }: CallEffect): Promise<CallOutcome> {
   try {
     if (request.command === 'get') return found(await client.get(machine));
     const { operationId: operation, machine: record } = await transition(client, machine, request);
-    return { kind: 'accepted', operation, machine: record };
+    return { kind: 'accepted', operation: excerpt(operation), machine: record };
   } catch (error) {
     return outcomeOf(error, request.command);
   }
@@ -173,8 +176,8 @@ const MEANINGS: Readonly<
 };
 
 export function outcomeOf(error: unknown, command: Exclude<CallName, 'list'>): CallOutcome {
-  if (!(error instanceof ProviderError)) return { kind: 'transient', message: String(error) };
-  const { message } = error;
+  if (!(error instanceof ProviderError)) return { kind: 'transient', message: excerpt(String(error), MAX_WORDS_BYTES) };
+  const message = messageOf(error);
   const kind = MEANINGS[error.kind];
   if (kind === 'fenced' || kind === 'unknown-machine') return { kind };
   if (command === 'create' && looksSoldOut(message)) return { kind: 'stock-out', message };

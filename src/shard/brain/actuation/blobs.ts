@@ -1,9 +1,12 @@
 // Bootstrap blobs: only a cluster's operator can render what lets a machine join. A cluster that has no session, does
 // not answer or says it cannot gets nothing for a while; the machine that was meant for it is as good as before.
 
-import type { Clock, NeedKey, Random, Requirement } from '../../../model/index.ts';
+import { type Clock, excerpt, type NeedKey, type Random, type Requirement } from '../../../model/index.ts';
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { type BackoffLimits, waitMs } from '../backoff.ts';
+
+/** Why an operator sends no blob, in its own words: bytes that are kept. */
+const MAX_ERROR_BYTES = 1000;
 
 export interface BlobQuestion {
   readonly cluster: string;
@@ -107,7 +110,8 @@ export class Blobs {
     const { clock, onAnswer } = this.#parts;
     onAnswer((clock.now() - asked.atMs) / 1000);
     if (event.blob === null || event.error !== '') {
-      const message = event.error === '' ? 'The operator sent no blob.' : event.error;
+      const message =
+        event.error === '' ? 'The operator sent no blob.' : excerpt(event.error, MAX_ERROR_BYTES);
       this.#end(event.request, { kind: 'error', message });
       return;
     }
