@@ -23,8 +23,7 @@ export interface PageParts<E, T> {
   /** Entries after `ask.after`, in order; one more than `ask.limit` is enough. */
   readonly entries: Iterable<E>;
   readonly total: number;
-  /** null: the entry has nothing to show any more. */
-  readonly viewOf: (entry: E) => T | null;
+  readonly viewOf: (entry: E) => T;
   /** Where a page goes on that ended with this entry, the `count`-th of `entries`. */
   readonly positionOf: (entry: E, count: number) => string;
 }
@@ -39,12 +38,11 @@ export function pageOf<E, T>(ask: PageAsk, parts: PageParts<E, T>): Page<T> {
   for (const entry of entries) {
     if (items.length >= limit) return { items, total, next: position };
     const view = viewOf(entry);
-    if (view !== null) {
-      if (maxBytes !== undefined) bytes += jsonBytes(view);
-      if (items.length > 0 && maxBytes !== undefined && bytes > maxBytes)
-        return { items, total, next: position };
-      items.push(view);
+    if (maxBytes !== undefined) {
+      bytes += jsonBytes(view);
+      if (items.length > 0 && bytes > maxBytes) return { items, total, next: position };
     }
+    items.push(view);
     position = positionOf(entry, ++count);
   }
   return { items, total, next: null };

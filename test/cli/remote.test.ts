@@ -17,9 +17,21 @@ import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/re
 import { UNMET_WORDS } from '../../src/cli/remote/unmet-words.ts';
 import { noPaint } from '../../src/cli/table.ts';
 import type { UnmetReason } from '../../src/model/index.ts';
-import { type NeedView, serveApi } from '../../src/shard/index.ts';
+import { type Answer, type MachineView, type NeedView, type Page, serveApi } from '../../src/shard/index.ts';
+import { offsetPage } from '../../src/shard/pages.ts';
+import type { WaitingActionView } from '../../src/shard/views.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
-import { CLUSTERS, FakeShard, MACHINES, MET_STORY, STATUS, UNMET, UNMET_STORY } from '../fake-shard.ts';
+import {
+  BOOTSTRAP,
+  CLUSTERS,
+  FakeShard,
+  fakePage,
+  MACHINES,
+  MET_STORY,
+  STATUS,
+  UNMET,
+  UNMET_STORY,
+} from '../fake-shard.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -52,11 +64,14 @@ async function served() {
     let out = '';
     const io = { out: (text: string) => (out += text), paint: noPaint };
     await quiet(COMMANDS[verb](io)).parseAsync([...args, '--shard', server.url], { from: 'user' });
-    expect(out.split('\n').filter((line) => line.length > 100 && !args.includes('wide'))).toEqual([]);
+    const isForTerminal = !args.includes('wide') && !args.includes('json');
+    expect(out.split('\n').filter((line) => line.length > 100 && isForTerminal)).toEqual([]);
     return out;
   };
   return { shard, server, run };
 }
+
+const NOTHING = { items: [], total: 0, next: null };
 
 const NOUNS = ['status', 'machines', 'needs', 'clusters', 'providers', 'shortfalls', 'actions', 'freezes'];
 
@@ -172,6 +187,42 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     expect(await run('get', 'status')).toContain('nothing is decided yet');
   });
 
+  it('given more than one page, then pages are followed up to the limit, and the rest is counted', async () => {
+    const { shard, run } = await served();
+    const labels = { notes: 'x'.repeat(5_000) };
+    const machines = Array.from({ length: 500 }, (_, i) => ({ ...MACHINES[0]!, id: `m-${i}`, labels }));
+    shard.answers.machines = (ask) => fakePage(ask, machines, ({ id }) => id);
+    const listed = async (limit: string) => {
+      const page = JSON.parse(
+        await run('get', 'machines', '--limit', limit, '-o', 'json'),
+      ) as Page<MachineView>;
+      return { ids: page.items.map(({ id }) => id), total: page.total, hasNext: page.next !== null };
+    };
+    const ids = machines.map(({ id }) => id);
+    expect(await listed('20000')).toEqual({ ids, total: 500, hasNext: false });
+    expect(await listed('400')).toEqual({ ids: ids.slice(0, 400), total: 500, hasNext: true });
+    expect(shard.asked.filter(({ name }) => name === 'machines').length).toBeGreaterThan(4);
+    expect(await run('get', 'machines', '--limit', '400')).toContain('… 400 of 500; ');
+  });
+
+  it('given many actions, then both of their lists are followed', async () => {
+    const { shard, run } = await served();
+    const waiting = Array.from({ length: 30 }, (_, i) => ({
+      ...{ kind: 'Provision', machine: `w-${i}`, cluster: 'ml', reason: 'phase1.speculative' },
+      why: 'x'.repeat(60_000),
+    }));
+    const actions = Array.from({ length: 30 }, (_, i) => ({
+      ...{ ...BOOTSTRAP, id: `a-${i}`, message: 'x'.repeat(60_000) },
+    }));
+    shard.answers.actions = ({ only, ...ask }) => ({
+      actions: only === 'waiting' ? NOTHING : fakePage(ask, actions, ({ id }) => `0 ${id}`),
+      waiting: only === 'actions' ? NOTHING : offsetPage(ask, waiting as WaitingActionView[]),
+    });
+    const answer = JSON.parse(await run('get', 'actions', '-o', 'json')) as Answer<'actions'>;
+    expect(answer.actions.items.map(({ id }) => id)).toEqual(actions.map(({ id }) => id));
+    expect(answer.waiting.items.map(({ machine }) => machine)).toEqual(waiting.map(({ machine }) => machine));
+  });
+
   it.each(NOUNS)('%s as JSON is what the API says', async (noun) => {
     const { server, run } = await served();
     const answer: unknown = await (await fetch(`${server.url}/v1/${noun}`)).json();
@@ -262,7 +313,8 @@ Lately
   it('given many machines, some of them gone, then a few are shown and the rest counted', async () => {
     const { shard, run } = await served();
     const claimed = ['m-1', ...Array.from({ length: 500 }, (_, i) => `gone-${i}`)];
-    shard.answers.explain = () => ({ ...MET_STORY, claimed, need: { ...MET_STORY.need, claimed: 501 } });
+    const need = { ...MET_STORY.need, claimed: 501 };
+    shard.answers.explain = () => ({ ...MET_STORY, claimed, claimedTotal: 501, need });
     const out = await run('explain', 'prod-eu/3fa94c01de');
     expect(out).toContain('Met by 501 machines.');
     expect(out).toContain('\n  gone-10\n  … and 489 more\n');

@@ -4,6 +4,7 @@ import type { ActionView, Answer } from '../../shard/index.ts';
 import { age } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
+import { type PagePart, partOf, readPages } from './pages.ts';
 
 export const ACTIONS: Listing<Answer<'actions'>> = {
   noun: 'actions',
@@ -12,6 +13,15 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
   examples: `  bigfleet get actions --limit 20
   bigfleet get actions --machine m-17 -o wide`,
   path: '/v1/actions',
+  read: async (client, query, limit) => {
+    const ask = (part: PagePart) => client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
+    // Both lists come with the first request; a cursor goes on with the one that it belongs to.
+    const { actions, waiting } = await ask(partOf(limit));
+    return {
+      actions: await readPages(limit, async (part) => (await ask(part)).actions, actions),
+      waiting: await readPages(limit, async (part) => (await ask(part)).waiting, waiting),
+    };
+  },
   lines: ({ actions, waiting }, look) => [
     ...pageLines(actions, 'actions', COLUMNS, (action) => rowOf(action, look), look),
     ...(waiting.total === 0 ? [] : ['', look.paint('bold', 'Decided, and waiting')]),

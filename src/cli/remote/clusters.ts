@@ -11,7 +11,7 @@ import { countWords } from './wire-words.ts';
 export const CLUSTERS: Listing<Page<ClusterView>> = {
   noun: 'clusters',
   summary: 'clusters, their sessions, demand and cost',
-  filters: [],
+  filters: ['limit'],
   examples: '  bigfleet get clusters',
   path: '/v1/clusters',
   lines: (page, look) => {

@@ -7,7 +7,7 @@ import { type Listing, pageLines } from './listing.ts';
 export const FREEZES: Listing<Page<Freeze>> = {
   noun: 'freezes',
   summary: 'what the shard was told not to do, by whom and why',
-  filters: [],
+  filters: ['limit'],
   examples: `  bigfleet get freezes
   bigfleet unfreeze action:Reclaim/cluster:ml     by the id in the list`,
   path: '/v1/freezes',

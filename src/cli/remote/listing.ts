@@ -5,7 +5,9 @@ import type { Page, StatusView } from '../../shard/index.ts';
 import { count } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
 import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
+import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
+import { readPages } from './pages.ts';
 
 /** How somebody looks at an answer. */
 export interface Look {
@@ -24,6 +26,8 @@ export interface Listing<T> {
   readonly filters: readonly FilterName[];
   readonly examples: string;
   readonly path: string;
+  /** Reads the answer, where it is neither one list nor one object. */
+  readonly read?: (client: ShardClient, query: Query, limit: number) => Promise<T>;
   readonly lines: (answer: T, look: Look) => readonly string[];
   /** One of them, by a name given after the noun. */
   readonly one?: {
@@ -40,7 +44,7 @@ const FILTERS: Readonly<Record<FilterName, () => Option>> = {
   machine: () => new Option('--machine <id>', 'of this machine only'),
   unmet: () => new Option('--unmet', 'only those that are not met'),
   forgotten: () => new Option('--forgotten', 'also forgotten ones'),
-  limit: () => new Option('--limit <n>', 'at most so many, up to 10000').argParser(wholeNumber).default(1000),
+  limit: () => new Option('--limit <n>', 'show at most this many').argParser(wholeNumber).default(1000),
 };
 
 type Flags = ShardFlags & { readonly output: 'table' | 'wide' | 'json' } & Partial<
@@ -65,21 +69,33 @@ export function listCommand<T>(listing: Listing<T>, io: RemoteIo): Command {
       const lines = isOne
         ? (one.lines as Listing<unknown>['lines'])
         : (listing.lines as Listing<unknown>['lines']);
-      const path = isOne ? one.path(name) : listing.path;
-      await show(path, isOne ? [] : filters, lines, command.opts<Flags>(), io);
+      const flags = command.opts<Flags>();
+      const client = clientOf(flags);
+      const answer = isOne
+        ? await client.get<unknown>(one.path(name))
+        : await answerTo(listing as Listing<unknown>, client, flags);
+      await show(answer, lines, client, flags, io);
     });
 }
 
+/** A list is read page by page, up to the limit; what has no limit is one object. */
+async function answerTo(listing: Listing<unknown>, client: ShardClient, flags: Flags): Promise<unknown> {
+  const { path, filters, read } = listing;
+  const { limit } = flags;
+  const names = filters.filter((name) => name !== 'limit');
+  const query = Object.fromEntries(names.map((name) => [name, flags[name]?.toString()]));
+  if (typeof limit !== 'number') return await client.get<unknown>(path, query);
+  if (read !== undefined) return await read(client, query, limit);
+  return await readPages(limit, (part) => client.get<Page<unknown>>(path, { ...query, ...part }));
+}
+
 async function show(
-  path: string,
-  filters: readonly FilterName[],
+  answer: unknown,
   lines: Listing<unknown>['lines'],
+  client: ShardClient,
   flags: Flags,
   { out, paint }: RemoteIo,
 ): Promise<void> {
-  const client = clientOf(flags);
-  const query = Object.fromEntries(filters.map((name) => [name, flags[name]?.toString()]));
-  const answer = await client.get<unknown>(path, query);
   if (flags.output === 'json') return out(`${JSON.stringify(answer, null, 2)}\n`);
   const { nowMs } = await client.get<StatusView>('/v1/status');
   out(`${lines(answer, { paint, isWide: flags.output === 'wide', nowMs }).join('\n')}\n`);

@@ -8,7 +8,7 @@ import { type Listing, type Look, pageLines } from './listing.ts';
 export const PROVIDERS: Listing<Page<ProviderView>> = {
   noun: 'providers',
   summary: 'providers, and whether they answer',
-  filters: [],
+  filters: ['limit'],
   examples: `  bigfleet get providers
   bigfleet accept list cloud                      believe a List that has lost machines`,
   path: '/v1/providers',

@@ -40,8 +40,8 @@ export async function showStory(
     helpSection(story, look),
     titled('In the way outside the decision', proseLines(story.remarks, '- '), look),
     titled('Domains it could go to', candidateLines(story, look), look),
-    await machineSection('Machines it counts on', story.claimed, client, look),
-    await machineSection('Moved out for it', story.preempts, client, look),
+    await machineSection('Machines it counts on', story.claimed, story.claimedTotal, client, look),
+    await machineSection('Moved out for it', story.preempts, story.preemptsTotal, client, look),
     titled('Lately', actionTable(story.actions.slice(0, MAX_LISTED), look, 2), look),
   ];
   const shown = sections.filter((section) => section.length > 0);
@@ -131,6 +131,7 @@ function candidateLines({ candidates }: NeedStory, look: Look): readonly string[
 async function machineSection(
   title: string,
   ids: readonly string[],
+  total: number,
   client: ShardClient,
   look: Look,
 ): Promise<readonly string[]> {
@@ -142,7 +143,7 @@ async function machineSection(
       return await client.get<MachineView>(path).catch(() => ({ id }));
     }),
   );
-  const rest = ids.length - shown.length;
+  const rest = total - shown.length;
   const lines = machines.length === 0 ? [] : machineTable(machines, look, 2);
   return titled(title, rest > 0 ? [...lines, `  … and ${count(rest)} more`] : lines, look);
 }

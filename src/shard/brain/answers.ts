@@ -71,7 +71,8 @@ export class Answers {
     return pageOf(ask, {
       entries: firstOf(rest, limit + 1, machines.idOrder).first,
       total: slots.length,
-      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS),
+      // Slots in use are on record.
+      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS)!,
       positionOf: (slot) => machines.idOf(slot),
     });
   }

@@ -176,7 +176,8 @@ const MEANINGS: Readonly<
 };
 
 export function outcomeOf(error: unknown, command: Exclude<CallName, 'list'>): CallOutcome {
-  if (!(error instanceof ProviderError)) return { kind: 'transient', message: excerpt(String(error), MAX_WORDS_BYTES) };
+  if (!(error instanceof ProviderError))
+    return { kind: 'transient', message: excerpt(String(error), MAX_WORDS_BYTES) };
   const message = messageOf(error);
   const kind = MEANINGS[error.kind];
   if (kind === 'fenced' || kind === 'unknown-machine') return { kind };
