@@ -211,6 +211,42 @@ describe('a question about actions', () => {
   });
 });
 
+describe('pages of actions', () => {
+  it('given many that began at once, then pages have each once, also while others begin', () => {
+    const many = { aggregate: resources({ cpu: 4 * 40 }) };
+    const scene = new BrainScene()
+      .list(some(60, Speculative))
+      .open('c1')
+      .demand('c1', { ...NEED, ...many })
+      .tick();
+    const ask = (after?: string) => scene.brain.ask('actions', { limit: 7, after, only: 'actions' });
+    const seen: string[] = [];
+    const first = ask();
+    for (let page = first.actions; ; page = ask(page.next!).actions) {
+      seen.push(...page.items.map(({ machine }) => machine));
+      // Newer ones come before all that were shown and must not push any of those onto the next page.
+      if (seen.length === 7) scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 4 * 50 }) }).tick();
+      if (page.next === null) break;
+    }
+    expect(new Set(seen).size).toBe(40);
+    expect(seen).toHaveLength(40);
+    expect(scene.brain.ask('actions', { limit: 100 }).actions.total).toBe(50);
+    expect(first.waiting).toMatchObject({ items: [], next: null });
+  });
+
+  it('given many that wait, then they have pages of their own', () => {
+    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    scene
+      .list(some(25))
+      .demand('c1', { ...NEED, aggregate: resources({ cpu: 100 }) })
+      .tick();
+    const ask = (after?: string) => scene.brain.ask('actions', { limit: 10, after, only: 'waiting' }).waiting;
+    const pages = [ask(), ask('10'), ask('20')];
+    expect(pages.map(({ next }) => next)).toEqual(['10', '20', null]);
+    expect(new Set(pages.flatMap(({ items }) => items.map(({ machine }) => machine))).size).toBe(25);
+  });
+});
+
 describe('a question about what waits', () => {
   it('counts more than it keeps', () => {
     const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');

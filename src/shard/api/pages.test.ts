@@ -1,0 +1,247 @@
+// Lists over HTTP, of a real brain that was told more than fits one answer.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { aNeed, resources } from '../../../test/fleets.ts';
+import { BrainScene } from '../../../test/shard/brain-scene.ts';
+import { record } from '../../../test/shard/scene.ts';
+import { MachineState, Operator } from '../../model/index.ts';
+import { Door } from '../door.ts';
+import type { BrainPort } from '../events.ts';
+import type { ReportView } from '../hands/cluster-demand.ts';
+import type { ClusterView, MachineView, NeedStory, NeedView, Page } from '../views.ts';
+import { serveApi } from './serve.ts';
+
+const { Idle } = MachineState;
+const MAX_BYTES = 1_000_000;
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+/** A text of some length that begins with a number. */
+const wide = (i: number, bytes: number): string => String(i).padEnd(bytes, 'x');
+
+async function served({ brain }: BrainScene, reports: readonly ReportView[] = []) {
+  const port: BrainPort = {
+    post: (event) => brain.handle(event),
+    ask: async (name, ask) => brain.ask(name, ask),
+    order: async (order) => brain.order(order),
+    listen: () => () => {},
+  };
+  const hands = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
+  const server = await serveApi(new Door(port, hands), '127.0.0.1:0', { tls: null });
+  cleanups.push(() => server.close());
+  const get = async <T>(path: string): Promise<T> => {
+    const text = await (await fetch(`${server.url}${path}`)).text();
+    expect(Buffer.byteLength(text)).toBeLessThan(MAX_BYTES);
+    return JSON.parse(text) as T;
+  };
+  /** Every page of a list. */
+  const pages = async <T>(path: string): Promise<Page<T>[]> => {
+    const all: Page<T>[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const cursor: string = after === '' ? '' : `${path.includes('?') ? '&' : '?'}after=${after}`;
+      const page = await get<Page<T>>(`${path}${cursor}`);
+      expect(page.items.length).toBeGreaterThan(0);
+      all.push(page);
+      after = page.next;
+    }
+    return all;
+  };
+  return { get, pages, url: server.url };
+}
+
+function itemsOf<T>(pages: readonly Page<T>[]): T[] {
+  return pages.flatMap(({ items }) => items);
+}
+
+describe('machines over HTTP', () => {
+  it('given 10,000 with 64 labels of the greatest length, then pages below a megabyte have each exactly once', async () => {
+    const labels = new Map(Array.from({ length: 64 }, (_, i) => [wide(i, 317), wide(i, 63)]));
+    const ids = Array.from({ length: 10_000 }, (_, i) => `m-${String(i).padStart(5, '0')}`);
+    const scene = new BrainScene();
+    for (let from = 0; from < ids.length; from += 1000)
+      scene.list(ids.slice(from, from + 1000).map((id) => record(id, Idle, { labels }))).tick();
+    const { pages } = await served(scene);
+    const all = await pages<MachineView>('/v1/machines?limit=10000');
+    expect(itemsOf(all).map(({ id }) => id)).toEqual(ids);
+    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([10_000]));
+    // Nearly full: a page is cut where the next machine would not fit.
+    expect(all.length).toBeLessThan(320);
+  }, 120_000);
+
+  it('given many labels, then a list shows the first and counts the rest, and one machine shows all', async () => {
+    const labels = new Map(Array.from({ length: 256 }, (_, i) => [wide(i, 317), '\u0001'.repeat(63)]));
+    const scene = new BrainScene().list([record('m', Idle, { labels })]).tick();
+    const { get } = await served(scene);
+    const { items } = await get<Page<MachineView>>('/v1/machines');
+    expect(Object.keys(items[0]!.labels)).toHaveLength(64);
+    expect(items[0]!.labelsNotShown).toBe(192);
+    const one = await get<MachineView>('/v1/machines/m');
+    expect(new Map(Object.entries(one.labels))).toEqual(labels);
+    expect(one.labelsNotShown).toBe(0);
+  });
+
+  it('given changes between two pages, then machines that stayed come once', async () => {
+    const scene = new BrainScene().list(['b', 'd', 'f', 'h'].map((id) => record(id, Idle))).tick();
+    const { get } = await served(scene);
+    const first = await get<Page<MachineView>>('/v1/machines?limit=2');
+    expect(first.items.map(({ id }) => id)).toEqual(['b', 'd']);
+    scene
+      .tick(600_000)
+      .list([record('a', Idle), record('e', Idle)], 'p', ['d'])
+      .tick();
+    const second = await get<Page<MachineView>>(`/v1/machines?after=${first.next}`);
+    expect(second.items.map(({ id }) => id)).toEqual(['e', 'f', 'h']);
+    expect(second.next).toBeNull();
+  });
+});
+
+describe('Needs over HTTP', () => {
+  const VALUES = Array.from({ length: 4096 }, (_, i) => wide(i, 63));
+
+  it('given 500 with 4,096 values of 63 bytes each, then pages and stories are below a megabyte', async () => {
+    const needs = Array.from({ length: 500 }, (_, i) =>
+      aNeed({ requirements: [{ key: `k${i}`, operator: Operator.In, values: VALUES }], firstSeenMs: i + 1 }),
+    );
+    const scene = new BrainScene()
+      .list([])
+      .open('c1')
+      .demand('c1', ...needs)
+      .tick();
+    const { get, pages } = await served(scene);
+    const all = itemsOf(await pages<NeedView>('/v1/needs?limit=150'));
+    expect(all.map(({ requirements }) => requirements[0]!.split(' ')[0])).toEqual(
+      needs.map((_, i) => `k${i}`),
+    );
+    expect(new Set(all.map(({ id }) => id)).size).toBe(500);
+    for (const { requirements, fingerprint } of all) {
+      expect(requirements[0]).toMatch(/^k\d+ In \d+x+, [\dx, ]+ and 409[34] more$/);
+      expect(fingerprint.length).toBeLessThan(300);
+    }
+    const unmet = itemsOf(await pages<NeedView>('/v1/needs?unmet=true&limit=150'));
+    expect(unmet.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect(itemsOf(await pages('/v1/shortfalls?limit=150'))).toHaveLength(500);
+    const { need } = await get<NeedStory>(`/v1/needs/${all[0]!.id}`);
+    expect(need.requirements[0]!.split(', ')).toHaveLength(100);
+    expect(need.requirements[0]).toMatch(/ and 3996 more$/);
+  }, 120_000);
+
+  it('given requirements that each are short and together are long, then the story is below a megabyte', async () => {
+    const requirements = Array.from({ length: 64 }, (_, i) => ({
+      ...{ key: wide(i, 317), operator: Operator.NotIn },
+      values: Array.from({ length: 64 }, (_, j) => String.fromCharCode(1 + (j % 31)).repeat(63)).map(
+        (value, j) => `${j}${value}`.slice(0, 63),
+      ),
+    }));
+    const scene = new BrainScene().list([]).open('c1').demand('c1', aNeed({ requirements })).tick();
+    const { get } = await served(scene);
+    const { items } = await get<Page<NeedView>>('/v1/needs');
+    expect(items[0]!.requirements.length).toBeGreaterThan(1);
+    const { need } = await get<NeedStory>(`/v1/needs/${items[0]!.id}`);
+    expect(need.requirements.at(-1)).toMatch(/^… \d+ more requirements$/);
+  });
+
+  it('given a Need that counts on thousands of machines, then its story has the first and their number', async () => {
+    const machines = Array.from({ length: 3000 }, (_, i) => record(wide(i, 253), Idle));
+    const need = aNeed({ aggregate: resources({ cpu: 4 * 3000 }) });
+    const scene = new BrainScene().list(machines).open('c1').demand('c1', need).tick();
+    const { get } = await served(scene);
+    const { items } = await get<Page<NeedView>>('/v1/needs');
+    expect(items[0]).toMatchObject({ claimed: 3000 });
+    const story = await get<NeedStory>(`/v1/needs/${items[0]!.id}`);
+    expect(story.claimedTotal).toBe(3000);
+    expect(story.claimed.length).toBeGreaterThan(100);
+    expect(story.claimed.length).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('clusters over HTTP', () => {
+  it('given thousands whose roll-ups were refused, known or not, then pages have each exactly once', async () => {
+    const problem = (i: number) => ({
+      code: 'BF_QUANTITY_SYNTAX',
+      path: `needs[${i}]`,
+      message: wide(i, 5_000),
+    });
+    const names = Array.from({ length: 3000 }, (_, i) => wide(10_000 + i, 253));
+    const reports = names.map((cluster) => ({
+      ...{ cluster, lastReportMs: 1, rows: null, refusedRollups: 1, held: null },
+      problems: Array.from({ length: 50 }, (_, i) => problem(i)),
+    })) as unknown as readonly ReportView[];
+    const scene = new BrainScene()
+      .list([])
+      .open(...names.filter((_, i) => i % 3 === 0))
+      .tick();
+    const { pages } = await served(scene, reports);
+    const all = await pages<ClusterView>('/v1/clusters');
+    expect(itemsOf(all).map(({ cluster }) => cluster)).toEqual(names);
+    expect(itemsOf(all).filter(({ hasSession }) => hasSession)).toHaveLength(1000);
+    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([3000]));
+    for (const { reports } of itemsOf(all)) expect(reports?.problems).toHaveLength(10);
+  }, 60_000);
+});
+
+describe('freezes over HTTP', () => {
+  it('given thousands with long reasons, then pages have each exactly once, and one is found by its id', async () => {
+    const scene = new BrainScene().list([]);
+    const clusters = Array.from({ length: 2000 }, (_, i) => wide(i, 1000));
+    for (const cluster of clusters)
+      scene.order({ kind: 'freeze', scope: { cluster, action: null }, who: 'ann', why: 'w'.repeat(1000) });
+    const { get, pages } = await served(scene);
+    const all = itemsOf(await pages<{ cluster: string }>('/v1/freezes'));
+    expect(all.map(({ cluster }) => cluster).toSorted()).toEqual(clusters.toSorted());
+    const found = await get<Page<unknown>>(`/v1/freezes?id=${encodeURIComponent(`cluster:${clusters[1]}`)}`);
+    expect(found).toMatchObject({ items: [{ cluster: clusters[1] }], total: 1, next: null });
+  });
+});
+
+describe('cursors over HTTP', () => {
+  const cursor = (text: string): string => Buffer.from(text).toString('base64url');
+
+  it.each([
+    ['no cursor', 'nonsense'],
+    ['letters that no cursor has', '%00%ff'],
+    ['a cursor of another list', cursor('needs:5')],
+    ['a cursor of no list', cursor('constructor:5')],
+    ['a cursor without a position', cursor('machines:')],
+    ['a cursor with something behind it', `${cursor('machines:m-1')}=`],
+  ])('given %s, then 400', async (_, after) => {
+    const { url } = await served(new BrainScene().list([record('m-1', Idle)]).tick());
+    const response = await fetch(`${url}/v1/machines?after=${after}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('"after"') } });
+  });
+
+  it.each([
+    'needs:-1',
+    'needs:1e9',
+    'needs:99999999999',
+    'shortfalls:x',
+    'freezes:x',
+    'actions:5',
+    'waiting:',
+  ])('given the position "%s", then 400', async (text) => {
+    const { url } = await served(new BrainScene().list([]));
+    const list = text.startsWith('waiting') ? 'actions' : text.split(':')[0];
+    expect((await fetch(`${url}/v1/${list}?after=${cursor(text)}`)).status).toBe(400);
+  });
+});
+
+describe('refusals over HTTP', () => {
+  it.each([
+    ['GET', `/v1/${'x'.repeat(10_000)}`],
+    ['GET', `/v1/machines/${'x'.repeat(10_000)}`],
+    ['GET', `/v1/machines/%ff${'x'.repeat(10_000)}`],
+    ['GET', `/v1/machines?${'x'.repeat(10_000)}=1`],
+    ['GET', `/v1/machines?state=${'x'.repeat(900)}`],
+    ['GET', `/v1/needs/${'x'.repeat(5_000)}/${'y'.repeat(5_000)}`],
+    ['PUT', `/v1/machines/${'x'.repeat(10_000)}`],
+    ['DELETE', `/v1/freezes/${'x'.repeat(10_000)}?who=a`],
+  ])('given %s with a long text, then the refusal repeats little of it', async (method, path) => {
+    const { url } = await served(new BrainScene().list([]));
+    const response = await fetch(`${url}${path}`, { method });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect((await response.text()).length).toBeLessThan(700);
+  });
+});
