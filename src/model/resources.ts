@@ -3,7 +3,7 @@
 
 import { BigFleetError } from './errors.ts';
 import { formatQuantity, MAX_UNITS } from './quantity.ts';
-import { compareText, printable } from './text.ts';
+import { compareText, excerpt } from './text.ts';
 
 /** Resource name to units. A Map, because names come from the wire and `__proto__` is a legal one. */
 export type ResourceVector = ReadonlyMap<string, number>;
@@ -98,6 +98,6 @@ export function formatResources(vector: ResourceVector): Record<string, string> 
 
 function checked(units: number, name: string): number {
   if (units <= MAX_UNITS) return units;
-  const detail = `The amount of ${printable(name)} is too large to count exactly.`;
+  const detail = `The amount of ${excerpt(name)} is too large to count exactly.`;
   throw new BigFleetError('BF_QUANTITY_OVERFLOW', detail);
 }
