@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BigFleetError, type Need, Random } from '../model/index.ts';
 import { type CloudEvent, makeDirectory, systemClock } from '../provider/index.ts';
+import type { RollupReport } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { type CloudStatus, Clouds } from './clouds/clouds.ts';
 import { supplyOf } from './clouds/supply.ts';
 import { LivingDemand } from './demand/living-demand.ts';
@@ -215,9 +216,18 @@ function operatorText(event: OperatorEvent): string {
       return `lost its shard: ${event.why}`;
     case 'reclaim':
       return `empties ${event.instruction.nodes.join(', ')}`;
+    case 'rollup-reported':
+      return reportText(event.report);
     case 'rollup-acked':
       return '';
   }
+}
+
+/** '' for a roll-up with nothing wrong. */
+function reportText({ total, problems: [first] }: RollupReport): string {
+  if (first === undefined) return '';
+  const more = total > 1 ? ` (and ${total - 1} more)` : '';
+  return `hears of its roll-up: ${first.path}: ${first.message}${more}`;
 }
 
 function checkRange(name: string, value: number, least: number, most: number, isWhole = true): void {

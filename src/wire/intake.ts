@@ -17,7 +17,7 @@ import { type ChangedRollup, RollupReader, type RollupSize } from './rollup.ts';
 import { finished } from './steps.ts';
 
 /** Problems that are listed; the rest is only counted, so that a hostile roll-up cannot fill a log. */
-export const MAX_PROBLEMS = 50;
+const MAX_PROBLEMS = 50;
 
 /** Something wrong with a roll-up, with its place in it; `index` is the row, -1 for the roll-up as a whole. */
 export interface RollupProblem extends Problem {

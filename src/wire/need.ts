@@ -36,7 +36,7 @@ import type { Excess } from './need-limits.ts';
 export type RowEffect = 'set-aside' | 'saturated' | 'zeroed' | 'refused';
 
 /** Something wrong with a row. `path` is relative to the row, because a row keeps its remarks when it changes its place. */
-export interface RowRemark extends Problem {
+interface RowRemark extends Problem {
   readonly effect: RowEffect;
 }
 

@@ -23,7 +23,7 @@ import { findOrigins } from './rollup-origins.ts';
 import { finished, Steps } from './steps.ts';
 
 /** Same cluster and the same needs in the same order as the accepted roll-up; only the time differs. */
-export interface UnchangedRollup {
+interface UnchangedRollup {
   readonly kind: 'unchanged';
   readonly timestampUnixNanos: bigint;
 }
@@ -43,7 +43,7 @@ export interface ChangedRollup<T> {
 }
 
 /** Not read any further, for the reasons that `admit` or a limit gives. */
-export interface RefusedRollup {
+interface RefusedRollup {
   readonly kind: 'refused';
   readonly timestampUnixNanos: bigint;
   readonly problems: readonly Problem[];

@@ -168,6 +168,11 @@ describe('clusters over HTTP', () => {
     const reports = names.map((cluster) => ({
       ...{ cluster, lastReportMs: 1, rows: null, refusedRollups: 1, held: null },
       problems: Array.from({ length: 50 }, (_, i) => problem(i)),
+      rowsSetAside: 60,
+      remarks: {
+        first: Array.from({ length: 50 }, (_, i) => ({ ...problem(i), effect: 'set-aside' })),
+        total: 60,
+      },
     })) as unknown as readonly ReportView[];
     const scene = new BrainScene()
       .list([])

@@ -55,8 +55,8 @@ describe('turns', () => {
 
   it('given steps that throw, then the error comes out, and the cluster and others are read afterwards', async () => {
     const { queue, clock, log, add } = aQueue({ rollupIntervalMs: 0 });
-    // biome-ignore lint/correctness/useYield: it fails at its first step.
     const broken = function* (): Generator<void, void> {
+      yield;
       throw new Error('broken');
     };
     queue.add({ cluster: 'a', bytes: 5, steps: broken });

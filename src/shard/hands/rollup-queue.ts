@@ -22,7 +22,7 @@ export interface RollupWork {
   readonly steps: () => Generator<void, void>;
 }
 
-export interface QueueLimits {
+interface QueueLimits {
   /** Bytes of all roll-ups that wait or are being read. */
   readonly waitingBytes: number;
   /** Least time between the beginnings of two roll-ups of a cluster. */

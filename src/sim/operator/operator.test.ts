@@ -94,7 +94,8 @@ describe('an operator that connects', () => {
     operator.start();
     await clock.advance(50);
     operator.setDemand([aNeed(CLUSTER, 12)]);
-    await clock.advance(500);
+    // The shard reads one changed roll-up per second.
+    await clock.advance(1500);
     expect(of('demand').at(-1)?.needs[0]?.aggregate.get('cpu')).toBe(12_000);
   });
 

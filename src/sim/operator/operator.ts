@@ -11,6 +11,7 @@ import {
   type BootstrapRequest,
   OperatorMessage,
   type ReclaimInstruction,
+  type RollupReport,
   type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { needToWire } from '../../wire/index.ts';
@@ -62,6 +63,8 @@ export type OperatorEvent =
   | { readonly kind: 'disconnected'; readonly why: string }
   /** `ms` after the oldest roll-up that had no ack yet. */
   | { readonly kind: 'rollup-acked'; readonly ms: number }
+  /** What the shard did with the roll-up, and with single rows of it. */
+  | { readonly kind: 'rollup-reported'; readonly report: RollupReport }
   | { readonly kind: 'reclaim'; readonly instruction: ReclaimInstruction; readonly started: number };
 
 export interface OperatorCounts {
@@ -75,6 +78,8 @@ export interface OperatorCounts {
 type Payload = NonNullable<OperatorMessage['payload']>;
 
 const PROTOCOL_VERSION = 'v1alpha1';
+/** Additions to the protocol that it understands. */
+const FEATURES = ['rollup-report'];
 const BLOB_TTL_SECONDS = 3600n;
 
 export class SimOperator {
@@ -179,7 +184,7 @@ export class SimOperator {
     });
     this.#send({
       $case: 'hello',
-      value: { clusterId: this.cluster, protocolVersion: PROTOCOL_VERSION, features: [] },
+      value: { clusterId: this.cluster, protocolVersion: PROTOCOL_VERSION, features: FEATURES },
     });
     this.#rollUp();
   }
@@ -222,6 +227,9 @@ export class SimOperator {
         break;
       case 'availableCapacity':
         this.#hints.set(payload.value.supersedesKey, payload.value);
+        break;
+      case 'rollupReport':
+        this.#parts.onEvent?.({ kind: 'rollup-reported', report: payload.value });
         break;
       // A kind that is newer than we are.
       case undefined:
