@@ -126,10 +126,6 @@ export const ERRORS = {
     remedy:
       'Apply the journal before adding to it; if this lasts, cycles do not keep up with what is reported.',
   },
-  BF_TOKEN_RANGE: {
-    summary: 'A fencing token is negative or above 2^63 - 1.',
-    remedy: 'Epoch and sequence number are int64 counters that start at 1.',
-  },
   BF_TOKEN_STALE: {
     summary: 'A fencing token is not newer than the last one from this shard for this machine.',
     remedy:

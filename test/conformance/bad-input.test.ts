@@ -144,12 +144,6 @@ describe('a request that makes no sense', () => {
     await refuses(() => drain(-(2n ** 63n)), status.INVALID_ARGUMENT, 'BF_REQUEST_GRACE');
   });
 
-  it('with a negative token is INVALID_ARGUMENT and leaves no mark', async () => {
-    const token = { shardId: 'negative', shardEpoch: -1n, sequenceNumber: 5n };
-    await refuses(() => configure(token), status.INVALID_ARGUMENT, 'shard_epoch');
-    await configure({ ...token, shardEpoch: 0n, sequenceNumber: 0n });
-  });
-
   it('without a machine or a cluster is INVALID_ARGUMENT', async () => {
     await refuses(() => configure({ machineId: '' }), status.INVALID_ARGUMENT, 'BF_REQUEST_MACHINE_EMPTY');
     await refuses(() => configure({ clusterId: '' }), status.INVALID_ARGUMENT, 'BF_CLUSTER_EMPTY');

@@ -26,6 +26,7 @@ import { QUICK, UNHURRIED_MS } from './timings.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 const MAX = 2n ** 63n - 1n;
+const MIN = -(2n ** 63n);
 const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
 
 const open: (() => void | Promise<void>)[] = [];
@@ -102,6 +103,21 @@ describe('trap', () => {
     await create('m-1', token('s', MAX, MAX));
     expect(await codeOf(create('m-1', token('s', MAX, MAX)))).toBe(status.FAILED_PRECONDITION);
     expect(await codeOf(create('m-1', token('s', MAX - 1n, MAX)))).toBe(status.FAILED_PRECONDITION);
+  });
+
+  it('3: tokens below zero are tokens, exact down to −2^63', async () => {
+    const { create } = await served();
+    const ascending = [
+      token('s', MIN, MIN),
+      token('s', MIN, MIN + 1n),
+      token('s', -1n, 0n),
+      token('s', 0n, -1n),
+    ];
+    for (const newer of ascending) {
+      await create('m-2', newer);
+      expect(await codeOf(create('m-2', newer))).toBe(status.FAILED_PRECONDITION);
+    }
+    expect(await codeOf(create('m-2', token('s', -1n, MAX)))).toBe(status.FAILED_PRECONDITION);
   });
 
   // That their number is bounded: src/provider/kit/fences.test.ts.

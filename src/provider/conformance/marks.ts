@@ -5,8 +5,22 @@ import type { Token } from './calls.ts';
 import { accepted, fenced } from './expect.ts';
 import type { Trial } from './trial.ts';
 
-/** The largest counter of a token. */
+/** The ends of the range of a counter of a token. */
 export const MAX_INT64 = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+
+/**
+ * Where marks begin, so that a few dozen steps upwards pass every place where providers count wrongly: an ordinary place,
+ * zero from below for each counter, both ends of the range, and an epoch at which the sequence number starts again.
+ */
+export const STARTS: readonly (readonly [epoch: bigint, sequence: bigint])[] = [
+  [3n, 40n],
+  [-1n, -1n],
+  [0n, 0n],
+  [MIN_INT64, MIN_INT64],
+  [MAX_INT64 - 1n, MAX_INT64 - 6n],
+  [-1n, MAX_INT64],
+];
 
 export interface Attempt {
   readonly id: string;
@@ -47,9 +61,24 @@ function textOfMark(mark: Token | undefined): string {
 
 /** A token within a few steps of the mark, where mistakes are made. */
 export function tokenNear({ random }: Trial, { shard, epoch, sequence }: Token): Token {
-  const near = (value: bigint, steps: number) => {
-    const moved = value + BigInt(random.between(-steps, steps));
-    return moved < 0n || moved > MAX_INT64 ? value : moved;
-  };
+  const near = (value: bigint, steps: number) => int64(value + BigInt(random.between(-steps, steps)));
   return { shard, epoch: near(epoch, 1), sequence: near(sequence, 3) };
+}
+
+/** A token from elsewhere: an epoch nearby, and a sequence number from an end of its range, from around zero or between. */
+export function farToken({ random }: Trial, { shard, epoch }: Token): Token {
+  const sequence = random.pick([
+    BigInt(random.between(-2, 2)),
+    MAX_INT64 - BigInt(random.below(3)),
+    MIN_INT64 + BigInt(random.below(3)),
+    BigInt(random.next32()),
+    -BigInt(random.next32()),
+  ]);
+  return { shard, epoch: int64(epoch + BigInt(random.below(2))), sequence };
+}
+
+/** Stops at the ends of the range: a number beyond them would be another one on the wire. */
+function int64(value: bigint): bigint {
+  if (value > MAX_INT64) return MAX_INT64;
+  return value < MIN_INT64 ? MIN_INT64 : value;
 }

@@ -14,7 +14,7 @@ import {
   sameMetadata,
   unfenced,
 } from './expect.ts';
-import { MAX_INT64, marksAreExact, tokenNear } from './marks.ts';
+import { farToken, marksAreExact, STARTS, tokenNear } from './marks.ts';
 import { bigMetadata } from './transitions.ts';
 import type { Trial } from './trial.ts';
 
@@ -24,11 +24,15 @@ const { Speculative, Idle, Configured } = MachineState;
 export const PROPERTIES: readonly Behaviour[] = [
   behaviour('B1201', '240 random tokens agree with the order of tokens', async (trial) => {
     const id = await trial.speculative();
-    const shard = trial.shard();
-    await marksAreExact(trial, 240, (markOf) => {
-      const mark = markOf(id, shard) ?? { shard, epoch: 3n, sequence: 40n };
-      return { id, token: trial.random.chance(0.8) ? tokenNear(trial, mark) : farToken(trial, mark) };
-    });
+    // A mark only ever rises, so each start has a shard, and so a mark, of its own.
+    for (const [epoch, sequence] of STARTS) {
+      const shard = trial.shard();
+      await marksAreExact(trial, 240 / STARTS.length, (markOf) => {
+        const mark = markOf(id, shard);
+        if (mark === undefined) return { id, token: { shard, epoch, sequence } };
+        return { id, token: trial.random.chance(0.8) ? tokenNear(trial, mark) : farToken(trial, mark) };
+      });
+    }
   }),
   behaviour('B1202', '20 random maps come back exactly and leave nothing', async (trial) => {
     const id = await trial.idle();
@@ -50,12 +54,14 @@ export const PROPERTIES: readonly Behaviour[] = [
   behaviour('B1204', '200 Creates by three shards on four machines keep twelve marks', async (trial) => {
     const shards = [trial.shard(), trial.shard(), trial.shard()];
     const ids = await trial.several(4, () => trial.speculative());
+    const pairs = ids.flatMap((id) => shards.map((shard) => ({ id, shard })));
+    const startOf = new Map(pairs.map((pair, i) => [pair, STARTS[i % STARTS.length]!]));
     await marksAreExact(trial, 200, (markOf) => {
-      const id = trial.random.pick(ids);
-      const shard = trial.random.pick(shards);
-      const first = { shard, epoch: 1n, sequence: BigInt(trial.random.between(1, 9)) };
+      const pair = trial.random.pick(pairs);
+      const { id, shard } = pair;
       const mark = markOf(id, shard);
-      return { id, token: mark === undefined ? first : tokenNear(trial, mark) };
+      const [epoch, sequence] = startOf.get(pair)!;
+      return { id, token: mark === undefined ? { shard, epoch, sequence } : tokenNear(trial, mark) };
     });
     const fresh = { shard: trial.shard(), epoch: 1n, sequence: 1n };
     accepted('Create (1,1) of a new shard', await trial.calls.create(ids[0]!, fresh));
@@ -65,12 +71,6 @@ export const PROPERTIES: readonly Behaviour[] = [
     for (let i = 0; i < 30; i++) await trial.random.pick(NONSENSE)(trial, id);
   }),
 ];
-
-/** A token from elsewhere: an epoch nearby, and a sequence number from either end of its range or between. */
-function farToken({ random }: Trial, { shard, epoch }: Token): Token {
-  const ends = [BigInt(random.below(3)), MAX_INT64 - BigInt(random.below(3)), BigInt(random.next32())];
-  return { shard, epoch: epoch + BigInt(random.below(2)), sequence: random.pick(ends) };
-}
 
 function randomMap({ random }: Trial): ReadonlyMap<string, string> {
   const text = (least: number, most: number) =>

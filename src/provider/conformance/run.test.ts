@@ -13,6 +13,20 @@ function run(
   return runConformance({ target: provider.connect, timings: SHORT, ...options });
 }
 
+/** Every token with which a run calls Create. */
+async function tokensSent(only: readonly string[], seed: number): Promise<readonly [bigint, bigint][]> {
+  const sent: [bigint, bigint][] = [];
+  const { rpc } = new SmallProvider();
+  const create: typeof rpc.create = (request) => {
+    sent.push([request.shardEpoch, request.sequenceNumber]);
+    return rpc.create(request);
+  };
+  const target = () => ({ rpc: { ...rpc, create }, close: () => {} });
+  const report = await runConformance({ target, timings: SHORT, only, seed });
+  expect(unpassed(report)).toEqual([]);
+  return sent;
+}
+
 const unpassed = ({ behaviours }: ConformanceReport): readonly BehaviourResult[] =>
   behaviours.filter(({ status }) => status !== 'passed');
 
@@ -73,20 +87,23 @@ describe('a provider that keeps the contract', () => {
   });
 
   it('gets the same random behaviour from the same seed', async () => {
-    const requests = async (seed: number) => {
-      const provider = new SmallProvider();
-      const sent: string[] = [];
-      const { rpc } = provider;
-      const create: typeof rpc.create = (request) => {
-        sent.push(`${request.shardEpoch}/${request.sequenceNumber}`);
-        return rpc.create(request);
-      };
-      const target = () => ({ rpc: { ...rpc, create }, close: () => {} });
-      await runConformance({ target, timings: SHORT, only: ['B312', 'B1201'], seed });
-      return sent;
-    };
+    const requests = (seed: number) => tokensSent(['B312', 'B1201'], seed);
     expect(await requests(7)).toEqual(await requests(7));
     expect(await requests(7)).not.toEqual(await requests(8));
+  });
+
+  it.each(['B1201', 'B1204'])('gets tokens of %s on both sides of zero and up to both ends', async (id) => {
+    const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+    for (let seed = 1; seed <= 5; seed++) {
+      const tokens = await tokensSent([id], seed);
+      for (const at of [0, 1] as const) {
+        const counters = new Set(tokens.map((token) => token[at]));
+        const isReached = [min, max, -1n, 0n].map((counter) => counters.has(counter));
+        expect({ seed, isReached }).toEqual({ seed, isReached: [true, true, true, true] });
+        // What is beyond an end would be another number on the wire.
+        expect([...counters].filter((counter) => BigInt.asIntN(64, counter) !== counter)).toEqual([]);
+      }
+    }
   });
 });
 

@@ -18,6 +18,7 @@ import {
 } from './testkit.ts';
 
 const MAX = 2n ** 63n - 1n;
+const MIN = -(2n ** 63n);
 const FENCED = status.FAILED_PRECONDITION;
 
 describe('fencing', () => {
@@ -45,6 +46,32 @@ describe('fencing', () => {
     await provider.create(createOf('m-0', token('s', MAX, MAX)));
     expect(await refusedWith(provider.create(createOf('m-0', token('s', MAX, MAX))))).toBe(FENCED);
     expect(await refusedWith(provider.create(createOf('m-0', token('s', MAX - 1n, MAX))))).toBe(FENCED);
+  });
+
+  it('given tokens below zero, then they are ordered like all others, from the smallest to the largest', async () => {
+    const { provider } = await scene();
+    const at = (epoch: bigint, sequence: bigint) =>
+      provider.create(createOf('m-0', token('s', epoch, sequence)));
+    const ascending = [MIN, -1n, 0n, 1n, MAX].flatMap((epoch, _, counters) =>
+      counters.map((sequence) => [epoch, sequence] as const),
+    );
+    for (const [i, [epoch, sequence]] of ascending.entries()) {
+      await at(epoch, sequence);
+      for (const [older, sooner] of ascending.slice(0, i + 1)) {
+        expect(await refusedWith(at(older, sooner))).toBe(FENCED);
+      }
+    }
+  });
+
+  it('given no shard but a counter that is not zero, then the token counts', async () => {
+    const { provider } = await scene();
+    const at = (epoch: bigint, sequence: bigint) =>
+      provider.create(createOf('m-0', token('', epoch, sequence)));
+    await at(-1n, 0n);
+    expect(await refusedWith(at(-1n, 0n))).toBe(FENCED);
+    await at(0n, 0n);
+    expect(await refusedWith(at(-1n, 0n))).toBe(FENCED);
+    await at(0n, -1n);
   });
 
   it('given one shard, then each machine has its own mark; given one machine, then each shard has', async () => {
@@ -90,12 +117,16 @@ describe('fencing', () => {
   });
 
   it('given random tokens on several shards and machines, then what passes is what the order of pairs says', async () => {
-    const small = fc.bigInt({ min: 0n, max: 3n });
+    const counter = fc.oneof(
+      fc.bigInt({ min: -2n, max: 2n }),
+      fc.bigInt({ min: MAX - 2n, max: MAX }),
+      fc.bigInt({ min: MIN, max: MIN + 2n }),
+    );
     const step = fc.record({
       shard: fc.constantFrom('a', 'b', 'b\0c'),
       machine: fc.constantFrom('m-0', 'm-1', 'ghost'),
-      epoch: fc.oneof(small, fc.bigInt({ min: MAX - 2n, max: MAX })),
-      sequence: fc.oneof(small, fc.bigInt({ min: MAX - 2n, max: MAX })),
+      epoch: counter,
+      sequence: counter,
       kind: fc.constantFrom('create', 'drain'),
       restarts: fc.boolean(),
     });

@@ -109,6 +109,29 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect((await provider.create(createOf('m-1'))).operationId).not.toBe(operationId);
   });
 
+  it('when restarted, then marks below zero and at both ends of int64 are exact', async () => {
+    const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+    const counters = [min, min + 1n, -1n, 0n, 1n, max - 1n, max];
+    const given = await scene({ store: newStore() });
+    given.backend.isPrompt = true;
+    for (const epoch of counters) {
+      for (const sequence of counters) {
+        await given.provider.create(createOf('m-0', token(`s(${epoch},${sequence})`, epoch, sequence)));
+      }
+    }
+    await turns();
+    const { provider } = await restart(given);
+    for (const epoch of counters) {
+      for (const sequence of counters) {
+        const at = (fence: readonly [bigint, bigint]) =>
+          provider.create(createOf('m-0', token(`s(${epoch},${sequence})`, ...fence)));
+        expect(await refusedWith(at([epoch, sequence]))).toBe(status.FAILED_PRECONDITION);
+        if (sequence < max) await at([epoch, sequence + 1n]);
+        else if (epoch < max) await at([epoch + 1n, min]);
+      }
+    }
+  });
+
   it('when restarted, then marks for unknown machines and for calls that failed are there', async () => {
     const given = await scene({ store: newStore() });
     await refusedWith(given.provider.create(createOf('ghost', token('s', 5n, 5n))));

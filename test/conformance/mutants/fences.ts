@@ -68,7 +68,7 @@ function keyOf({ machine, shard }: { readonly machine: string; readonly shard: s
 }
 
 function isFenced({ machineId, shardId, shardEpoch, sequenceNumber }: ChangeRequest): boolean {
-  if (machineId === '' || shardEpoch < 0n || sequenceNumber < 0n) return false;
+  if (machineId === '') return false;
   return shardId !== '' || shardEpoch !== 0n || sequenceNumber !== 0n;
 }
 
@@ -95,6 +95,17 @@ function withRule(rule: Partial<Rule>): Mutant['build'] {
 }
 
 const asText = (value: bigint) => String(value);
+const unsigned = (value: bigint) => BigInt.asUintN(64, value);
+const isNegative = ({ shardEpoch, sequenceNumber }: Token) => shardEpoch < 0n || sequenceNumber < 0n;
+
+const refusesNegative: NonNullable<Defect['calls']> = (kit) =>
+  changes(kit, async ({ request, send }) => {
+    if (isNegative(request)) throw new RpcError(status.INVALID_ARGUMENT, 'negative token');
+    return await send();
+  });
+
+const ignoresNegative: NonNullable<Defect['calls']> = (kit) =>
+  changes(kit, ({ request, send, sendUnfenced }) => (isNegative(request) ? sendUnfenced() : send()));
 
 /** A repeated call is answered before its token is looked at. */
 const repeatsFirst: NonNullable<Defect['calls']> = (kit) =>
@@ -177,6 +188,31 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
       isNewer: (token, mark) => {
         const [epoch, marked] = [Number(token.shardEpoch), Number(mark.shardEpoch)];
         return epoch === marked ? Number(token.sequenceNumber) > Number(mark.sequenceNumber) : epoch > marked;
+      },
+    }),
+  },
+  {
+    name: 'negative tokens are refused',
+    area: 'properties',
+    named: ['B1201', 'B1204'],
+    build: inCalls(refusesNegative),
+  },
+  {
+    name: 'negative tokens are not fenced',
+    area: 'properties',
+    named: ['B1201', 'B1204'],
+    build: inCalls(ignoresNegative),
+  },
+  {
+    name: 'tokens compared without their sign',
+    area: 'properties',
+    named: ['B1201', 'B1204'],
+    build: withRule({
+      isNewer: (token, mark) => {
+        const [epoch, marked] = [unsigned(token.shardEpoch), unsigned(mark.shardEpoch)];
+        return epoch === marked
+          ? unsigned(token.sequenceNumber) > unsigned(mark.sequenceNumber)
+          : epoch > marked;
       },
     }),
   },

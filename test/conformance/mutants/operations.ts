@@ -204,7 +204,7 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
   {
     name: 'a negative token is a stale one',
     area: 'transitions',
-    named: ['B211'],
+    named: ['B211', 'B1201', 'B1204'],
     build: handling(() => async ({ request, send }) => {
       if (request.shardEpoch < 0n || request.sequenceNumber < 0n) throw staleToken();
       return await send();
