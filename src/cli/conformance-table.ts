@@ -48,17 +48,18 @@ function row({ id, status, durationMs, title }: BehaviourResult): readonly Cell[
   ];
 }
 
-function detailLines({ id, status, detail }: BehaviourResult, paint: Paint): readonly string[] {
+function detailLines({ id, status, detail, isExcused }: BehaviourResult, paint: Paint): readonly string[] {
   const [what = '', story = ''] = detail.split(' · after ');
   return [
-    paint(STATUS_STYLE[status], `${id} ${status}`),
+    paint(STATUS_STYLE[status], `${id} ${status}${isExcused ? ', excused' : ''}`),
     ...indented(what, 2),
     ...(story === '' ? [] : indented(`after ${story}`, 4)),
   ];
 }
 
 function summaryLines(report: ConformanceReport, paint: Paint): readonly string[] {
-  const { verdict, totals, target, profiles, only, seed, machinesUsed, durationMs } = report;
+  const { verdict, totals, target, profiles, only, seed, machinesUsed, durationMs, behaviours } = report;
+  const excused = behaviours.filter(({ isExcused }) => isExcused).length;
   const scope = only.length > 0 ? `only ${only.join(', ')}` : profiles.join(', ');
   const counts = `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
   const facts = `${machinesUsed} machines used, seed ${seed}, ${(durationMs / 1000).toFixed(1)} s`;
@@ -66,6 +67,7 @@ function summaryLines(report: ConformanceReport, paint: Paint): readonly string[
     `${paint(VERDICT_STYLE[verdict], verdict.toUpperCase())}: ${counts} of ${totals.total}`,
     shorten(printable(`${target} · ${scope}`), LINE_WIDTH),
     facts,
+    ...(excused > 0 ? [`Excused, and so not needed for the verdict: ${excused} skipped.`] : []),
     ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were looked at.'] : []),
   ];
 }

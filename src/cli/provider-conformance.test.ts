@@ -98,6 +98,11 @@ describe('the words of the command', () => {
       transitionTimeoutMs: 1_500,
       credentials: undefined,
     });
+    const commands = ['--start', 'p {port} {state}', '--start-scale', 'p {port}'];
+    expect((await run(commands)).options).toMatchObject({
+      start: 'p {port} {state}',
+      startScale: 'p {port}',
+    });
   });
 
   it.each([
@@ -137,6 +142,14 @@ describe('the report', () => {
     expect(out).toContain('B310 skipped\n  no Delete');
     expect(out).toContain('FAILED: 1 passed, 1 failed, 1 skipped of 3\nlocalhost:9000 · core');
     expect(out).toContain('seed 7');
+  });
+
+  it('tells a skip that is excused from one that is not', async () => {
+    const behaviours = [passed, { ...skipped, isExcused: true } as const, { ...skipped, id: 'B409' }];
+    const { out } = await run([], { ...INCOMPLETE, behaviours });
+    expect(out).toContain('B310 skipped, excused\n  no Delete');
+    expect(out).toContain('B409 skipped\n  no Delete');
+    expect(out).toContain('Excused, and so not needed for the verdict: 1 skipped.');
   });
 
   it('of a part says that it is one', async () => {

@@ -49,6 +49,7 @@ interface ConformanceFlags {
   readonly transitionTimeout: number;
   readonly faultTarget?: string;
   readonly start?: string;
+  readonly startScale?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;
@@ -76,6 +77,7 @@ export function conformanceCommand(
     .addOption(duration('--transition-timeout <duration>', 'when the fault provider gives up', '2s'))
     .option('--fault-target <host:port>', 'a provider that fails on purpose, for the fault profile')
     .option('--start <command>', 'starts a provider; {port}, {state}, {seed}, {timeout} are filled in')
+    .option('--start-scale <command>', 'the same for the scale profile; default: --start without {state}')
     .option('--tls-cert <file>', 'certificate to present, with --tls-key and --tls-ca')
     .option('--tls-key <file>', 'its key')
     .option('--tls-ca <file>', 'what the certificate of the provider is checked against')
@@ -95,9 +97,14 @@ export function conformanceCommand(
 }
 
 const HELP = `
-A skipped behaviour is no pass: the verdict is then incomplete. What a run bought it gives back.
+A skipped behaviour is no pass: the verdict is then incomplete, unless the skip is excused, because
+the contract does not demand what the behaviour needs. What a run bought it gives back.
 The durable profile needs --start; the fault profile needs a provider with the fault selectors, see
 docs/writing-a-provider.md.
+
+The scale profile starts the provider without a state file: it leaves the word with {state} out of
+the command of --start, and the flag before it if {state} is a word of its own. --start-scale names
+another command for this profile, which is used as it is.
 
 Exit code 0: certified. 1: failed or incomplete. 2: wrong words, or no provider where one should be.
 
@@ -113,6 +120,7 @@ function optionsOf(flags: ConformanceFlags): ConformanceOptions {
     target: flags.target,
     faultTarget: flags.faultTarget,
     start: flags.start,
+    startScale: flags.startScale,
     profiles: flags.profile,
     only: flags.only,
     seed: flags.seed,

@@ -74,3 +74,23 @@ export class Skip extends Error {
     this.name = 'Skip';
   }
 }
+
+/**
+ * A skip that does not keep a provider from being certified: the contract leaves the subject to the provider, or nothing
+ * outside of the provider can bring it about. It is still reported as a skip, with its reason.
+ */
+export class ExcusedSkip extends Skip {
+  /** A provider that claims this profile has promised the subject, and is not excused. */
+  readonly claimedBy: Profile | undefined;
+
+  constructor(reason: string, claimedBy?: Profile) {
+    super(reason);
+    this.name = 'ExcusedSkip';
+    this.claimedBy = claimedBy;
+  }
+}
+
+/** Delete is optional; the profile `cloud` is the claim to have it. */
+export function withoutDelete(): ExcusedSkip {
+  return new ExcusedSkip('the provider answers Delete with UNIMPLEMENTED', 'cloud');
+}

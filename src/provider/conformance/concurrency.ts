@@ -3,7 +3,7 @@
 
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { type Behaviour, inArea, Skip } from './behaviour.ts';
+import { type Behaviour, inArea, withoutDelete } from './behaviour.ts';
 import type { AckReply, Binding, Calls } from './calls.ts';
 import {
   accepted,
@@ -131,7 +131,7 @@ export const CONCURRENCY: readonly Behaviour[] = [
       const id = await trial.idle();
       const operation = await isOneOperation('Delete', async () => {
         const reply = await trial.calls.delete(id);
-        if (isUnimplemented(reply)) throw new Skip('the provider answers Delete with UNIMPLEMENTED');
+        if (isUnimplemented(reply)) throw withoutDelete();
         return reply;
       });
       await trial.settles(id, Speculative);

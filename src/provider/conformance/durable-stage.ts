@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { Skip } from './behaviour.ts';
+import { NoAnswer, Skip } from './behaviour.ts';
 import { type Binding, type Token, textOfState } from './calls.ts';
 import { accepted } from './expect.ts';
 import { FAULT_CLUSTER } from './faults.ts';
@@ -21,17 +21,26 @@ export interface BeforeKill {
   readonly operationIds: ReadonlySet<string>;
 }
 
-/** A machine that was Configuring when the provider was killed, as the restarted provider shows it. */
-export interface Interrupted {
+/** A machine that was asked to be configured when the provider was killed. */
+export interface Cut {
   readonly id: string;
-  readonly after: Machine;
+  readonly binding: Binding;
+  /** The provider answered, so it must remember. */
+  readonly isAcknowledged: boolean;
+}
+
+export interface Interrupted {
+  /** By the fault selectors: the machines were Configuring for certain, and nothing else ends that. */
+  readonly isHeld: boolean;
+  /** As the restarted provider shows them; where they are not held, once they have come to rest. */
+  readonly machines: readonly (Cut & { readonly after: Machine })[];
 }
 
 export interface DurableStage {
   readonly before: BeforeKill;
   /** The inventory right after the restart. */
   readonly inventoryAfter: ReadonlyMap<string, MachineState>;
-  /** Kills another provider in the middle of a Configure. Made once, when first asked for. */
+  /** Kills another provider in the middle of Configures. Made once, when first asked for. */
   readonly interrupted: () => Promise<Interrupted>;
 }
 
@@ -69,13 +78,11 @@ export async function inventoryOf(trial: Trial): Promise<ReadonlyMap<string, Mac
   return new Map(machines.map(({ id, state }) => [id, state as MachineState]));
 }
 
-/** Leaves a machine in Configuring, by a cluster on which the fault provider hangs; returns its id. */
-export async function hangInConfiguring(trial: Trial): Promise<string> {
+/** Leaves a machine in Configuring, by a cluster on which the fault provider hangs. */
+export async function hangInConfiguring(trial: Trial): Promise<Cut> {
   const id = await trial.idle();
-  accepted(
-    'Configure',
-    await trial.calls.configure(id, { cluster: FAULT_CLUSTER.timeout, metadata: new Map() }),
-  );
+  const binding = { cluster: FAULT_CLUSTER.timeout, metadata: new Map<string, string>() };
+  accepted('Configure', await trial.calls.configure(id, binding));
   // Long enough for a write that does not wait for the acknowledgement to be caught out.
   await sleep(trial.timings.pollMs);
   const { state } = await trial.read(id);
@@ -84,5 +91,28 @@ export async function hangInConfiguring(trial: Trial): Promise<string> {
       `Configure to ${FAULT_CLUSTER.timeout} left the machine ${textOfState(state)}, so it could not be killed in the middle: start a fault provider`,
     );
   }
-  return id;
+  return { id, binding, isAcknowledged: true };
+}
+
+/** Machines that are configured at once, so that not all of them have settled when the first is acknowledged. */
+const AT_ONCE = 16;
+
+/** Kills a provider that has no fault selectors as soon as it has acknowledged the first of several Configures. */
+export async function killInConfiguring(trial: Trial, kill: () => Promise<void>): Promise<readonly Cut[]> {
+  const ids = await trial.several(AT_ONCE, () => trial.idle());
+  let isKilled = false;
+  const configure = async (id: string): Promise<Cut> => {
+    const binding = trial.binding({ metadata: new Map([['example.com/cut', id]]) });
+    const reply = await trial.calls.configure(id, binding).catch((error: unknown) => {
+      if (isKilled && error instanceof NoAnswer) return null;
+      throw error;
+    });
+    // A connection that breaks may look like a refusal.
+    if (reply === null || (isKilled && !reply.ok)) return { id, binding, isAcknowledged: false };
+    accepted('Configure', reply);
+    isKilled = true;
+    await kill();
+    return { id, binding, isAcknowledged: true };
+  };
+  return await Promise.all(ids.map(configure));
 }

@@ -2,7 +2,7 @@
 
 import { CapacityType, MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { type Behaviour, inArea, Skip } from './behaviour.ts';
+import { type Behaviour, ExcusedSkip, inArea } from './behaviour.ts';
 import { accepted, demand, hasHost, isUnbound, same } from './expect.ts';
 import { costProblems, sizeProblems, spotProblems, stateProblems } from './records.ts';
 import type { Trial } from './trial.ts';
@@ -58,7 +58,7 @@ export const FIELDS: readonly Behaviour[] = [
     const hasBoth = ({ resources, allocatable }: Machine) =>
       (resources?.resources.size ?? 0) > 0 && (allocatable?.resources.size ?? 0) > 0;
     const sized = machines.filter(hasBoth);
-    if (sized.length === 0) throw new Skip('no machine has both resources and allocatable');
+    if (sized.length === 0) throw new ExcusedSkip('no machine has both resources and allocatable');
     nothingWrong(sized.flatMap(sizeProblems));
   }),
   behaviour('B805', 'the provider of a host never changes', async (trial) => {

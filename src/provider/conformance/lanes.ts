@@ -3,19 +3,23 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, MachineState } from '../../model/index.ts';
+import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { Failure, type Lane, Skip } from './behaviour.ts';
 import {
   type BeforeKill,
+  type Cut,
   fillStage,
   hangInConfiguring,
   type Interrupted,
   inventoryOf,
+  killInConfiguring,
 } from './durable-stage.ts';
 import { CREATE_FAULT_LABEL } from './pool.ts';
 import { Launcher, type ProviderProcess } from './process.ts';
 import { type Connect, connectTo, TargetSession } from './session.ts';
-import type { TrialSettings } from './trial.ts';
+import { withoutState } from './start-command.ts';
+import type { Trial, TrialSettings } from './trial.ts';
 
 /** An address, or a provider within this process. */
 export type Target = string | Connect;
@@ -25,6 +29,8 @@ export interface LaneOptions {
   readonly faultTarget?: Target | undefined;
   /** A shell command with {port}, and where wanted {state}, {seed} and {timeout}. */
   readonly start?: string | undefined;
+  /** Such a command for the scale lane alone. */
+  readonly startScale?: string | undefined;
   readonly credentials?: ChannelCredentials | undefined;
   readonly settings: TrialSettings;
 }
@@ -38,19 +44,22 @@ const LONG_TIMEOUT_MS = 30_000;
 export class Lanes {
   readonly #options: LaneOptions;
   readonly #launcher: Launcher | undefined;
+  #scaleLauncher: Launcher | undefined;
   /** By target, so that lanes on one provider share its pool. */
   readonly #given = new Map<Target, TargetSession>();
   readonly #started: TargetSession[] = [];
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#launcher = options.start === undefined ? undefined : new Launcher(options.start);
+    const { start, startScale } = options;
+    this.#launcher = start === undefined ? undefined : new Launcher(start);
+    this.#scaleLauncher = startScale === undefined ? undefined : new Launcher(startScale);
   }
 
   /** Finds out before anything is run whether the given targets of some lanes answer. */
   async reach(lanes: ReadonlySet<Lane>): Promise<void> {
-    const { target, faultTarget } = this.#options;
-    const needsTarget = lanes.has('core') || lanes.has('scale');
+    const { target, faultTarget, startScale } = this.#options;
+    const needsTarget = lanes.has('core') || (lanes.has('scale') && startScale === undefined);
     if (needsTarget && target !== undefined) await this.#sessionOf(target);
     if (lanes.has('fault') && faultTarget !== undefined) await this.#sessionOf(faultTarget);
   }
@@ -61,7 +70,7 @@ export class Lanes {
       case 'core':
         return this.#givenOr(CORE_SEED, this.#options.target);
       case 'scale':
-        return this.#givenOr(this.#options.settings.scaleSeed, this.#options.target);
+        return this.#openScale();
       case 'fault':
         return this.#openFault();
       case 'durable':
@@ -78,6 +87,7 @@ export class Lanes {
     for (const session of this.#given.values()) await session.tidy();
     for (const session of this.#all()) session.close();
     this.#launcher?.close();
+    this.#scaleLauncher?.close();
   }
 
   #all(): readonly TargetSession[] {
@@ -115,6 +125,22 @@ export class Lanes {
     );
   }
 
+  async #openScale(): Promise<TargetSession> {
+    const { target, startScale, settings } = this.#options;
+    if (startScale === undefined && target !== undefined) return await this.#sessionOf(target);
+    this.#scaleLauncher ??= this.#statelessLauncher();
+    const { session } = await this.#start(this.#scaleLauncher, { seedCount: settings.scaleSeed });
+    return session;
+  }
+
+  /** The start command without its state file: the lane is about the provider, not about what it writes. */
+  #statelessLauncher(): Launcher {
+    const { template } = this.#launcherOrSkip();
+    const stateless = withoutState(template);
+    if (stateless !== null) return new Launcher(stateless);
+    throw new Skip('the start command cannot be used without its {state}: name another with --start-scale');
+  }
+
   async #openDurable(): Promise<TargetSession> {
     const launcher = this.#launcherOrSkip();
     if (!launcher.keepsState) throw new Skip('the start command has no place for {state}');
@@ -138,22 +164,32 @@ export class Lanes {
 
   async #interrupt(launcher: Launcher): Promise<Interrupted> {
     const options = { state: launcher.newState(), transitionTimeoutMs: LONG_TIMEOUT_MS };
-    let id = '';
-    await this.#runAndKill(launcher, options, async (session) => {
-      id = await hangInConfiguring(session.trial());
+    let isHeld = false;
+    let cut: readonly Cut[] = [];
+    await this.#runAndKill(launcher, options, async (session, provider) => {
+      isHeld = await session.pool.hasFaults(session.calls());
+      const trial = session.trial();
+      cut = isHeld ? [await hangInConfiguring(trial)] : await killInConfiguring(trial, () => provider.kill());
     });
     const { session } = await this.#start(launcher, options);
-    return { id, after: await session.trial().read(id) };
+    const trial = session.trial();
+    const machines = await Promise.all(
+      cut.map(async (each) => ({
+        ...each,
+        after: await (isHeld ? trial.read(each.id) : rests(trial, each.id)),
+      })),
+    );
+    return { isHeld, machines };
   }
 
   async #runAndKill(
     launcher: Launcher,
     options: StartChoices,
-    use: (session: TargetSession) => Promise<void>,
+    use: (session: TargetSession, provider: ProviderProcess) => Promise<void>,
   ): Promise<void> {
     const { session, provider } = await this.#start(launcher, options);
     try {
-      await use(session);
+      await use(session, provider);
     } finally {
       await provider.kill();
     }
@@ -189,6 +225,11 @@ interface StartChoices {
 interface Started {
   readonly provider: ProviderProcess;
   readonly session: TargetSession;
+}
+
+/** The machine once it is no longer on its way to Configured. */
+function rests(trial: Trial, id: string): Promise<Machine> {
+  return trial.leaves(id, [MachineState.Configuring], trial.timings.configureMs);
 }
 
 async function isUp(provider: ProviderProcess, session: TargetSession, withinMs: number): Promise<void> {

@@ -28,7 +28,7 @@ export interface ProviderProcess {
 }
 
 export class Launcher {
-  readonly #template: string;
+  readonly template: string;
   readonly #running = new Set<ChildProcess>();
   readonly #clear = () => {
     for (const child of this.#running) killGroup(child);
@@ -41,14 +41,14 @@ export class Launcher {
     if (!template.includes('{port}')) {
       throw new BigFleetError('BF_USAGE', `The start command "${template}" has no place for {port}.`);
     }
-    this.#template = template;
+    this.template = template;
     this.#folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
     // Also if the run itself is ended from outside.
     process.on('exit', this.#clear);
   }
 
   get keepsState(): boolean {
-    return this.#template.includes('{state}');
+    return this.template.includes('{state}');
   }
 
   /** The name of a state file that does not exist yet. */
@@ -58,7 +58,7 @@ export class Launcher {
 
   async start({ state, seedCount, transitionTimeoutMs }: StartOptions): Promise<ProviderProcess> {
     const port = await freePort();
-    const command = this.#template
+    const command = this.template
       .replaceAll('{port}', String(port))
       .replaceAll('{state}', state)
       .replaceAll('{seed}', String(seedCount))
@@ -86,7 +86,7 @@ export class Launcher {
       address: `127.0.0.1:${port}`,
       ended: () => (isGone ? `it ended (${exitText(child)}): ${lastLine(output)}` : undefined),
       kill: async () => {
-        killGroup(child);
+        if (!isGone) killGroup(child);
         await gone;
         this.#running.delete(child);
       },

@@ -21,7 +21,7 @@ const result = (id: string, status: Status, detail = ''): BehaviourResult => ({
 function report(...behaviours: readonly BehaviourResult[]): ConformanceReport {
   const totals = totalsOf(behaviours);
   return {
-    verdict: verdictOf(totals),
+    verdict: verdictOf(behaviours),
     target: 'localhost:9000',
     profiles: ['core'],
     only: [],
@@ -42,6 +42,14 @@ describe('a verdict', () => {
     ['incomplete', []],
   ])('is %s for %j', (verdict, statuses) => {
     expect(report(...statuses.map((status, i) => result(`B${i}`, status))).verdict).toBe(verdict);
+  });
+
+  it('is not held up by a skip that is excused, but needs something that passed', () => {
+    const excused = { ...result('B1006', 'skipped'), isExcused: true } as const;
+    expect(report(result('B1', 'passed'), excused).verdict).toBe('certified');
+    expect(report(excused).verdict).toBe('incomplete');
+    expect(report(result('B1', 'passed'), excused, result('B2', 'skipped')).verdict).toBe('incomplete');
+    expect(report(result('B1', 'failed'), excused).verdict).toBe('failed');
   });
 });
 

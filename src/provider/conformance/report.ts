@@ -13,9 +13,14 @@ export interface BehaviourResult {
   /** What was expected, what came and after which calls; why it was skipped; empty for a pass. */
   readonly detail: string;
   readonly durationMs: number;
+  /** A skip that does not keep a provider from being certified. */
+  readonly isExcused?: true;
 }
 
-/** Certified: all passed. Failed: some did not. Incomplete: none failed, but some could not be shown. */
+/**
+ * Certified: all passed, but for skips that are excused. Failed: some did not. Incomplete: none failed, but some that
+ * matter could not be shown.
+ */
 export type Verdict = 'certified' | 'failed' | 'incomplete';
 
 export interface ConformanceReport {
@@ -42,9 +47,11 @@ export function totalsOf(results: readonly BehaviourResult[]): ConformanceReport
   };
 }
 
-export function verdictOf({ failed, passed, total }: ConformanceReport['totals']): Verdict {
+export function verdictOf(results: readonly BehaviourResult[]): Verdict {
+  const { failed, passed, total } = totalsOf(results);
+  const excused = results.filter(({ isExcused }) => isExcused).length;
   if (failed > 0) return 'failed';
-  return passed === total && total > 0 ? 'certified' : 'incomplete';
+  return passed > 0 && passed + excused === total ? 'certified' : 'incomplete';
 }
 
 export function reportJson(report: ConformanceReport): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';
+import type { Profile } from './behaviour.ts';
 import type { BehaviourResult, ConformanceReport } from './report.ts';
 import { type ConformanceOptions, runConformance } from './run.ts';
 import { type Defect, SHORT, SmallProvider } from './testkit.ts';
@@ -137,6 +138,25 @@ describe('what a target cannot show', () => {
     const report = await run(new SmallProvider({ hasDelete: false }), { only: ['B108', 'B109', 'B807'] });
     expect(report).toMatchObject({ verdict: 'incomplete', totals: { passed: 1, skipped: 2, failed: 0 } });
     expect(unpassed(report).map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+  });
+
+  it('is excused if the contract leaves it to the provider and no profile claims it', async () => {
+    const certify = (profiles: readonly Profile[]) =>
+      run(new SmallProvider({ hasDelete: false }), { profiles, only: ['B108', 'B109', 'B310', 'B807'] });
+    const core = await certify(['core']);
+    expect(core).toMatchObject({ verdict: 'certified', totals: { passed: 1, skipped: 3, failed: 0 } });
+    expect(unpassed(core).map(({ isExcused }) => isExcused)).toEqual([true, true, true]);
+    const cloud = await certify(['core', 'cloud']);
+    expect(cloud).toMatchObject({ verdict: 'incomplete', totals: { passed: 1, skipped: 3, failed: 0 } });
+    expect(unpassed(cloud).map(({ isExcused }) => isExcused)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('is no failure of capped lists when one machine is left to list', async () => {
+    const report = await run(new SmallProvider({ machines: 1 }), { only: ['B302'] });
+    expect(report.behaviours[0]).toMatchObject({
+      status: 'skipped',
+      detail: expect.stringContaining('no Speculative machine is left') as string,
+    });
   });
 
   it('is skipped when machines run out', async () => {

@@ -2,7 +2,7 @@
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError, Random } from '../../model/index.ts';
-import { type Behaviour, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
+import { type Behaviour, ExcusedSkip, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
 import { isAboutProvider, Lanes, type Target, textOfTarget } from './lanes.ts';
 import { selectBehaviours } from './registry.ts';
 import { type BehaviourResult, type ConformanceReport, type Status, totalsOf, verdictOf } from './report.ts';
@@ -17,6 +17,8 @@ export interface ConformanceOptions {
   readonly faultTarget?: Target | undefined;
   /** A shell command that starts the provider, with {port}, and where wanted {state}, {seed} and {timeout}. */
   readonly start?: string | undefined;
+  /** Such a command for the scale lane alone; without it, `start` without the words that name the state file. */
+  readonly startScale?: string | undefined;
   /** Default: core; with `only`, all. */
   readonly profiles?: readonly Profile[] | undefined;
   /** Ids, patterns such as B3xx, or areas; default: whole profiles. */
@@ -49,7 +51,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const { only = [], seed = 1 } = options;
   const profiles = options.profiles ?? (only.length > 0 ? [] : ['core' as const]);
   const behaviours = selectBehaviours({ profiles, only });
-  if (options.target === undefined && options.start === undefined && options.faultTarget === undefined) {
+  const target = options.target ?? options.start ?? options.startScale ?? options.faultTarget;
+  if (target === undefined) {
     throw new BigFleetError(
       'BF_USAGE',
       'There is no provider to run against: name a target or a start command.',
@@ -58,21 +61,20 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const lanes = new Lanes({ ...options, settings: settingsOf(options) });
   try {
     await lanes.reach(new Set(behaviours.map(({ lane }) => lane)));
-    const runner = new Runner(lanes, seed);
+    const runner = new Runner(lanes, seed, profiles);
     for (const [done, behaviour] of behaviours.entries()) {
       options.onProgress?.({ done, total: behaviours.length, id: behaviour.id });
       await runner.run(behaviour);
     }
-    const totals = totalsOf(runner.results);
     return {
-      verdict: verdictOf(totals),
-      target: textOfTarget(options.target ?? options.start ?? options.faultTarget!),
+      verdict: verdictOf(runner.results),
+      target: textOfTarget(target),
       profiles,
       only,
       seed,
       durationMs: Math.round(performance.now() - started),
       machinesUsed: lanes.machinesUsed,
-      totals,
+      totals: totalsOf(runner.results),
       behaviours: runner.results,
     };
   } finally {
@@ -90,25 +92,27 @@ function settingsOf(options: ConformanceOptions): TrialSettings {
 }
 
 /** What became of opening a lane: a session, or the reason why none of its behaviours can be run. */
-type Opened =
-  | { readonly session: TargetSession }
-  | { readonly status: Exclude<Status, 'passed'>; readonly detail: string };
+type Opened = { readonly session: TargetSession } | Outcome;
 
 class Runner {
   readonly results: BehaviourResult[] = [];
   readonly #lanes: Lanes;
   readonly #seed: number;
+  /** What the provider claims to be; empty for all of it. */
+  readonly #claims: readonly Profile[];
   readonly #opened = new Map<Behaviour['lane'], Opened>();
 
-  constructor(lanes: Lanes, seed: number) {
+  constructor(lanes: Lanes, seed: number, claims: readonly Profile[]) {
     this.#lanes = lanes;
     this.#seed = seed;
+    this.#claims = claims;
   }
 
   async run(behaviour: Behaviour): Promise<void> {
     const opened = await this.#open(behaviour.lane);
     const started = performance.now();
-    const { status, detail } = 'session' in opened ? await this.#try(behaviour, opened.session) : opened;
+    const outcome = 'session' in opened ? await this.#try(behaviour, opened.session) : opened;
+    const { status, detail, skip } = outcome;
     const { id, area, title } = behaviour;
     this.results.push({
       id,
@@ -117,7 +121,14 @@ class Runner {
       status,
       detail,
       durationMs: Math.round(performance.now() - started),
+      ...(this.#isExcused(skip) ? { isExcused: true } : {}),
     });
+  }
+
+  #isExcused(skip: Skip | undefined): boolean {
+    if (!(skip instanceof ExcusedSkip)) return false;
+    const { claimedBy } = skip;
+    return claimedBy === undefined || (this.#claims.length > 0 && !this.#claims.includes(claimedBy));
   }
 
   async #open(lane: Behaviour['lane']): Promise<Opened> {
@@ -159,6 +170,8 @@ class Runner {
 interface Outcome {
   readonly status: Status;
   readonly detail: string;
+  /** What a skip was thrown with. */
+  readonly skip?: Skip;
   /** A call got no answer. */
   readonly isUnanswered?: boolean;
 }
@@ -168,7 +181,7 @@ async function outcomeOf(behaviour: Behaviour, trial: Trial): Promise<Outcome> {
     await behaviour.run(trial);
     return { status: 'passed', detail: '' };
   } catch (error) {
-    if (error instanceof Skip) return { status: 'skipped', detail: error.message };
+    if (error instanceof Skip) return { status: 'skipped', detail: error.message, skip: error };
     if (!(error instanceof Failure)) throw error;
     const story = trial.story === '' ? '' : ` · after ${trial.story}`;
     return { status: 'failed', detail: error.message + story, isUnanswered: error instanceof NoAnswer };

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState, type Random } from '../../model/index.ts';
 import type { Machine, MachineState as WireState } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { Skip } from './behaviour.ts';
+import { ExcusedSkip, Skip, withoutDelete } from './behaviour.ts';
 import { type Binding, Calls, type ListOptions, type ProviderRpc, type Token, textOfState } from './calls.ts';
 import type { DurableStage } from './durable-stage.ts';
 import { accepted, fail, hasState, isUnimplemented } from './expect.ts';
@@ -164,7 +164,7 @@ export class Trial {
   /** Deletes and waits; ends the behaviour with a skip where the provider cannot delete. */
   async deleteOrSkip(id: string): Promise<Machine> {
     const reply = await this.calls.delete(id);
-    if (isUnimplemented(reply)) throw new Skip('the provider answers Delete with UNIMPLEMENTED');
+    if (isUnimplemented(reply)) throw withoutDelete();
     accepted(`Delete(${id})`, reply);
     return await this.settles(id, MachineState.Speculative);
   }
@@ -195,7 +195,7 @@ export class Trial {
   /** The head cursor; ends the behaviour with a skip where the provider has none. */
   async cursor(): Promise<Uint8Array> {
     const { revision } = await this.list({ max: 1 });
-    if (revision.length === 0) throw new Skip('the provider has no revisions');
+    if (revision.length === 0) throw new ExcusedSkip('the provider has no revisions');
     return revision;
   }
 

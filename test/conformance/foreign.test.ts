@@ -1,0 +1,127 @@
+// A provider that others wrote, certified through the command line: what it need not have it is not asked for, and what
+// it does wrong is still found.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type ConformanceReport, runConformance, type Status } from '../../src/provider/index.ts';
+import { QUICK } from './timings.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('foreign-provider.ts', import.meta.url));
+const BARE = `exec "${process.execPath}" "${PROGRAM}" --addr=127.0.0.1:{port} --provider=certify --use-fake-backend`;
+/** As the runner of the public suite starts a provider. */
+const START = `${BARE} --seed-count={seed} --state={state}`;
+
+const PATIENT = { timeout: 300_000 };
+/** The scale lane but for how quick a provider is, which no test measures. */
+const UNHURRIED_SCALE = ['--soak', '100ms', '--only', 'B1101,B1102,B1103,B1104,B1105,B1108,B1109'];
+/** More than this provider puts into a state file. */
+const MANY = ['--profile', 'core,cloud,scale', '--scale-seed', '2500', ...UNHURRIED_SCALE];
+
+async function certify(start: readonly string[], ...args: readonly string[]) {
+  const command = [CLI, 'provider', 'conformance', ...start, ...args, '-o', 'json'];
+  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>(
+    (resolve) =>
+      execFile(process.execPath, command, { maxBuffer: 2 ** 24 }, (error, ...[out, err]) =>
+        resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
+      ),
+  );
+  expect(stderr).toBe('');
+  return { code, ...findings(JSON.parse(stdout) as ConformanceReport) };
+}
+
+function findings(report: ConformanceReport) {
+  const having = (wanted: Status) =>
+    report.behaviours.filter(({ status }) => status === wanted).map(({ id, detail }) => `${id}: ${detail}`);
+  const excused = report.behaviours.filter(({ isExcused }) => isExcused).map(({ id }) => id);
+  return { report, failed: having('failed'), skipped: having('skipped'), excused };
+}
+
+describe.concurrent('a provider that others wrote', PATIENT, () => {
+  it('is certified for all it claims, without fault selectors', async () => {
+    const { code, report, failed, excused } = await certify(
+      ['--start', START],
+      '--profile',
+      'core,cloud,spot,durable',
+    );
+    expect(failed).toEqual([]);
+    expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 + 7 - 2, skipped: 2 } });
+    // It tells no allocatable, and it configures so quickly that a kill always comes too late.
+    expect(excused).toEqual(['B804', 'B1006']);
+    expect(code).toBe(0);
+  });
+
+  it('is certified for core without Delete and revisions, unless it claims to have Delete', async () => {
+    const start = `${BARE} --seed-count={seed} --no-delete --no-revision`;
+    const bare = findings(await runConformance({ start, profiles: ['core'], timings: QUICK }));
+    expect(bare.failed).toEqual([]);
+    expect(bare.report.verdict).toBe('certified');
+    expect(bare.excused).toEqual(
+      'DeleteIdempotent B109 B310 B409 B804 B807 B903 B904 B905 B907 B908 B909'.split(' '),
+    );
+    const cloud = findings(
+      await runConformance({
+        start,
+        profiles: ['core', 'cloud'],
+        only: ['lifecycle', 'B310'],
+        timings: QUICK,
+      }),
+    );
+    expect(cloud.report.verdict).toBe('incomplete');
+    expect(cloud.skipped).toEqual([
+      'B109: the provider answers Delete with UNIMPLEMENTED',
+      'B310: the provider answers Delete with UNIMPLEMENTED',
+    ]);
+    expect(cloud.excused).toEqual([]);
+  });
+});
+
+describe.concurrent('the scale lane', PATIENT, () => {
+  it.each([
+    ['--state={state}', START],
+    ['--state {state}', `${BARE} --state {state} --seed-count {seed}`],
+  ])('starts a provider without its state file: %s', async (_, start) => {
+    const { failed, report } = await certify(['--start', start], ...MANY);
+    expect(failed).toEqual([]);
+    expect(report.verdict).toBe('certified');
+  });
+
+  it('starts a provider with the command that is for it alone', async () => {
+    const few = `${BARE} --seed-count=300 --state={state}`;
+    const short = await certify(['--start', START, '--start-scale', few], ...MANY);
+    expect(short.failed).toEqual([
+      expect.stringContaining('B1101: expected at least 2500 machines, got 300'),
+    ]);
+    const alone = await certify(['--start-scale', `${BARE} --seed-count={seed}`], ...MANY);
+    expect(alone.report.verdict).toBe('certified');
+  });
+
+  it('is skipped if the state file cannot be left out', async () => {
+    const { report, skipped, excused } = await certify(['--start', `${START} 2> {state}.log`], ...MANY);
+    expect(report.verdict).toBe('incomplete');
+    expect(skipped[0]).toContain('--start-scale');
+    expect(excused).toEqual([]);
+  });
+});
+
+describe.concurrent('a provider killed in the middle of Configures, without fault selectors', PATIENT, () => {
+  const b1006 = (...flags: readonly string[]) =>
+    certify(['--start', [START, '--slow', ...flags].join(' ')], '--profile', 'durable', '--only', 'B1006');
+
+  it('passes if they are Failed with a reason', async () => {
+    const { report, failed, skipped } = await b1006();
+    expect([...failed, ...skipped]).toEqual([]);
+    expect(report.verdict).toBe('certified');
+  });
+
+  it.each([
+    ['forgotten', 'acknowledged, after the restart to be Failed or Configured, got Idle'],
+    ['stuck', 'got Configuring'],
+    ['rebound', 'got "another"'],
+    ['wordless', 'to say in last_error why it failed'],
+  ])('fails if they are %s', async (what, why) => {
+    const { failed } = await b1006(`--interrupted=${what}`);
+    expect(failed).toEqual([expect.stringContaining(why)]);
+  });
+});
