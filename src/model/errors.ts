@@ -405,6 +405,11 @@ export const ERRORS = {
     summary: 'The command that should start a provider did not bring one up.',
     remedy: 'Run the command by hand with a port and a state file, and see what it prints.',
   },
+  BF_KILL_MISSED: {
+    summary: 'A provider outlived SIGKILL, because it is not in the process group of its start command.',
+    remedy:
+      'Let the start command run the provider itself, best with "exec" before it: no setsid, daemon, container or service manager in between.',
+  },
   BF_NODE_VERSION: {
     summary: 'The command was started with a Node older than 24.',
     remedy: 'Use Node 24 or newer; in a checkout, npm scripts bring their own.',

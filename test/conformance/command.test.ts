@@ -4,15 +4,15 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin/bigfleet', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
 const START = `"${process.execPath}" "${PROGRAM}" {port} {state} {seed} {timeout}`;
 /** A state file that goes with the process. */
 const FORGETFUL = `"${process.execPath}" "${PROGRAM}" {port} '' {seed} {timeout} # {state}`;
 
 function conformance(...args: readonly string[]) {
-  const command = [BIN, 'provider', 'conformance', ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  const command = ['provider', 'conformance', ...args];
+  const { status, stdout, stderr } = spawnSync(BIN, command, { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 

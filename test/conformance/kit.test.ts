@@ -1,5 +1,8 @@
 // The kit against the suite, and the suite against providers that it has to start, kill and start again.
 
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ConformanceReport, runConformance, serveProvider } from '../../src/provider/index.ts';
@@ -80,5 +83,27 @@ describe('a command that starts no provider', () => {
 
   it('is a usage error without a place for the port', async () => {
     await expect(runConformance({ start: 'my-provider' })).rejects.toThrow('BF_USAGE');
+  });
+});
+
+describe('a provider that leaves the process group of its command', () => {
+  it('cannot be killed, and is not certified for what it did alive', PATIENT, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-detached-'));
+    const pidFile = join(folder, 'pid');
+    const detach = `
+      const { spawn } = require('node:child_process');
+      const child = spawn(process.execPath, process.argv.slice(2), { detached: true, stdio: 'ignore' });
+      require('node:fs').writeFileSync(process.argv[1], String(child.pid));
+      setInterval(() => {}, 1000);`;
+    const command = `exec "${process.execPath}" -e "$DETACH" "${pidFile}" "${PROGRAM}" {port} {state} {seed} {timeout}`;
+    process.env['DETACH'] = detach;
+    try {
+      const running = runConformance({ start: command, profiles: ['durable'], ...UNHURRIED });
+      await expect(running).rejects.toThrow('BF_KILL_MISSED');
+    } finally {
+      delete process.env['DETACH'];
+      process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -33,7 +33,7 @@ import { QUICK, UNHURRIED_MS } from './timings.ts';
 const { Speculative, Idle, Configured } = MachineState;
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
-const BIN = fileURLToPath(new URL('../../bin/bigfleet.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin/bigfleet', import.meta.url));
 
 const open: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -247,7 +247,7 @@ describe('trap', () => {
       '--seed-count=16',
       ...flags,
     ];
-    const child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(BIN, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     open.push(() => void child.kill('SIGKILL'));
     const line = await new Promise<string>((resolve) => {
       child.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString()));

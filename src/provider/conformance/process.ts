@@ -3,13 +3,17 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BigFleetError, printable } from '../../model/index.ts';
 
 /** Of what a provider prints, this much is kept to explain why it did not start. */
 const KEPT_OUTPUT = 2_000;
+
+/** How long a process may take to be gone after SIGKILL; one that left the group of the command never is. */
+const KILLED_MS = 5_000;
 
 export interface StartOptions {
   /** State file; the same one again after a kill. */
@@ -23,7 +27,7 @@ export interface ProviderProcess {
   readonly address: string;
   /** Why it is gone, if it ended by itself. */
   readonly ended: () => string | undefined;
-  /** SIGKILL, and wait until it is gone. */
+  /** SIGKILL, and wait until it is gone. Throws BF_KILL_MISSED if something still answers at its address. */
   kill(): Promise<void>;
 }
 
@@ -87,8 +91,9 @@ export class Launcher {
       ended: () => (isGone ? `it ended (${exitText(child)}): ${lastLine(output)}` : undefined),
       kill: async () => {
         if (!isGone) killGroup(child);
-        await gone;
+        await Promise.race([gone, sleep(KILLED_MS, undefined, { ref: false })]);
         this.#running.delete(child);
+        await isSilent(port);
       },
     };
   }
@@ -127,4 +132,20 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
+}
+
+/** A restart says nothing about a provider that was never killed. */
+async function isSilent(port: number): Promise<void> {
+  const isAnswered = await new Promise<boolean>((resolve) => {
+    const socket = dial(port, '127.0.0.1');
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => {
+      // A socket can meet itself when the system gives it the port that it dials.
+      resolve(socket.localPort !== port);
+      socket.destroy();
+    });
+  });
+  if (!isAnswered) return;
+  const detail = `Something still answers at 127.0.0.1:${port} after SIGKILL to the process group of the start command.`;
+  throw new BigFleetError('BF_KILL_MISSED', detail);
 }
