@@ -24,14 +24,25 @@ export { decodeStrict } from './decode.ts';
 export { WireFormatError } from './errors.ts';
 export type { OperatorFrame } from './frames.ts';
 export { readOperatorFrame } from './frames.ts';
+export { Inflater } from './inflating.ts';
 export type { Intake, IntakeLimits, RollupProblem, RollupProblems } from './intake.ts';
 export { NO_PROBLEMS, RollupIntake, SharedParts, wholeProblems } from './intake.ts';
 export type { MachinesFromWire } from './machine.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
 export { needToWire, requirementsToWire, resourcesToWire } from './need.ts';
+export type { Verdict } from './receiving.ts';
+export { Receiving } from './receiving.ts';
 export type { RollupSize } from './rollup.ts';
 export type { Handlers, HandlersFor } from './server.ts';
-export { addService, resetStream, stopServer } from './server.ts';
+export {
+  addService,
+  closeWithStatus,
+  connectionOf,
+  inflateBy,
+  readInFront,
+  resetStream,
+  stopServer,
+} from './server.ts';
 export type { Codec, Service } from './service.ts';
 export {
   bindService,

@@ -2,6 +2,8 @@
 // A two-way stream is handed over as grpc-js made it, because a session has to decide itself when to wait.
 // Neighbours: service.ts binds the definition, client.ts calls it.
 
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { Duplex } from 'node:stream';
 import {
   type Server,
   type ServerDuplexStream,
@@ -13,6 +15,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { excerpt } from '../model/index.ts';
+import { type Encoding, isEncoding } from './inflating.ts';
 import { type Kind, type MethodShape, methodsOf, RpcError, type Service, type Shapes } from './service.ts';
 
 type HandlerOf<S extends MethodShape> = {
@@ -139,14 +142,93 @@ export function stopServer(server: Server, withinMs: number): Promise<void> {
   });
 }
 
-/**
- * Resets a stream whose other end does not read. grpc-js offers servers no such thing, and its status would wait behind
- * the unread frames for ever, with the call and its buffers; so this reaches for the stream below.
- */
-export function resetStream(call: object): void {
-  const below = call as { readonly call?: { readonly stream?: { close(code: number): void } } };
-  below.call?.stream?.close(HTTP2_CANCEL);
+// Below grpc-js. It offers servers no way to reset a stream, to tell connections apart or to bound what arrives, so the
+// functions here reach for the HTTP/2 stream of a call. Each says what happens should a later grpc-js keep it elsewhere.
+
+/** The HTTP/2 stream of a call; null if it is not where this version of grpc-js has it. */
+function streamOf(call: object): ServerHttp2Stream | null {
+  const { stream } = callBelow(call);
+  return stream instanceof Duplex ? (stream as ServerHttp2Stream) : null;
 }
 
-/** NGHTTP2_CANCEL. */
-const HTTP2_CANCEL = 8;
+interface CallBelow {
+  readonly stream?: unknown;
+  readonly nextCall?: CallBelow;
+  decompressMessage?: (framed: Buffer, encoding: string) => Buffer | Promise<Buffer>;
+}
+
+/** What grpc-js handles a call with, behind interceptors. */
+function callBelow(call: object): CallBelow {
+  let below = (call as { readonly call?: CallBelow }).call ?? {};
+  while (below.nextCall !== undefined) below = below.nextCall;
+  return below;
+}
+
+/** Stands for the connection of a call: the same object for all its calls. Without the stream, each call has its own. */
+export function connectionOf(call: object): object {
+  return streamOf(call)?.session ?? call;
+}
+
+/**
+ * Resets a stream whose other end does not read, with an error code of HTTP/2. The status of grpc-js would wait behind the
+ * unread frames for ever, with the call and its buffers. Without the stream, they wait until the connection closes.
+ */
+export function resetStream(call: object, code: number = constants.NGHTTP2_CANCEL): void {
+  streamOf(call)?.close(code);
+}
+
+/**
+ * Call it before a call is ended with a status that the other end may not read, or not answer by ending its half of the
+ * stream. After `withinMs` the stream is reset with the code that clients take for this status: a status cannot overtake
+ * messages that are not read. Without the stream, both keep it open until the connection closes.
+ */
+export function closeWithStatus(call: object, code: status, withinMs: number): void {
+  const stream = streamOf(call);
+  if (stream === null) return;
+  const reset = setTimeout(() => stream.close(resetCodeOf(code)), withinMs).unref();
+  // A status with nothing before it is a header, which no client overlooks, so the stream is closed at once. Where a
+  // status follows messages, clients on Node may read the reset before the status if both come together.
+  if (!stream.headersSent) stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+  stream.once('close', () => clearTimeout(reset));
+}
+
+/** Few statuses have an error code of HTTP/2. REFUSED_STREAM would do for UNAVAILABLE, but clients repeat such calls. */
+function resetCodeOf(code: status): number {
+  if (code === status.RESOURCE_EXHAUSTED) return constants.NGHTTP2_ENHANCE_YOUR_CALM;
+  return code === status.PERMISSION_DENIED ? constants.NGHTTP2_INADEQUATE_SECURITY : constants.NGHTTP2_CANCEL;
+}
+
+/**
+ * Lets somebody else have the chunks of a call first, who hands on to grpc-js what it should see. False, and grpc-js
+ * alone reads, with its limit on one message only, if its reader is not found.
+ */
+export function readInFront(
+  call: object,
+  reader: (forward: (piece: Buffer) => void) => (chunk: Buffer) => void,
+): boolean {
+  const stream = streamOf(call);
+  const own = stream?.listeners('data') ?? [];
+  if (stream === null || own.length !== 1) return false;
+  const [handOn] = own as [(piece: Buffer) => void];
+  stream.removeListener('data', handOn);
+  stream.on('data', reader(handOn));
+  return true;
+}
+
+/**
+ * Inflates the compressed messages of a call in another way than grpc-js does, which inflates them all at the same time.
+ * `inflate` gets messages in their order, counted from 0. A promise that never settles leaves the call to be ended.
+ */
+export function inflateBy(
+  call: object,
+  inflate: (bytes: Buffer, encoding: Encoding, index: number) => Promise<Buffer>,
+): void {
+  const below = callBelow(call);
+  const own = below.decompressMessage?.bind(below);
+  if (own === undefined) return;
+  let index = 0;
+  below.decompressMessage = (framed, encoding) => {
+    const at = index++;
+    return isEncoding(encoding) ? inflate(framed.subarray(5), encoding, at) : own(framed, encoding);
+  };
+}
