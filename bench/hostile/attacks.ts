@@ -63,7 +63,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perMinute: WORST_CLUSTERS * 60,
     ...worstFrames(),
   },
-  'huge-frames': { about: 'frames of 16.5 and 20 MiB', perMinute: 60, once: hugeFrames },
+  'huge-frames': { about: 'frames of 66 and 130 MiB', perMinute: 60, once: hugeFrames },
   'foreign-cluster': { about: 'the id of a neighbour inside', perMinute: 1_000, once: foreignCluster },
   reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },
   'one-in-a-loop': { about: 'one cluster that connects in a loop', perMinute: 6_000, once: loop },
@@ -181,7 +181,7 @@ function worstFrames(): Pick<Attack, 'prepare' | 'once'> {
 function hugeFrames(attacker: Attacker, attempt: number): Promise<string> {
   const operator = dialled(attacker);
   operator.hello(`hostile-${attempt % 50}`);
-  operator.write(new Uint8Array((attempt % 2 === 0 ? 16.5 : 20) * MIB));
+  operator.write(new Uint8Array((attempt % 2 === 0 ? 66 : 130) * MIB));
   return endOf(operator);
 }
 

@@ -316,8 +316,9 @@ export const ERRORS = {
       'Run one operator per cluster; if there is only one, it connected again and nothing is to be done.',
   },
   BF_SESSION_LIMIT: {
-    summary: 'The shard has as many sessions or clusters as it takes.',
-    remedy: 'Give the cluster to another shard; the limit stands in the message.',
+    summary: 'The shard has as many sessions, clusters or streams without a hello as it takes.',
+    remedy:
+      'Say hello on the streams that are open, or give the cluster to another shard; the limit stands in the message.',
   },
   BF_SESSION_RATE: {
     summary: 'A cluster opens sessions faster than a shard takes them.',
@@ -334,7 +335,11 @@ export const ERRORS = {
   },
   BF_FRAME_SIZE: {
     summary: 'A frame of a session is larger than a shard takes.',
-    remedy: 'Send less; the limit stands in the message.',
+    remedy: 'Send less, or raise limits.frameBytes of the shard; the limit stands in the message.',
+  },
+  BF_FRAME_STALLED: {
+    summary: 'A frame of a session has begun to arrive and does not end.',
+    remedy: 'Check the load of the operator and the network; connect again and send the frame whole.',
   },
   BF_READ_LIMIT: {
     summary: 'As many callers inspect Needs as a shard serves at a time.',

@@ -74,7 +74,7 @@ export { PacedBrain } from './hands/paced-brain.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/port.ts';
 export type { ProviderEnd } from './hands/provider-hands.ts';
 export { ProviderHands } from './hands/provider-hands.ts';
-export { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+export { addSessions, sessionServerOptions } from './hands/session-grpc.ts';
 export type { InlineParts } from './inline-brain.ts';
 export { InlineBrain } from './inline-brain.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';

@@ -18,7 +18,7 @@ import { killAtFailpoint } from './failpoints.ts';
 import { Hands } from './hands/hands.ts';
 import { PacedBrain } from './hands/paced-brain.ts';
 import { type ProviderEnd, ProviderHands } from './hands/provider-hands.ts';
-import { addSessions, SESSION_SERVER_OPTIONS } from './hands/session-grpc.ts';
+import { addSessions, sessionServerOptions } from './hands/session-grpc.ts';
 import { handsText, LAG_RESOLUTION_MS } from './hands-metrics.ts';
 import type { ShardLog } from './logger.ts';
 import { HandsMetrics } from './metrics.ts';
@@ -204,7 +204,7 @@ async function serveSessions(
   parts: Parts,
 ): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
-  const server = parts.add(new Server(SESSION_SERVER_OPTIONS), (it) => {
+  const server = parts.add(new Server(sessionServerOptions(hands.limits)), (it) => {
     // Each session gets its status first; cut off while they speak, they would only guess.
     hands.close();
     return stopServer(it, FAREWELL_MS);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../provider/index.ts';
-import { addSessions, SESSION_SERVER_OPTIONS } from '../shard/index.ts';
+import { addSessions, sessionServerOptions } from '../shard/index.ts';
 import { type Backstage, type BackstageEvent, backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
 import { type HandsBench, handsBench } from './operator/testkit.ts';
 
@@ -36,7 +36,7 @@ async function started(happened: BackstageEvent[] = []): Promise<Backstage> {
 
 async function shard(): Promise<HandsBench & { readonly address: string }> {
   const bench = await handsBench(systemClock);
-  const server = new Server(SESSION_SERVER_OPTIONS);
+  const server = new Server(sessionServerOptions(bench.hands.limits));
   addSessions(server, bench.hands, { hasTls: false });
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeStrict } from './decode.ts';
 import { WireFormatError } from './errors.ts';
-import { readOperatorFrame } from './frames.ts';
+import { FrameLimits, readOperatorFrame } from './frames.ts';
 import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
-import { Hello, OperatorMessage } from './gen/bigfleet/v1alpha1/shard.ts';
+import { BootstrapBlobResponse, Hello, OperatorMessage, ReclaimAck } from './gen/bigfleet/v1alpha1/shard.ts';
 import { join, len, num, varint } from './testkit.ts';
 
 const hello = len(1, len(1, 'c1'), len(3, 'v1alpha1'));
@@ -131,5 +131,84 @@ describe('given bytes that are no message', () => {
     for (let cut = 1; cut < whole.length; cut++) {
       expect(() => readOperatorFrame(whole.subarray(0, cut))).toThrow(WireFormatError);
     }
+  });
+});
+
+describe('given a payload that is within its limits', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 8 });
+  const property = <T>(
+    given: fc.Arbitrary<T>,
+    kind: string,
+    type: { encode(value: T): { finish(): Uint8Array } },
+  ) => {
+    const number = { hello: 1, bootstrapResponse: 3, reclaimAck: 4 }[kind]!;
+    fc.assert(
+      fc.property(given, (value) => {
+        expect(readOperatorFrame(len(number, type.encode(value).finish()))).toEqual({ kind, value });
+      }),
+    );
+  };
+
+  test('then it reads as the generated code reads it', () => {
+    const features = fc.array(text, { maxLength: FrameLimits.features });
+    property(fc.record({ clusterId: text, protocolVersion: text, features }), 'hello', Hello);
+    const answer = {
+      requestId: text.filter((id) => Buffer.byteLength(id) <= FrameLimits.requestId),
+      error: text,
+    };
+    const userData = fc.uint8Array();
+    const ttlSeconds = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    property(fc.record({ ...answer, userData, ttlSeconds }), 'bootstrapResponse', BootstrapBlobResponse);
+    const nodesStarted = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+    property(fc.record({ instructionId: text, nodesStarted }), 'reclaimAck', ReclaimAck);
+  });
+});
+
+describe('given a payload beyond its limits', () => {
+  // Bytes that no decoder of text would take, to show that none has seen them.
+  const noText = (bytes: number) => new Uint8Array(bytes).fill(0xff);
+
+  test('when a cluster id has more than 253 bytes, then the hello is refused and the id never decoded', () => {
+    expect(readOperatorFrame(len(1, len(1, 'x'.repeat(253))))).toMatchObject({ kind: 'hello' });
+    expect(readOperatorFrame(len(1, len(1, noText(254))))).toEqual({
+      kind: 'refusedHello',
+      problem: 'The cluster id has 254 bytes, the limit is 253.',
+    });
+  });
+
+  test('when a hello has more than 64 KiB, in one piece or in many, then none of it is decoded', () => {
+    const problem = expect.stringMatching(/^The hello has \d+ bytes, the limit is 65536\.$/);
+    expect(readOperatorFrame(len(1, noText(65_537)))).toEqual({ kind: 'refusedHello', problem });
+    const pieces = Array.from({ length: 20 }, () => len(1, len(3, noText(4000))));
+    expect(readOperatorFrame(join(pieces))).toEqual({ kind: 'refusedHello', problem });
+  });
+
+  test('when there are too many features, or long ones, then the rest is ignored', () => {
+    const long = len(1000, noText(33));
+    const features = Array.from({ length: 20 }, (_, i) => len(1000, `feature-${i}`.padEnd(32, 'x')));
+    const frame = readOperatorFrame(len(1, len(1, 'c1'), long, ...features));
+    expect(frame.kind === 'hello' && frame.value.features).toHaveLength(16);
+    expect(frame).toMatchObject({ value: { features: { 0: `feature-0${'x'.repeat(23)}` } } });
+  });
+
+  test('when the id of an answer is longer than ours, then it is an unknown answer and the id never decoded', () => {
+    expect(readOperatorFrame(len(3, len(1, '0123456789abcdef')))).toMatchObject({
+      kind: 'bootstrapResponse',
+    });
+    expect(readOperatorFrame(len(3, len(1, noText(17))))).toEqual({ kind: 'unknownAnswer' });
+    expect(readOperatorFrame(len(4, len(1, 'x'.repeat(64))))).toMatchObject({ kind: 'reclaimAck' });
+    expect(readOperatorFrame(len(4, len(1, noText(65))))).toEqual({ kind: 'unknownAnswer' });
+  });
+
+  test('when the reason of an answer is long, then its beginning is read, cut between two characters', () => {
+    const frame = readOperatorFrame(len(3, len(1, 'r1'), len(4, `x${'é'.repeat(100_000)}`)));
+    expect(frame).toMatchObject({ value: { error: `x${'é'.repeat(499)}` } });
+  });
+
+  test('when a frame has more fields than any peer sends, then it is refused', () => {
+    const fields = (count: number) => join(Array.from({ length: count }, () => len(2)));
+    expect(readOperatorFrame(fields(1000)).kind).toBe('rollup');
+    expect(() => readOperatorFrame(fields(1001))).toThrow('at most 1000 fields');
+    expect(() => readOperatorFrame(len(1, fields(1001)))).toThrow('at most 1000 fields');
   });
 });

@@ -6,17 +6,21 @@ import { clientCredentials, connect } from '../../src/wire/index.ts';
 import { aCloud, aShard, type HostedShard, onEnd, RawOperator, servingNeighbours, until } from './kit.ts';
 import { helloFrame, rollupFrame, rows, sessionService } from './operator.ts';
 
-/** A client that opens one session after the other. */
+/** Clusters that open one session after the other, each over a connection of its own. */
 function aDialler({ addresses }: HostedShard) {
-  const client = connect(
-    sessionService,
-    addresses.sessions,
-    clientCredentials(addresses.sessions, { tls: null }),
-  );
-  onEnd(() => client.close());
+  const address = addresses.sessions;
+  const clients = new Map<string, ReturnType<typeof dialled>>();
+  const dialled = () => {
+    const own = { 'grpc.use_local_subchannel_pool': 1 };
+    const client = connect(sessionService, address, clientCredentials(address, { tls: null }), own);
+    onEnd(() => client.close());
+    return client;
+  };
   /** Says hello, waits for the answer, and hangs up. */
   return (cluster: string): Promise<{ readonly code: number; readonly metadata: Metadata | null }> =>
     new Promise((resolve) => {
+      const client = clients.get(cluster) ?? dialled();
+      clients.set(cluster, client);
       const stream = client.rpc.session();
       stream.on('error', () => {});
       stream.on('status', ({ code, metadata }) => resolve({ code, metadata }));

@@ -4,6 +4,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../src/model/index.ts';
+import { defaultConfig } from '../../src/shard/index.ts';
 import {
   NodeSelectorRequirement_Operator,
   type PenaltyBucket,
@@ -47,14 +48,21 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(4);
   });
 
-  it('given a frame above the limit, then RESOURCE_EXHAUSTED, by us and by the transport below', async () => {
-    const shard = await aShard({ cloud: await aCloud() });
-    for (const mebibytes of [16.5, 20]) {
-      const operator = await greeted(shard, 'web');
-      operator.write(new Uint8Array(mebibytes * 1024 * 1024));
-      expect((await operator.ended).code).toBe(status.RESOURCE_EXHAUSTED);
-    }
-    expect(await shard.metric(event('frames_oversized'))).toBe(1);
+  it('given a frame above the limit, then it is dropped and the session stays; far above, RESOURCE_EXHAUSTED', async () => {
+    const limits = { ...defaultConfig().limits, frameBytes: 16 * 1024 * 1024 };
+    const shard = await aShard({ cloud: await aCloud(), limits });
+    const operator = await greeted(shard, 'web');
+    operator.write(new Uint8Array(16.5 * 1024 * 1024));
+    await until(async () => (await shard.metric(event('frames_oversized'))) === 1);
+    operator.rollup('web', rows(3));
+    await operator.acked('rollup');
+    operator.write(new Uint8Array(33 * 1024 * 1024));
+    expect(await operator.ended).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: expect.stringContaining('the limit is 16777216 (setting limits.frameBytes)'),
+    });
+    expect(await shard.metric(event('frames_oversized'))).toBe(2);
+    expect(await shard.metric(event('rollups_refused'))).toBe(1);
   });
 
   it('given more rows than a roll-up may have, or a row that violates the contract, then it is refused whole', async () => {

@@ -85,10 +85,10 @@ export async function aShard(given: ShardGiven): Promise<HostedShard> {
   return { ...shard, lines, config, metric };
 }
 
-/** Closed after the test. */
+/** Closed after the test. Has a connection of its own, as operators of clusters have. */
 export class RawOperator extends BareOperator {
   constructor(address: string, security: SecurityOptions = PLAIN) {
-    super(address, security);
+    super(address, security, { 'grpc.use_local_subchannel_pool': 1 });
     onEnd(() => this.close());
   }
 }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
+import { handsLimits } from '../hands/limits.ts';
 import {
   brainOptionsOf,
   type ConfigSources,
@@ -204,6 +205,26 @@ providers: [{ name: a, address: nowhere }]
   it('given anchors and empty sections, then they are read as YAML means them', () => {
     const yaml = 'cycle:\nactuation:\n  retry: &r { base: 2s, max: 3s }\n  machineBackoff: *r\n';
     expect(loaded({ yaml }).config.actuation.machine).toEqual({ baseMs: 2000, maxMs: 3000 });
+  });
+});
+
+describe('the limits of sessions', () => {
+  it('given a size of frames, then the room for what waits follows from it unless it is set', () => {
+    const of = (yaml: string) => handsLimits(loaded({ yaml }).config.limits);
+    expect(of('')).toMatchObject({ frameBytes: 2 ** 26, waitingBytes: 2 ** 28, rollupRows: 50_000 });
+    expect(of('limits: { frameBytes: 268435456 }').waitingBytes).toBe(2 ** 29);
+    expect(of('limits: { waitingBytes: 100000000, greetingPerPeer: 3 }')).toMatchObject({
+      waitingBytes: 100_000_000,
+      greetingPerPeer: 3,
+    });
+  });
+
+  it.each([
+    ['limits: { frameBytes: 1048575 }', 'a whole number from 1048576 to 268435456'],
+    ['limits: { frameBytes: 268435457 }', 'a whole number from 1048576 to 268435456'],
+    ['limits: { waitingBytes: 2000000 }', 'limits.frameBytes is more than limits.waitingBytes.'],
+  ])('given %j, then it is refused', (yaml, problem) => {
+    expect(problemsOf({ yaml })).toEqual([expect.stringContaining(problem)]);
   });
 });
 

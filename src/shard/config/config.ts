@@ -31,10 +31,12 @@ export interface ShardConfig extends Brain {
   readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
   /** 0: whatever comes next. */
   readonly epochAtLeast: bigint;
+  /** The others have their defaults. */
   readonly limits: Pick<
     HandsLimits,
     'sessions' | 'rollupRows' | 'rollupIntervalMs' | 'demandRows' | 'demandBytes'
-  >;
+  > &
+    Partial<HandsLimits>;
   readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }
@@ -170,6 +172,8 @@ function providerProblems({ providers, listen, api }: Values, where: (key: Setti
 const ORDERED: readonly (readonly [SettingKey, SettingKey])[] = [
   ...KEYS.filter((key) => key.endsWith('.base')).map((key) => [key, key.replace('.base', '.max')] as const),
   ['reconcile.interval', 'reconcile.fullInterval'],
+  // Nothing is more than "auto".
+  ['limits.frameBytes', 'limits.waitingBytes'],
 ] as [SettingKey, SettingKey][];
 
 function orderProblems(values: Values, where: (key: SettingKey) => string): Problem[] {
@@ -190,13 +194,7 @@ function configOf(values: Values): ShardConfig {
       listMs: values['calls.listTimeout'],
     },
     apiTls: values['tls.api'] ? tls : null,
-    limits: {
-      sessions: values['limits.sessions'],
-      rollupRows: values['limits.rollupRows'],
-      rollupIntervalMs: values['limits.rollupInterval'],
-      demandRows: values['limits.demandRows'],
-      demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
-    },
+    limits: sessionLimitsOf(values),
     journal: {
       isEnabled: values['journal.enabled'],
       maxBytes: values['journal.maxBytes'],
@@ -204,6 +202,20 @@ function configOf(values: Values): ShardConfig {
     },
     log: { level: values['log.level'], format: values['log.format'] },
     ...brainOf(values),
+  };
+}
+
+function sessionLimitsOf(values: Values): ShardConfig['limits'] {
+  const waitingBytes = values['limits.waitingBytes'];
+  return {
+    sessions: values['limits.sessions'],
+    greetingPerPeer: values['limits.greetingPerPeer'],
+    frameBytes: values['limits.frameBytes'],
+    ...(waitingBytes === 'auto' ? {} : { waitingBytes }),
+    rollupRows: values['limits.rollupRows'],
+    rollupIntervalMs: values['limits.rollupInterval'],
+    demandRows: values['limits.demandRows'],
+    demandBytes: values['limits.demandMebibytes'] * 1024 * 1024,
   };
 }
 

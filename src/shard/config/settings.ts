@@ -5,7 +5,7 @@ import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
-import { DEFAULT_HANDS_LIMITS } from '../hands/limits.ts';
+import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../hands/limits.ts';
 import { JOURNAL_LIMITS } from '../journal/format.ts';
 import {
   ADDRESS,
@@ -298,6 +298,21 @@ const SETTINGS = {
     whole(1, 100_000),
     DEFAULT_HANDS_LIMITS.sessions,
     'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
+  ),
+  'limits.greetingPerPeer': setting(
+    whole(1, 100_000),
+    DEFAULT_HANDS_LIMITS.greetingPerPeer,
+    'Streams without a hello that one connection may have, and under TLS one certificate. Raise it for a proxy that puts the streams of many operators on one connection; too high, and one connection keeps operators out.',
+  ),
+  'limits.frameBytes': setting(
+    whole(FRAME_BYTES_RANGE.min, FRAME_BYTES_RANGE.max),
+    DEFAULT_HANDS_LIMITS.frameBytes,
+    'Size of one frame of an operator, in bytes. A larger one is dropped and recorded as a refused roll-up; one of more than twice the size ends its session. Higher lets a single roll-up take more memory.',
+  ),
+  'limits.waitingBytes': setting(
+    autoOr(whole(FRAME_BYTES_RANGE.min, 2 ** 40)),
+    'auto' as const,
+    'Bytes of roll-ups that wait to be read, of all clusters. A roll-up beyond is dropped, and its operator sends it again. auto: 256 MiB or two of the largest frames, whichever is more.',
   ),
   'limits.rollupRows': setting(
     whole(1, 1_000_000),

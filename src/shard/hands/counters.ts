@@ -9,6 +9,10 @@ export class HandsCounters {
   sessionsReplaced = 0;
   /** By a limit, a missing hello, or because the shard is stopping. */
   sessionsRefused = 0;
+  /** Of those: streams refused because those of their connection or certificate, or all, fill the places before a hello. */
+  greetingsRefused = 0;
+  /** Of those: streams without a hello that had to give way to another connection. */
+  greetingsEvicted = 0;
   identityRejected = 0;
   /** Refused because the cluster had opened too many in a short while. */
   sessionsThrottled = 0;
@@ -18,7 +22,12 @@ export class HandsCounters {
   // Frames from operators.
   framesUnknown = 0;
   framesMalformed = 0;
+  /** Dropped because they are too large; with them the session, before its hello or beyond what the transport takes. */
   framesOversized = 0;
+  /** Sessions ended because their incomplete frame was the largest when those of all sessions filled their room. */
+  framesOverrun = 0;
+  /** Sessions ended because a frame stayed incomplete without another byte. */
+  framesStalled = 0;
   /** Answers to questions that are not, or no longer, open. */
   answersUnknown = 0;
 

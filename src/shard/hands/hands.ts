@@ -1,7 +1,7 @@
 // The hands of a shard towards its clusters. Operators connect through ports; what they report goes to the brain as
 // events, and what the brain wants said to a cluster goes through the methods here. Decides nothing.
 
-import { type Clock, printable } from '../../model/index.ts';
+import { type Clock, excerpt, type Problem } from '../../model/index.ts';
 import type {
   AvailableCapacityUpdate,
   BootstrapBlobResponse,
@@ -14,13 +14,8 @@ import { Asks } from './asks.ts';
 import type { ReportView } from './cluster-demand.ts';
 import { HandsCounters } from './counters.ts';
 import type { DemandStore } from './demand-store.ts';
-import {
-  DEFAULT_HANDS_LIMITS,
-  FULL_RETRY_MS,
-  type HandsLimits,
-  MAX_BLOB_BYTES,
-  MAX_ERROR_TEXT,
-} from './limits.ts';
+import { GreetingPlaces } from './greeting.ts';
+import { FULL_RETRY_MS, GREETING_RETRY_MS, type HandsLimits, handsLimits, MAX_BLOB_BYTES } from './limits.ts';
 import type { HandsLog } from './log.ts';
 import { gatedLog } from './log-gate.ts';
 import {
@@ -31,10 +26,11 @@ import {
   nodeStateFrame,
   type Outgoing,
 } from './messages.ts';
-import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
 import { Reconnects } from './reconnects.ts';
 import { type DemandLoad, Rollups } from './rollups.ts';
-import { Session, type SessionHost, statusFor, statusForLater } from './session.ts';
+import { Session, type SessionHost } from './session.ts';
+import { frameSizeText, statusFor, statusForLater } from './session-status.ts';
 
 /** Where events go. Answers come whenever the brain likes, also from within `post`. */
 export interface Brain {
@@ -65,13 +61,17 @@ const REQUEST_ID = /^[0-9a-f]{16}$/;
 
 export class Hands {
   readonly counters = new HandsCounters();
+  readonly clock: Clock;
   readonly #parts: HandsParts;
   readonly #log: HandsLog;
-  readonly #limits: HandsLimits;
+  /** What is in force, defaults included. */
+  readonly limits: HandsLimits;
   readonly #asks = new Asks();
   readonly #reconnects = new Reconnects();
   /** Every connection that has not ended. */
   readonly #connections = new Set<Session>();
+  /** Those that have not said hello. */
+  readonly #greeting: GreetingPlaces<Session>;
   /** By cluster, once a hello has been accepted. */
   readonly #sessions = new Map<string, Session>();
   readonly #host: SessionHost;
@@ -81,13 +81,16 @@ export class Hands {
 
   private constructor(parts: HandsParts) {
     this.#parts = parts;
+    this.clock = parts.clock;
     this.#log = gatedLog(parts.log ?? (() => {}), parts.clock);
-    this.#limits = { ...DEFAULT_HANDS_LIMITS, ...parts.limits };
+    this.limits = handsLimits(parts.limits);
+    this.#greeting = new GreetingPlaces(this.limits);
     this.#host = {
       admit: (session) => this.#admit(session),
       opened: (session) => this.#opened(session),
       ended: (session, wasOpen) => this.#ended(session, wasOpen),
       rollup: (session, bytes) => this.#rollups.receive(session, bytes),
+      oversized: (session, bytes) => this.#oversized(session, bytes),
       bootstrapAnswered: (session, answer) => this.#bootstrapAnswered(session, answer),
       reclaimAcked: (session, ack) => this.#reclaimAcked(session, ack),
     };
@@ -100,15 +103,30 @@ export class Hands {
       store: parts.store,
       post: (event) => parts.brain.post(event),
       log: hands.#log,
-      limits: hands.#limits,
+      limits: hands.limits,
       counters: hands.counters,
       onFailure: (error) => hands.#fail(error),
     });
     return hands;
   }
 
-  /** A new connection. The port tells the returned link what happens on it. */
-  connect(port: SessionPort, identify: Identify): SessionLink {
+  /**
+   * A new stream. The port tells the returned link what happens on it. `origin` bounds what streams of one peer may cost;
+   * without it, each stream counts as a connection of its own.
+   */
+  connect(
+    port: SessionPort,
+    identify: Identify,
+    origin: Origin = { connection: port, identity: null },
+  ): SessionLink {
+    const number = ++this.#lastNumber;
+    const refusal = this.#refusal(origin);
+    if (refusal !== null) {
+      this.counters.sessionsRefused++;
+      this.#log('info', 'session-refused', { cluster: '', session: number, why: refusal.details });
+      port.end(refusal);
+      return REFUSED;
+    }
     const session = new Session({
       port,
       identify,
@@ -117,14 +135,11 @@ export class Hands {
       log: this.#log,
       counters: this.counters,
       shardEpoch: this.#parts.shardEpoch,
-      number: ++this.#lastNumber,
+      frameBytes: this.limits.frameBytes,
+      number,
     });
-    const refusal = this.#refusal();
     this.#connections.add(session);
-    if (refusal !== null) {
-      this.counters.sessionsRefused++;
-      session.end(refusal);
-    }
+    this.#makeRoom(this.#greeting.enter(session, origin));
     return session;
   }
 
@@ -148,7 +163,7 @@ export class Hands {
   /** Asks once for each session of the cluster, until it is answered or withdrawn. */
   askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
     const { cluster, request: id, requirements } = effect;
-    if (!REQUEST_ID.test(id)) throw new Error(`"${printable(id)}" is not 16 hexadecimal digits`);
+    if (!REQUEST_ID.test(id)) throw new Error(`"${excerpt(id)}" is not 16 hexadecimal digits`);
     this.#ask({ kind: 'bootstrap', cluster, id, requirements });
   }
 
@@ -204,17 +219,27 @@ export class Hands {
     this.#parts.onFailure?.(error);
   }
 
-  #refusal(): SessionStatus | null {
+  #refusal(origin: Origin): SessionStatus | null {
     if (this.#isStopped) return stopped();
-    if (this.#connections.size - this.#sessions.size < this.#limits.greeting) return null;
-    return full(`${this.#limits.greeting} connections have not said hello yet.`);
+    const why = this.#greeting.refusal(origin);
+    if (why === null) return null;
+    this.counters.greetingsRefused++;
+    return full(why, GREETING_RETRY_MS);
+  }
+
+  #makeRoom(evicted: Session | null): void {
+    if (evicted === null) return;
+    this.counters.greetingsEvicted++;
+    this.counters.sessionsRefused++;
+    const detail = `${this.limits.greeting} streams have not said hello yet; this one gives way to another connection.`;
+    evicted.end(full(detail, GREETING_RETRY_MS));
   }
 
   #admit(session: Session): SessionStatus | null {
     const { cluster } = session;
     const old = this.#sessions.get(cluster);
-    if (old === undefined && this.#sessions.size >= this.#limits.sessions)
-      return full(`${this.#limits.sessions} clusters have a session.`);
+    if (old === undefined && this.#sessions.size >= this.limits.sessions)
+      return full(`${this.limits.sessions} clusters have a session.`);
     if (!this.#rollups.admits(cluster)) return full('No room for the demand of another cluster.');
     const waitMs = this.#reconnects.waitMs(cluster, this.#parts.clock.now());
     if (waitMs > 0) {
@@ -232,6 +257,7 @@ export class Hands {
 
   #opened(session: Session): void {
     const { cluster, number } = session;
+    this.#greeting.leave(session);
     const open = this.#asks.openOf(cluster, this.#parts.clock.now());
     this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
     for (const ask of open) {
@@ -245,10 +271,17 @@ export class Hands {
   #ended(session: Session, wasOpen: boolean): void {
     const { cluster, number } = session;
     this.#connections.delete(session);
+    this.#greeting.leave(session);
     if (this.#sessions.get(cluster) === session) this.#sessions.delete(cluster);
     if (!wasOpen) return;
     this.counters.sessionsClosed++;
     this.#parts.brain.post({ kind: 'session-closed', cluster, session: number });
+  }
+
+  #oversized(session: Session, bytes: number): void {
+    const message = frameSizeText(bytes, this.limits.frameBytes);
+    const problem: Problem = { code: 'BF_FRAME_SIZE', path: '', message };
+    this.#rollups.refuseUnread(session, problem);
   }
 
   #send(cluster: string, outgoing: Outgoing): void {
@@ -261,7 +294,7 @@ export class Hands {
     const forgotten = this.#asks.add(ask);
     if (forgotten !== null) {
       this.counters.asksForgotten++;
-      this.#log('error', 'asks-forgotten', { cluster: printable(forgotten.cluster), kind: forgotten.kind });
+      this.#log('error', 'asks-forgotten', { cluster: excerpt(forgotten.cluster), kind: forgotten.kind });
     }
     this.#sessions.get(ask.cluster)?.send(askFrame(ask, this.#parts.clock.now()));
   }
@@ -301,12 +334,21 @@ export class Hands {
 
 /** Why an answer brings no blob; '' if it does. */
 function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): string {
-  if (error !== '') return printable(error.slice(0, MAX_ERROR_TEXT));
+  if (error !== '') return excerpt(error);
   return length <= MAX_BLOB_BYTES ? '' : `The blob has ${length} bytes, the limit is ${MAX_BLOB_BYTES}.`;
 }
 
-function full(detail: string): SessionStatus {
-  return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail, FULL_RETRY_MS);
+/** The link of a stream that was refused. */
+const REFUSED: SessionLink = {
+  announced: () => 'stop',
+  receive: () => {},
+  failed: () => {},
+  drained: () => {},
+  closed: () => {},
+};
+
+function full(detail: string, retryAfterMs: number = FULL_RETRY_MS): SessionStatus {
+  return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail, retryAfterMs);
 }
 
 function stopped(): SessionStatus {

@@ -7,6 +7,8 @@ export type HandsEvent =
   | 'session-closed'
   | 'session-refused'
   | 'frame-unknown'
+  | 'frame-oversized'
+  | 'frame-failed'
   | 'rollup-refused'
   | 'rollup-remarks'
   | 'rollup-shed'

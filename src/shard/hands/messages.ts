@@ -4,6 +4,7 @@ import type { Requirement } from '../../model/index.ts';
 import type {
   AvailableCapacityUpdate,
   NodeStateUpdate,
+  RollupReport,
   ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire } from '../../wire/index.ts';
@@ -36,13 +37,37 @@ export interface Outgoing {
   readonly frame: ShardMessage;
 }
 
+/** An addition to the protocol that both ends announce in their hello and its ack before it is used. */
+type Feature = 'rollup-report';
+
+/** What this shard understands. */
+const FEATURES: readonly Feature[] = ['rollup-report'];
+
+/** The payloads of numbers from 1000 up: operators that do not announce the feature must not get them. */
+const FEATURE_OF: Partial<Record<NonNullable<ShardMessage['payload']>['$case'], Feature>> = {
+  rollupReport: 'rollup-report',
+};
+
+/** The feature without which an operator must not get a frame; null: any operator may. */
+export function featureOf({ payload }: ShardMessage): Feature | null {
+  return payload === undefined ? null : (FEATURE_OF[payload.$case] ?? null);
+}
+
 export function ackFrame(echo: 'hello' | 'rollup', shardEpoch: bigint): Outgoing {
+  const features = echo === 'hello' ? [...FEATURES] : [];
   // There is no coordinator yet, so no term has been seen.
   return outgoing(`ack:${echo}`, {
     $case: 'ack',
-    value: { echo, coordinatorTerm: 0n, shardEpoch, features: [] },
+    value: { echo, coordinatorTerm: 0n, shardEpoch, features },
   });
 }
+
+/** What became of the last roll-up. A newer one replaces one that waits. */
+export function rollupReportFrame(value: RollupReport): Outgoing {
+  return outgoing(ROLLUP_REPORT_KEY, { $case: 'rollupReport', value });
+}
+
+const ROLLUP_REPORT_KEY = 'rollup-report';
 
 export function nodeStateFrame(value: NodeStateUpdate): Outgoing {
   return outgoing(value.supersedesKey, { $case: 'nodeStateUpdate', value });

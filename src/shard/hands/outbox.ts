@@ -44,6 +44,11 @@ export class Outbox {
     this.#waiting.delete(key);
   }
 
+  /** Takes back all frames that still wait and are not wanted any more. */
+  withdrawUnless(isWanted: (frame: ShardMessage) => boolean): void {
+    for (const [key, frame] of this.#waiting) if (!isWanted(frame)) this.#waiting.delete(key);
+  }
+
   /** Sends what the port takes, and returns how much that was. */
   flush(): number {
     this.#isBlocked = false;

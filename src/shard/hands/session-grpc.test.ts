@@ -2,13 +2,11 @@
 // reading costs no more than its outbox and is really cut off.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ClientDuplexStream, Server, ServerCredentials } from '@grpc/grpc-js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../provider/index.ts';
-import { OperatorMessage, ShardDefinition, ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
   bindService,
   clientCredentials,
@@ -16,16 +14,11 @@ import {
   issueCertificate,
   makeAuthority,
   rawBytes,
-  serverCredentials,
   status,
   type TlsFiles,
 } from '../../wire/index.ts';
-import type { BrainEvent } from '../events.ts';
-import { MemoryDemandStore } from './demand-store.ts';
-import { Hands } from './hands.ts';
-import { MAX_FRAME_BYTES } from './limits.ts';
-import { addSessions, SESSION_SERVER_OPTIONS } from './session-grpc.ts';
 import { nodeState, rollupFrame, rollupOf, wireNeed } from './testkit.ts';
+import { helloFrame, type ServeOptions, serveHands, until, WireOperator } from './testkit-grpc.ts';
 
 const service = bindService(ShardDefinition, { session: { request: rawBytes } });
 const open: (() => void | Promise<void>)[] = [];
@@ -65,92 +58,22 @@ class Operator {
   }
 }
 
-function helloFrame(clusterId: string): Uint8Array {
-  const payload = {
-    $case: 'hello',
-    value: { clusterId, protocolVersion: 'v1alpha1', features: [] },
-  } as const;
-  return OperatorMessage.encode({ payload }).finish();
-}
-
-/** An operator that takes nothing from the network until told to; a client of grpc-js reads on whatever happens. */
-class PausedOperator {
-  readonly #stream: ClientHttp2Stream;
-  #bytes = Buffer.alloc(0);
-  readonly received: ShardMessage[] = [];
-  readonly closed: Promise<number>;
-
-  constructor(address: string, clusterId: string) {
-    const session = http2Connect(`http://${address}`);
-    open.push(() => session.destroy());
-    this.#stream = session.request({
-      ':method': 'POST',
-      ':path': '/bigfleet.v1alpha1.Shard/Session',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    this.#stream.pause();
-    this.#stream.on('error', () => {});
-    this.closed = new Promise((resolve) =>
-      this.#stream.on('close', () => resolve(this.#stream.rstCode ?? 0)),
-    );
-    const hello = helloFrame(clusterId);
-    const header = Buffer.alloc(FRAME_HEADER);
-    header.writeUInt32BE(hello.length, 1);
-    this.#stream.write(Buffer.concat([header, hello]));
-  }
-
-  read(): void {
-    this.#stream.on('data', (chunk: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, chunk]);
-      while (this.#bytes.length >= FRAME_HEADER) {
-        const end = FRAME_HEADER + this.#bytes.readUInt32BE(1);
-        if (this.#bytes.length < end) break;
-        this.received.push(ShardMessage.decode(this.#bytes.subarray(FRAME_HEADER, end)));
-        this.#bytes = this.#bytes.subarray(end);
-      }
-    });
-    this.#stream.resume();
-  }
-}
-
-/** In front of each message of a gRPC stream: a flag and a length. */
-const FRAME_HEADER = 5;
-
-async function served(tls: TlsFiles | null = null) {
-  const events: BrainEvent[] = [];
-  const hands = await Hands.open({
-    clock: systemClock,
-    brain: { post: (event) => events.push(event) },
-    store: new MemoryDemandStore(),
-    shardEpoch: 3n,
-  });
-  const server = new Server(SESSION_SERVER_OPTIONS);
-  addSessions(server, hands, { hasTls: tls !== null });
-  const credentials =
-    tls === null ? ServerCredentials.createInsecure() : serverCredentials('127.0.0.1:0', { tls });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  // Does not resolve while a call is still open, which then fails the test by its time limit.
-  const stop = (): Promise<void> => {
-    hands.close();
-    return new Promise((resolve) => server.tryShutdown(() => resolve()));
-  };
-  open.push(stop);
-  const address = `127.0.0.1:${port}`;
-  const dial = (files: TlsFiles | null = tls) => {
-    const client = connect(service, address, clientCredentials(address, { tls: files }));
+async function served(options: ServeOptions = {}) {
+  const made = await serveHands(options);
+  open.push(made.stop);
+  const dial = (files: TlsFiles | null = options.tls ?? null) => {
+    const client = connect(service, made.address, clientCredentials(made.address, { tls: files }));
     open.push(() => client.close());
     return new Operator(client.rpc.session());
   };
-  return { hands, events, dial, stop, address };
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+  /** Has said hello, and reads nothing until told to. */
+  const paused = (cluster: string) => {
+    const operator = new WireOperator(made.address);
+    open.push(() => operator.hangUp());
+    operator.send(helloFrame(cluster));
+    return operator;
+  };
+  return { ...made, dial, paused };
 }
 
 describe('sessions over gRPC', () => {
@@ -205,8 +128,8 @@ describe('sessions over gRPC', () => {
   });
 
   it('given a reader that pauses, then frames wait and coalesce, and it gets the newest of each when it reads on', async () => {
-    const { address, hands } = await served();
-    const operator = new PausedOperator(address, 'c1');
+    const { paused, hands } = await served();
+    const operator = paused('c1');
     await until(() => hands.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
     for (let round = 0; round < 20; round++) {
@@ -230,8 +153,8 @@ describe('sessions over gRPC', () => {
   });
 
   it('given a reader that never reads, then ending its session resets the stream, with all that waits in it', async () => {
-    const { address, dial, hands, events, stop } = await served();
-    const stuck = new PausedOperator(address, 'c1');
+    const { paused, dial, hands, events, stop } = await served();
+    const stuck = paused('c1');
     await until(() => hands.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
     for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
@@ -243,18 +166,6 @@ describe('sessions over gRPC', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['session-opened', 'session-closed', 'session-opened']);
     expect(await stuck.closed).not.toBe(0);
     await stop();
-  });
-
-  it('given a frame above the limit, then the stream ends with RESOURCE_EXHAUSTED', async () => {
-    const { dial, hands } = await served();
-    for (const bytes of [MAX_FRAME_BYTES + 1, MAX_FRAME_BYTES + 2 * 1024 * 1024]) {
-      const operator = dial();
-      operator.hello('c1');
-      await operator.next(1);
-      operator.stream.write(new Uint8Array(bytes));
-      expect((await operator.ended).code).toBe(status.RESOURCE_EXHAUSTED);
-    }
-    expect(hands.counters.framesOversized).toBe(1);
   });
 });
 
@@ -274,7 +185,7 @@ describe('sessions over TLS', () => {
   }
 
   it('given the certificate of the cluster, then it may; of another, of a shard, of two or of nobody, it may not', async () => {
-    const { dial, hands } = await served(files('bigfleet://shard/shard-0'));
+    const { dial, hands } = await served({ tls: files('bigfleet://shard/shard-0') });
     const rightful = dial(files('bigfleet://cluster/c1'));
     rightful.hello('c1');
     await rightful.next(1);

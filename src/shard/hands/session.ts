@@ -4,26 +4,32 @@
 // A frame that finds the outbox full ends the session, whatever it is: questions and instructions must not be lost, and
 // a lost node state or hint would stay wrong until its next change. The operator connects again and is told everything.
 
-import { BigFleetError, type Clock, type ErrorCode, printable } from '../../model/index.ts';
+import { type Clock, excerpt } from '../../model/index.ts';
 import type {
   BootstrapBlobResponse,
+  Hello,
   ReclaimAck,
   RollupReport,
+  ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
-  denied,
   type OperatorFrame,
-  RpcError,
   readOperatorFrame,
   status,
+  type Verdict,
   WireFormatError,
 } from '../../wire/index.ts';
 import type { HandsCounters } from './counters.ts';
-import { HELLO_TIMEOUT_MS, MAX_CLUSTER_ID, MAX_FRAME_BYTES, STALL_TIMEOUT_MS } from './limits.ts';
+import { helloProblem, identityProblem } from './hello.ts';
+import { HELLO_TIMEOUT_MS, MAX_FIRST_FRAME_BYTES, STALL_TIMEOUT_MS, transportBytes } from './limits.ts';
 import type { HandsLog } from './log.ts';
-import { ackFrame, type Outgoing } from './messages.ts';
+import { ackFrame, featureOf, type Outgoing, rollupReportFrame } from './messages.ts';
 import { Outbox } from './outbox.ts';
-import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import type { FrameFailure, Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import { firstFrameTooLarge, frameFailed, frameTooLarge, statusFor } from './session-status.ts';
+
+/** Of the version that a hello says, in the log. */
+const MAX_VERSION_BYTES = 40;
 
 export interface SessionHost {
   /** Makes this the session of its cluster, or says why not. Called once, before the hello is acknowledged. */
@@ -33,6 +39,8 @@ export interface SessionHost {
   /** Called once, however it came about; `wasOpen` if its hello had been accepted. */
   ended(session: Session, wasOpen: boolean): void;
   rollup(session: Session, bytes: Uint8Array): void;
+  /** A frame was dropped because it is too large. Only roll-ups are that large. */
+  oversized(session: Session, bytes: number): void;
   bootstrapAnswered(session: Session, answer: BootstrapBlobResponse): void;
   reclaimAcked(session: Session, ack: ReclaimAck): void;
 }
@@ -45,6 +53,8 @@ export interface SessionParts {
   readonly log: HandsLog;
   readonly counters: HandsCounters;
   readonly shardEpoch: bigint;
+  /** Of one frame; setting `limits.frameBytes`. */
+  readonly frameBytes: number;
   /** Never used twice. */
   readonly number: number;
 }
@@ -57,6 +67,12 @@ export class Session implements SessionLink {
   #cluster = '';
   #cancelTimer: () => void;
   #hasSeenUnknown = false;
+  #hasAnnounced = false;
+  /** A frame that was dropped before the hello in front of it was read. */
+  #droppedEarlyBytes = 0;
+  #features: ReadonlySet<string> = new Set();
+  /** What the last report on a roll-up said; '' if none was sent since the hello. */
+  #lastReport = '';
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -79,17 +95,52 @@ export class Session implements SessionLink {
     return this.#outbox.length;
   }
 
+  /** What the operator understands beyond the protocol, by its last hello. */
+  get features(): ReadonlySet<string> {
+    return this.#features;
+  }
+
+  announced(bytes: number): Verdict {
+    if (this.#state === 'ended') return 'stop';
+    const isFirst = this.#state === 'greeting' && !this.#hasAnnounced;
+    this.#hasAnnounced = true;
+    const { frameBytes } = this.#parts;
+    if (isFirst && bytes > MAX_FIRST_FRAME_BYTES) return this.#refuseOversized(firstFrameTooLarge(bytes));
+    if (bytes > transportBytes(frameBytes)) return this.#refuseOversized(frameTooLarge(bytes, frameBytes));
+    if (bytes <= frameBytes) return 'keep';
+    this.#drop(bytes);
+    return 'skip';
+  }
+
   receive(bytes: Uint8Array): void {
     if (this.#state === 'ended') return;
+    const isGreeting = this.#state === 'greeting';
+    if (isGreeting && bytes.length > MAX_FIRST_FRAME_BYTES) {
+      this.#refuseOversized(firstFrameTooLarge(bytes.length));
+      return;
+    }
+    if (bytes.length > this.#parts.frameBytes) {
+      this.#drop(bytes.length);
+      return;
+    }
     const frame = this.#read(bytes);
     if (frame === null) return;
-    if (this.#state === 'greeting') this.#greet(frame);
+    if (isGreeting) this.#greet(frame);
     else this.#handle(frame);
+  }
+
+  failed(failure: FrameFailure): void {
+    if (this.#state === 'ended') return;
+    const { counters, log } = this.#parts;
+    counters[FAILURE_COUNTERS[failure.kind]]++;
+    const cluster = excerpt(this.#cluster);
+    log('warn', 'frame-failed', { cluster, session: this.number, why: failure.kind, bytes: failure.bytes });
+    this.end(frameFailed(failure));
   }
 
   /** Sends a frame now or as soon as the other end takes it; on a session that is not open, never. */
   send({ key, frame }: Outgoing): void {
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' || !this.#understands(frame)) return;
     const { counters } = this.#parts;
     const offered = this.#outbox.offer(key, frame);
     if (offered === 'sent') counters.framesSent++;
@@ -99,6 +150,20 @@ export class Session implements SessionLink {
     counters.outboxOverflows++;
     const detail = `${this.waiting} frames wait and there is no room for another.`;
     this.end(statusFor(status.RESOURCE_EXHAUSTED, 'BF_SESSION_SLOW', detail));
+  }
+
+  /**
+   * Tells what became of a roll-up, if the operator understands such reports: once after each hello, and then whenever it
+   * is something else than last time.
+   */
+  reportRollup(report: RollupReport): void {
+    const { frame, key } = rollupReportFrame(report);
+    if (!this.#understands(frame)) return;
+    const { outcome, total, problems } = report;
+    const text = JSON.stringify([outcome, total, problems]);
+    if (text === this.#lastReport) return;
+    this.#lastReport = text;
+    this.send({ frame, key });
   }
 
   /** Takes back a frame that has not been sent yet. */
@@ -129,7 +194,7 @@ export class Session implements SessionLink {
     this.#state = 'ended';
     this.#cancelTimer();
     this.#outbox.clear();
-    const fields = { cluster: printable(this.#cluster), session: this.number, why };
+    const fields = { cluster: excerpt(this.#cluster), session: this.number, why };
     this.#parts.log('info', wasOpen ? 'session-closed' : 'session-refused', fields);
     this.#parts.host.ended(this, wasOpen);
   }
@@ -145,19 +210,32 @@ export class Session implements SessionLink {
     });
   }
 
-  #read(bytes: Uint8Array): OperatorFrame | null {
-    const { counters } = this.#parts;
-    if (bytes.length > MAX_FRAME_BYTES) {
-      counters.framesOversized++;
-      const detail = `The frame has ${bytes.length} bytes, the limit is ${MAX_FRAME_BYTES}.`;
-      this.end(statusFor(status.RESOURCE_EXHAUSTED, 'BF_FRAME_SIZE', detail));
-      return null;
+  /** A frame that is too large for us and not for the transport: it is as if it had not come, and that is said. */
+  #drop(bytes: number): void {
+    if (this.#state === 'greeting') {
+      this.#droppedEarlyBytes = bytes;
+      return;
     }
+    const { counters, log, host, frameBytes } = this.#parts;
+    counters.framesOversized++;
+    const fields = { cluster: excerpt(this.#cluster), session: this.number, bytes, limit: frameBytes };
+    log('warn', 'frame-oversized', fields);
+    host.oversized(this, bytes);
+  }
+
+  #refuseOversized(why: SessionStatus): 'stop' {
+    this.#parts.counters.framesOversized++;
+    if (this.#state === 'greeting') this.#parts.counters.sessionsRefused++;
+    this.end(why);
+    return 'stop';
+  }
+
+  #read(bytes: Uint8Array): OperatorFrame | null {
     try {
       return readOperatorFrame(bytes);
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
-      counters.framesMalformed++;
+      this.#parts.counters.framesMalformed++;
       this.end({ code: status.INVALID_ARGUMENT, details: error.message });
       return null;
     }
@@ -172,14 +250,13 @@ export class Session implements SessionLink {
     this.#cancelTimer();
     this.#state = 'open';
     this.#parts.counters.sessionsOpened++;
+    const version = frame.kind === 'hello' ? excerpt(frame.value.protocolVersion, MAX_VERSION_BYTES) : '';
+    if (frame.kind === 'hello') this.#features = new Set(frame.value.features);
     this.#acknowledge('hello');
-    const version = frame.kind === 'hello' ? printable(frame.value.protocolVersion.slice(0, 40)) : '';
-    this.#parts.log('info', 'session-opened', {
-      cluster: printable(this.#cluster),
-      session: this.number,
-      version,
-    });
+    const cluster = excerpt(this.#cluster);
+    this.#parts.log('info', 'session-opened', { cluster, session: this.number, version });
     this.#parts.host.opened(this);
+    if (this.#droppedEarlyBytes > 0) this.#drop(this.#droppedEarlyBytes);
   }
 
   #refusalOf(frame: OperatorFrame): SessionStatus | null {
@@ -190,7 +267,7 @@ export class Session implements SessionLink {
       return statusFor(status.INVALID_ARGUMENT, 'BF_SESSION_HELLO', problem ?? '');
     }
     const { clusterId } = frame.value;
-    const stranger = this.#strangerAs(clusterId);
+    const stranger = identityProblem(this.#parts.identify, clusterId);
     if (stranger !== null) {
       counters.identityRejected++;
       return stranger;
@@ -201,24 +278,14 @@ export class Session implements SessionLink {
     return refusal;
   }
 
-  /** Why the caller may not speak for a cluster; null if it may. */
-  #strangerAs(cluster: string): SessionStatus | null {
-    try {
-      const caller = this.#parts.identify();
-      if (caller === null || (caller.kind === 'cluster' && caller.id === cluster)) return null;
-      const name = caller.kind === 'cluster' || caller.kind === 'shard' ? ` "${printable(caller.id)}"` : '';
-      throw denied(`The caller is ${caller.kind}${name}, the hello is of cluster "${printable(cluster)}".`);
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      return { code: error.code, details: error.message };
-    }
-  }
-
   #handle(frame: OperatorFrame): void {
     const { host, counters, log } = this.#parts;
     switch (frame.kind) {
       case 'hello':
-        this.#greetAgain(frame.value.clusterId);
+        this.#greetAgain(frame.value);
+        break;
+      case 'refusedHello':
+        this.end(statusFor(status.INVALID_ARGUMENT, 'BF_SESSION_HELLO', frame.problem));
         break;
       case 'rollup':
         host.rollup(this, frame.bytes);
@@ -229,22 +296,33 @@ export class Session implements SessionLink {
       case 'reclaimAck':
         host.reclaimAcked(this, frame.value);
         break;
+      case 'unknownAnswer':
+        counters.answersUnknown++;
+        break;
       case 'unknown':
         counters.framesUnknown++;
         // Once is enough for a newer operator that sends something with every roll-up.
         if (!this.#hasSeenUnknown)
-          log('warn', 'frame-unknown', { cluster: printable(this.#cluster), session: this.number });
+          log('warn', 'frame-unknown', { cluster: excerpt(this.#cluster), session: this.number });
         this.#hasSeenUnknown = true;
     }
   }
 
-  #greetAgain(cluster: string): void {
+  #greetAgain({ clusterId: cluster, features }: Hello): void {
     if (cluster === this.#cluster) {
+      this.#features = new Set(features);
+      this.#lastReport = '';
+      this.#outbox.withdrawUnless((frame) => this.#understands(frame));
       this.#acknowledge('hello');
       return;
     }
-    const detail = `A second hello names "${printable(cluster)}", the session is of "${printable(this.#cluster)}".`;
+    const detail = `A second hello names "${excerpt(cluster)}", the session is of "${excerpt(this.#cluster)}".`;
     this.end(statusFor(status.INVALID_ARGUMENT, 'BF_CLUSTER_MISMATCH', detail));
+  }
+
+  #understands(frame: ShardMessage): boolean {
+    const feature = featureOf(frame);
+    return feature === null || this.#features.has(feature);
   }
 
   /** Says that a roll-up has been handled. */
@@ -252,34 +330,15 @@ export class Session implements SessionLink {
     this.#acknowledge('rollup');
   }
 
-  reportRollup(_report: RollupReport): void {}
-
   #acknowledge(echo: 'hello' | 'rollup'): void {
     this.send(ackFrame(echo, this.#parts.shardEpoch));
   }
 }
 
-function helloProblem(frame: OperatorFrame): string | null {
-  if (frame.kind !== 'hello')
-    return `The first frame is ${frame.kind === 'unknown' ? 'of an unknown kind' : `a ${frame.kind}`}.`;
-  const { length } = frame.value.clusterId;
-  if (length === 0) return 'The hello names no cluster.';
-  return length <= MAX_CLUSTER_ID
-    ? null
-    : `The cluster id has ${length} characters, the limit is ${MAX_CLUSTER_ID}.`;
-}
-
-export function statusFor(code: SessionStatus['code'], error: ErrorCode, detail: string): SessionStatus {
-  return { code, details: new BigFleetError(error, detail).message };
-}
-
-/** The same, for what may go well later. */
-export function statusForLater(
-  code: SessionStatus['code'],
-  error: ErrorCode,
-  detail: string,
-  retryAfterMs: number,
-): SessionStatus {
-  const wait = `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
-  return { ...statusFor(code, error, `${detail} ${wait}`), retryAfterMs };
-}
+const FAILURE_COUNTERS = {
+  overrun: 'framesOverrun',
+  busy: 'framesOverrun',
+  stalled: 'framesStalled',
+  inflated: 'framesOversized',
+  malformed: 'framesMalformed',
+} as const satisfies Record<FrameFailure['kind'], keyof HandsCounters>;

@@ -12,7 +12,7 @@ import type { BrainEvent } from '../events.ts';
 import type { HeldRollup } from './cluster-demand.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { Hands, type HandsParts } from './hands.ts';
-import type { Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
 
 /** A clock that stands at a time that is nobody's zero. */
 export function aClock(): VirtualClock {
@@ -53,8 +53,9 @@ export class Operator implements SessionPort {
     this.link.receive(OperatorMessage.encode({ payload }).finish());
   }
 
-  hello(clusterId: string): void {
-    this.send({ $case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1', features: [] } });
+  hello(clusterId: string, features: readonly string[] = []): void {
+    const value = { clusterId, protocolVersion: 'v1alpha1', features: [...features] };
+    this.send({ $case: 'hello', value });
   }
 
   rollup(bytes: Uint8Array): void {
@@ -153,7 +154,7 @@ export interface Bench {
   readonly events: BrainEvent[];
   readonly lines: LogLine[];
   /** A connection that has said nothing yet. */
-  readonly dial: (identify?: Identify) => Operator;
+  readonly dial: (identify?: Identify, origin?: Origin) => Operator;
   /** A session that has said hello. */
   readonly greet: (cluster: string) => Operator;
   /** Lets waiting roll-ups be read. */
@@ -180,9 +181,9 @@ export async function bench(
     // Tests report as fast as they like; those of the pace set it.
     limits: { rollupIntervalMs: 0, ...given.limits },
   });
-  const dial = (identify: Identify = () => null): Operator => {
+  const dial = (identify: Identify = () => null, origin?: Origin): Operator => {
     const operator = new Operator();
-    operator.link = hands.connect(operator, identify);
+    operator.link = hands.connect(operator, identify, origin);
     return operator;
   };
   return {

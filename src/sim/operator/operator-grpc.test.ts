@@ -7,7 +7,7 @@ import { Server } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MachineState, Random } from '../../model/index.ts';
 import { systemClock } from '../../provider/index.ts';
-import { addSessions, SESSION_SERVER_OPTIONS } from '../../shard/index.ts';
+import { addSessions, sessionServerOptions } from '../../shard/index.ts';
 import { issueCertificate, makeAuthority, serverCredentials, type TlsFiles } from '../../wire/index.ts';
 import { type OperatorEvent, SimOperator } from './operator.ts';
 import { grpcDialer } from './operator-grpc.ts';
@@ -20,7 +20,7 @@ afterEach(() => {
 
 async function served(tls: TlsFiles | null = null) {
   const bench = await handsBench(systemClock);
-  const server = new Server(SESSION_SERVER_OPTIONS);
+  const server = new Server(sessionServerOptions(bench.hands.limits));
   addSessions(server, bench.hands, { hasTls: tls !== null });
   const credentials = serverCredentials('127.0.0.1:0', { tls });
   const bound = await new Promise<number>((resolve, reject) =>
