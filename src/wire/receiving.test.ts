@@ -20,13 +20,22 @@ function bench(maxBytes = 2 ** 30) {
   const clock = new VirtualClock(1_000);
   const receiving = new Receiving({ clock, maxBytes, stallMs: STALL_MS });
   const open = (judge: (bytes: number) => Verdict = () => 'keep') => {
-    const seen = { announced: [] as number[], forwarded: [] as Buffer[], ends: [] as string[] };
+    const seen = {
+      announced: [] as number[],
+      forwarded: [] as Buffer[],
+      /** Bytes of memory that each piece keeps. */
+      kept: [] as number[],
+      ends: [] as string[],
+    };
     const stream = receiving.open({
       announced: (bytes) => {
         seen.announced.push(bytes);
         return judge(bytes);
       },
-      forward: (piece) => seen.forwarded.push(Buffer.from(piece)),
+      forward: (piece) => {
+        seen.forwarded.push(Buffer.from(piece));
+        seen.kept.push(piece.buffer.byteLength);
+      },
       overrun: (bytes) => seen.ends.push(`overrun ${bytes > 0}`),
       stalled: (bytes) => seen.ends.push(`stalled ${bytes > 0}`),
     });
@@ -76,7 +85,7 @@ describe('given messages in pieces', () => {
 
   test('when a piece is a small part of what was read, then it does not keep the rest in memory', () => {
     const { open, receiving } = bench();
-    const { stream } = open();
+    const { stream, seen } = open();
     stream.push(framed(1000).subarray(0, 5));
     const before = receiving.heldBytes;
     const read = Buffer.alloc(65_536);
@@ -84,6 +93,8 @@ describe('given messages in pieces', () => {
     // One byte costs more than a byte, and far less than what it was read with.
     expect(receiving.heldBytes - before).toBeGreaterThan(100);
     expect(receiving.heldBytes - before).toBeLessThan(1000);
+    stream.push(read.subarray(0, 999));
+    expect(seen.kept.slice(0, 2)).toEqual([5, 1]);
   });
 
   test('when the length is refused, then nothing that follows is read, held or handed on', () => {

@@ -15,6 +15,7 @@ import {
   RpcError,
   rawBytes,
   readInFront,
+  status,
 } from '../../wire/index.ts';
 import type { Hands } from './hands.ts';
 import {
@@ -78,9 +79,10 @@ export function addSessions(server: Server, hands: Hands, options: SessionServer
       inflateFrames(call, link, { port, inflater, frameBytes: hands.limits.frameBytes });
       call.on('data', (frame) => link.receive(frame));
       call.on('drain', () => link.drained());
-      // The operator says no more: so do we.
+      // The operator says no more: so do we. It may have stopped reading, too.
       call.on('end', () => {
         link.closed();
+        closeWithStatus(call, status.OK, farewellMs);
         call.end();
       });
       call.on('cancelled', () => link.closed());

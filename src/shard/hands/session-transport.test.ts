@@ -247,6 +247,19 @@ describe('the status at the end', () => {
     expect((await ended).code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
+  it('given an operator that says no more and reads no more, then its stream is reset too', async () => {
+    const { dial, hands, stop } = await served({ farewellMs: 50 });
+    const operator = dial();
+    operator.send(helloFrame('c1'));
+    await until(() => hands.sessions.length === 1);
+    const lastError = 'x'.repeat(4000);
+    for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    operator.endHalf();
+    await operator.closed;
+    expect(hands.sessions).toEqual([]);
+    await stop();
+  });
+
   it('given one that never reads on, then its stream is reset with the code that clients take for RESOURCE_EXHAUSTED', async () => {
     const { operator, stop } = await unread({ farewellMs: 50 });
     expect(await operator.closed).toBe(CALM);

@@ -119,6 +119,11 @@ export class WireOperator {
     this.#stream.write(bytes);
   }
 
+  /** Says no more, and reads or does not read as before. */
+  endHalf(): void {
+    this.#stream.end();
+  }
+
   /** Reads from now on. */
   read(): this {
     this.#stream.on('data', (chunk: Buffer) => {
