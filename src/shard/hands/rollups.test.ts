@@ -2,6 +2,11 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
+import {
+  type RollupReport,
+  RollupReport_Effect,
+  RollupReport_Outcome,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
 import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
@@ -13,6 +18,7 @@ import {
   type Bench,
   bench,
   firstSeen,
+  type Operator,
   reporting,
   rollupOf,
   wireNeed,
@@ -257,6 +263,86 @@ describe('rows beyond our own limits', () => {
     expect(made.demandOf('c1')?.[0]?.setAside).toBeUndefined();
     expect(firstSeen(made)).toEqual({ 2: 0 });
     expect(made.hands.reports[0]).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
+  });
+});
+
+describe('what the operator is told of its roll-ups', () => {
+  const told = (operator: Operator) =>
+    operator.got('rollupReport').map(({ outcome, total, problems }) => ({
+      outcome,
+      total,
+      problems: problems.map(({ needIndex, code, effect }) => [needIndex, code, effect]),
+    }));
+  const { OUTCOME_ACCEPTED, OUTCOME_HELD, OUTCOME_REFUSED } = RollupReport_Outcome;
+  const { EFFECT_SET_ASIDE, EFFECT_SATURATED, EFFECT_ZEROED, EFFECT_REFUSED } = RollupReport_Effect;
+
+  async function listening() {
+    const made = await bench();
+    const operator = made.dial();
+    operator.hello('c1', ['rollup-report']);
+    const report = async (needs: Parameters<typeof rollupOf>[1], from = operator) => {
+      from.rollup(rollupOf('c1', needs));
+      await made.settle();
+    };
+    return { ...made, operator, report };
+  }
+
+  it('given roll-ups that are accepted, treated, refused and held, then it hears of each change, and the refused one has no ack', async () => {
+    const { operator, report } = await listening();
+    const all = Array.from({ length: 20 }, (_, i) => wireNeed(i));
+    const treated = [
+      wireNeed(0, { aggregateResources: new Map([['cpu', '1e40']]) }),
+      wireNeed(1, { minUnit: new Map([['cpu', '1e40']]) }),
+      wireNeed(2, { aggregateResources: new Map([['cpu', '-4']]) }),
+    ];
+    await report(all);
+    await report(treated.concat(all.slice(3)));
+    await report([wireNeed(0, { minUnit: new Map([['cpu', 'x']]) })]);
+    await report([]);
+    expect(told(operator)).toEqual([
+      { outcome: OUTCOME_ACCEPTED, total: 0, problems: [] },
+      {
+        outcome: OUTCOME_ACCEPTED,
+        total: 3,
+        problems: [
+          [0, 'BF_QUANTITY_OVERFLOW', EFFECT_SET_ASIDE],
+          [1, 'BF_QUANTITY_OVERFLOW', EFFECT_SATURATED],
+          [2, 'BF_QUANTITY_NEGATIVE', EFFECT_ZEROED],
+        ],
+      },
+      { outcome: OUTCOME_REFUSED, total: 1, problems: [[0, 'BF_QUANTITY_SYNTAX', EFFECT_REFUSED]] },
+      // What is held changes nothing: the problems are those of the demand that counts.
+      expect.objectContaining({ outcome: OUTCOME_HELD, total: 3 }),
+    ]);
+    expect(acked(operator)).toBe(3);
+  });
+
+  it('given the same roll-up again, then it hears nothing new, and a new session hears it once, with its timestamp', async () => {
+    const { operator, report, dial } = await listening();
+    const rows = [wireNeed(0, { group: 'g'.repeat(2_000) }), wireNeed(1)];
+    await report(rows);
+    await report(rows);
+    expect(told(operator)).toHaveLength(1);
+    const next = dial();
+    next.hello('c1', ['rollup-report']);
+    for (let i = 0; i < 2; i++) await report([wireNeed(1)], next);
+    expect(told(next)).toEqual([{ outcome: OUTCOME_ACCEPTED, total: 0, problems: [] }]);
+    expect(next.got('rollupReport')[0]!.timestampUnixNanos).toBeGreaterThan(0n);
+  });
+
+  it('given more problems than are listed, then the first fifty with texts of at most 200 bytes, and how many there are', async () => {
+    const { operator, report } = await listening();
+    const long = 'n'.repeat(300);
+    await report(
+      Array.from({ length: 60 }, (_, i) =>
+        wireNeed(i, { aggregateResources: new Map([[long, '-1']]), minUnit: new Map() }),
+      ),
+    );
+    const [{ total, problems }] = operator.got('rollupReport') as [RollupReport];
+    expect([total, problems.length]).toEqual([60, 50]);
+    for (const { path, message } of problems)
+      for (const text of [path, message])
+        expect(Buffer.byteLength(text.split('… (')[0]!)).toBeLessThanOrEqual(200);
   });
 });
 
