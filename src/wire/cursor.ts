@@ -150,6 +150,12 @@ export class WireCursor {
   }
 }
 
+/** Whether a varint that ends just before `to` fits 64 bits. */
+export function isInt64(bytes: Uint8Array, from: number, to: number): boolean {
+  const length = to - from;
+  return length < MAX_VARINT_BYTES || (length === MAX_VARINT_BYTES && bytes[to - 1]! <= 1);
+}
+
 /** Value of the int64 varint at `from`, which a cursor has already found to be well-formed. */
 export function readInt64(bytes: Uint8Array, from: number): bigint {
   // Three numbers of at most 28 bits each, joined once: BigInt arithmetic per byte would cost ten times more.

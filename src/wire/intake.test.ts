@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../model/index.ts';
+import { WireFormatError } from './errors.ts';
 import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
 import { type Intake, RollupIntake, SharedParts } from './intake.ts';
+import { join, len, num } from './testkit.ts';
 
 function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uint8Array {
   const needs = cpus.map((cpu, priority) => ({
@@ -37,6 +39,20 @@ describe('roll-up intake', () => {
     expect(intake.repeats(bytes(['1', '2'], { at: 2n ** 60n }))).toBe(2n ** 60n);
     expect(intake.repeats(bytes(['1', '3']))).toBe(null);
     expect(intake.repeats(new Uint8Array())).toBe(null);
+  });
+
+  it('given the same bytes with a timestamp of more than 64 bits, then only reading finds it malformed', () => {
+    const intake = new RollupIntake('c1');
+    const good = join([len(1, 'c1'), num(2, 1)]);
+    intake.accept(intake.read(good));
+    for (const last of [2, 0x7f]) {
+      const stamp = Uint8Array.of(0x10, ...new Uint8Array(9).fill(0xff), last);
+      const bad = join([len(1, 'c1'), stamp]);
+      expect(intake.repeats(bad)).toBe(null);
+      expect(() => intake.read(bad)).toThrow(WireFormatError);
+    }
+    expect(intake.repeats(join([len(1, 'c1'), num(2, -1)]))).toBe(-1n);
+    expect(intake.repeats(good)).toBe(1n);
   });
 
   it('given one changed row, then the others are the very same objects', () => {

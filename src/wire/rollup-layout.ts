@@ -1,7 +1,7 @@
 // Where the parts of a roll-up are in its bytes, and what is kept of an accepted one to compare the next with.
 
 import { NameLimits, type Problem } from '../model/index.ts';
-import { readInt64, WIRE, type WireCursor } from './cursor.ts';
+import { isInt64, readInt64, WIRE, type WireCursor } from './cursor.ts';
 import { decodeText } from './decode.ts';
 import { type MapRuns, RUN_WIDTH } from './needbytes.ts';
 
@@ -15,8 +15,7 @@ export interface Layout {
   readonly bytes: Buffer;
   readonly clusterId: string;
   readonly timestampUnixNanos: bigint;
-  /** Start of the last timestamp field and of the number in it, and its end; all 0 if there is none. */
-  readonly stampField: number;
+  /** Start and end of the number in the last timestamp field; both 0 if there is none. */
   readonly stampFrom: number;
   readonly stampTo: number;
   /** Start and end of each need. */
@@ -37,14 +36,11 @@ export interface Baseline<T> extends Layout {
 
 /**
  * The fast way: byte for byte the accepted roll-up but for the number in its last timestamp field. As the
- * accepted one was well-formed, so is this one, and nothing needs to be walked. Undefined if it is not so.
+ * accepted one was well-formed, so is this one, and nothing needs to be walked. Undefined if it is not so. Never throws:
+ * a number of more than 64 bits is left to the walk over the whole roll-up, whose caller expects malformed bytes.
  */
-export function stampIfOnlyThatDiffers(
-  before: Layout,
-  bytes: Buffer,
-  cursor: WireCursor,
-): bigint | undefined {
-  const { stampField, stampFrom, stampTo } = before;
+export function stampIfOnlyThatDiffers(before: Layout, bytes: Buffer): bigint | undefined {
+  const { stampFrom, stampTo } = before;
   if (stampTo === 0) return before.bytes.equals(bytes) ? 0n : undefined;
   if (bytes.length <= stampFrom || before.bytes.compare(bytes, 0, stampFrom, 0, stampFrom) !== 0) {
     return undefined;
@@ -54,9 +50,7 @@ export function stampIfOnlyThatDiffers(
   end++;
   if (before.bytes.length - stampTo !== bytes.length - end) return undefined;
   if (before.bytes.compare(bytes, end, bytes.length, stampTo, before.bytes.length) !== 0) return undefined;
-  // Walks the timestamp alone, to refuse a number of more than 64 bits.
-  cursor.reset(bytes, stampField, end).finish();
-  return readInt64(bytes, stampFrom);
+  return isInt64(bytes, stampFrom, end) ? readInt64(bytes, stampFrom) : undefined;
 }
 
 /** Fields beside the rows that a roll-up may have: three, and some additions that this version does not know. */
@@ -76,7 +70,6 @@ export function scan(
   let others = 0;
   let idFrom = 0;
   let idTo = 0;
-  let stampField = 0;
   let stampFrom = 0;
   let stampTo = 0;
   let problem: Problem | null = null;
@@ -91,7 +84,6 @@ export function scan(
     if (++others > MAX_OTHER_FIELDS)
       problem = rollupLimit('', `More than ${MAX_OTHER_FIELDS} fields beside the rows.`);
     if (cursor.field === TIMESTAMP && cursor.type === WIRE.varint) {
-      stampField = cursor.start;
       stampFrom = cursor.valueStart;
       stampTo = cursor.pos;
     } else if (cursor.field === CLUSTER_ID && cursor.type === WIRE.bytes) {
@@ -109,7 +101,6 @@ export function scan(
     bytes,
     clusterId: decodeText(bytes, idFrom, idTo),
     timestampUnixNanos,
-    stampField,
     stampFrom,
     stampTo,
     from: Int32Array.from(from),

@@ -89,12 +89,12 @@ export class RollupReader<T> {
   }
 
   /**
-   * The timestamp, if these are the bytes of the accepted roll-up apart from it; else null. Cheap: nothing is walked, and
-   * `read` recognises more.
+   * The timestamp, if these are the bytes of the accepted roll-up apart from it; else null, also where they are malformed.
+   * Cheap: nothing is walked, and `read` recognises more.
    */
   repeats(message: Uint8Array): bigint | null {
     if (this.#baseline?.isWhole !== true) return null;
-    return stampIfOnlyThatDiffers(this.#baseline, bufferOf(message), this.#cursor) ?? null;
+    return stampIfOnlyThatDiffers(this.#baseline, bufferOf(message)) ?? null;
   }
 
   /** Reads a roll-up in one go. */
@@ -115,7 +115,7 @@ export class RollupReader<T> {
     const bytes = bufferOf(message);
     const before = this.#baseline;
     if (before?.isWhole === true) {
-      const stamp = stampIfOnlyThatDiffers(before, bytes, this.#cursor);
+      const stamp = stampIfOnlyThatDiffers(before, bytes);
       if (stamp !== undefined) return { kind: 'unchanged', timestampUnixNanos: stamp };
     }
     const layout = scan(bytes, this.#cursor, maxRows);

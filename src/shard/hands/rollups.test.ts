@@ -153,6 +153,24 @@ describe('a roll-up', () => {
     expect(made.operator.status).toBeNull();
   });
 
+  it('given the last one again with a timestamp of more than 64 bits, then it is refused and the session goes on', async () => {
+    const made = await reporting();
+    // Field 2 of the frame: field 1 of the roll-up is its cluster, field 2 the timestamp.
+    const rollup = (...stamp: readonly number[]): Uint8Array =>
+      Uint8Array.of(0x12, 5 + stamp.length, 0x0a, 2, ...Buffer.from('c1'), 0x10, ...stamp);
+    made.operator.link.receive(rollup(1));
+    await made.settle();
+    made.operator.link.receive(rollup(...new Uint8Array(9).fill(0xff), 0x7f));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { problems: [{ code: 'BF_WIRE_MALFORMED' }] },
+    });
+    made.operator.link.receive(rollup(2));
+    await made.settle();
+    expect(acked(made.operator)).toBe(2);
+  });
+
   it('given several before its turn, then only the newest is read, and an unchanged one does not overtake it', async () => {
     const made = await reporting();
     await made.report([wireNeed(1)]);
