@@ -3,7 +3,7 @@ import type { Need } from '../model/index.ts';
 import { WireFormatError } from './errors.ts';
 import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
 import { type Intake, RollupIntake, SharedParts } from './intake.ts';
-import { join, len, num } from './testkit.ts';
+import { entry, join, len, num } from './testkit.ts';
 
 function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uint8Array {
   const needs = cpus.map((cpu, priority) => ({
@@ -64,6 +64,23 @@ describe('roll-up intake', () => {
       true,
     );
     expect(second.kind === 'changed' && second.needs[1]!.aggregate).toEqual(new Map([['cpu', 3000]]));
+  });
+
+  it('given rows beyond a limit that are gone, then the others are the very same objects and none is set aside', () => {
+    const intake = new RollupIntake('c1');
+    const good = len(3, entry(2, 'cpu', '1'));
+    const hidden = len(3, len(9, 'g'.repeat(1025)));
+    const rollup = (...rows: readonly Uint8Array[]) => intake.read(join([len(1, 'c1'), num(2, 1), ...rows]));
+    const first = rollup(good, hidden);
+    expect(first).toMatchObject({ kind: 'changed', rowsSetAside: 1, remarks: { total: 1 } });
+    intake.accept(first);
+    const second = rollup(good);
+    expect(second).toMatchObject({ kind: 'changed', rowsSetAside: 0, remarks: { total: 0 } });
+    expect(first.kind === 'changed' && second.kind === 'changed' && second.needs[0] === first.needs[0]).toBe(
+      true,
+    );
+    intake.accept(second);
+    expect(rollup(good)).toMatchObject({ kind: 'unchanged' });
   });
 
   it('given a bad row, then all is refused and the last good roll-up stays the one to compare with', () => {

@@ -113,8 +113,10 @@ function rollupLimit(path: string, message: string): Problem {
   return { code: 'BF_ROLLUP_LIMIT', path, message };
 }
 
-export function isSame(before: Layout, layout: Layout, origin: Int32Array): boolean {
+/** Whether a roll-up says what the accepted one says. Never so if rows were left out of that: they are missing or back. */
+export function isSame<T>(before: Baseline<T>, layout: Layout, origin: Int32Array): boolean {
   return (
+    before.isWhole &&
     origin.length === before.from.length &&
     layout.clusterId === before.clusterId &&
     origin.every((at, index) => at === index)
