@@ -83,6 +83,22 @@ describe('roll-up intake', () => {
     expect(rollup(good)).toMatchObject({ kind: 'unchanged' });
   });
 
+  it.each([
+    ['a requirement', (fields: Uint8Array) => len(3, len(1, len(1, 'k'), num(2, 3), fields))],
+    ['an amount', (fields: Uint8Array) => len(3, len(2, len(1, 'cpu'), len(2, '1'), fields))],
+    ['a spread term', (fields: Uint8Array) => len(3, len(5, len(1, 'k'), fields))],
+  ])('given too many fields in the last part of a row, %s, then the row is set aside', (_, rowOf) => {
+    const read = (fields: number) => {
+      const row = rowOf(join(Array.from({ length: fields }, () => num(15, 1))));
+      return new RollupIntake('c1').read(join([len(1, 'c1'), row]));
+    };
+    expect(read(16_384)).toMatchObject({
+      rowsSetAside: 1,
+      remarks: { first: [{ code: 'BF_ROLLUP_LIMIT', path: 'needs[0]' }] },
+    });
+    expect(read(16_000)).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
+  });
+
   it('given a bad row, then all is refused and the last good roll-up stays the one to compare with', () => {
     const intake = new RollupIntake('c1');
     intake.accept(intake.read(bytes(['1', '2'])));

@@ -66,8 +66,10 @@ export function checkNeed(
   if (count.isHidden) return;
   walker.reset(bytes, from, to);
   while (walker.next()) {
-    count.many('fields', ++count.fields, MAX_ROW_FIELDS);
+    count.fields++;
     if (walker.type === WIRE.bytes) countField(bytes, count);
+    // After the fields inside have been counted too: this may be the last field of the row.
+    count.many('fields', count.fields, MAX_ROW_FIELDS);
     if (count.isHidden) return;
     if (walker.type !== WIRE.bytes || !isMapField(walker.field)) continue;
     isRigid ||= walker.valueStart - walker.start !== HEADER || walker.pos - walker.start > MAX_ENTRY_BYTES;
