@@ -176,12 +176,7 @@ class Combination {
   #rowsSetAside = 0;
 
   add(row: Row, index: number): void {
-    for (const remark of row.remarks)
-      (row.kind === 'refused' ? this.#violations : this.#remarks).add({
-        ...remark,
-        index,
-        path: `needs[${index}]${remark.path}`,
-      });
+    (row.kind === 'refused' ? this.#violations : this.#remarks).addAll(row, index);
     if (row.kind === 'refused') return;
     if (row.kind === 'hidden' || row.need.setAside === true) this.#rowsSetAside++;
     if (row.kind === 'need') this.#addNeed(this.#withinNames(row.need, index), index);
@@ -229,7 +224,8 @@ class Combination {
 
   #setAside(code: Problem['code'], index: number, message: string): void {
     this.#rowsSetAside++;
-    this.#remarks.add({ code, index, path: `needs[${index}]`, message, effect: 'set-aside' });
+    const words = () => ({ path: '', message });
+    this.#remarks.addAll({ remarks: [{ code, effect: 'set-aside', words }] }, index);
   }
 
   #numberOf(fingerprint: string): number {
@@ -243,8 +239,13 @@ class ProblemList {
   readonly #first: RollupProblem[] = [];
   #total = 0;
 
-  add(problem: RollupProblem): void {
-    if (++this.#total <= MAX_PROBLEMS) this.#first.push(problem);
+  addAll({ remarks, moreRemarks = 0 }: Pick<Row, 'remarks' | 'moreRemarks'>, index: number): void {
+    this.#total += remarks.length + moreRemarks;
+    for (const { code, effect, words } of remarks) {
+      if (this.#first.length >= MAX_PROBLEMS) return;
+      const { path, message } = words();
+      this.#first.push({ code, effect, index, message, path: `needs[${index}]${path}` });
+    }
   }
 
   get problems(): RollupProblems {

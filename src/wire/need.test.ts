@@ -99,6 +99,21 @@ describe('roll-up from the wire', () => {
     ]);
   });
 
+  it('given many things to say of one row, then the first four are listed and all are counted', () => {
+    const negative = new Map(Array.from({ length: 16 }, (_, i) => [`r${i}`, '-1']));
+    const intake = read(rollup([wireNeed({ aggregateResources: negative, minUnit: negative })]));
+    expect(intake.kind === 'changed' && intake.remarks).toMatchObject({
+      total: 32,
+      first: [0, 1, 2, 3].map((i) => ({ path: `needs[0].aggregate_resources["r${i}"]`, effect: 'zeroed' })),
+    });
+  });
+
+  it('given a bad field behind many others worth a remark, then the refusal says that one alone', () => {
+    const negative = new Map(Array.from({ length: 16 }, (_, i) => [`r${i}`, '-1']));
+    const bad = wireNeed({ aggregateResources: negative, minUnit: new Map([['cpu', 'ten']]) });
+    expect(refusals(rollup([bad]))).toEqual(['BF_QUANTITY_SYNTAX at needs[0].min_unit["cpu"]']);
+  });
+
   it('given thousands of bad rows, then the list of problems stays short', () => {
     const bad = wireNeed({ aggregateResources: new Map([['cpu', 'x']]) });
     const intake = read(rollup(Array.from({ length: 5_000 }, () => bad)));

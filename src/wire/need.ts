@@ -35,21 +35,36 @@ import type { Excess } from './need-limits.ts';
 /** What a problem did to its row: see RollupReport in shard.proto. */
 export type RowEffect = 'set-aside' | 'saturated' | 'zeroed' | 'refused';
 
-/** Something wrong with a row. `path` is relative to the row, because a row keeps its remarks when it changes its place. */
-interface RowRemark extends Problem {
+/** Remarks that are kept of one row; the others are only counted. A row may have 32 of them, a roll-up 50,000 rows. */
+const MAX_ROW_REMARKS = 4;
+
+/**
+ * Something wrong with a row. It is put into words only when it is listed: escaped, a name may be six times as long, and
+ * every row that is kept may have remarks. The path is relative to the row, because a row keeps its remarks when it
+ * changes its place.
+ */
+interface RowRemark {
+  readonly code: ErrorCode;
   readonly effect: RowEffect;
+  readonly words: () => { readonly path: string; readonly message: string };
+}
+
+interface Remarked {
+  readonly remarks: readonly RowRemark[];
+  /** How many more there are; absent: none. */
+  readonly moreRemarks?: number;
 }
 
 /** What became of one row. */
 export type Row =
   /** A row of demand; its remarks may say that it is set aside. */
-  | { readonly kind: 'need'; readonly need: Need; readonly remarks: readonly RowRemark[] }
+  | ({ readonly kind: 'need'; readonly need: Need } & Remarked)
   /** Set aside, and not even its key is known. */
-  | { readonly kind: 'hidden'; readonly remarks: readonly RowRemark[] }
+  | ({ readonly kind: 'hidden' } & Remarked)
   /** Violates the contract, so that the whole roll-up is refused. */
-  | { readonly kind: 'refused'; readonly remarks: readonly RowRemark[] };
+  | ({ readonly kind: 'refused' } & Remarked);
 
-const NO_REMARKS: readonly RowRemark[] = [];
+const NO_REMARKS: Remarked = { remarks: [] };
 
 /** Whether the cluster a roll-up names is the one its session belongs to. */
 export function sessionProblems(named: string, cluster: string): readonly Problem[] {
@@ -67,31 +82,43 @@ export function rowFromWire(wire: CapacityNeed, cluster: string): Row {
   const profile = profileFromWire(wire, remarks);
   const aggregate = demandFromWire(wire.aggregateResources, 'aggregate_resources', 'set-aside', remarks);
   const minUnit = demandFromWire(wire.minUnit, 'min_unit', 'saturated', remarks);
-  if (profile === null || remarks.some(({ effect }) => effect === 'refused'))
-    return { kind: 'refused', remarks };
+  if (profile === null || remarks.some(isViolation)) return refused(remarks);
   const need = { cluster, profile, group: wire.group, aggregate, minUnit, firstSeenMs: 0 };
-  if (remarks.length === 0) return { kind: 'need', need, remarks: NO_REMARKS };
+  if (remarks.length === 0) return { kind: 'need', need, ...NO_REMARKS };
   const isAside = remarks.some(({ effect }) => effect === 'set-aside');
-  return { kind: 'need', need: isAside ? setAside(need) : need, remarks };
+  return { kind: 'need', need: isAside ? setAside(need) : need, ...firstOf(remarks) };
 }
 
 /** A row beyond a limit; `wire` is the row without its amounts, null if its key is unknown. */
 export function rowBeyondLimit(excess: Excess, wire: CapacityNeed | null, cluster: string): Row {
-  const { path, unit, found, limit } = excess;
-  const remarks: RowRemark[] = [
-    {
-      code: unit === 'bytes' ? 'BF_NAME_LENGTH' : 'BF_ROLLUP_LIMIT',
-      path,
-      message: `${found} ${unit}, the limit is ${limit}.`,
-      effect: 'set-aside',
-    },
-  ];
-  if (wire === null) return { kind: 'hidden', remarks };
-  const profile = profileFromWire(wire, remarks);
-  if (profile === null) return { kind: 'refused', remarks: remarks.slice(1) };
+  const remark = excessRemark(excess);
+  if (wire === null) return { kind: 'hidden', remarks: [remark] };
+  const violations: RowRemark[] = [];
+  const profile = profileFromWire(wire, violations);
+  if (profile === null) return refused(violations);
   const amounts = { aggregate: NO_RESOURCES, minUnit: NO_RESOURCES };
   const need = setAside({ cluster, profile, group: wire.group, ...amounts, firstSeenMs: 0 });
-  return { kind: 'need', need, remarks };
+  return { kind: 'need', need, remarks: [remark] };
+}
+
+function excessRemark({ path, unit, found, limit }: Excess): RowRemark {
+  const code = unit === 'bytes' ? 'BF_NAME_LENGTH' : 'BF_ROLLUP_LIMIT';
+  const words = () => ({ path, message: `${found} ${unit}, the limit is ${limit}.` });
+  return { code, effect: 'set-aside', words };
+}
+
+function isViolation({ effect }: RowRemark): boolean {
+  return effect === 'refused';
+}
+
+/** A refusal says why; what else could be said of the row does not matter then. */
+function refused(remarks: readonly RowRemark[]): Row {
+  return { kind: 'refused', ...firstOf(remarks.filter(isViolation)) };
+}
+
+function firstOf(remarks: readonly RowRemark[]): Remarked {
+  if (remarks.length <= MAX_ROW_REMARKS) return { remarks };
+  return { remarks: remarks.slice(0, MAX_ROW_REMARKS), moreRemarks: remarks.length - MAX_ROW_REMARKS };
 }
 
 /** null if the row violates the contract; `remarks` then says how. */
@@ -101,10 +128,7 @@ function profileFromWire(wire: CapacityNeed, remarks: RowRemark[]): Profile | nu
   for (const [i, { key, operator, values }] of wire.requirements.entries()) {
     if (isOperator(operator) && operator !== Operator.Unspecified)
       requirements.push({ key, operator, values });
-    else {
-      const message = `Operator number ${Number(operator)} of key "${excerpt(key)}" is not known.`;
-      remarks.push(violation('BF_OPERATOR_UNKNOWN', `.requirements[${i}].operator`, message));
-    }
+    else remarks.push(operatorViolation(i, operator, key));
   }
   checkBucket(wire.interruptionPenaltyBucket, '.interruption_penalty_bucket', remarks);
   checkBucket(wire.reclamationPenaltyBucket, '.reclamation_penalty_bucket', remarks);
@@ -118,13 +142,18 @@ function profileFromWire(wire: CapacityNeed, remarks: RowRemark[]): Profile | nu
   });
 }
 
-function checkBucket(bucket: number, path: string, remarks: RowRemark[]): void {
-  if (isPenaltyBucket(bucket)) return;
-  remarks.push(violation('BF_BUCKET_RANGE', path, `Bucket ${bucket} is outside 0 to 27.`));
+function operatorViolation(index: number, operator: number, key: string): RowRemark {
+  const words = () => ({
+    path: `.requirements[${index}].operator`,
+    message: `Operator number ${operator} of key "${excerpt(key)}" is not known.`,
+  });
+  return { code: 'BF_OPERATOR_UNKNOWN', effect: 'refused', words };
 }
 
-function violation(code: ErrorCode, path: string, message: string): RowRemark {
-  return { code, path, message, effect: 'refused' };
+function checkBucket(bucket: number, path: string, remarks: RowRemark[]): void {
+  if (isPenaltyBucket(bucket)) return;
+  const words = () => ({ path, message: `Bucket ${bucket} is outside 0 to 27.` });
+  remarks.push({ code: 'BF_BUCKET_RANGE', effect: 'refused', words });
 }
 
 /** Amounts of demand in units. `overflow` is what an amount beyond the exact range does to the row. */
@@ -135,24 +164,28 @@ function demandFromWire(
   remarks: RowRemark[],
 ): ResourceVector {
   const resources = new Map<string, number>();
+  const remark = (code: ErrorCode, effect: RowEffect, name: string, message: string): void => {
+    remarks.push({ code, effect, words: amountWords(map, name, message) });
+  };
   for (const [name, text] of wire) {
-    const path = (): string => `.${map}["${excerpt(name)}"]`;
     try {
       const { units, effect } = parseDemand(text, name);
       resources.set(name, units);
-      if (effect === 'zeroed') {
-        const message = `"${text}" is below zero and counts as 0.`;
-        remarks.push({ code: 'BF_QUANTITY_NEGATIVE', path: path(), message, effect });
-      } else if (effect === 'saturated') {
-        const message = `"${text}" is too large to count exactly.`;
-        remarks.push({ code: 'BF_QUANTITY_OVERFLOW', path: path(), message, effect: overflow });
-      }
+      if (effect === 'zeroed')
+        remark('BF_QUANTITY_NEGATIVE', effect, name, `"${text}" is below zero and counts as 0.`);
+      else if (effect === 'saturated')
+        remark('BF_QUANTITY_OVERFLOW', overflow, name, `"${text}" is too large to count exactly.`);
     } catch (error) {
       if (!(error instanceof BigFleetError)) throw error;
-      remarks.push(violation(error.code, path(), error.problems[0]!.message));
+      remark(error.code, 'refused', name, error.problems[0]!.message);
     }
   }
   return resources;
+}
+
+/** Separate function: what it returns keeps its arguments alive and nothing else of the row. */
+function amountWords(map: string, name: string, message: string): RowRemark['words'] {
+  return () => ({ path: `.${map}["${excerpt(name)}"]`, message });
 }
 
 // A spread policy we do not know is no reason to drop a cluster's demand; it then binds nothing.
