@@ -126,4 +126,19 @@ describe('roll-up intake', () => {
     expect(other.profile).toBe(mine.profile);
     expect(other.aggregate).toEqual(new Map([['cpu', 2000]]));
   });
+
+  it.each([
+    ['a long profile', len(3, len(5, len(1, 'k'.repeat(300))), len(5, len(1, 'j'.repeat(300))))],
+    ['a profile of many terms', len(3, ...Array.from({ length: 17 }, (_, i) => len(5, len(1, `k${i}`))))],
+    ['a vector of long names', len(3, entry(2, 'r'.repeat(300), '1'), entry(2, 's'.repeat(300), '1'))],
+  ])('given %s, then it is not kept for other clusters', (_, row) => {
+    const shared = new SharedParts();
+    const [mine, yours] = ['c1', 'c2'].map((cluster) => {
+      const read = new RollupIntake(cluster, shared).read(join([len(1, cluster), row]));
+      return read.kind === 'changed' ? read.needs[0]! : expect.fail();
+    }) as [Need, Need];
+    expect(yours.profile).toEqual(mine.profile);
+    expect(yours.aggregate).toEqual(mine.aggregate);
+    expect(yours.profile === mine.profile && yours.aggregate === mine.aggregate).toBe(false);
+  });
 });

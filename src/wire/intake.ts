@@ -47,6 +47,13 @@ export type Intake =
     }
   | { readonly kind: 'refused'; readonly timestampUnixNanos: bigint; readonly problems: RollupProblems };
 
+/**
+ * What is shared at most: ordinary profiles and vectors are below both. Shared parts outlive the roll-ups they came with,
+ * refused ones included, by tens of thousands of others, so larger ones would fill memory that no limit counts.
+ */
+const MAX_SHARED_CHARACTERS = 512;
+const MAX_SHARED_TERMS = 16;
+
 /** What rows of all clusters have in common. */
 export class SharedParts {
   readonly #profiles = new Interner<Profile>();
@@ -56,10 +63,22 @@ export class SharedParts {
     const { profile, aggregate, minUnit } = need;
     return {
       ...need,
-      profile: this.#profiles.share(profile.fingerprint, profile),
-      aggregate: this.#vectors.share(textOf(aggregate), aggregate),
-      minUnit: this.#vectors.share(textOf(minUnit), minUnit),
+      profile: this.#profileOf(profile),
+      aggregate: this.#vectorOf(aggregate),
+      minUnit: this.#vectorOf(minUnit),
     };
+  }
+
+  #profileOf(profile: Profile): Profile {
+    const { fingerprint, requirements, spread } = profile;
+    const isSmall =
+      fingerprint.length <= MAX_SHARED_CHARACTERS && requirements.length + spread.length <= MAX_SHARED_TERMS;
+    return isSmall ? this.#profiles.share(fingerprint, profile) : profile;
+  }
+
+  #vectorOf(vector: ResourceVector): ResourceVector {
+    const text = textOf(vector);
+    return text.length <= MAX_SHARED_CHARACTERS ? this.#vectors.share(text, vector) : vector;
   }
 }
 
