@@ -80,6 +80,46 @@ describe('turns', () => {
   });
 });
 
+describe('work that waits for something', () => {
+  it('given a promise, then others have their turns until it is settled, and the cluster takes no other meanwhile', async () => {
+    const { queue, clock, log, add } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
+    const written = Promise.withResolvers<void>();
+    function* steps(): Generator<Promise<unknown> | void, void> {
+      log.push('begin a');
+      yield written.promise;
+      log.push('end a');
+    }
+    queue.add({ cluster: 'a', bytes: 10, steps });
+    await clock.advance(0);
+    add('a');
+    add('b');
+    await clock.advance(0);
+    expect(log).toEqual(['begin a', 'begin b', 'end b']);
+    expect([queue.has('a'), queue.length, queue.bytes]).toEqual([true, 2, 11]);
+    written.resolve();
+    await clock.advance(0);
+    await clock.advance(0);
+    expect(log.slice(3)).toEqual(['end a', 'begin a', 'end a']);
+  });
+
+  it('given a promise that is rejected, then the work goes on; and finish does not wait for one', async () => {
+    const { queue, clock, log } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
+    const work = (name: string, until: () => Promise<unknown>) =>
+      function* steps(): Generator<Promise<unknown> | void, void> {
+        yield until();
+        log.push(`end ${name}`);
+      };
+    queue.add({ cluster: 'a', bytes: 1, steps: work('a', () => Promise.reject(new Error('no room'))) });
+    queue.add({ cluster: 'b', bytes: 1, steps: work('b', () => new Promise(() => {})) });
+    await clock.advance(0);
+    await clock.advance(0);
+    expect(log).toEqual(['end a']);
+    queue.finish('b');
+    expect(log).toEqual(['end a', 'end b']);
+    expect([queue.length, queue.bytes]).toEqual([0, 0]);
+  });
+});
+
 describe('the pace of a cluster', () => {
   it('given one after the other, then they are begun a second apart, and of those that wait only the newest', async () => {
     const { clock, log, add } = aQueue({ stepMs: 0 });

@@ -15,11 +15,15 @@ const SLICE_MS = 2;
 /** A cluster whose roll-up took t to read has its next one begun 20 t later at the earliest. */
 const READ_SHARE = 20;
 
+/** A turn that lasts until the work is done. */
+const FOR_GOOD = Number.POSITIVE_INFINITY;
+
 export interface RollupWork {
   readonly cluster: string;
   /** Bytes that the work keeps in memory until it is done. */
   readonly bytes: number;
-  readonly steps: () => Generator<void, void>;
+  /** A promise says that the work has to wait; it goes on when that is settled. */
+  readonly steps: () => Generator<Promise<unknown> | void, void>;
 }
 
 interface QueueLimits {
@@ -40,7 +44,7 @@ export interface QueueParts {
 
 interface Running {
   readonly work: RollupWork;
-  readonly steps: Generator<void, void>;
+  readonly steps: Generator<Promise<unknown> | void, void>;
   readonly beganMs: number;
   spentMs: number;
 }
@@ -53,6 +57,8 @@ export class RollupQueue {
   readonly #due = new Set<string>();
   /** By cluster: what is being read, in the order of turns. */
   readonly #running = new Map<string, Running>();
+  /** By cluster: what was being read and waits for something. */
+  readonly #parked = new Map<string, Running>();
   /** By cluster: when its next roll-up may be begun, as long as that is not past. */
   readonly #notBefore = new Map<string, number>();
   readonly #timers = new Map<string, () => void>();
@@ -66,7 +72,7 @@ export class RollupQueue {
 
   /** Roll-ups that wait or are being read, and their bytes. */
   get length(): number {
-    return this.#waiting.size + this.#running.size;
+    return this.#waiting.size + this.#running.size + this.#parked.size;
   }
 
   get bytes(): number {
@@ -75,7 +81,7 @@ export class RollupQueue {
 
   /** Whether a roll-up of the cluster waits or is being read. */
   has(cluster: string): boolean {
-    return this.#waiting.has(cluster) || this.#running.has(cluster);
+    return this.#waiting.has(cluster) || this.#isBegun(cluster);
   }
 
   add(work: RollupWork): void {
@@ -88,14 +94,16 @@ export class RollupQueue {
     this.#waiting.set(cluster, work);
     this.#waitingBytes += work.bytes;
     this.#shed();
-    if (this.#waiting.get(cluster) !== work || this.#running.has(cluster)) return;
+    if (this.#waiting.get(cluster) !== work || this.#isBegun(cluster)) return;
     if (older === undefined || !this.#timers.has(cluster)) this.#schedule(cluster);
   }
 
-  /** Reads to the end what has been begun of a cluster, so that its state can be changed by others. */
+  /** Reads to the end what has been begun of a cluster, whatever it waits for, so that others can change its state. */
   finish(cluster: string): void {
-    const running = this.#running.get(cluster);
-    if (running !== undefined) this.#run(running, Number.POSITIVE_INFINITY);
+    const begun = this.#running.get(cluster) ?? this.#parked.get(cluster);
+    if (begun === undefined) return;
+    this.#parked.delete(cluster);
+    this.#run(begun, FOR_GOOD);
   }
 
   close(): void {
@@ -105,7 +113,12 @@ export class RollupQueue {
     this.#waiting.clear();
     this.#due.clear();
     this.#running.clear();
+    this.#parked.clear();
     this.#waitingBytes = this.#runningBytes = 0;
+  }
+
+  #isBegun(cluster: string): boolean {
+    return this.#running.has(cluster) || this.#parked.has(cluster);
   }
 
   #remove(work: RollupWork): void {
@@ -133,7 +146,7 @@ export class RollupQueue {
       const cancel = clock.after(leftMs, () => {
         this.#timers.delete(cluster);
         this.#notBefore.delete(cluster);
-        if (this.#waiting.has(cluster) && !this.#running.has(cluster)) this.#makeDue(cluster);
+        if (this.#waiting.has(cluster) && !this.#isBegun(cluster)) this.#makeDue(cluster);
       });
       this.#timers.set(cluster, cancel);
       return;
@@ -171,7 +184,7 @@ export class RollupQueue {
       const work = this.#waiting.get(cluster)!;
       // Half of the room is for those that wait: what is being read cannot be given up for them.
       const hasRoom = this.#runningBytes + work.bytes <= this.#parts.limits.waitingBytes / 2;
-      if (hasRoom || this.#running.size === 0) return this.#begin(work);
+      if (hasRoom || this.#runningBytes === 0) return this.#begin(work);
     }
     const [begun] = this.#running.values();
     return begun ?? null;
@@ -190,22 +203,38 @@ export class RollupQueue {
     const { cluster, bytes } = running.work;
     const startedMs = clock.now();
     let nowMs = startedMs;
-    let isDone = false;
+    let step: IteratorResult<Promise<unknown> | void, void> = { done: true, value: undefined };
     // Behind all others, unless it is done.
     this.#running.delete(cluster);
     try {
       do {
-        isDone = running.steps.next().done === true;
+        step = running.steps.next();
         nowMs = clock.now();
-      } while (!isDone && nowMs < untilMs);
+      } while (step.done !== true && nowMs < untilMs && (step.value === undefined || untilMs === FOR_GOOD));
+    } catch (error) {
+      step = { done: true, value: undefined };
+      throw error;
     } finally {
       running.spentMs += nowMs - startedMs;
-      if (isDone || nowMs < untilMs) {
+      if (step.done === true) {
         this.#runningBytes -= bytes;
         const pauseMs = Math.max(limits.rollupIntervalMs, running.spentMs * READ_SHARE);
         if (pauseMs > 0) this.#notBefore.set(cluster, running.beganMs + pauseMs);
         if (this.#waiting.has(cluster)) this.#schedule(cluster);
-      } else this.#running.set(cluster, running);
+      } else if (step.value === undefined) this.#running.set(cluster, running);
+      else this.#park(running, step.value);
     }
+  }
+
+  #park(running: Running, until: Promise<unknown>): void {
+    const { cluster } = running.work;
+    this.#parked.set(cluster, running);
+    const goOn = (): void => {
+      if (this.#parked.get(cluster) !== running) return;
+      this.#parked.delete(cluster);
+      this.#running.set(cluster, running);
+      this.#takeTurnLater();
+    };
+    until.then(goOn, goOn);
   }
 }

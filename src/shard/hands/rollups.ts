@@ -22,8 +22,8 @@ import { RollupQueue, type RollupWork } from './rollup-queue.ts';
 /** Problems of a roll-up in one line of the log; the API has more of them. */
 const MAX_LOGGED_PROBLEMS = 10;
 
-/** Rows that are written at once. */
-const WRITE_ROWS = 256;
+/** Rows that are written at once: a few milliseconds of work for the store. */
+const WRITE_ROWS = 512;
 
 /** How often keys are looked for that have been absent too long. */
 const SWEEP_INTERVAL_MS = 60_000;
@@ -58,6 +58,8 @@ export interface Reporter {
   reportRollup(report: RollupReport): void;
 }
 
+type RollupSteps = ReturnType<RollupWork['steps']>;
+
 export class Rollups {
   readonly #parts: RollupParts;
   readonly #clusters = new Map<string, ClusterDemand>();
@@ -71,6 +73,8 @@ export class Rollups {
   #hasFailed = false;
   /** By cluster: what the log last said of its rows, as far as there was anything. */
   readonly #logged = new Map<string, string>();
+  /** The last part of many rows that is being written, or waits for those before it. */
+  #lastPart: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: RollupParts) {
     this.#parts = parts;
@@ -107,7 +111,7 @@ export class Rollups {
       void this.#settle(cluster, { kind: 'unchanged', timestampUnixNanos }, reporter);
       return;
     }
-    const steps = (): Generator<void, void> => this.#read(demand, reporter, bytes);
+    const steps = (): RollupSteps => this.#read(demand, reporter, bytes);
     this.#queue.add({ cluster, bytes: bytes.length, steps });
   }
 
@@ -168,23 +172,25 @@ export class Rollups {
     });
   }
 
-  *#read(demand: ClusterDemand, reporter: Reporter, bytes: Uint8Array): Generator<void, void> {
+  *#read(demand: ClusterDemand, reporter: Reporter, bytes: Uint8Array): RollupSteps {
     const steps = demand.take(bytes, () => this.#parts.clock.now(), this.#limitsOf(demand));
     const taken = yield* this.#weighed(demand, steps);
     void this.#settle(reporter.cluster, yield* this.#writtenAhead(taken), reporter);
   }
 
   /**
-   * Writes most of what must be remembered of the rows ahead of the rest, a few at a time, since to copy it to the store's
-   * thread takes long. Should the process end in between, a row has its time though its roll-up was never accepted.
+   * Writes most of what must be remembered of the rows ahead of the rest, one part of one cluster at a time: whatever many
+   * rows change, the write that the ack of another cluster waits for is behind a few milliseconds of work. Should the
+   * process end in between, a row has its time though its roll-up was never accepted.
    */
-  *#writtenAhead(taken: Taken): Generator<void, Taken> {
+  *#writtenAhead(taken: Taken): Generator<Promise<unknown> | void, Taken> {
     if (taken.kind !== 'accepted') return taken;
     const { baseline, seen = [], forgotten = [] } = taken.changes;
     let from = 0;
     for (; seen.length - from > WRITE_ROWS; from += WRITE_ROWS) {
-      void this.#write({ seen: seen.slice(from, from + WRITE_ROWS) });
-      yield;
+      const part = { seen: seen.slice(from, from + WRITE_ROWS) };
+      this.#lastPart = this.#lastPart.then(() => this.#write(part));
+      yield this.#lastPart;
     }
     const rest = { seen: seen.slice(from), forgotten, ...(baseline === undefined ? {} : { baseline }) };
     return { ...taken, changes: rest };

@@ -69,8 +69,9 @@ export class DemandSender {
   }
 
   /**
-   * The same in short steps. Fresh rows beyond the last `partRows` of them go ahead in parts, which `send` must pass on at
-   * once: other clusters may be packed between two steps, and numbers of profiles mean something in this order only.
+   * The same in short steps. Fresh rows beyond a part go ahead in parts of at most `partRows`, fewer if they have many
+   * values. `send` must pass them on at once: other clusters may be packed between two steps, and numbers of profiles mean
+   * something in this order only.
    */
   *packing(
     cluster: string,
@@ -85,10 +86,11 @@ export class DemandSender {
     const { order, places, fresh } = yield* compare(sent, needs);
     for (const need of fresh) if (need.cluster !== cluster) refuseStray(cluster, need);
     let from = 0;
-    for (; fresh.length - from > partRows; from += partRows) {
+    for (let to = endOfPart(fresh, 0, partRows); to < fresh.length; to = endOfPart(fresh, to, partRows)) {
       const profiles: [number, Profile][] = [];
-      const rows = fresh.slice(from, from + partRows);
+      const rows = fresh.slice(from, to);
       send({ cluster, fresh: packRows(rows, (profile) => this.#hold(profile, profiles)), profiles });
+      from = to;
       yield;
     }
     const profiles: [number, Profile][] = [];
@@ -189,6 +191,21 @@ export class DemandReceiver {
       return aside.has(place) ? { ...need, setAside: true } : need;
     });
   }
+}
+
+/** Values of requirements that cost as much to copy as one row. */
+const VALUES_PER_ROW = 8;
+
+/** Where a part of the fresh rows ends that costs as much as `partRows` ordinary ones, or is a single row. */
+function endOfPart(fresh: readonly Need[], from: number, partRows: number): number {
+  if (partRows === Number.POSITIVE_INFINITY) return fresh.length;
+  let cost = 0;
+  let to = from;
+  while (to < fresh.length && (to === from || cost < partRows)) {
+    cost++;
+    for (const { values } of fresh[to++]!.profile.requirements) cost += values.length / VALUES_PER_ROW;
+  }
+  return to;
 }
 
 function hasSameRows(before: readonly Need[], needs: readonly Need[]): boolean {
