@@ -69,6 +69,7 @@ export function aNeed(given: Partial<Omit<Need, 'profile'>> & ProfileParts = {})
     aggregate: given.aggregate ?? resources({ cpu: 4 }),
     minUnit: given.minUnit ?? resources({ cpu: 4 }),
     firstSeenMs: given.firstSeenMs ?? 1,
+    ...(given.setAside === true ? { setAside: true } : {}),
   };
 }
 
@@ -231,12 +232,14 @@ const roughNeed = fc.record({
   reclamationBucket: fc.constantFrom(0, 0, 0, 5),
   firstSeenMs: fc.constantFrom(1, 1, 2, 3),
   minUnit: rarely(fc.constantFrom<Readonly<Record<string, number>>>({}, { cpu: 8 }), null),
+  /** Amounts stay, though they mean nothing: no decision may read them. */
+  isSetAside: fc.constantFrom(true, ...new Array<false>(9).fill(false)),
 });
 type RoughNeed = typeof roughNeed extends fc.Arbitrary<infer T> ? T : never;
 
 function uniqueNeeds(rough: readonly RoughNeed[], shapes: readonly Shape[], unit: number): readonly Need[] {
   const needs = new Map<string, Need>();
-  for (const { shape: index, ...row } of rough) {
+  for (const { shape: index, isSetAside, ...row } of rough) {
     const { requirements, topology, aggregate, minUnit } = shapes[index % shapes.length]!;
     const need = aNeed({
       ...row,
@@ -244,6 +247,7 @@ function uniqueNeeds(rough: readonly RoughNeed[], shapes: readonly Shape[], unit
       spread: topology.filter((term) => 'maxSkew' in term),
       aggregate: times(aggregate, unit),
       minUnit: times(row.minUnit ?? minUnit, unit),
+      ...(isSetAside ? { setAside: true } : {}),
     });
     const text = keyText(keyOf(need));
     if (!needs.has(text)) needs.set(text, need);

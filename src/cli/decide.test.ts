@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { decide as engineDecide } from '../engine/index.ts';
+import { fleetOf } from '../fleet/index.ts';
 import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { keyOf } from '../model/index.ts';
 import { parseScenario, planJson } from '../sim/index.ts';
@@ -29,7 +31,14 @@ interface Run {
   readonly how: Phase1 | null;
 }
 
-async function run(args: readonly string[], files: Record<string, string> = { f: SCENARIO }): Promise<Run> {
+const onEngine = ({ nowMs, options, ...fleet }: DecisionInput): Plan =>
+  engineDecide(fleetOf({ nowMs, options, ...fleet }), nowMs, options);
+
+async function run(
+  args: readonly string[],
+  files: Record<string, string> = { f: SCENARIO },
+  plan: (input: DecisionInput) => Plan = planFor,
+): Promise<Run> {
   const seen = { out: '', err: '', code: 0, decisions: 0, how: null as Phase1 | null };
   const io: DecideIo = {
     read: (file) =>
@@ -48,7 +57,7 @@ async function run(args: readonly string[], files: Record<string, string> = { f:
   const decide = (input: DecisionInput, how: Phase1): Promise<Plan> => {
     seen.decisions++;
     seen.how = how;
-    return Promise.resolve(planFor(input));
+    return Promise.resolve(plan(input));
   };
   await decideCommand({ decide, explain: () => null }, io)
     .exitOverride()
@@ -140,6 +149,22 @@ describe('bigfleet decide', () => {
     const { out } = await run(['f'], { f: JSON.stringify({ now: 0, needs }) });
     expect(out).toContain('c\\u001b[2J');
     expect(out).not.toContain('\u001b');
+  });
+
+  it('says that a size is not known, and no more than that is short', async () => {
+    const needs = [
+      { cluster: 'a', aggregateResources: { cpu: '1' } },
+      { cluster: 'b', setAside: true },
+    ];
+    const { out } = await run(['f'], { f: JSON.stringify({ now: '2026-01-01T00:00:00Z', needs }) }, onEngine);
+    expect(out).toMatch(/2 {2}b +0 {2}size not known {2}set-aside/);
+    expect(out.match(/ short /g)).toHaveLength(1);
+    const told = await run(
+      ['f', '--explain', '2'],
+      { f: JSON.stringify({ now: '2026-01-01T00:00:00Z', needs }) },
+      onEngine,
+    );
+    expect(told.out).toMatch(/wants +size not known\nverdict +set-aside\nmatching/);
   });
 
   it('says so when there is nothing to do', async () => {

@@ -204,11 +204,11 @@ function needLines(plan: Plan, input: DecisionInput, paint: Paint): readonly str
       { text: verdict.key.cluster },
       { text: verdict.key.group },
       { text: String(verdict.priority) },
-      { text: need === undefined ? '' : amounts(need.aggregate) },
+      { text: wantsOf(need) },
       { text: statusOf(verdict), style: styleOf(verdict) },
       { text: detailOf(verdict) },
     ];
-    if (verdict.satisfied) return [row];
+    if (verdict.deficit.size === 0) return [row];
     const style = styleOf(verdict);
     const empty: Cell = { text: '' };
     return [row, [empty, empty, empty, { text: 'short', style }, { text: amounts(verdict.deficit), style }]];
@@ -223,6 +223,11 @@ function needLines(plan: Plan, input: DecisionInput, paint: Paint): readonly str
     { header: 'DETAIL' },
   ] as const;
   return tableLines(columns, rows, { paint, indent: 2 });
+}
+
+function wantsOf(need: Need | undefined): string {
+  if (need === undefined) return '';
+  return need.setAside === true ? 'size not known' : amounts(need.aggregate);
 }
 
 function statusOf({ satisfied, unmet }: Verdict): string {
@@ -342,7 +347,7 @@ function wantFacts({ key, priority }: Verdict, need: Need | undefined): readonly
     ['Need', `${key.cluster}${key.group === '' ? '' : ` / group ${key.group}`}`],
     ['fingerprint', key.fingerprint],
     ['priority', String(priority)],
-    ['wants', need === undefined ? '' : amounts(need.aggregate)],
+    ['wants', wantsOf(need)],
     ['largest pod', need === undefined || need.minUnit.size === 0 ? '' : amounts(need.minUnit)],
   ];
 }
@@ -353,7 +358,7 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
-    ['short of', verdict.satisfied ? '' : amounts(deficit)],
+    ['short of', deficit.size === 0 ? '' : amounts(deficit)],
     ['folded into', foldedInto === null ? '' : keyName(foldedInto)],
     ['domain', domain === null ? '' : `"${domain}"${verdict.satisfiable === false ? ', too small' : ''}`],
     [

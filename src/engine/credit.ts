@@ -5,6 +5,8 @@
 // on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
 // over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
 // contested machine waits as well (contests.ts). The result is that of serving all rows one by one.
+//
+// Rows that are set aside come before all others of their cluster: no other row may count on their machines.
 
 import { type Pattern, Serves } from '../fleet/index.ts';
 import { Credit, type Cycle } from './cycle.ts';
@@ -32,11 +34,30 @@ export function creditCluster(cycle: Cycle, cluster: number): void {
 function creditAll(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
   const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditTurn;
+  const hasSetAside = cycle.fleet.demand.setAsideIn[cluster]! > 0;
   cycle.openCluster(cluster);
+  if (hasSetAside) creditSetAside(cycle, cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    cycle.settle(turn, creditOf(cycle, turn));
+    // It never needs the pools; that it is not met is noted when all rows are served (set-aside.ts).
+    if (hasSetAside && turns.kind[turn] === TurnKind.SetAside) cycle.settle(turn, Credit.Covered);
+    else cycle.settle(turn, creditOf(cycle, turn));
   }
   cycle.closeCluster(cluster);
+}
+
+/** Rows that are set aside claim the machines that are bound for them, in rank order. */
+function creditSetAside(cycle: Cycle, cluster: number): void {
+  const { bound, turns } = cycle;
+  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+    if (turns.kind[turn] !== TurnKind.SetAside) continue;
+    cycle.openCredits(turn);
+    cycle.beginWant(turn);
+    for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
+      const slot = bound.slots[i]!;
+      // It may be another such row's as well, by stamp or by target.
+      if (cycle.isFree(slot)) cycle.credit(turn, slot, false);
+    }
+  }
 }
 
 /** What a turn's credit comes to where nothing is bound: the same as below, without looking. */

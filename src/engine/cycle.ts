@@ -23,7 +23,7 @@ import type { Unmet } from './unmet.ts';
 import type { GangView } from './views.ts';
 import { Want } from './want.ts';
 
-/** What became of a row: it has all it wants, it goes on to the pools with the rest, or it waits to be served there. */
+/** What became of a row: it has all it wants or may have, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
 

@@ -136,6 +136,8 @@ function sharedOf(cycle: Cycle): Shared {
       'text',
       'foldText',
       'empty',
+      'setAside',
+      'setAsideIn',
       'firstSeenMs',
     ]),
     aggregate: pick(fleet.demand.aggregate, ['data']),

@@ -61,6 +61,7 @@ class PhaseTwo {
   serve(unmet: Unmet): Preemption {
     const { turns, want } = this.#cycle;
     const { turn } = unmet;
+    if (turns.kind[turn] === TurnKind.SetAside) return NOTHING;
     if (turns.kind[turn] === TurnKind.Gang) {
       // One domain must have enough machines, whoever uses them now.
       const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);

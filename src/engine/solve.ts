@@ -7,6 +7,7 @@ import type { Cycle } from './cycle.ts';
 import type { Lanes } from './lanes.ts';
 import { settleRestamps } from './restamps.ts';
 import { Round } from './round.ts';
+import { addSetAside } from './set-aside.ts';
 
 /** Parts of a cycle, in the order they end. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
@@ -36,5 +37,6 @@ export function solve(
   cycle.stats.credited(served.length, rows);
   cycle.openPass();
   lanes.serve();
+  addSetAside(cycle);
   probe('acquire');
 }

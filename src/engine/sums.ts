@@ -5,7 +5,7 @@ import { partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
 import type { DomainStock } from './domain-stock.ts';
 import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './flight.ts';
-import { NONE } from './turns.ts';
+import { NONE, TurnKind } from './turns.ts';
 
 const MILLION = 1_000_000;
 /** Up to so many times what is wanted, parts per million are exact in a double. */
@@ -124,11 +124,16 @@ export class DomainSums {
     }
   }
 
-  /** Not claimed, or only by a row whose turn comes later and that did not wait for a hopeless gang. */
+  /**
+   * Not claimed, or only by a row whose turn comes later and that did not wait for a hopeless gang. A row that is set aside
+   * claims before all turns.
+   */
   #isFree(slot: number, turn: number): boolean {
     const { turns } = this.#cycle;
     const by = this.#cycle.claimedBy[slot]! - 1;
-    return by === NONE || (turns.hopeless[turn] === 1 && turns.place[by]! > turns.place[turn]!);
+    if (by === NONE) return true;
+    if (turns.hopeless[turn] === 0 || turns.kind[by] === TurnKind.SetAside) return false;
+    return turns.place[by]! > turns.place[turn]!;
   }
 
   #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {

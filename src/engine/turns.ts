@@ -6,7 +6,7 @@ import { compareText } from '../model/index.ts';
 import type { Foldable } from './foldable.ts';
 import { Regions } from './regions.ts';
 
-export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3 } as const;
+export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3, SetAside: 4 } as const;
 
 /** No row, no turn. */
 export const NONE = -1;
@@ -128,10 +128,15 @@ export class Turns {
   #collect(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
+    const hasSetAside = demand.setAsideIn[cluster]! > 0;
     let end = start;
     let known = true;
     for (let i = this.rowStart[cluster]!; i < this.rowEnd[cluster]!; i++) {
       const row = demand.ranked[i]!;
+      if (hasSetAside && demand.setAside[row] === 1) {
+        this.#write(fleet, end++, row, TurnKind.SetAside);
+        continue;
+      }
       if (demand.same[row] === 0) {
         this.#write(fleet, end++, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
         continue;

@@ -186,13 +186,14 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Sup
     reason: reasonOf(cycle, unmet, preemption),
     matching: supply.matching(cycle.turns.pattern[unmet.turn]!),
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
-    extraSupply: supply.extra(unmet),
+    extraSupply: cycle.turns.kind[unmet.turn] === TurnKind.SetAside ? null : supply.extra(unmet),
   };
 }
 
 function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
   const { turns } = cycle;
   const { turn } = unmet;
+  if (turns.kind[turn] === TurnKind.SetAside) return 'set-aside';
   if (preemption.covered) return 'preempting';
   if (!cycle.canBind(turn)) return 'cluster-disconnected';
   if (preemption.hopeless) return 'topology-unsatisfiable';

@@ -23,7 +23,8 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
     const { group } = demand.keyOf(row);
     const minUnit = dimensions.vectorOf(demand.minUnit.data, row * dimensions.stride);
     const firstSeenMs = demand.firstSeenMs[row]!;
-    return { cluster, profile, group, aggregate: demand.aggregateOf(row), minUnit, firstSeenMs };
+    const need = { cluster, profile, group, aggregate: demand.aggregateOf(row), minUnit, firstSeenMs };
+    return demand.setAside[row] === 1 ? { ...need, setAside: true } : need;
   });
 }
 
@@ -180,12 +181,40 @@ describe('DemandLedger', () => {
     expect(clustersOf(fleet)).toEqual(['a']);
   });
 
-  it('given rows whose sum leaves the exact range, when reported, then all is refused and nothing changes', () => {
+  it('given rows whose sum leaves the exact range, when reported, then their row is set aside and others are not', () => {
     const fleet = new Fleet();
-    fleet.demand.replace('a', rows('a', 1));
     const huge: Need = { ...need('a', 3, 3), aggregate: resources({ cpu: MAX_UNITS }) };
-    expect(refusalOf(() => fleet.demand.replace('a', [huge, huge])).code).toBe('BF_QUANTITY_OVERFLOW');
-    expect(rowsOf(fleet, 'a')).toEqual(rows('a', 1));
+    fleet.demand.replace('a', [huge, ...rows('a', 1), huge]);
+    const aside: Need = { ...huge, aggregate: new Map(), minUnit: new Map(), setAside: true };
+    expect(rowsOf(fleet, 'a')).toEqual([aside, ...rows('a', 1)]);
+    expect(fleet.demand.setAsideIn[fleet.clusters.find('a')]).toBe(1);
+  });
+
+  it('given a gang, when it is set aside and is not, then it is another row each time and holds what it needs', () => {
+    const fleet = new Fleet();
+    const gang = aNeed({ cluster: 'a', group: 'g', requirements: [same(RACK_KEY)] });
+    const aside: Need = { ...gang, aggregate: new Map(), minUnit: new Map(), setAside: true };
+    for (let round = 0; round < 3; round++) {
+      expect(fleet.demand.replace('a', [gang])).toBe(true);
+      expect([fleet.keys.count, fleet.demand.setAsideIn[fleet.clusters.find('a')]]).toEqual([2, 0]);
+      expect(fleet.demand.replace('a', [aside])).toBe(true);
+      expect(rowsOf(fleet, 'a')).toEqual([aside]);
+      // Its own key, but no fold's; and a pattern of its requirements without amounts.
+      expect([fleet.keys.count, fleet.patterns.count]).toEqual([1, 1]);
+      expect(fleet.demand.setAsideIn[fleet.clusters.find('a')]).toBe(1);
+      expect(fleet.demand.replace('a', [{ ...gang, setAside: true }])).toBe(false);
+    }
+    fleet.demand.replace('a', []);
+    expect([fleet.keys.count, fleet.demand.profiles.count, fleet.patterns.count]).toEqual([0, 0, 0]);
+  });
+
+  it('given a row that leaves, when one comes that is set aside and else the same, then it does not take its place', () => {
+    const fleet = new Fleet();
+    const before = aNeed({ cluster: 'a', group: 'g', aggregate: new Map(), minUnit: new Map() });
+    fleet.demand.replace('a', [before]);
+    fleet.demand.replace('a', [{ ...before, group: 'h', setAside: true }]);
+    const { offset } = fleet.demand.rowsOf(fleet.clusters.find('a'));
+    expect(fleet.demand.setAside[offset]).toBe(1);
   });
 
   it('given gangs and plain rows, when all of them end, then keys, profiles and patterns are free again', () => {

@@ -1,7 +1,14 @@
 // The demand ledger: every row in columns, cluster by cluster. A roll-up replaces all rows of its cluster or, if it is
 // refused, none. Rows that stay keep their place whatever comes and goes around them; their rank order is a column.
 
-import { isZero, mergeNeeds, type Need, type NeedKey, type ResourceVector } from '../model/index.ts';
+import {
+  isZero,
+  mergeNeeds,
+  type Need,
+  type NeedKey,
+  type ResourceVector,
+  setAside,
+} from '../model/index.ts';
 import { AmountTexts } from './amount-texts.ts';
 import { type Block, Blocks } from './blocks.ts';
 import type { Changes } from './changes.ts';
@@ -11,6 +18,8 @@ import type { KeyTable, NameTable } from './names.ts';
 import type { PatternTable } from './patterns.ts';
 import { ProfileTable } from './profiles.ts';
 import {
+  admitRows,
+  type BeyondLimit,
   haveSharedKeys,
   markStaying,
   NOTHING_REPORTED,
@@ -78,8 +87,12 @@ export class DemandLedger {
    */
   text: Uint32Array = sharedUint32(0);
   foldText: Uint32Array = sharedUint32(0);
-  /** 1 if nothing is wanted: such a row is met by definition. */
+  /** 1 if nothing is wanted: such a row is met by definition, unless it is set aside. */
   empty: Uint8Array = sharedUint8(0);
+  /** 1 if the row is set aside: its size is not known. `same`, `spreads` and its amounts are 0 then. */
+  setAside: Uint8Array = sharedUint8(0);
+  /** By cluster: how many of its rows are set aside. */
+  setAsideIn: Uint32Array = sharedUint32(0);
   firstSeenMs: Float64Array = sharedFloat64(0);
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
@@ -135,18 +148,20 @@ export class DemandLedger {
     return this.#rowWith(key, offset, length) !== undefined;
   }
 
-  /** The Need on record under a key, as it was reported. */
+  /** The Need on record under a key, as it was reported; one that the ledger set aside is marked so. */
   needOf(key: NeedKey): Need | undefined {
     const row = this.rowOf(key);
     if (row === undefined) return undefined;
     const cluster = this.cluster[row]!;
-    const { needs, places } = this.#reportedBy(cluster);
-    return needs[places.indexOf(row - this.rowsOf(cluster).offset)];
+    const { needs, places, beyond } = this.#reportedBy(cluster);
+    const need = needs[places.indexOf(row - this.rowsOf(cluster).offset)];
+    return need && (beyond.rows.get(need) ?? need);
   }
 
-  /** All Needs of a cluster, as they were reported. */
+  /** All Needs of a cluster, as they were reported; those that the ledger set aside are marked so. */
   needsOf(cluster: number): readonly Need[] {
-    return this.#reportedBy(cluster).needs.slice();
+    const { needs, beyond } = this.#reportedBy(cluster);
+    return beyond.rows.size === 0 ? needs.slice() : needs.map((need) => beyond.rows.get(need) ?? need);
   }
 
   aggregateOf(row: number): ResourceVector {
@@ -159,8 +174,9 @@ export class DemandLedger {
   }
 
   /**
-   * What a roll-up comes to, compared with the rows on record; rows with equal keys become one. Refused as a whole if a
-   * row is another cluster's, a sum leaves the exact range, or a resource is one too many; then nothing has changed.
+   * What a roll-up comes to, compared with the rows on record; rows with equal keys become one. Rows that name a resource
+   * for which no dimension is left are set aside. Refused as a whole if a row is another cluster's; then nothing has
+   * changed.
    */
   check(cluster: string, needs: readonly Need[]): RollUp {
     const number = this.#clusters.find(cluster);
@@ -169,18 +185,31 @@ export class DemandLedger {
     const others: number[] = [];
     for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) others.push(i);
     for (const i of others) if (needs[i]!.cluster !== cluster) refuseStray(cluster, needs[i]!, i);
-    const amended = this.#recognise(number, needs, origin, others);
-    if (amended === null) return this.check(cluster, mergeNeeds(needs));
-    this.#admit(needs, others);
-    const added = others.filter((i) => origin[i] === NOWHERE);
-    return { before, needs, origin, amended, added };
+    if (!this.#recognise(number, needs, origin, others)) return this.check(cluster, mergeNeeds(needs));
+    const beyond = admitRows(this.#dimensions, before, needs, others);
+    return { before, needs, origin, beyond, ...this.#compare(number, needs, origin, others, beyond) };
   }
 
-  /** Makes sure that all resources of some rows have a dimension; as a rule they do. */
-  #admit(needs: readonly Need[], rows: readonly number[]): void {
-    const isKnown = (vector: ResourceVector): boolean => this.#dimensions.knows(vector);
-    if (rows.every((i) => isKnown(needs[i]!.aggregate) && isKnown(needs[i]!.minUnit))) return;
-    this.#dimensions.admit(rows.flatMap((i) => [needs[i]!.aggregate, needs[i]!.minUnit]));
+  /** Of the other rows of a roll-up, those that have a place but other amounts, and those that have none. */
+  #compare(
+    cluster: number,
+    needs: readonly Need[],
+    origin: Int32Array,
+    others: readonly number[],
+    { rows }: BeyondLimit,
+  ): Pick<RollUp, 'amended' | 'added'> {
+    const { offset } = this.rowsOf(cluster);
+    const amended: number[] = [];
+    const added: number[] = [];
+    for (const i of others) {
+      const need = rows.get(needs[i]!) ?? needs[i]!;
+      const row = offset + origin[i]!;
+      // A row that is set aside holds less than an ordinary one: one cannot become the other in its place.
+      if (origin[i] !== NOWHERE && this.setAside[row] !== flagOf(need)) origin[i] = NOWHERE;
+      if (origin[i] === NOWHERE) added.push(i);
+      else if (!this.#wants(row, need)) amended.push(i);
+    }
+    return { amended, added };
   }
 
   #reportedBy(cluster: number): Reported {
@@ -188,18 +217,17 @@ export class DemandLedger {
   }
 
   /**
-   * Finds those of the other rows that are on record under the same key and in the same rank, and returns those of them
-   * whose amounts are others now. Returns null if two rows share a key.
+   * Finds the places of those of the other rows that are on record under the same key and in the same rank. Says false if
+   * two rows share a key.
    */
   #recognise(
     cluster: number,
     needs: readonly Need[],
     origin: Int32Array,
     others: readonly number[],
-  ): number[] | null {
+  ): boolean {
     const { offset, length } = this.rowsOf(cluster);
     const taken = this.#staying(origin, length);
-    const amended: number[] = [];
     const unknown: Need[] = [];
     for (const i of others) {
       const need = needs[i]!;
@@ -209,13 +237,11 @@ export class DemandLedger {
         unknown.push(need);
         continue;
       }
-      if (taken[row - offset] === 1) return null;
+      if (taken[row - offset] === 1) return false;
       taken[row - offset] = 1;
-      if (this.firstSeenMs[row] !== need.firstSeenMs) continue;
-      origin[i] = row - offset;
-      if (!this.#wants(row, need)) amended.push(i);
+      if (this.firstSeenMs[row] === need.firstSeenMs) origin[i] = row - offset;
     }
-    return haveSharedKeys(unknown) ? null : amended;
+    return !haveSharedKeys(unknown);
   }
 
   /** By place, of so many: 1 if a row of the report stood there before. Good until the next call. */
@@ -233,9 +259,9 @@ export class DemandLedger {
   }
 
   /** Takes hold of the profiles of rows that are new. */
-  #arrivals(needs: readonly Need[], added: readonly number[]): Arrival[] {
+  #arrivals({ needs, added, beyond }: RollUp): Arrival[] {
     return added.map((index): Arrival => {
-      const need = needs[index]!;
+      const need = beyond.rows.get(needs[index]!) ?? needs[index]!;
       return { need, index, key: 0, profile: this.profiles.hold(need.profile) };
     });
   }
@@ -266,19 +292,20 @@ export class DemandLedger {
   }
 
   /** Puts a roll-up that `check` has only just made in the place of the cluster's rows; one that says the same changes nothing. */
-  write(cluster: string, { before, needs, origin, amended, added }: RollUp): boolean {
+  write(cluster: string, rollUp: RollUp): boolean {
+    const { before, needs, origin, amended, added, beyond } = rollUp;
     const number = this.#clusters.numberOf(cluster);
     if (before !== this.#reportedBy(number)) {
       throw new Error('a roll-up was compared with rows that are no longer there');
     }
     const old = this.rowsOf(number);
-    this.#reported[number] = { needs: takenOver(before.needs, needs), places: origin };
+    this.#reported[number] = { needs: takenOver(before.needs, needs), places: origin, beyond };
     if (added.length + amended.length === 0 && needs.length === old.length) return false;
     for (const changes of this.#changed) changes.add(number);
     this.revision++;
     const stays = this.#staying(origin, old.length);
     const inRank = this.#rankedIn(old, stays);
-    const arrivals = this.#arrivals(needs, added);
+    const arrivals = this.#arrivals(rollUp);
     const heirs = this.#heirs(old.offset, arrivals, origin, stays);
     // In rank order too, so that a cycle reads rows one behind the other where they came together.
     const fresh = this.#inRank(number, arrivals);
@@ -302,7 +329,16 @@ export class DemandLedger {
     for (const holdings of left) this.#release(holdings);
     this.#rowsOf[number] = current;
     this.#count += needs.length - old.length;
+    this.#countSetAside(number, current);
     return true;
+  }
+
+  #countSetAside(cluster: number, { offset, length }: ClusterRows): void {
+    if (cluster >= this.setAsideIn.length)
+      this.setAsideIn = extended(this.setAsideIn, grownCapacity(this.setAsideIn.length, this.#clusters.size));
+    let count = 0;
+    for (let row = offset; row < offset + length; row++) count += this.setAside[row]!;
+    this.setAsideIn[cluster] = count;
   }
 
   /**
@@ -337,9 +373,11 @@ export class DemandLedger {
     });
   }
 
-  /** Whether a row wants as much as a Need. */
-  #wants(row: number, { aggregate, minUnit }: Need): boolean {
-    return this.aggregate.holds(row, aggregate) && this.minUnit.holds(row, minUnit);
+  /** Whether a row wants as much as a Need; of one that is set aside the amounts mean nothing. */
+  #wants(row: number, need: Need): boolean {
+    if (this.setAside[row] !== flagOf(need)) return false;
+    if (need.setAside === true) return true;
+    return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
   }
 
   /** Gives a row to another that wants the same. */
@@ -436,7 +474,8 @@ export class DemandLedger {
     for (const column of [this.wholePattern, this.foldPattern, this.foldProfile, this.foldKey]) {
       column.copyWithin(to, offset, end);
     }
-    for (const column of [this.same, this.spreads, this.empty]) column.copyWithin(to, offset, end);
+    for (const column of [this.same, this.spreads, this.empty, this.setAside])
+      column.copyWithin(to, offset, end);
     for (const column of [this.precedence, this.firstSeenMs]) column.copyWithin(to, offset, end);
     for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
     for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
@@ -451,10 +490,12 @@ export class DemandLedger {
     this.firstSeenMs[row] = need.firstSeenMs;
     const entry = this.profiles.entryOf(profile);
     this.precedence[row] = entry.precedence;
-    this.spreads[row] = entry.spreadKey === undefined ? 0 : 1;
-    this.same[row] = entry.sameKey === undefined ? 0 : 1;
-    if (entry.sameKey !== undefined) this.foldProfile[row] = this.profiles.hold(entry.stripped);
-    this.#writeAmounts(row, need);
+    this.setAside[row] = flagOf(need);
+    const isOrdinary = need.setAside !== true;
+    this.spreads[row] = isOrdinary && entry.spreadKey !== undefined ? 1 : 0;
+    this.same[row] = isOrdinary && entry.sameKey !== undefined ? 1 : 0;
+    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.hold(entry.stripped);
+    this.#writeAmounts(row, isOrdinary ? need : setAside(need));
   }
 
   /** Writes what depends on how much a row wants. */
@@ -544,6 +585,11 @@ export class DemandLedger {
     this.text = extended(this.text, capacity);
     this.foldText = extended(this.foldText, capacity);
     this.empty = extended(this.empty, capacity);
+    this.setAside = extended(this.setAside, capacity);
     this.firstSeenMs = extended(this.firstSeenMs, capacity);
   }
+}
+
+function flagOf({ setAside: isSetAside }: Need): 0 | 1 {
+  return isSetAside === true ? 1 : 0;
 }

@@ -57,6 +57,17 @@ export interface AppliedChanges {
   /** Sightings in journal order, without those that found a machine in the state on record. */
   readonly sightings: readonly Seen[];
   readonly refused: readonly RefusedEntry[];
+  /**
+   * By cluster that reported: rows that name a resource beyond the limit of the ledger and were set aside for it. With 0
+   * rows: there were some before and there are none now. Other clusters are as they were.
+   */
+  readonly rowsSetAside: ReadonlyMap<string, RowsSetAside>;
+}
+
+export interface RowsSetAside {
+  readonly rows: number;
+  /** The first resource of them that has no dimension; '' without rows. */
+  readonly resource: string;
 }
 
 /** A machine as it will stand once the freeze is written. */
@@ -155,8 +166,10 @@ class Freeze {
   finish(): AppliedChanges {
     this.#checkReports();
     const { demand, clusters } = this.#fleet;
+    const rowsSetAside = this.#rowsSetAside();
     const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
     return {
+      rowsSetAside,
       clusters: changed.map(([cluster]) => clusters.find(cluster)).sort((a, b) => a - b),
       slots: this.#slots.sort((a, b) => a - b),
       restood: this.#restood.sort((a, b) => a - b),
@@ -166,6 +179,15 @@ class Freeze {
       refused:
         this.#refused.size === 0 ? [] : this.#entries.flatMap((entry) => this.#refused.get(entry) ?? []),
     };
+  }
+
+  #rowsSetAside(): ReadonlyMap<string, RowsSetAside> {
+    const found = new Map<string, RowsSetAside>();
+    for (const [cluster, { before, beyond }] of this.#rollUps) {
+      if (beyond.rows.size + before.beyond.rows.size === 0) continue;
+      found.set(cluster, { rows: beyond.rows.size, resource: beyond.resource });
+    }
+    return found;
   }
 
   #take(entry: JournalEntry): void {

@@ -8,7 +8,7 @@ export { sharedInt32, sharedUint8, withRoom } from './columns.ts';
 export type { ClusterRows } from './demand.ts';
 export type { Domains } from './domains.ts';
 export { Fleet, fleetOf } from './fleet.ts';
-export type { AppliedChanges, Meanwhile, RefusedEntry, Seen } from './freeze.ts';
+export type { AppliedChanges, Meanwhile, RefusedEntry, RowsSetAside, Seen } from './freeze.ts';
 export type { JournalEntry } from './journal.ts';
 export { JOURNAL_LIMIT, Journal } from './journal.ts';
 export type { BoundRuns, LedgerRecord, MachineLedger, Standing, Supply } from './machines.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, stampOf } from '../../test/fleets.ts';
+import { aMachine, aNeed, resources, stampOf } from '../../test/fleets.ts';
 import {
   Command,
   keyOf,
   type LedgerMachine,
   type Machine,
   MachineState,
+  type Need,
   type NeedKey,
   type Stamp,
 } from '../model/index.ts';
@@ -68,8 +69,31 @@ describe('Journal', () => {
       removed: [],
       sightings: [],
       refused: [],
+      rowsSetAside: new Map(),
     };
     expect(applied(fleetWith(Idle))).toEqual(nothing);
+  });
+
+  it('given sixteen resources, when rows name more, then it says how many rows of which cluster, until there are none', () => {
+    const sixteen = resources(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 1])));
+    const fleet = fleetWith(Idle, { resources: sixteen });
+    const fits = aNeed({ cluster: 'c1', priority: 9, aggregate: sixteen, minUnit: resources({}) });
+    const odd = (name: string) => aNeed({ cluster: 'c1', group: name, aggregate: resources({ [name]: 1 }) });
+    const demand = (...needs: readonly Need[]): JournalEntry => ({ kind: 'demand', cluster: 'c1', needs });
+    const first = odd('odd');
+    const { refused, rowsSetAside } = applied(fleet, demand(first, fits, odd('odder')));
+    expect(refused).toEqual([]);
+    expect(rowsSetAside).toEqual(new Map([['c1', { rows: 2, resource: 'odd' }]]));
+    expect(fleet.demand.needsOf(fleet.clusters.find('c1')).map((need) => need.setAside)).toEqual([
+      true,
+      undefined,
+      true,
+    ]);
+    const again = applied(fleet, demand(first, fits));
+    expect(again.rowsSetAside).toEqual(new Map([['c1', { rows: 1, resource: 'odd' }]]));
+    expect(applied(fleet).rowsSetAside).toEqual(new Map());
+    expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map([['c1', { rows: 0, resource: '' }]]));
+    expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map());
   });
 
   it('given a new price, then the machine has changed but stands as it did; given a move, both', () => {

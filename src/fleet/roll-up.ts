@@ -1,7 +1,8 @@
 // What a roll-up changes. Nearly all its rows say what they said last time, and those that an intake recognised are the
 // very objects of last time: they are told apart from the new ones without looking into them.
 
-import { BigFleetError, mergeNeeds, type Need, printable } from '../model/index.ts';
+import { BigFleetError, mergeNeeds, type Need, printable, setAside } from '../model/index.ts';
+import type { Dimensions } from './vectors.ts';
 
 /** In place of a place: the row stood nowhere before. */
 export const NOWHERE = -1;
@@ -12,9 +13,23 @@ export interface Reported {
   readonly needs: Need[];
   /** By row of the report: its place among the cluster's rows. */
   readonly places: Int32Array;
+  readonly beyond: BeyondLimit;
 }
 
-export const NOTHING_REPORTED: Reported = { needs: [], places: new Int32Array(0) };
+/** Rows of a report that the ledger set aside because they name a resource beyond the limit. */
+export interface BeyondLimit {
+  /** By row as reported: the row that is in force. */
+  readonly rows: ReadonlyMap<Need, Need>;
+  /** The first resource without a dimension; '' if there are no such rows. */
+  readonly resource: string;
+}
+
+const NOTHING_BEYOND: BeyondLimit = { rows: new Map(), resource: '' };
+export const NOTHING_REPORTED: Reported = {
+  needs: [],
+  places: new Int32Array(0),
+  beyond: NOTHING_BEYOND,
+};
 
 /** A roll-up that was found good, compared with the rows before it. */
 export interface RollUp {
@@ -26,6 +41,7 @@ export interface RollUp {
   readonly amended: readonly number[];
   /** Rows of the report that stood nowhere before. */
   readonly added: readonly number[];
+  readonly beyond: BeyondLimit;
 }
 
 /**
@@ -69,6 +85,36 @@ export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
   stays.fill(0);
   for (let i = 0; i < origin.length; i++) if (origin[i] !== NOWHERE) stays[origin[i]!] = 1;
   return stays;
+}
+
+/**
+ * Gives the resources of some rows of a roll-up a dimension each, row by row, and returns which rows are beyond the limit.
+ * Dimensions are never given up, so rows that were beyond it before still are.
+ */
+export function admitRows(
+  dimensions: Dimensions,
+  { beyond: before }: Reported,
+  needs: readonly Need[],
+  others: readonly number[],
+): BeyondLimit {
+  const rows = new Map<Need, Need>();
+  let { resource } = before;
+  if (before.rows.size > 0) {
+    for (const need of needs) {
+      const known = before.rows.get(need);
+      if (known !== undefined) rows.set(need, known);
+    }
+  }
+  for (const i of others) {
+    const need = needs[i]!;
+    const { aggregate, minUnit } = need;
+    if (need.setAside === true || (dimensions.knows(aggregate) && dimensions.knows(minUnit))) continue;
+    const unknown = dimensions.tryAdmit([aggregate, minUnit]);
+    if (unknown === undefined) continue;
+    if (rows.size === 0) resource = unknown;
+    rows.set(need, setAside(need));
+  }
+  return rows.size === 0 ? NOTHING_BEYOND : { rows, resource };
 }
 
 /** Refuses a row that names another cluster than its roll-up. */

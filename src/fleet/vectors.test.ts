@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, resources } from '../../test/fleets.ts';
-import { MachineState, type ResourceVector } from '../model/index.ts';
+import { keyOf, MachineState, type ResourceVector } from '../model/index.ts';
 import { Fleet, MAX_DIMENSIONS } from './index.ts';
 
 const { Idle } = MachineState;
@@ -70,14 +70,6 @@ describe('dimensions', () => {
       'a list of machines, the last one too much',
       (f: Fleet) => f.machines.load([machine('a', vector(0, 1)), machine('b', vector(14, 17))]),
     ],
-    [
-      'a roll-up, the last row too much',
-      (f: Fleet) =>
-        f.demand.replace('c1', [
-          aNeed({ priority: 9, aggregate: vector(0, 15), minUnit: vector(0, 1) }),
-          aNeed({ priority: 1, aggregate: vector(15, 16), minUnit: vector(16, 17) }),
-        ]),
-    ],
   ])('given room for two, when %s brings three, then nothing is half-written and two still fit', (_, act) => {
     const fleet = fleetOfFourteen();
     const before = viewOf(fleet);
@@ -87,5 +79,21 @@ describe('dimensions', () => {
     fleet.machines.put(machine('z', vector(0, 16)));
     expect(fleet.machines.count).toBe(2);
     expect([fleet.classes.count, fleet.classes.size]).toEqual([1, 2]);
+  });
+
+  it('given room for two, when a roll-up brings three, then rows that fit are taken and the others set aside', () => {
+    const fleet = fleetOfFourteen();
+    const fits = aNeed({ priority: 9, aggregate: vector(0, 15), minUnit: vector(0, 1) });
+    const tooMuch = aNeed({ priority: 8, aggregate: vector(15, 16), minUnit: vector(16, 17) });
+    const fitsToo = aNeed({ priority: 7, aggregate: vector(14, 16), minUnit: vector(0, 1) });
+    fleet.demand.replace('c1', [fits, tooMuch, fitsToo]);
+    const aside = { ...tooMuch, aggregate: new Map(), minUnit: new Map(), setAside: true };
+    expect(fleet.demand.needsOf(fleet.clusters.find('c1'))).toEqual([fits, aside, fitsToo]);
+    expect(fleet.demand.needOf(keyOf(tooMuch))).toEqual(aside);
+    expect(fleet.dimensions.names).toEqual([...vector(0, 16).keys()]);
+    // A row that the ledger set aside stays the object it is for as long as it is reported as the same.
+    const [, first] = fleet.demand.needsOf(fleet.clusters.find('c1'));
+    expect(fleet.demand.replace('c1', [tooMuch, fits])).toBe(true);
+    expect(fleet.demand.needsOf(fleet.clusters.find('c1'))[0]).toBe(first);
   });
 });

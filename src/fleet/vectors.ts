@@ -7,6 +7,8 @@ import { extended, grownCapacity, sharedFloat64 } from './columns.ts';
 /** Kubernetes knows three everyday resources; sixteen leave room for every kind of accelerator a fleet mixes. */
 export const MAX_DIMENSIONS = 16;
 
+const NO_NAMES: readonly string[] = [];
+
 export class Dimensions {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
@@ -65,8 +67,19 @@ export class Dimensions {
     return true;
   }
 
-  /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
-  admit(vectors: Iterable<ResourceVector>): void {
+  /**
+   * Gives dimensions to the names of some vectors: all of them get one, or none does. Returns the first name for which
+   * there is no room, or undefined if all have a dimension now.
+   */
+  tryAdmit(vectors: readonly ResourceVector[]): string | undefined {
+    const fresh = this.#unknownIn(vectors);
+    const room = MAX_DIMENSIONS - this.count;
+    if (fresh.length > room) return fresh[room];
+    for (const name of fresh) this.dimensionOf(name);
+    return undefined;
+  }
+
+  #unknownIn(vectors: Iterable<ResourceVector>): readonly string[] {
     let fresh: Set<string> | undefined;
     for (const vector of vectors) {
       for (const name of vector.keys()) {
@@ -75,8 +88,13 @@ export class Dimensions {
         fresh.add(name);
       }
     }
-    if (fresh === undefined) return;
-    if (this.count + fresh.size > MAX_DIMENSIONS) {
+    return fresh === undefined ? NO_NAMES : [...fresh];
+  }
+
+  /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
+  admit(vectors: Iterable<ResourceVector>): void {
+    const fresh = this.#unknownIn(vectors);
+    if (this.count + fresh.length > MAX_DIMENSIONS) {
       const names = [...this.#names, ...fresh];
       this.#refuse(names[MAX_DIMENSIONS]!, names.slice(0, MAX_DIMENSIONS));
     }

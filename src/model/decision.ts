@@ -37,6 +37,7 @@ export interface DecisionInput {
 
 /**
  * Why a Need is not met, the first of these that applies:
+ *  set-aside                it exceeds a limit of the shard, so its size is not known
  *  preempting               machines that drain for it, or were picked to, will cover it
  *  cluster-disconnected     its cluster cannot bind now
  *  topology-unsatisfiable   a gang, and no single domain could ever complete it with what is there
@@ -47,6 +48,7 @@ export interface DecisionInput {
  *  priority-starved         what it could use is held by others
  */
 export type UnmetReason =
+  | 'set-aside'
   | 'preempting'
   | 'cluster-disconnected'
   | 'topology-unsatisfiable'
@@ -58,6 +60,7 @@ export type UnmetReason =
 
 /** The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). */
 export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
+  'set-aside': 1,
   preempting: 1,
   'cluster-disconnected': 1,
   'topology-unsatisfiable': 3,

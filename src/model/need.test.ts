@@ -12,6 +12,7 @@ import {
   sameKey,
 } from './need.ts';
 import { makeProfile, type ProfileParts } from './profile.ts';
+import { MAX_UNITS } from './quantity.ts';
 import { Operator } from './requirement.ts';
 import { add, maximum, NO_RESOURCES } from './resources.ts';
 import { compareText } from './text.ts';
@@ -225,6 +226,22 @@ describe('mergeNeeds', () => {
       requirements: [{ key: 'k', operator: Operator.In, values }],
     });
     expect(mergeNeeds([need(spelled('x', 'y')), need(spelled('y', 'x', 'y'))])).toHaveLength(1);
+  });
+
+  it('given amounts whose sum cannot be counted, then the row is set aside, and more rows do not change that', () => {
+    const huge = need({}, { aggregate: amounts(MAX_UNITS, 1), minUnit: amounts(1, 1), firstSeenMs: 9 });
+    const small = need({}, { aggregate: amounts(1, 1), minUnit: amounts(1, 1), firstSeenMs: 5 });
+    const aside = need({}, { firstSeenMs: 5, setAside: true });
+    expect(mergeNeeds([huge, small])).toEqual([aside]);
+    expect(mergeNeeds([small, huge, small])).toEqual([aside]);
+    expect(mergeNeeds([huge, need({}, { group: 'g', aggregate: amounts(1, 1) })])).toHaveLength(2);
+  });
+
+  it('given a part that is set aside, then the row is, wherever the part stands', () => {
+    const part = need({}, { setAside: true });
+    const ordinary = need({}, { aggregate: amounts(1, 1), minUnit: amounts(1, 1) });
+    expect(mergeNeeds([part, ordinary])).toEqual([part]);
+    expect(mergeNeeds([ordinary, part])).toEqual([part]);
   });
 
   it('given only unknown times, then the time stays unknown', () => {

@@ -102,6 +102,7 @@ function needJson(need: Need): Json {
     aggregateResources: resourcesJson(need.aggregate),
     minUnit: resourcesJson(need.minUnit),
     firstSeen: need.firstSeenMs === 0 ? null : timeText(need.firstSeenMs),
+    setAside: need.setAside ?? null,
   };
   return { cluster: need.cluster, ...given(optional) };
 }

@@ -337,7 +337,7 @@ describe('refusing a scenario', () => {
     ]);
   });
 
-  it('refuses a missing time, a penalty given twice, and sums that leave the exact range', () => {
+  it('refuses a missing time and a penalty given twice', () => {
     expect(refusals({})).toEqual(['now BF_INPUT_INVALID']);
     expect(
       refusals({
@@ -345,8 +345,11 @@ describe('refusing a scenario', () => {
         needs: [{ cluster: 'c', interruptionPenalty: 1, interruptionPenaltyBucket: 1 }],
       }),
     ).toEqual(['needs[0].interruptionPenaltyBucket BF_INPUT_INVALID']);
-    const huge = { cluster: 'c', aggregateResources: { pods: String(2 ** 53 - 1) } };
-    expect(refusals({ now: NOW, needs: [huge, huge] })).toEqual(['needs BF_QUANTITY_OVERFLOW']);
+  });
+
+  it('refuses a Need that is set aside by a word', () => {
+    const needs = [{ cluster: 'c', setAside: 'yes' }];
+    expect(refusals({ now: NOW, needs })).toEqual(['needs[0].setAside BF_INPUT_INVALID']);
   });
 
   it.each([[null], [[]], ['text'], [7]])('refuses %j as a whole', (value) => {

@@ -3,7 +3,6 @@
 // The way back is scenario-write.ts; machines are read in scenario-machine.ts.
 
 import {
-  BigFleetError,
   bucketOfDollars,
   CapacityType,
   DEFAULT_SCORE_WEIGHTS,
@@ -63,20 +62,10 @@ export function readScenario(value: unknown): Result<Scenario> {
   if (!fields.has('now')) fields.say('now', 'The time of the decision is missing.');
   const { options, engine } = readOptions(fields.map('options'));
   const machines = readMachines(fields.objects('machines'));
-  const needs = merged(fields.objects('needs').map(readNeed), problems);
+  const needs = mergeNeeds(fields.objects('needs').map(readNeed));
   fields.done();
   if (problems.length > 0 || nowMs === undefined) return refused(problems);
   return ok({ input: { nowMs, machines, needs, options }, engine });
-}
-
-function merged(needs: readonly Need[], problems: Problem[]): readonly Need[] {
-  try {
-    return mergeNeeds(needs);
-  } catch (error) {
-    if (!(error instanceof BigFleetError)) throw error;
-    problems.push(...error.problems.map((problem) => ({ ...problem, path: 'needs' })));
-    return needs;
-  }
 }
 
 function readOptions(fields: Fields | undefined): { options: DecisionOptions; engine: EngineOptions } {
@@ -149,8 +138,9 @@ function readNeed(fields: Fields): Need {
     minUnit: fields.resources('minUnit', 'up'),
     firstSeenMs: fields.time('firstSeen', 0),
   };
+  const isSetAside = fields.flag('setAside', false);
   fields.done();
-  return need;
+  return isSetAside ? { ...need, setAside: true } : need;
 }
 
 function readRequirement(fields: Fields): Requirement {

@@ -13,6 +13,7 @@ export type ActionReason =
   | 'phase3.release';
 
 export type UnmetReason =
+  | 'set-aside'
   | 'preempting'
   | 'cluster-disconnected'
   | 'topology-unsatisfiable'

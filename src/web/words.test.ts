@@ -180,6 +180,14 @@ describe('other words', () => {
     expect(missingWords({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
   });
 
+  it('of a Need that is set aside nothing is known to be missing', () => {
+    expect(missingWords({ missing: {} })).toBe('an unknown amount');
+    const fields = { need: 'c1/abc', cycles: 6, missing: {}, reason: 'set-aside' };
+    expect(logWords('need-short', fields)).toBe(
+      'c1/abc has gone without an unknown amount for 6 cycles: its size is beyond what the shard can count; it keeps the machines it has',
+    );
+  });
+
   it('a log line keeps the stable name of its event', () => {
     expect(logWords('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
   });

@@ -123,6 +123,7 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
 };
 
 const UNMET: Readonly<Record<UnmetReason, string>> = {
+  'set-aside': 'its size is beyond what the shard can count; it keeps the machines it has',
   preempting: 'machines for it are being cleared of less important work',
   'cluster-disconnected': 'its cluster can take no machines now: not connected, frozen or mute',
   'topology-unsatisfiable': 'it must be in one place, and no place has enough',
@@ -187,6 +188,8 @@ export function unmetWords(reason: UnmetReason): string {
 
 /** `12 cores, 48 GiB memory, 8 gpu`. */
 export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
+  // Of a row that is set aside nothing is known to be missing.
+  if (Object.keys(missing).length === 0) return 'an unknown amount';
   return Object.entries(missing)
     .map(([resource, quantity]) => {
       const value = quantityValue(quantity);

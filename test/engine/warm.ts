@@ -2,7 +2,7 @@
 
 import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import type { DecisionInput, LedgerMachine, Need } from '../../src/model/index.ts';
+import { type DecisionInput, keyOf, keyText, type LedgerMachine, type Need } from '../../src/model/index.ts';
 
 /** Makes a fleet hold exactly what an input describes, whatever it held before. */
 export function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
@@ -30,7 +30,16 @@ export function blend(
   const rows = (input: DecisionInput, moved: boolean): Need[] => {
     return input.needs.filter(({ cluster }) => moves(cluster) === moved);
   };
-  return { ...to, machines: [...machines.values()], needs: [...rows(from, false), ...rows(to, true)] };
+  const needs = [...rows(from, false), ...rows(to, true)];
+  return { ...to, machines: [...machines.values()], needs: needs.map((need) => flipped(need, moves)) };
+}
+
+/** A row that was ordinary may be set aside now, and the other way round; most stay the objects they are. */
+function flipped(need: Need, moves: (name: string) => boolean): Need {
+  const text = keyText(keyOf(need));
+  if (!moves(`a ${text}`) || !moves(`b ${text}`)) return need;
+  const { setAside, ...ordinary } = need;
+  return setAside === true ? ordinary : { ...need, setAside: true };
 }
 
 /** Which names move, as dice have it: about a third. */

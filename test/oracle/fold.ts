@@ -10,7 +10,6 @@ import {
   MachineState,
   type Need,
   type Profile,
-  sameTermOf,
   withoutSame,
 } from '../../src/model/index.ts';
 import { byRank, foldRow, isOwn, matches, type Row, rowOf, type Slot, type World } from './ledger.ts';
@@ -23,7 +22,7 @@ export function foldNeeds(world: World, needs: readonly Need[]): readonly Row[] 
     // "Live row": a row after the fold, or a member of a fold; so every original Need is one.
     world.liveKeys.add(keyText(keyOf(need)));
     const row = rowOf(need, world.options);
-    if (sameTermOf(need.profile) === undefined || !folds(world, row)) {
+    if (row.kind !== 'gang' || !folds(world, row)) {
       rows.push(row);
       continue;
     }

@@ -50,6 +50,7 @@ describe('the generator', () => {
       'preemption-exhausted',
       'priority-starved',
       're-stamp',
+      'set-aside',
       'spread-unsatisfiable',
       'topology-unsatisfiable',
     ]);

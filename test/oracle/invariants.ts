@@ -179,11 +179,15 @@ function checkVerdict(scene: Scene, verdict: Verdict, plan: Plan, check: Check):
     canBind ? claimed.filter((machine) => machine.state === state).map((machine) => machine.id) : [];
   check(verdict.bootstraps.join() === inState(MachineState.Idle).join(), `P11: bootstraps of ${name}`);
   check(verdict.provisions.join() === inState(MachineState.Speculative).join(), `P11: provisions of ${name}`);
-  check(verdict.satisfied === isZero(verdict.deficit), `P11: satisfied iff no deficit, ${name}`);
   check(verdict.satisfied === (verdict.unmet === null), `P11: detail iff unmet, ${name}`);
   for (const machine of claimed) {
     if (isBound(machine.state)) check(machine.cluster === need.cluster, `P3: ${machine.id} is elsewhere`);
   }
+  if (need.setAside === true) {
+    checkSetAside(scene, verdict, plan, check);
+    return;
+  }
+  check(verdict.satisfied === isZero(verdict.deficit), `P11: satisfied iff no deficit, ${name}`);
   if (verdict.foldedInto !== null) {
     check(verdict.satisfied && verdict.domain === null, `a hosted member is served, ${name}`);
     return;
@@ -201,6 +205,36 @@ function checkVerdict(scene: Scene, verdict: Verdict, plan: Plan, check: Check):
   }
   if (gang === undefined) return;
   checkGang(scene, verdict, need, plan, check);
+}
+
+/** A row that is set aside keeps exactly what serves it; of two that own a machine one has it. */
+function checkSetAside(scene: Scene, verdict: Verdict, plan: Plan, check: Check): void {
+  const name = `${verdict.key.cluster}/${verdict.key.group}`;
+  check(verdict.unmet?.reason === 'set-aside' && verdict.deficit.size === 0, `set aside: ${name}`);
+  check(verdict.preempts.length === 0 && verdict.foldedInto === null, `set aside, yet served: ${name}`);
+  const text = keyText(verdict.key);
+  for (const machine of scene.input.machines) {
+    const owners = ownersOf(machine).filter((owner) => scene.needs.get(owner)?.setAside === true);
+    const isOwn = isBound(machine.state) && machine.cluster === verdict.key.cluster && owners.includes(text);
+    const claimant = plan.claims.get(machine.id);
+    const hasIt = claimant !== undefined && keyText(claimant) === text;
+    check(!hasIt || isOwn, `set aside: ${name} claims ${machine.id}, which is not its own`);
+    if (!isOwn || hasIt) continue;
+    check(
+      claimant !== undefined && owners.includes(keyText(claimant)),
+      `set aside: ${name} lost ${machine.id}`,
+    );
+  }
+  check(!plan.actions.some(({ need }) => need !== null && keyText(need) === text), `set aside: ${name} acts`);
+}
+
+/** Key texts of the rows whose own a machine is. */
+function ownersOf({ cluster, stamp, target }: LedgerMachine): readonly string[] {
+  const owners: string[] = [];
+  if (stamp !== null && cluster !== '')
+    owners.push(keyText({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }));
+  if (target !== null) owners.push(keyText(target));
+  return owners;
 }
 
 /** Whole or nothing, for what is acquired and for what is picked; and re-stamps of all that is bound. */

@@ -24,6 +24,7 @@ import {
   type ResourceVector,
   type Spread,
   sameTermOf,
+  setAside,
   strictSpreadOf,
 } from '../../src/model/index.ts';
 import type { Domain } from './domain.ts';
@@ -42,7 +43,7 @@ export interface Slot {
 
 /** A row after the fold. Everything below `members` is written when the row has its turn, or in Phase 2. */
 export interface Row {
-  readonly kind: 'plain' | 'gang' | 'fold';
+  readonly kind: 'plain' | 'gang' | 'fold' | 'set-aside';
   readonly need: Need;
   readonly key: NeedKey;
   readonly text: string;
@@ -98,8 +99,12 @@ export function makeWorld(input: DecisionInput): World {
   return { nowMs: input.nowMs, options: input.options, slots, liveKeys: new Set() };
 }
 
-/** An original Need as a row of its own: a gang if it carries `Same`, else plain. */
+/** An original Need as a row of its own: a gang if it carries `Same`, else plain; neither if it is set aside. */
 export function rowOf(need: Need, options: DecisionOptions): Row {
+  if (need.setAside === true) {
+    const row = emptyRow(setAside(need), options);
+    return { ...row, kind: 'set-aside', spread: undefined, sameKey: undefined, members: [] };
+  }
   const sameKey = sameTermOf(need.profile)?.key;
   return {
     ...emptyRow(need, options),

@@ -19,7 +19,8 @@ import { SpreadAccount } from './spread.ts';
 /** Fills in `picks` and `coveredByDrains` of every unmet row; rows are in turn order. */
 export function preemptFor(world: World, rows: readonly Row[]): void {
   for (const row of rows) {
-    if (row.kind === 'fold' || new Shortage(row, row.claims).covered) continue;
+    if (row.kind === 'fold' || row.kind === 'set-aside') continue;
+    if (new Shortage(row, row.claims).covered) continue;
     if (row.kind === 'gang') preemptForGang(world, row);
     else preemptForSum(world, row);
   }

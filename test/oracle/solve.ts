@@ -12,6 +12,7 @@ import {
   drainingFor,
   idleInFlight,
   isOthersOwn,
+  isOwn,
   type Row,
   rowOf,
   type Slot,
@@ -23,11 +24,13 @@ import { acquireSpread, creditSpread } from './spread.ts';
 /** Solves the rows in rank order. Returns every row that had a turn, unhosted members included, in turn order. */
 export function solveRows(world: World, rows: readonly Row[]): readonly Row[] {
   const turns: Row[] = [];
+  // "Before the rows of its cluster are credited": machines bound to other clusters are not concerned (R82).
+  for (const row of rows) if (row.kind === 'set-aside') keepOwn(world, row);
   const solve = (row: Row): void => {
     row.turn = turns.length;
     turns.push(row);
     if (row.kind === 'gang') solveGang(world, row);
-    else solveSums(world, row);
+    else if (row.kind !== 'set-aside') solveSums(world, row);
   };
   for (const row of rows) {
     solve(row);
@@ -41,6 +44,21 @@ export function solveRows(world: World, rows: readonly Row[]): readonly Row[] {
 export function unhostedMembers(row: Row): Row['members'] {
   const left = row.kind === 'fold' ? new Shortage(row, row.claims).gangsLeft : 0;
   return row.members.slice(row.members.length - left);
+}
+
+/** A row that is set aside claims its own bound machines, whatever they are, and nothing else. */
+function keepOwn(world: World, row: Row): void {
+  const own = world.slots.filter(
+    (slot) =>
+      isBoundSlot(slot) &&
+      slot.machine.cluster === row.key.cluster &&
+      slot.claimedBy === null &&
+      isOwn(row, slot),
+  );
+  for (const slot of own.sort(boundOrder(world, row))) {
+    slot.claimedBy = row;
+    row.claims.push(slot);
+  }
 }
 
 /** Plain rows and folds: machines add up. */

@@ -50,13 +50,15 @@ export function verdictsOf(world: World, needs: readonly Need[], rows: readonly 
 
 function verdictOf(world: World, need: Need, row: Row): Verdict {
   const deficit = new Shortage(row, row.claims).deficit();
+  // The size of a row that is set aside is not known, so it has no deficit and is not satisfied.
+  const satisfied = deficit.size === 0 && row.kind !== 'set-aside';
   const idsIn = (state: MachineState): readonly string[] =>
     row.canBind ? ids(row.claims.filter((slot) => slot.machine.state === state)) : [];
   return {
     key: keyOf(need),
     priority: need.profile.priority,
     foldedInto: row.kind === 'fold' ? row.key : null,
-    satisfied: deficit.size === 0,
+    satisfied,
     deficit,
     claimed: ids(row.claims),
     bootstraps: idsIn(MachineState.Idle),
@@ -64,8 +66,8 @@ function verdictOf(world: World, need: Need, row: Row): Verdict {
     preempts: ids(row.picks),
     domain: row.domains[0]?.name ?? null,
     satisfiable: row.kind === 'gang' ? new Shortage(row, row.domains[0]?.counted ?? []).sumCovered : null,
-    candidates: deficit.size === 0 ? [] : bestDomains(row),
-    unmet: deficit.size === 0 ? null : unmetDetail(world, row, deficit),
+    candidates: satisfied ? [] : bestDomains(row),
+    unmet: satisfied ? null : unmetDetail(world, row, deficit),
   };
 }
 
@@ -100,13 +102,14 @@ function unmetDetail(world: World, row: Row, deficit: ResourceVector): UnmetDeta
       speculative: count(MachineState.Speculative),
       configured: count(MachineState.Configured),
     },
-    blocker: blockerOf(row, matching),
-    extraSupply: extraSupply(row, matching, deficit),
+    blocker: row.kind === 'set-aside' ? null : blockerOf(row, matching),
+    extraSupply: row.kind === 'set-aside' ? null : extraSupply(row, matching, deficit),
   };
 }
 
 /** The first that applies, in the order of the definition of UnmetReason. */
 function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReason {
+  if (row.kind === 'set-aside') return 'set-aside';
   if (row.coveredByDrains) return 'preempting';
   if (!row.canBind) return 'cluster-disconnected';
   if (row.kind === 'gang' && !someDomainCouldComplete(row, matching)) return 'topology-unsatisfiable';

@@ -94,8 +94,11 @@ function offerWords({ capacityType, instanceType, zone, pricePerHour }: MachineS
 
 function needWords(before: Need | null, after: Need | null): string {
   if (after === null) return 'nobody wants it any more';
-  const wants = amounts(formatResources(after.aggregate));
   return before === null
-    ? `its cluster wants ${wants} at priority ${after.profile.priority}`
-    : `its cluster wants ${wants}, before ${amounts(formatResources(before.aggregate))}`;
+    ? `its cluster wants ${sizeWords(after)} at priority ${after.profile.priority}`
+    : `its cluster wants ${sizeWords(after)}, before ${sizeWords(before)}`;
+}
+
+function sizeWords({ aggregate, setAside }: Need): string {
+  return setAside === true ? 'more than the shard can count' : amounts(formatResources(aggregate));
 }

@@ -57,7 +57,7 @@ function wantSection({ need }: NeedStory, look: Look): readonly string[] {
     ['cluster', need.cluster],
     ['group', need.group],
     ['priority', count(need.priority)],
-    ['wants', amounts(need.wants)],
+    ['wants', need.reason === 'set-aside' ? 'size not known' : amounts(need.wants)],
     ['largest pod', Object.keys(need.minUnit).length === 0 ? '' : amounts(need.minUnit)],
     ['requires', need.requirements],
     ['first seen', `${age(look.nowMs - need.firstSeenMs)} ago`],
@@ -69,7 +69,7 @@ function verdictSection({ need }: NeedStory, { paint }: Look): readonly string[]
   const { claimed, bootstraps, provisions, isFolded, domain } = need;
   const verdict = need.isMet
     ? `Met by ${countOf(claimed, 'machine')}.`
-    : `Not met, for ${countOf(need.unmetCycles, 'cycle')}: ${amounts(need.missing)} missing.`;
+    : `Not met, for ${countOf(need.unmetCycles, 'cycle')}${missingText(need)}.`;
   const sentences = [
     !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
     domain === null ? '' : domainWords(need, domain),
@@ -78,6 +78,11 @@ function verdictSection({ need }: NeedStory, { paint }: Look): readonly string[]
     isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
   ];
   return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
+}
+
+/** Of a Need that is set aside nothing is known to be missing. */
+function missingText({ missing }: NeedView): string {
+  return Object.keys(missing).length === 0 ? '' : `: ${amounts(missing)} missing`;
 }
 
 /** Of a gang, which is in one place or nowhere. */

@@ -9,6 +9,11 @@ export interface UnmetWords {
 }
 
 export const UNMET_WORDS: Readonly<Record<UnmetReason, UnmetWords>> = {
+  'set-aside': {
+    why: 'Its size is beyond what the shard can count; it keeps the machines it has.',
+    remedy:
+      'Ask for less in one Need, or split it into groups; a shard counts 16 resource names, and up to 2^53 - 1 of each.',
+  },
   preempting: {
     why: 'Machines are being drained for it. It is met as soon as the work on them has left.',
     remedy: '',

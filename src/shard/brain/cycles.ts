@@ -2,7 +2,8 @@
 // not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
 
 import { ClaimWatch, type Decision } from '../../engine/index.ts';
-import { type Action, type DecisionOptions, formatResources, type Need } from '../../model/index.ts';
+import type { RowsSetAside } from '../../fleet/index.ts';
+import { type Action, type DecisionOptions, excerpt, formatResources, type Need } from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
@@ -140,6 +141,7 @@ export class Cycles {
     failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
+    this.#noteSetAside(applied.rowsSetAside);
     const nowMs = this.#now;
     const options = this.#mayDecide() ? this.#decisionOptions() : null;
     recorder?.input(applied, nowMs, options);
@@ -211,12 +213,25 @@ export class Cycles {
     return true;
   }
 
+  /** Rows that the ledger cannot count: their clusters keep what they have until that changes. */
+  #noteSetAside(rowsSetAside: ReadonlyMap<string, RowsSetAside>): void {
+    const { incomplete } = this.#state;
+    for (const [cluster, { rows, resource }] of rowsSetAside) {
+      if (!incomplete.inLedger(cluster, rows)) continue;
+      const fields = { cluster: excerpt(cluster), count: rows, resource: excerpt(resource) };
+      this.#log('warn', 'rows-set-aside', fields);
+    }
+  }
+
   #decisionOptions(): DecisionOptions {
     const { book, actuation, freezes, reported, incomplete, parts } = this.#state;
     const { clusters } = book.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
+    const readyClusters = new Set(reported);
+    // What no row of such a cluster counts on may serve rows that are set aside: nothing of it is excess.
+    for (const { cluster, isLifted } of incomplete.list()) if (!isLifted) readyClusters.delete(cluster);
     return {
-      readyClusters: new Set([...reported].filter((cluster) => !incomplete.keeps(cluster))),
+      readyClusters,
       cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,

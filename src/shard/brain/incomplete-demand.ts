@@ -27,9 +27,11 @@ export class IncompleteDemand {
     this.#set(cluster, { ...this.#of(cluster), reported: rows });
   }
 
-  /** Rows of a cluster that the ledger set aside. */
-  inLedger(cluster: string, rows: number): void {
-    this.#set(cluster, { ...this.#of(cluster), inLedger: rows });
+  /** Rows of a cluster that the ledger set aside; returns whether their number is another than before. */
+  inLedger(cluster: string, rows: number): boolean {
+    const known = this.#of(cluster);
+    this.#set(cluster, { ...known, inLedger: rows });
+    return known.inLedger !== rows;
   }
 
   /** Lets the machines of a cluster go although rows are set aside; false if none is. */
@@ -43,12 +45,6 @@ export class IncompleteDemand {
   of(cluster: string): IncompleteCluster {
     const { reported, inLedger, isLifted } = this.#of(cluster);
     return { cluster, rows: reported + inLedger, isLifted };
-  }
-
-  /** Whether the machines of a cluster are kept. */
-  keeps(cluster: string): boolean {
-    const known = this.#clusters.get(cluster);
-    return known !== undefined && !known.isLifted;
   }
 
   /** Every cluster with rows set aside. */

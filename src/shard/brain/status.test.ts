@@ -44,7 +44,7 @@ describe('the status of a shard', () => {
           if (machine.state !== Configured) continue;
           for (const [name, units] of effectiveAllocatable(machine)) add('configured', name, units);
         }
-        for (const { aggregate } of input.needs)
+        for (const { aggregate } of input.needs.filter((need) => need.setAside !== true))
           for (const [name, units] of aggregate) if (units > 0) add('wanted', name, units);
         const clusters = new Set(input.needs.map(({ cluster }) => cluster));
         for (const { state, cluster } of known.values()) if (isBound(state)) clusters.add(cluster);

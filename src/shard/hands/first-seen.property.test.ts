@@ -14,7 +14,7 @@ type Step =
   | { readonly kind: 'restart' };
 
 const rows = fc
-  .uniqueArray(fc.tuple(fc.nat(5), fc.nat(2)), { selector: ([name]) => name })
+  .uniqueArray(fc.tuple(fc.nat(5), fc.nat(3)), { selector: ([name]) => name })
   .map((pairs) => new Map(pairs));
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: rows.map((rows): Step => ({ kind: 'report', rows })) },
@@ -29,10 +29,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const parts = { requirements: [], spread: [], interruptionBucket: 0, reclamationBucket: 0 } as const;
 
-function needOf(name: number, cpu: number): Need {
+/** Amount 0 is a row of no amounts, amount 1 one that is set aside: they differ in nothing but that. */
+function needOf(name: number, amount: number): Need {
   const profile = makeProfile({ ...parts, priority: name });
-  const aggregate = new Map([['cpu', cpu]]);
-  return { cluster: 'c1', profile, group: '', aggregate, minUnit: new Map(), firstSeenMs: 0 };
+  const aggregate = new Map(amount < 2 ? [] : [['cpu', amount]]);
+  const need = { cluster: 'c1', profile, group: '', aggregate, minUnit: new Map(), firstSeenMs: 0 };
+  return amount === 1 ? { ...need, setAside: true } : need;
+}
+
+function amountOf({ aggregate, setAside }: Need): number {
+  return setAside === true ? 1 : (aggregate.get('cpu') ?? 0);
 }
 
 async function restored(store: MemoryDemandStore): Promise<FirstSeen> {
@@ -71,7 +77,8 @@ describe('first-seen times', () => {
           for (const [name, cpu] of step.rows) {
             const before = last.get(name);
             expect(now.get(name)!.firstSeenMs).toBe(model.get(name)!.firstMs);
-            if (before?.aggregate.get('cpu') === cpu) expect(now.get(name)).toBe(before);
+            expect(now.get(name)).toEqual({ ...needOf(name, cpu), firstSeenMs: model.get(name)!.firstMs });
+            if (before !== undefined && amountOf(before) === cpu) expect(now.get(name)).toBe(before);
           }
           last = now;
         }

@@ -183,7 +183,8 @@ class NeedTeller implements Teller {
 
 function wantsSame(a: Need | null, b: Need | null): boolean {
   if (a === null || b === null) return a === b;
-  const text = ({ aggregate, minUnit }: Need): string => JSON.stringify([[...aggregate], [...minUnit]]);
+  const text = ({ aggregate, minUnit, setAside }: Need): string =>
+    JSON.stringify([[...aggregate], [...minUnit], setAside === true]);
   return text(a) === text(b);
 }
 

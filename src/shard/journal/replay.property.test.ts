@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fleets } from '../../../test/fleets.ts';
+import { aNeed, fleets, resources } from '../../../test/fleets.ts';
 import type { JournalEntry } from '../../fleet/index.ts';
 import type { DecisionInput, DecisionOptions, LedgerMachine } from '../../model/index.ts';
 import { ALWAYS } from './journal-reader.ts';
@@ -107,5 +107,26 @@ describe('a journal', () => {
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 50) },
     );
     expect(passes).toBeGreaterThan(0);
+  });
+
+  it('given rows that the ledger set aside, then a replay from a later segment sets aside the same', () => {
+    withPath((path) => {
+      const file = fileAt(path);
+      // A limit so small that every cycle begins a segment.
+      const recorded = new Recorded(file, { limits: { maxBytes: 1e4 } });
+      const rowOf = (name: string) =>
+        aNeed({ group: name, aggregate: resources({ [name]: 1 }), minUnit: new Map() });
+      const demand = (...names: readonly string[]): JournalEntry => {
+        return { kind: 'demand', cluster: 'c1', needs: names.map(rowOf) };
+      };
+      const sixteen = Array.from({ length: 16 }, (_, i) => `r${i}`);
+      recorded.cycle([demand(...sixteen)]);
+      for (let i = 0; i < 4; i++) recorded.cycle([demand('r0', 'seventeenth', `r${i}`)]);
+      const { unmet } = recorded.cycle([demand('r0', 'seventeenth')])!;
+      file.close();
+      expect(unmet.map((verdict) => verdict.unmet!.reason)).toContain('set-aside');
+      const cycles = replayAll(path, { ...ALWAYS, fromMs: recorded.nowMs });
+      expect(cycles.map(({ isSame }) => isSame)).toEqual([true]);
+    });
   });
 });

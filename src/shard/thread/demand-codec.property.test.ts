@@ -12,6 +12,7 @@ interface Row {
   readonly group: string;
   readonly amounts: readonly (readonly [string, number])[];
   readonly isKept: boolean;
+  readonly isSetAside?: boolean;
 }
 
 const row: fc.Arbitrary<Row> = fc.record({
@@ -22,6 +23,7 @@ const row: fc.Arbitrary<Row> = fc.record({
     { maxLength: 3 },
   ),
   isKept: fc.boolean(),
+  isSetAside: fc.boolean(),
 });
 const rollUps = fc.array(fc.tuple(fc.constantFrom('c1', 'c2', 'c3'), fc.array(row, { maxLength: 8 })), {
   maxLength: 30,
@@ -35,10 +37,11 @@ function profileOf(number: number): Profile {
   });
 }
 
-function needOf(cluster: string, { profile, group, amounts }: Row, firstSeenMs: number): Need {
+function needOf(cluster: string, { profile, group, amounts, isSetAside }: Row, firstSeenMs: number): Need {
   const aggregate = new Map(amounts);
   const minUnit = new Map(amounts.slice(0, 1));
-  return { cluster, profile: profileOf(profile), group, aggregate, minUnit, firstSeenMs };
+  const need = { cluster, profile: profileOf(profile), group, aggregate, minUnit, firstSeenMs };
+  return isSetAside === true ? { ...need, setAside: true } : need;
 }
 
 class Course {
@@ -198,5 +201,14 @@ describe('demand between threads', () => {
     const need = needOf('c2', { profile: 1, group: '', amounts: [], isKept: false }, 1);
     expect(() => sender.pack('c1', [need])).toThrow('names cluster "c2"');
     expect(sender.kept).toEqual({ rows: 0, profiles: 0 });
+  });
+
+  it('given a delta of a journal from before rows could be set aside, then its rows are ordinary', () => {
+    const sender = new DemandSender();
+    const need = needOf('c1', { profile: 1, group: '', amounts: [['cpu', 4]], isKept: false }, 1);
+    const { fresh, ...delta } = sender.pack('c1', [need]);
+    const { groups, names, numbers } = fresh;
+    expect(new DemandReceiver().unpack({ ...delta, fresh: { groups, names, numbers } })).toEqual([need]);
+    expect(Object.keys(fresh)).toEqual(['groups', 'names', 'numbers']);
   });
 });
