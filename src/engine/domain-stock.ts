@@ -87,8 +87,9 @@ export class DomainStock {
   readonly #seen: Float64Array;
   /** The changes in all domains when all were looked at. */
   #allSeen = NEVER;
-  /** What all machines of a domain come to, and by dimension what the best domain has of it. */
+  /** What all machines of a domain come to, the same without held ones, and by dimension what the best domain has of all. */
   readonly #capacity: Float64Array;
+  readonly #usable: Float64Array;
   readonly #most: Float64Array;
   /** The moves in all domains, and by domain, when that was added up. */
   #movesSeen = NEVER;
@@ -120,6 +121,7 @@ export class DomainStock {
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
     this.#capacity = new Float64Array(length * this.dims);
+    this.#usable = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
     this.#movesSeenIn = new Float64Array(length).fill(NEVER);
@@ -216,20 +218,30 @@ export class DomainStock {
   /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
   possible(row: number): readonly number[] {
     const { demand, dimensions } = this.#cycle.fleet;
-    const capacity = this.#capacities();
+    this.#countDomains();
     const from = row * dimensions.stride;
     for (let d = 0; d < this.dims; d++) if (this.#most[d]! < demand.aggregate.data[from + d]!) return NOTHING;
-    return this.list.filter((domain) => {
-      for (let d = 0; d < this.dims; d++) {
-        if (capacity[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
-      }
-      return true;
-    });
+    return this.list.filter((domain) => this.#covers(this.#capacity, domain, row));
   }
 
-  #capacities(): Float64Array {
+  /** Whether a domain has as much as a row wants in machines that are not held, whoever uses them now. */
+  wouldSuffice(row: number): boolean {
+    this.#countDomains();
+    return this.list.some((domain) => this.#covers(this.#usable, domain, row));
+  }
+
+  #covers(amounts: Float64Array, domain: number, row: number): boolean {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const from = row * dimensions.stride;
+    for (let d = 0; d < this.dims; d++) {
+      if (amounts[domain * this.dims + d]! < demand.aggregate.data[from + d]!) return false;
+    }
+    return true;
+  }
+
+  #countDomains(): void {
     const { moves } = this.#topology;
-    if (this.#movesSeen === moves) return this.#capacity;
+    if (this.#movesSeen === moves) return;
     this.#movesSeen = moves;
     this.#most.fill(0);
     for (const domain of this.list) {
@@ -238,7 +250,6 @@ export class DomainStock {
         this.#most[d] = Math.max(this.#most[d]!, this.#capacity[domain * this.dims + d]!);
       }
     }
-    return this.#capacity;
   }
 
   /** Adds up all machines of a domain, if some came or left. */
@@ -249,11 +260,15 @@ export class DomainStock {
     const { classes, dimensions } = this.#cycle.fleet;
     const to = domain * this.dims;
     this.#capacity.fill(0, to, to + this.dims);
+    this.#usable.fill(0, to, to + this.dims);
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
       const c = this.#classes[i]!;
       const members = this.#cycle.stocks.membersOf(c);
+      const usable = this.#cycle.stocks.usableOf(c);
       for (let d = 0; d < this.dims; d++) {
-        this.#capacity[to + d]! += members * classes.allocatable.data[c * dimensions.stride + d]!;
+        const each = classes.allocatable.data[c * dimensions.stride + d]!;
+        this.#capacity[to + d]! += members * each;
+        this.#usable[to + d]! += usable * each;
       }
     }
   }
@@ -326,6 +341,14 @@ export class DomainStocks {
       this.#members[classNumber] = members + 1;
     }
     return this.#members[classNumber]! - 1;
+  }
+
+  /** The same without held machines. Not kept: it is asked for once for each class and pattern that changed. */
+  usableOf(classNumber: number): number {
+    const { machines } = this.#cycle.fleet;
+    let usable = 0;
+    for (const state of USABLE) usable += machines.freeCountOf(classNumber, state);
+    return usable;
   }
 
   /** What the pools hold for a gang. */

@@ -15,6 +15,8 @@ interface PatternSupply {
   /** The classes it was put together from. */
   readonly classes: Uint32Array;
   matching: UnmetDetail['matching'] | null;
+  /** By dimension: what fits and could be used, whoever uses it now. */
+  usable: Float64Array | null;
   /** By dollars, and for gangs by domain: of every size the class with the best known machine. */
   readonly samples: Map<string, Uint32Array>;
   /** The cycle in which a row asked last. */
@@ -56,6 +58,30 @@ export class Supply {
     const supply = this.#supplyOf(pattern);
     supply.matching ??= matchingOf(this.#cycle, pattern);
     return supply.matching;
+  }
+
+  /** Whether all machines that fit, are not held, Failed or Deleting, come to what a row wants. */
+  wouldSuffice(pattern: number, row: number): boolean {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const supply = this.#supplyOf(pattern);
+    supply.usable ??= this.#usableOf(supply.pattern);
+    // A sum beyond 2^53 is not exact, but more than any row wants. A dimension from after the sum has none of it.
+    for (let d = 0; d < dimensions.count; d++) {
+      if ((supply.usable[d] ?? 0) < demand.aggregate.data[row * dimensions.stride + d]!) return false;
+    }
+    return true;
+  }
+
+  #usableOf(pattern: Pattern): Float64Array {
+    const { stocks, fleet } = this.#cycle;
+    const { allocatable } = fleet.classes;
+    const usable = new Float64Array(fleet.dimensions.count);
+    for (const c of pattern.fittingClasses()) {
+      const count = stocks.usableOf(c);
+      for (let d = 0; d < usable.length; d++)
+        usable[d]! += count * allocatable.data[c * allocatable.stride + d]!;
+    }
+    return usable;
   }
 
   /**
@@ -114,7 +140,8 @@ export class Supply {
       known.asked = this.#cycle.number;
       return known;
     }
-    const supply = { pattern, classes, matching: null, samples: new Map(), asked: this.#cycle.number };
+    const { number: asked } = this.#cycle;
+    const supply = { pattern, classes, matching: null, usable: null, samples: new Map(), asked };
     this.#patterns.set(number, supply);
     return supply;
   }

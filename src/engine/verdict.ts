@@ -183,25 +183,34 @@ export function choiceOf(
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
   const { keys } = cycle.fleet;
   return {
-    reason: reasonOf(cycle, unmet, preemption),
+    reason: reasonOf(cycle, unmet, preemption, supply),
     matching: supply.matching(cycle.turns.pattern[unmet.turn]!),
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
     extraSupply: cycle.turns.kind[unmet.turn] === TurnKind.SetAside ? null : supply.extra(unmet),
   };
 }
 
-function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
+function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetReason {
   const { turns } = cycle;
   const { turn } = unmet;
   if (turns.kind[turn] === TurnKind.SetAside) return 'set-aside';
   if (preemption.covered) return 'preempting';
-  if (!cycle.canBind(turn)) return 'cluster-disconnected';
   if (preemption.hopeless) return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
+  if (!cycle.canBind(turn)) return 'cluster-disconnected';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
-  return skewForbids(cycle, unmet) ? 'spread-unsatisfiable' : 'priority-starved';
+  if (skewForbids(cycle, unmet)) return 'spread-unsatisfiable';
+  const isStarved = unmet.blocker !== NONE && wouldSuffice(cycle, turn, supply);
+  return isStarved ? 'priority-starved' : 'insufficient-supply';
+}
+
+/** Whether a row would be covered if everything that fits it and is not held were free. */
+function wouldSuffice({ stocks, turns }: Cycle, turn: number, supply: Supply): boolean {
+  const row = turns.row[turn]!;
+  if (turns.kind[turn] === TurnKind.Gang) return stocks.of(turn).wouldSuffice(row);
+  return supply.wouldSuffice(turns.pattern[turn]!, row);
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */

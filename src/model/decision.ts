@@ -39,36 +39,42 @@ export interface DecisionInput {
  * Why a Need is not met, the first of these that applies:
  *  set-aside                it exceeds a limit of the shard, so its size is not known
  *  preempting               machines that drain for it, or were picked to, will cover it
- *  cluster-disconnected     its cluster cannot bind now
  *  topology-unsatisfiable   a gang, and no single domain could ever complete it with what is there
  *  no-matching-supply       no machine in any state meets its requirements
  *  no-fitting-supply        machines match, none is as large as its largest pod
+ *  cluster-disconnected     its cluster cannot bind now
  *  preemption-exhausted     victims were picked, but not enough of them
  *  spread-unsatisfiable     free fitting machines exist, all in domains that the skew forbids
- *  priority-starved         what it could use is held by others
+ *  priority-starved         there is enough for it, and rows ahead of it hold what it could use
+ *  insufficient-supply      there is too little of it, even if all were free, or no row ahead of it holds any
  */
 export type UnmetReason =
   | 'set-aside'
   | 'preempting'
-  | 'cluster-disconnected'
   | 'topology-unsatisfiable'
   | 'no-matching-supply'
   | 'no-fitting-supply'
+  | 'cluster-disconnected'
   | 'preemption-exhausted'
   | 'spread-unsatisfiable'
-  | 'priority-starved';
+  | 'priority-starved'
+  | 'insufficient-supply';
 
-/** The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). */
+/**
+ * The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). The enum calls
+ * everything starved that is none of the others: supply that matches and is too little is not "no matching supply".
+ */
 export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
   'set-aside': 1,
   preempting: 1,
-  'cluster-disconnected': 1,
   'topology-unsatisfiable': 3,
   'no-matching-supply': 2,
   'no-fitting-supply': 2,
+  'cluster-disconnected': 1,
   'preemption-exhausted': 4,
   'spread-unsatisfiable': 3,
   'priority-starved': 1,
+  'insufficient-supply': 1,
 };
 
 /** How much of a row one domain could cover: whole parts per million, `floor(1e6 × have ÷ want)` per dimension, at most 1e6. */

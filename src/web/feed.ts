@@ -21,7 +21,8 @@ export type UnmetReason =
   | 'no-fitting-supply'
   | 'preemption-exhausted'
   | 'spread-unsatisfiable'
-  | 'priority-starved';
+  | 'priority-starved'
+  | 'insufficient-supply';
 
 export type ActionOutcome =
   | 'success'

@@ -132,6 +132,7 @@ const UNMET: Readonly<Record<UnmetReason, string>> = {
   'preemption-exhausted': 'less important work was moved, but not enough',
   'spread-unsatisfiable': 'what is free is where it must not go, to stay spread',
   'priority-starved': 'what it could use is held by more important work',
+  'insufficient-supply': 'there is too little of what it could use',
 };
 
 /** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */

@@ -38,6 +38,7 @@ describe('the generator', () => {
       'folded',
       'gang met',
       'gang preempts',
+      'insufficient-supply',
       'no-fitting-supply',
       'no-matching-supply',
       'phase1.idle',

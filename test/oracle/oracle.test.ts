@@ -277,16 +277,16 @@ describe('phase 3', () => {
 describe('verdicts', () => {
   it('name the nearest blocker and the smallest extra supply', () => {
     const [first, second] = [aNeed({ priority: 9 }), aNeed({ priority: 8 })];
-    const starved = aNeed({ priority: 1, aggregate: cpu(20) });
+    const short = aNeed({ priority: 1, aggregate: cpu(20) });
     const machines = [
       aMachine('i1', Idle),
       aMachine('i2', Idle),
       aMachine('f1', MachineState.Failed, { resources: cpu(8), pricePerHour: 5 }),
       aMachine('f2', MachineState.Failed, { resources: cpu(9), pricePerHour: 4 }),
     ];
-    const { unmet } = decide(anInput(machines, [starved, second, first])).verdicts[2]!;
+    const { unmet } = decide(anInput(machines, [short, second, first])).verdicts[2]!;
     expect(unmet).toEqual({
-      reason: 'priority-starved',
+      reason: 'insufficient-supply',
       matching: { idle: 2, speculative: 0, configured: 0 },
       blocker: keyOf(second),
       extraSupply: { count: 3, like: 'f2' },

@@ -111,23 +111,39 @@ function unmetDetail(world: World, row: Row, deficit: ResourceVector): UnmetDeta
 function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReason {
   if (row.kind === 'set-aside') return 'set-aside';
   if (row.coveredByDrains) return 'preempting';
-  if (!row.canBind) return 'cluster-disconnected';
   if (row.kind === 'gang' && !someDomainCouldComplete(row, matching)) return 'topology-unsatisfiable';
   if (matching.length === 0) return 'no-matching-supply';
   if (!matching.some((slot) => coversMinUnit(row, slot))) return 'no-fitting-supply';
+  if (!row.canBind) return 'cluster-disconnected';
   if (row.picks.length > 0) return 'preemption-exhausted';
   if (row.spread !== undefined && skewForbidsAll(world, row)) return 'spread-unsatisfiable';
-  return 'priority-starved';
+  const isBlocked = blockerOf(row, matching) !== null;
+  return isBlocked && wouldSuffice(row, matching) ? 'priority-starved' : 'insufficient-supply';
 }
 
-/** Whether a gang would be complete somewhere if it had everything that fits, whoever holds it now (R78). */
-function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
-  const usable = matching.filter(
+/**
+ * Whether the row would be covered by all fitting machines that are not held, Failed or Deleting, whoever claims them and
+ * wherever they are bound; a gang by those of one domain, a strict-spread row whatever the skew (R86).
+ */
+function wouldSuffice(row: Row, matching: readonly Slot[]): boolean {
+  const taken = matching.filter((slot) => !slot.machine.held);
+  if (row.kind === 'gang') return someDomainCouldComplete(row, taken);
+  return new Shortage(row, usableFor(row, taken)).sumCovered;
+}
+
+/** Machines that fit, but for those that are Failed or Deleting. */
+function usableFor(row: Row, matching: readonly Slot[]): readonly Slot[] {
+  return matching.filter(
     (slot) =>
       slot.machine.state !== MachineState.Failed &&
       slot.machine.state !== MachineState.Deleting &&
       coversMinUnit(row, slot),
   );
+}
+
+/** Whether a gang would be complete somewhere if it had everything that fits, whoever holds it now (R78). */
+function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
+  const usable = usableFor(row, matching);
   const names = new Set(usable.map((slot) => domainValue(slot, row.sameKey!)));
   return [...names].some((name) => {
     return new Shortage(

@@ -46,4 +46,8 @@ export const UNMET_WORDS: Readonly<Record<UnmetReason, UnmetWords>> = {
     why: 'What it could use is held by others that come first.',
     remedy: 'Add capacity, raise its priority, or shrink what is ahead of it.',
   },
+  'insufficient-supply': {
+    why: 'There is too little of what it could use, and work ahead of it does not hold enough to make up for it.',
+    remedy: 'Offer more machines like those that fit, or ask for less.',
+  },
 };
