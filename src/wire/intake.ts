@@ -124,7 +124,7 @@ export class RollupIntake {
    * Reads a roll-up in short steps. Throws WireFormatError on bytes that are no roll-up; the last accepted one stays in
    * any case.
    */
-  *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<void, Intake> {
+  *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<undefined, Intake> {
     let size!: RollupSize;
     const admit = (found: RollupSize): readonly Problem[] => {
       size = found;

@@ -12,7 +12,7 @@ const MAX_CHAIN = 8;
 export function* findOrigins<T>(
   before: Baseline<T> | undefined,
   layout: Layout,
-): Generator<void, Int32Array> {
+): Generator<undefined, Int32Array> {
   const origin = new Int32Array(layout.from.length).fill(-1);
   if (before === undefined) return origin;
   const taken = new Uint8Array(before.from.length);
@@ -31,7 +31,7 @@ function* matchInOrder<T>(
   now: Layout,
   origin: Int32Array,
   taken: Uint8Array,
-): Generator<void, number[]> {
+): Generator<undefined, number[]> {
   const missed: number[] = [];
   const steps = new Steps();
   let next = 0;
@@ -60,7 +60,7 @@ function* matchByHash<T>(
   origin: Int32Array,
   taken: Uint8Array,
   missed: readonly number[],
-): Generator<void, void> {
+): Generator<undefined, void> {
   const steps = new Steps();
   const free = new Map<number, number[]>();
   const beforeView = viewOf(before.bytes);

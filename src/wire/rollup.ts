@@ -110,7 +110,7 @@ export class RollupReader<T> {
   *reading(
     message: Uint8Array,
     { maxRows = Number.POSITIVE_INFINITY, admit = () => [] }: ReadingLimits = {},
-  ): Generator<void, RollupDelta<T>> {
+  ): Generator<undefined, RollupDelta<T>> {
     this.#pending = undefined;
     const bytes = bufferOf(message);
     const before = this.#baseline;
@@ -143,7 +143,11 @@ export class RollupReader<T> {
   }
 
   /** Walks the new rows: well-formed, within limits, how large. Decodes nothing. */
-  *#check(before: Baseline<T> | undefined, layout: Layout, origin: Int32Array): Generator<void, Checked> {
+  *#check(
+    before: Baseline<T> | undefined,
+    layout: Layout,
+    origin: Int32Array,
+  ): Generator<undefined, Checked> {
     const { bytes, from, to, clusterId } = layout;
     const rows = from.length;
     const runs: MapRuns = new Int32Array(rows * RUN_WIDTH);
@@ -182,7 +186,7 @@ export class RollupReader<T> {
     layout: Layout,
     origin: Int32Array,
     { runs, weights, entries, excesses }: Checked,
-  ): Generator<void, ChangedRollup<T>> {
+  ): Generator<undefined, ChangedRollup<T>> {
     const { bytes, from, to, hashes, clusterId, timestampUnixNanos } = layout;
     const count = from.length;
     const needs: T[] = [];

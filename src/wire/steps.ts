@@ -19,7 +19,7 @@ export class Steps {
 }
 
 /** Runs a step-by-step computation to its end. */
-export function finished<R>(steps: Generator<void, R>): R {
+export function finished<R>(steps: Generator<undefined, R>): R {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

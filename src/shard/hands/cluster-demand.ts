@@ -158,12 +158,12 @@ export class ClusterDemand {
   }
 
   /** Takes a roll-up in short steps. Must be run to its end. `now` is asked when there is something to date. */
-  take(bytes: Uint8Array, now: () => number, limits: IntakeLimits): Generator<void, Taken> {
+  take(bytes: Uint8Array, now: () => number, limits: IntakeLimits): Generator<undefined, Taken> {
     return this.#take(bytes, now, limits, false);
   }
 
   /** Accepts the roll-up that is held; null if none is. */
-  acceptHeld(now: () => number, limits: IntakeLimits): Generator<void, Taken> | null {
+  acceptHeld(now: () => number, limits: IntakeLimits): Generator<undefined, Taken> | null {
     return this.#held === null ? null : this.#take(this.#held.bytes, now, limits, true);
   }
 
@@ -186,7 +186,7 @@ export class ClusterDemand {
     now: () => number,
     limits: IntakeLimits,
     isForced: boolean,
-  ): Generator<void, Taken> {
+  ): Generator<undefined, Taken> {
     try {
       const intake = yield* this.#intake.reading(bytes, limits);
       if (intake.kind !== 'changed') return intake;
@@ -209,7 +209,7 @@ export class ClusterDemand {
     return { kind: 'held', held: this.held!, timestampUnixNanos };
   }
 
-  *#accept(intake: Changed, extent: Extent, nowMs: number): Generator<void, Taken> {
+  *#accept(intake: Changed, extent: Extent, nowMs: number): Generator<undefined, Taken> {
     const { rowsSetAside, remarks, size, timestampUnixNanos } = intake;
     const before = this.#guard.baseline;
     this.#intake.accept(intake);

@@ -51,7 +51,7 @@ export class FirstSeen {
   *report(
     rows: readonly Need[],
     nowMs: number,
-  ): Generator<void, { readonly needs: readonly Need[] } & SeenChanges> {
+  ): Generator<undefined, { readonly needs: readonly Need[] } & SeenChanges> {
     const report = ++this.#reports;
     const seen: FirstSeenRow[] = [];
     const needs: Need[] = [];

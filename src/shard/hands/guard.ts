@@ -21,7 +21,7 @@ const KEPT_PART = 10;
 const BELIEVED_AT = 3;
 
 /** `hiddenRows` are rows that are set aside and whose key is unknown. */
-export function* extentOf(needs: readonly Need[], hiddenRows: number): Generator<void, Extent> {
+export function* extentOf(needs: readonly Need[], hiddenRows: number): Generator<undefined, Extent> {
   const totals = new Map<string, number>();
   let isPartial = hiddenRows > 0;
   for (const [i, { aggregate, setAside }] of needs.entries()) {

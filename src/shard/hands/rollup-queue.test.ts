@@ -20,7 +20,7 @@ function aQueue({ stepMs = 1, waitingBytes = 100 * MIB, rollupIntervalMs = 1000 
     onShed: ({ cluster }) => log.push(`shed ${cluster}`),
   });
   const add = (cluster: string, steps = 1, bytes = 1): void => {
-    function* work(): Generator<void, void> {
+    function* work(): Generator<undefined, void> {
       log.push(`begin ${cluster}`);
       for (let i = 0; i < steps; i++) {
         spentMs += stepMs;
@@ -55,7 +55,7 @@ describe('turns', () => {
 
   it('given steps that throw, then the error comes out, and the cluster and others are read afterwards', async () => {
     const { queue, clock, log, add } = aQueue({ rollupIntervalMs: 0 });
-    const broken = function* (): Generator<void, void> {
+    const broken = function* (): Generator<undefined, void> {
       yield;
       throw new Error('broken');
     };
@@ -84,7 +84,7 @@ describe('work that waits for something', () => {
   it('given a promise, then others have their turns until it is settled, and the cluster takes no other meanwhile', async () => {
     const { queue, clock, log, add } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
     const written = Promise.withResolvers<void>();
-    function* steps(): Generator<Promise<unknown> | void, void> {
+    function* steps(): Generator<Promise<unknown> | undefined, void> {
       log.push('begin a');
       yield written.promise;
       log.push('end a');
@@ -105,7 +105,7 @@ describe('work that waits for something', () => {
   it('given a promise that is rejected, then the work goes on; and finish does not wait for one', async () => {
     const { queue, clock, log } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
     const work = (name: string, until: () => Promise<unknown>) =>
-      function* steps(): Generator<Promise<unknown> | void, void> {
+      function* steps(): Generator<Promise<unknown> | undefined, void> {
         yield until();
         log.push(`end ${name}`);
       };

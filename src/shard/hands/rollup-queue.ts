@@ -23,7 +23,7 @@ export interface RollupWork {
   /** Bytes that the work keeps in memory until it is done. */
   readonly bytes: number;
   /** A promise says that the work has to wait; it goes on when that is settled. */
-  readonly steps: () => Generator<Promise<unknown> | void, void>;
+  readonly steps: () => Generator<Promise<unknown> | undefined, void>;
 }
 
 interface QueueLimits {
@@ -44,7 +44,7 @@ export interface QueueParts {
 
 interface Running {
   readonly work: RollupWork;
-  readonly steps: Generator<Promise<unknown> | void, void>;
+  readonly steps: Generator<Promise<unknown> | undefined, void>;
   readonly beganMs: number;
   spentMs: number;
 }
@@ -203,7 +203,7 @@ export class RollupQueue {
     const { cluster, bytes } = running.work;
     const startedMs = clock.now();
     let nowMs = startedMs;
-    let step: IteratorResult<Promise<unknown> | void, void> = { done: true, value: undefined };
+    let step: IteratorResult<Promise<unknown> | undefined, void> = { done: true, value: undefined };
     // Behind all others, unless it is done.
     this.#running.delete(cluster);
     try {

@@ -183,7 +183,7 @@ export class Rollups {
    * rows change, the write that the ack of another cluster waits for is behind a few milliseconds of work. Should the
    * process end in between, a row has its time though its roll-up was never accepted.
    */
-  *#writtenAhead(taken: Taken): Generator<Promise<unknown> | void, Taken> {
+  *#writtenAhead(taken: Taken): Generator<Promise<unknown> | undefined, Taken> {
     if (taken.kind !== 'accepted') return taken;
     const { baseline, seen = [], forgotten = [] } = taken.changes;
     let from = 0;
@@ -210,7 +210,7 @@ export class Rollups {
   }
 
   /** Follows what a step does to the sums over all clusters. */
-  *#weighed<T>(demand: ClusterDemand, steps: Generator<void, T>): Generator<void, T> {
+  *#weighed<T>(demand: ClusterDemand, steps: Generator<undefined, T>): Generator<undefined, T> {
     for (;;) {
       const { weight, bytes } = demand;
       const step = steps.next();

@@ -77,7 +77,7 @@ export class DemandSender {
     cluster: string,
     needs: readonly Need[],
     { partRows, send }: { readonly partRows: number; readonly send: (part: DemandPart) => void },
-  ): Generator<void, DemandDelta> {
+  ): Generator<undefined, DemandDelta> {
     const sent = this.#sent.get(cluster) ?? NOTHING_SENT;
     const before = sent.needs.length;
     if (hasSameRows(sent.needs, needs)) {

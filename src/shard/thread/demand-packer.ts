@@ -15,7 +15,7 @@ const PART_ROWS = 256;
 
 interface Packing {
   readonly event: DemandEvent;
-  readonly steps: Generator<void, DemandDelta>;
+  readonly steps: Generator<undefined, DemandDelta>;
 }
 
 export class DemandPacker {
