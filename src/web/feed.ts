@@ -120,6 +120,16 @@ export interface Cluster {
   readonly machinesByState: Counts;
   readonly costPerHour: number;
   readonly cannotBind: string;
+  readonly setAside: {
+    readonly rows: number;
+    readonly machinesKept: number;
+    readonly isLifted: boolean;
+  } | null;
+  readonly reports: {
+    readonly problems: readonly string[];
+    readonly remarks: readonly string[];
+    readonly remarksTotal: number;
+  } | null;
 }
 
 export interface Freeze {

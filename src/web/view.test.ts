@@ -61,6 +61,8 @@ const LIVE: Live = {
       machinesByState: { CONFIGURED: 8 },
       costPerHour: 12.5,
       cannotBind: '',
+      setAside: null,
+      reports: null,
     },
   ],
 };
@@ -121,6 +123,21 @@ describe('the page as a tree', () => {
     expect(texts(shown('clusters'))).toEqual([
       'c-1 | 3 Needs | 1 not met | 8 serving | $12.50/h | not connected',
     ]);
+  });
+
+  it('what is wrong with the roll-ups of a cluster', () => {
+    const remarks = [
+      'zeroed: needs[1]: "-1" is below zero.',
+      'set-aside: needs[4].group: 2000 bytes, the limit is 1024.',
+    ];
+    const reports = { problems: ['needs[2]: Bucket 99 is outside 0 to 27.'], remarks, remarksTotal: 3 };
+    const setAside = { rows: 2, machinesKept: 1, isLifted: false };
+    const cluster = { ...LIVE.clusters[0]!, hasSession: true, setAside, reports };
+    const [text] = texts(shown('clusters', { live: { ...LIVE, clusters: [cluster] } }));
+    expect(text).toContain('its last roll-up was refused: needs[2]: Bucket 99 is outside 0 to 27.');
+    expect(text).toContain(
+      '2 rows beyond a limit set aside, 1 machine kept for them (needs[4].group: 2000 bytes',
+    );
   });
 
   it('how the shard is', () => {

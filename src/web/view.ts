@@ -18,6 +18,7 @@ import {
 import { isFrozen, type Live } from './live.ts';
 import {
   actionWords,
+  clusterNotes,
   headline,
   isInTrouble,
   machinesIn,
@@ -244,7 +245,7 @@ function clusterRows({ clusters }: Live): readonly Tree[] {
         element('span', { class: cluster.unmet > 0 ? 'failed' : '' }, `${count(cluster.unmet)} not met`),
         `${count(machinesIn(cluster, 'CONFIGURED'))} serving`,
         perHour(cluster.costPerHour),
-        cluster.hasSession ? cluster.cannotBind : 'not connected',
+        clusterNotes(cluster).join('; '),
       ),
     );
 }

@@ -7,6 +7,7 @@ import type {
   ActionKind,
   ActionOutcome,
   ActionReason,
+  Cluster,
   Shortfall,
   Status,
   UnmetReason,
@@ -179,6 +180,21 @@ const HELD_BACK: Readonly<Record<string, string>> = {
 };
 
 /** Why a decided action was not begun. */
+/** What stands out about a cluster, each in a few words: its connection, refused roll-ups, rows beyond a limit. */
+export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Cluster): readonly string[] {
+  const notes = [hasSession ? cannotBind : 'not connected'];
+  const [refused] = reports?.problems ?? [];
+  if (refused !== undefined) notes.push(`its last roll-up was refused: ${refused}`);
+  if (setAside !== null) {
+    const [first] = reports?.remarks.filter((remark) => remark.startsWith('set-aside')) ?? [];
+    const kept =
+      setAside.machinesKept > 0 ? `, ${counted(setAside.machinesKept, 'machine')} kept for them` : '';
+    const rows = `${counted(setAside.rows, 'row')} beyond a limit set aside${kept}`;
+    notes.push(first === undefined ? rows : `${rows} (${first.replace('set-aside: ', '')})`);
+  }
+  return notes.filter((note) => note !== '');
+}
+
 export function heldBackWords(why: string): string {
   return HELD_BACK[why] ?? (OUTCOMES as Readonly<Record<string, string>>)[why] ?? why;
 }
