@@ -224,7 +224,7 @@ export class DomainStock {
     return this.list.filter((domain) => this.#covers(this.#capacity, domain, row));
   }
 
-  /** Whether a domain has as much as a row wants in machines that are not held, whoever uses them now. */
+  /** Whether a domain has as much as a row wants in machines that are not held, claimed or not. */
   wouldSuffice(row: number): boolean {
     this.#countDomains();
     return this.list.some((domain) => this.#covers(this.#usable, domain, row));

@@ -15,7 +15,7 @@ interface PatternSupply {
   /** The classes it was put together from. */
   readonly classes: Uint32Array;
   matching: UnmetDetail['matching'] | null;
-  /** By dimension: what fits and could be used, whoever uses it now. */
+  /** By dimension: what all fitting machines offer that are not held, Failed or Deleting, claimed or not. */
   usable: Float64Array | null;
   /** By dollars, and for gangs by domain: of every size the class with the best known machine. */
   readonly samples: Map<string, Uint32Array>;

@@ -237,7 +237,7 @@ describe('mergeNeeds', () => {
     expect(mergeNeeds([huge, need({}, { group: 'g', aggregate: amounts(1, 1) })])).toHaveLength(2);
   });
 
-  it('given a part that is set aside, then the row is, wherever the part stands', () => {
+  it('given a part that is set aside, then the row is, in any order', () => {
     const part = need({}, { setAside: true });
     const ordinary = need({}, { aggregate: amounts(1, 1), minUnit: amounts(1, 1) });
     expect(mergeNeeds([part, ordinary])).toEqual([part]);

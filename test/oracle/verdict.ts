@@ -122,8 +122,8 @@ function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReaso
 }
 
 /**
- * Whether the row would be covered by all fitting machines that are not held, Failed or Deleting, whoever claims them and
- * wherever they are bound; a gang by those of one domain, a strict-spread row whatever the skew (R86).
+ * Whether the row would be covered by all fitting machines that are not held, Failed or Deleting, claimed or not and bound
+ * to any cluster; a gang by those of one domain, a strict-spread row whatever the skew (R86).
  */
 function wouldSuffice(row: Row, matching: readonly Slot[]): boolean {
   const taken = matching.filter((slot) => !slot.machine.held);

@@ -34,7 +34,7 @@ interface PackedRows {
   readonly names: readonly string[];
   /** By row: profile, first-seen, then aggregate and min unit, each as a count and so many pairs of name and units. */
   readonly numbers: Float64Array;
-  /** Places of the rows that are set aside, ascending; absent if there are none. Journals of old have no such field. */
+  /** Places of the rows that are set aside, ascending; absent if there are none, and in journals of versions without such rows. */
   readonly setAside?: readonly number[];
 }
 
