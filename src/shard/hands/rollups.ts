@@ -14,7 +14,7 @@ import {
   type Taken,
 } from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
-import type { DemandChanges, DemandStore } from './demand-store.ts';
+import type { DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
 import type { HandsLimits } from './limits.ts';
 import type { HandsLog } from './log.ts';
 import { RollupQueue, type RollupWork } from './rollup-queue.ts';
@@ -22,8 +22,9 @@ import { RollupQueue, type RollupWork } from './rollup-queue.ts';
 /** Problems of a roll-up in one line of the log; the API has more of them. */
 const MAX_LOGGED_PROBLEMS = 10;
 
-/** Rows that are written at once: a few milliseconds of work for the store. */
+/** Rows that are written at once, and characters of their keys: a few milliseconds of work for the store. */
 const WRITE_ROWS = 512;
+const WRITE_CHARACTERS = 512 * 1024;
 
 /** How often keys are looked for that have been absent too long. */
 const SWEEP_INTERVAL_MS = 60_000;
@@ -187,10 +188,11 @@ export class Rollups {
     if (taken.kind !== 'accepted') return taken;
     const { baseline, seen = [], forgotten = [] } = taken.changes;
     let from = 0;
-    for (; seen.length - from > WRITE_ROWS; from += WRITE_ROWS) {
-      const part = { seen: seen.slice(from, from + WRITE_ROWS) };
+    for (let to = endOfPart(seen, 0); to < seen.length; to = endOfPart(seen, to)) {
+      const part = { seen: seen.slice(from, to) };
       this.#lastPart = this.#lastPart.then(() => this.#write(part));
       yield this.#lastPart;
+      from = to;
     }
     const rest = { seen: seen.slice(from), forgotten, ...(baseline === undefined ? {} : { baseline }) };
     return { ...taken, changes: rest };
@@ -320,6 +322,17 @@ export class Rollups {
       this.#sweepLater();
     });
   }
+}
+
+/** Where a part of the rows ends that can be written at once; it has at least one. */
+function endOfPart(seen: readonly FirstSeenRow[], from: number): number {
+  let characters = 0;
+  let to = from;
+  while (to < seen.length && to - from < WRITE_ROWS && characters < WRITE_CHARACTERS) {
+    const { fingerprint, group } = seen[to++]!.key;
+    characters += fingerprint.length + group.length;
+  }
+  return to;
 }
 
 function noRoom(found: number, left: number, what: string): Problem {

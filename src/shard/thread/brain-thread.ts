@@ -31,7 +31,11 @@ export class BrainThread implements ShardPort {
   readonly #port: MessagePort;
   readonly #onFailure: (error: Error) => void;
   readonly #up = Promise.withResolvers<void>();
-  readonly #demand = new DemandPacker((item) => this.#send(item));
+  /** Posted at once: what copying a part takes is then part of the packer's turn. */
+  readonly #demand = new DemandPacker((item) => {
+    this.#send(item);
+    this.#flush();
+  });
   readonly #listeners = new Set<(news: News) => void>();
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #onEffect: ((effect: Effect) => void) | null = null;
@@ -152,7 +156,7 @@ export class BrainThread implements ShardPort {
   #flush(): void {
     const items = this.#outbox;
     this.#outbox = [];
-    if (this.#phase === 'gone') return;
+    if (this.#phase === 'gone' || items.length === 0) return;
     this.#worker.postMessage(items, movedBy(items));
     this.#unheard.push({ posted: this.#posted, atMs: performance.now() });
   }
