@@ -39,8 +39,10 @@ export type Intake =
       readonly kind: 'changed';
       readonly timestampUnixNanos: bigint;
       readonly needs: readonly Need[];
-      /** Rows of the wire that are set aside, those without a known key included. */
+      /** Rows of the wire that are set aside, those that are not in `needs` included. */
       readonly rowsSetAside: number;
+      /** Of those, not in `needs`: their key is unknown, or there are very many. */
+      readonly hiddenRows: number;
       readonly remarks: RollupProblems;
       readonly size: RollupSize;
       readonly rollup: ChangedRollup<Row>;
@@ -145,8 +147,8 @@ export class RollupIntake {
     const combined = yield* combine(rollup.needs);
     if (combined.violations.total > 0)
       return { kind: 'refused', timestampUnixNanos, problems: combined.violations };
-    const { needs, remarks, rowsSetAside } = combined;
-    return { kind: 'changed', timestampUnixNanos, needs, remarks, rowsSetAside, size, rollup };
+    const { violations: _, ...accepted } = combined;
+    return { kind: 'changed', timestampUnixNanos, ...accepted, size, rollup };
   }
 
   /** Makes the roll-up just read the one that later ones are compared with. */
@@ -167,6 +169,12 @@ export function wholeProblems(problems: readonly Problem[]): RollupProblems {
     total: problems.length,
   };
 }
+
+/**
+ * Rows set aside that decisions see, by roll-up: each of them is an unmet row in every cycle. Of the others only the number
+ * counts; what serves them is kept with all machines of the cluster.
+ */
+const MAX_KEYED_ASIDE = 1000;
 
 /** Rows combined between two looks at the clock. */
 const STEP_ROWS = 512;
@@ -193,11 +201,14 @@ class Combination {
   readonly #remarks = new ProblemList();
   readonly #violations = new ProblemList();
   #rowsSetAside = 0;
+  #hiddenRows = 0;
+  #keyedAside = 0;
 
   add(row: Row, index: number): void {
     (row.kind === 'refused' ? this.#violations : this.#remarks).addAll(row, index);
     if (row.kind === 'refused') return;
     if (row.kind === 'hidden' || row.need.setAside === true) this.#rowsSetAside++;
+    if (row.kind === 'hidden') this.#hiddenRows++;
     if (row.kind === 'need') this.#addNeed(this.#withinNames(row.need, index), index);
   }
 
@@ -207,6 +218,7 @@ class Combination {
       remarks: this.#remarks.problems,
       violations: this.#violations.problems,
       rowsSetAside: this.#rowsSetAside,
+      hiddenRows: this.#hiddenRows,
     };
   }
 
@@ -214,7 +226,8 @@ class Combination {
     const key = `${this.#numberOf(need.profile.fingerprint)}/${need.group}`;
     const place = this.#places.get(key);
     if (place === undefined) {
-      this.#places.set(key, this.#needs.push(need) - 1);
+      if (need.setAside === true && ++this.#keyedAside > MAX_KEYED_ASIDE) this.#hiddenRows++;
+      else this.#places.set(key, this.#needs.push(need) - 1);
       return;
     }
     const other = this.#needs[place]!;

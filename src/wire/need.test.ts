@@ -306,6 +306,15 @@ describe('rows beyond our own limits', () => {
     expect(remarks(rollup(rows))).toEqual(['set-aside: BF_ROLLUP_LIMIT at needs[2]']);
   });
 
+  it('given thousands of rows to set aside, then a thousand of them are rows, and all are counted', () => {
+    const huge = { aggregateResources: new Map([['memory', '1e30']]) };
+    const rows = Array.from({ length: 1_200 }, (_, priority) => wireNeed({ priority, ...huge }));
+    const intake = read(rollup([...rows, wireNeed({ priority: 5_000 })]));
+    if (intake.kind !== 'changed') expect.fail('not accepted');
+    expect(intake).toMatchObject({ rowsSetAside: 1_200, hiddenRows: 200, remarks: { total: 1_200 } });
+    expect(intake.needs).toHaveLength(1_001);
+  });
+
   it('given a row set aside that also violates the contract, then the roll-up is refused', () => {
     const bad = wireNeed({ aggregateResources: amounts(names(17)), reclamationPenaltyBucket: 28 as 0 });
     expect(refusals(rollup([bad, good]))).toEqual(['BF_BUCKET_RANGE at needs[0].reclamation_penalty_bucket']);

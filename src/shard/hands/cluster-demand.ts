@@ -190,8 +190,7 @@ export class ClusterDemand {
     try {
       const intake = yield* this.#intake.reading(bytes, limits);
       if (intake.kind !== 'changed') return intake;
-      const hiddenRows = intake.rollup.needs.filter(({ kind }) => kind === 'hidden').length;
-      const extent = yield* extentOf(intake.needs, hiddenRows);
+      const extent = yield* extentOf(intake.needs, intake.hiddenRows);
       if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, now(), intake);
       // Others may have taken the room while this one was being read.
       const full = limits.roomFor?.(intake.size) ?? null;

@@ -41,16 +41,32 @@ describe('turns', () => {
       add('a');
       add('b');
     });
-    await clock.advance(0);
+    await clock.advance(10_000);
     expect(log).toEqual(['begin long', 'begin a', 'end a', 'begin b', 'end b', 'end long']);
   });
 
   it('given several long ones, then they share the time in turns', async () => {
     const { clock, log, add } = aQueue();
-    add('a', 10);
-    add('b', 10);
-    await clock.advance(0);
+    add('a', 30);
+    add('b', 30);
+    await clock.advance(1000);
     expect(log).toEqual(['begin a', 'begin b', 'end a', 'end b']);
+  });
+
+  it('given long ones, then they take a quarter of the time, however many they are', async () => {
+    const { clock, log, add } = aQueue();
+    const startMs = clock.now();
+    for (let i = 0; i < 5; i++) add(`c${i}`, 110);
+    let endedMs = 0;
+    // The clock of the queue runs ahead by the work done, so what passes here is the time between slices.
+    for (let ms = 0; ms < 5_000 && !log.includes('end c4'); ms++) {
+      await clock.advance(1);
+      endedMs = clock.now();
+    }
+    expect(log.filter((line) => line.startsWith('end'))).toHaveLength(5);
+    // Five times 100 ms in slices behind the first, and three times as long between them.
+    expect(endedMs - startMs).toBeGreaterThan(4 * 500);
+    expect(endedMs - startMs).toBeLessThan(4 * 500 + 5 * 10 + 200);
   });
 
   it('given steps that throw, then the error comes out, and the cluster and others are read afterwards', async () => {
@@ -71,11 +87,11 @@ describe('turns', () => {
   it('given a roll-up that was begun, when it is to be finished, then it is at once', async () => {
     const { queue, clock, log, add } = aQueue();
     add('a', 100);
-    clock.after(0, () => {
+    clock.after(1, () => {
       queue.finish('a');
       log.push('finished');
     });
-    await clock.advance(0);
+    await clock.advance(1);
     expect(log).toEqual(['begin a', 'end a', 'finished']);
   });
 });
@@ -135,11 +151,13 @@ describe('the pace of a cluster', () => {
   it('given one that takes long, then the next is begun after twenty times as long', async () => {
     const { clock, log, add } = aQueue({ stepMs: 10 });
     add('a', 30);
-    await clock.advance(0);
-    add('a');
-    await clock.advance(5_690);
+    await clock.advance(2_000);
     expect(log).toEqual(['begin a', 'end a']);
-    await clock.advance(20);
+    add('a');
+    // 300 ms of work: 6 s from its beginning, of which the work itself was a part.
+    await clock.advance(3_600);
+    expect(log).toEqual(['begin a', 'end a']);
+    await clock.advance(200);
     expect(log.slice(2)).toEqual(['begin a', 'end a']);
   });
 
@@ -176,7 +194,7 @@ describe('the room for waiting roll-ups', () => {
       expect(queue.bytes).toBe(90);
       add('small', 1, 10);
     });
-    await clock.advance(0);
+    await clock.advance(10_000);
     const ended = ['end a', 'end b', 'end c', 'end small'].map((line) => log.indexOf(line));
     expect(Math.min(...ended)).toBeGreaterThan(0);
     expect(log.indexOf('begin b')).toBeGreaterThan(log.indexOf('end a'));

@@ -1,6 +1,7 @@
 // Whose roll-up is read next, and for how long. Reading is cut into steps; a turn takes a few milliseconds, then sockets,
 // acks and other clusters have theirs. A roll-up that has not been begun goes before the rest of a long one, so a small
-// roll-up never waits for a large one; long ones share what time is left in turns.
+// roll-up never waits for a large one; long ones share a quarter of the time in turns, however many they are, since what
+// they become costs other threads and the garbage collector as much again.
 //
 // Each cluster has at most one roll-up that is being read and one that waits, the newest. Two of a cluster are begun at
 // least `intervalMs` apart, and later if they take long: reading for one cluster takes at most 1 / READ_SHARE of the time.
@@ -8,10 +9,14 @@
 
 import type { Clock } from '../../model/index.ts';
 
-/** How long roll-ups are read without a break for others. An ack that needs no reading waits this long at most. */
+/** How long roll-ups are read without a break for others. */
 const TURN_MS = 5;
-/** How long one roll-up is read before another that was begun has its turn. */
+/** How long a roll-up is read at first: about a thousand new rows. What takes longer is a long one. */
+const FIRST_SLICE_MS = 10;
+/** How long a long one is read before the next has its turn. */
 const SLICE_MS = 2;
+/** After a slice of a long roll-up that took t, the next slice of any follows 3 t later: they take a quarter of the time. */
+const LONG_PAUSE = 3;
 /** A cluster whose roll-up took t to read has its next one begun 20 t later at the earliest. */
 const READ_SHARE = 20;
 
@@ -65,6 +70,9 @@ export class RollupQueue {
   #waitingBytes = 0;
   #runningBytes = 0;
   #cancelTurn: (() => void) | null = null;
+  /** When the next slice of a long roll-up may be read. */
+  #longNotBeforeMs = 0;
+  #cancelLong: (() => void) | null = null;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
@@ -108,6 +116,7 @@ export class RollupQueue {
 
   close(): void {
     this.#cancelTurn?.();
+    this.#cancelLong?.();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#waiting.clear();
@@ -171,21 +180,40 @@ export class RollupQueue {
     const { clock } = this.#parts;
     const endMs = clock.now() + TURN_MS;
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      this.#run(next, Math.min(endMs, clock.now() + SLICE_MS));
-      if (clock.now() >= endMs) break;
+      const startedMs = clock.now();
+      const isLong = next.spentMs > 0;
+      this.#run(next, startedMs + (isLong ? SLICE_MS : FIRST_SLICE_MS));
+      const nowMs = clock.now();
+      if (isLong) this.#longNotBeforeMs = nowMs + LONG_PAUSE * (nowMs - startedMs);
+      if (nowMs >= endMs) break;
     }
-    if (this.#running.size > 0 || this.#due.size > 0) this.#takeTurnLater();
+    if (this.#canBegin()) this.#takeTurnLater();
+    else if (this.#running.size > 0) this.#takeLongTurnLater();
+  }
+
+  #takeLongTurnLater(): void {
+    const leftMs = this.#longNotBeforeMs - this.#parts.clock.now();
+    if (leftMs <= 0) this.#takeTurnLater();
+    else
+      this.#cancelLong ??= this.#parts.clock.after(leftMs, () => {
+        this.#cancelLong = null;
+        this.#takeTurnLater();
+      });
+  }
+
+  /** Whether a roll-up is due that there is room to begin. Half of the room is for those that wait. */
+  #canBegin(): boolean {
+    const [cluster] = this.#due;
+    if (cluster === undefined) return false;
+    const { bytes } = this.#waiting.get(cluster)!;
+    return this.#runningBytes === 0 || this.#runningBytes + bytes <= this.#parts.limits.waitingBytes / 2;
   }
 
   /** The first that is due and that there is room to begin, else the next of those that were begun. */
   #next(): Running | null {
     const [cluster] = this.#due;
-    if (cluster !== undefined) {
-      const work = this.#waiting.get(cluster)!;
-      // Half of the room is for those that wait: what is being read cannot be given up for them.
-      const hasRoom = this.#runningBytes + work.bytes <= this.#parts.limits.waitingBytes / 2;
-      if (hasRoom || this.#runningBytes === 0) return this.#begin(work);
-    }
+    if (cluster !== undefined && this.#canBegin()) return this.#begin(this.#waiting.get(cluster)!);
+    if (this.#parts.clock.now() < this.#longNotBeforeMs) return null;
     const [begun] = this.#running.values();
     return begun ?? null;
   }

@@ -2,7 +2,7 @@
 // disk; the others wait for their turn (rollup-queue.ts) and are read a few milliseconds at a time, so that clusters that
 // change at once, or send the worst frames they may, do not keep the acks of the rest waiting.
 
-import { type Clock, excerpt, type Problem } from '../../model/index.ts';
+import { type Clock, excerpt, type NeedKey, type Problem } from '../../model/index.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { finished, type IntakeLimits, type RollupSize, SharedParts } from '../../wire/index.ts';
 import type { BrainEvent } from '../events.ts';
@@ -14,7 +14,7 @@ import {
   type Taken,
 } from './cluster-demand.ts';
 import type { HandsCounters } from './counters.ts';
-import type { DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
+import type { DemandChanges, DemandStore } from './demand-store.ts';
 import type { HandsLimits } from './limits.ts';
 import type { HandsLog } from './log.ts';
 import { RollupQueue, type RollupWork } from './rollup-queue.ts';
@@ -187,15 +187,17 @@ export class Rollups {
   *#writtenAhead(taken: Taken): Generator<Promise<unknown> | undefined, Taken> {
     if (taken.kind !== 'accepted') return taken;
     const { baseline, seen = [], forgotten = [] } = taken.changes;
-    let from = 0;
-    for (let to = endOfPart(seen, 0); to < seen.length; to = endOfPart(seen, to)) {
-      const part = { seen: seen.slice(from, to) };
-      this.#lastPart = this.#lastPart.then(() => this.#write(part));
-      yield this.#lastPart;
-      from = to;
-    }
-    const rest = { seen: seen.slice(from), forgotten, ...(baseline === undefined ? {} : { baseline }) };
-    return { ...taken, changes: rest };
+    const [seenAtEnd = [], ...seenAhead] = partsOf(seen, ({ key }) => key);
+    const [forgottenAtEnd = [], ...forgottenAhead] = partsOf(forgotten, (key) => key);
+    for (const part of seenAhead) yield this.#writePart({ seen: part });
+    for (const part of forgottenAhead) yield this.#writePart({ forgotten: part });
+    const rest = { seen: seenAtEnd, forgotten: forgottenAtEnd };
+    return { ...taken, changes: baseline === undefined ? rest : { ...rest, baseline } };
+  }
+
+  #writePart(part: DemandChanges): Promise<unknown> {
+    this.#lastPart = this.#lastPart.then(() => this.#write(part));
+    return this.#lastPart;
   }
 
   #limitsOf(demand: ClusterDemand): IntakeLimits {
@@ -324,15 +326,20 @@ export class Rollups {
   }
 }
 
-/** Where a part of the rows ends that can be written at once; it has at least one. */
-function endOfPart(seen: readonly FirstSeenRow[], from: number): number {
-  let characters = 0;
-  let to = from;
-  while (to < seen.length && to - from < WRITE_ROWS && characters < WRITE_CHARACTERS) {
-    const { fingerprint, group } = seen[to++]!.key;
+/** Rows in parts that can be written at once. */
+function partsOf<T>(rows: readonly T[], keyOf: (row: T) => NeedKey): readonly (readonly T[])[] {
+  const parts: T[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length >= WRITE_ROWS || characters >= WRITE_CHARACTERS) {
+      parts.push([row]);
+      characters = 0;
+    } else last.push(row);
+    const { fingerprint, group } = keyOf(row);
     characters += fingerprint.length + group.length;
   }
-  return to;
+  return parts;
 }
 
 function noRoom(found: number, left: number, what: string): Problem {
