@@ -33,7 +33,7 @@ export { needToWire, requirementsToWire, resourcesToWire } from './need.ts';
 export type { Verdict } from './receiving.ts';
 export { Receiving } from './receiving.ts';
 export type { RollupSize } from './rollup.ts';
-export type { Handlers, HandlersFor } from './server.ts';
+export type { Handlers, HandlersFor, ReadControl } from './server.ts';
 export {
   addService,
   closeWithStatus,

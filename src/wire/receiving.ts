@@ -88,7 +88,10 @@ export class Receiving {
     this.#cancelCheck ??= clock.after(stallMs / CHECKS_PER_STALL, () => {
       this.#cancelCheck = null;
       const latestMs = clock.now() - stallMs;
-      for (const stream of this.#incomplete) if (stream.progressMs <= latestMs) stream.fail('stalled');
+      for (const stream of this.#incomplete) {
+        if (stream.isPaused) stream.progressMs = clock.now();
+        else if (stream.progressMs <= latestMs) stream.fail('stalled');
+      }
       if (this.#incomplete.size > 0) this.#checkLater();
     });
   }
@@ -110,6 +113,8 @@ export class IncomingMessages {
   #reportedBytes = 0;
   /** When the last byte of an incomplete message came. */
   progressMs = 0;
+  /** The receiver itself does not read on: a message that stays incomplete meanwhile does not stall. */
+  isPaused = false;
 
   constructor(end: ReceivingEnd, onChange: (stream: IncomingMessages, changeBytes: number) => void) {
     this.#end = end;

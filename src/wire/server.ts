@@ -198,21 +198,43 @@ function resetCodeOf(code: status): number {
   return code === status.PERMISSION_DENIED ? constants.NGHTTP2_INADEQUATE_SECURITY : constants.NGHTTP2_CANCEL;
 }
 
+/** Stops and continues reading a call, so that flow control holds back its sender. */
+export interface ReadControl {
+  pause(): void;
+  resume(): void;
+}
+
 /**
- * Lets somebody else have the chunks of a call first, who hands on to grpc-js what it should see. False, and grpc-js
- * alone reads, with its limit on one message only, if its reader is not found.
+ * Passes the chunks of a call to a reader, which forwards to grpc-js what it should see. Null, and grpc-js alone reads,
+ * with its limit on one message only, if the listener of grpc-js is not found.
  */
 export function readInFront(
   call: object,
   reader: (forward: (piece: Buffer) => void) => (chunk: Buffer) => void,
-): boolean {
+): ReadControl | null {
   const stream = streamOf(call);
   const own = stream?.listeners('data') ?? [];
-  if (stream === null || own.length !== 1) return false;
+  if (stream === null || own.length !== 1) return null;
   const [handOn] = own as [(piece: Buffer) => void];
+  const read = reader(handOn);
+  let isPaused = false;
   stream.removeListener('data', handOn);
-  stream.on('data', reader(handOn));
-  return true;
+  stream.on('data', (chunk: Buffer) => {
+    read(chunk);
+    // grpc-js resumes the stream whenever it has passed on a message; at most one chunk arrives by that.
+    if (isPaused) stream.pause();
+  });
+  return {
+    pause: () => {
+      isPaused = true;
+      stream.pause();
+    },
+    resume: () => {
+      if (!isPaused) return;
+      isPaused = false;
+      stream.resume();
+    },
+  };
 }
 
 /**

@@ -17,6 +17,9 @@ export interface SessionPort {
   write(frame: ShardMessage): 'accepted' | 'full';
   /** Ends the connection, whether or not the other end still reads. Nothing is written or received afterwards. */
   end(status: SessionStatus): void;
+  /** Reads no more frames until `resume`; the sender is held back by flow control, where there is such a thing. */
+  pause(): void;
+  resume(): void;
 }
 
 /** The receiving half: what a port tells the hands. */

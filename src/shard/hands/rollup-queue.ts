@@ -27,6 +27,8 @@ export interface RollupWork {
   readonly cluster: string;
   /** Bytes that the work keeps in memory until it is done. */
   readonly bytes: number;
+  /** It no longer waits: it is begun, or given up. */
+  readonly begun?: () => void;
   /** A promise says that the work has to wait; it goes on when that is settled. */
   readonly steps: () => Generator<Promise<unknown> | undefined, void>;
 }
@@ -87,6 +89,10 @@ export class RollupQueue {
     return this.#waitingBytes + this.#runningBytes;
   }
 
+  isWaiting(cluster: string): boolean {
+    return this.#waiting.has(cluster);
+  }
+
   /** Whether a roll-up of the cluster waits or is being read. */
   has(cluster: string): boolean {
     return this.#waiting.has(cluster) || this.#isBegun(cluster);
@@ -131,6 +137,7 @@ export class RollupQueue {
   }
 
   #remove(work: RollupWork): void {
+    work.begun?.();
     this.#waiting.delete(work.cluster);
     this.#due.delete(work.cluster);
     this.#waitingBytes -= work.bytes;

@@ -224,6 +224,35 @@ describe('a roll-up', () => {
   });
 });
 
+describe('an operator that sends large roll-ups back to back', () => {
+  const large = (priority: number) =>
+    rollupOf('c1', [wireNeed(priority, { group: 'g'.repeat(2 * 1024 * 1024) }), wireNeed(priority + 1)]);
+
+  it('given one that waits to be read, then no more is received of it until that is begun', async () => {
+    const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
+    made.operator.rollup(large(0));
+    await made.settle();
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([false, 1]);
+    made.operator.rollup(large(10));
+    await made.settle();
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([true, 1]);
+    await made.clock.advance(1000);
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([false, 2]);
+  });
+
+  it('given one that is dropped for want of room, then it is received from again; and a small one never stops it', async () => {
+    const limits = { rollupIntervalMs: 1000, waitingBytes: 1024 * 1024 };
+    const made = await reporting({ limits });
+    made.operator.rollup(rollupOf('c1', 1));
+    await made.settle();
+    made.operator.rollup(large(0));
+    expect([made.operator.isPaused, made.hands.counters.rollupsShed]).toEqual([false, 1]);
+    made.operator.rollup(rollupOf('c1', 2));
+    await made.settle();
+    expect([made.operator.isPaused, made.hands.load.waiting]).toEqual([false, 1]);
+  });
+});
+
 describe('rows beyond our own limits', () => {
   const hugeRow = wireNeed(2, { aggregateResources: new Map([['memory', '1e30']]) });
   const namedRow = wireNeed(3, { group: 'g'.repeat(2_000) });

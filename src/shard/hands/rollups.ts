@@ -22,6 +22,9 @@ import { RollupQueue, type RollupWork } from './rollup-queue.ts';
 /** Problems of a roll-up in one line of the log; the API has more of them. */
 const MAX_LOGGED_PROBLEMS = 10;
 
+/** A roll-up of some thousand rows. Its cluster is not heard again before it is read. */
+const LARGE_BYTES = 1024 * 1024;
+
 /** Rows that are written at once, and characters of their keys: a few milliseconds of work for the store. */
 const WRITE_ROWS = 512;
 const WRITE_CHARACTERS = 512 * 1024;
@@ -57,6 +60,9 @@ export interface Reporter {
   acknowledgeRollup(): void;
   /** Also for a roll-up that was refused, which is not acknowledged. */
   reportRollup(report: RollupReport): void;
+  /** Sends nothing more until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 type RollupSteps = ReturnType<RollupWork['steps']>;
@@ -113,7 +119,9 @@ export class Rollups {
       return;
     }
     const steps = (): RollupSteps => this.#read(demand, reporter, bytes);
-    this.#queue.add({ cluster, bytes: bytes.length, steps });
+    this.#queue.add({ cluster, bytes: bytes.length, steps, begun: () => reporter.resume() });
+    // What it sends meanwhile would only replace this one; to receive it costs the others time.
+    if (bytes.length > LARGE_BYTES && this.#queue.isWaiting(cluster)) reporter.pause();
   }
 
   /** A roll-up that was not even received whole. */

@@ -11,6 +11,7 @@ import {
   Inflater,
   identityOf,
   inflateBy,
+  type ReadControl,
   Receiving,
   RpcError,
   rawBytes,
@@ -109,7 +110,7 @@ function nameOf(call: Call): string {
 
 /** Bounds frames while they arrive: each by its announced length, and all that are incomplete together. */
 function receiveFrames(call: Call, link: SessionLink, port: CallPort, receiving: Receiving): void {
-  readInFront(call, (forward) => {
+  const control = readInFront(call, (forward) => {
     const incoming = receiving.open({
       announced: (bytes) => link.announced(bytes),
       forward,
@@ -117,8 +118,12 @@ function receiveFrames(call: Call, link: SessionLink, port: CallPort, receiving:
       stalled: (bytes) => link.failed({ kind: 'stalled', bytes }),
     });
     port.stopReceiving = () => incoming.stop();
+    port.onPause = (isPaused) => {
+      incoming.isPaused = isPaused;
+    };
     return (chunk) => incoming.push(chunk);
   });
+  port.control = control;
 }
 
 interface InflateParts {
@@ -150,6 +155,8 @@ class CallPort implements SessionPort {
   hasEnded = false;
   /** Reads nothing more from the stream, and lets go of what is incomplete. */
   stopReceiving: () => void = () => {};
+  onPause: (isPaused: boolean) => void = () => {};
+  control: ReadControl | null = null;
 
   constructor(call: Call, farewellMs: number) {
     this.#call = call;
@@ -165,8 +172,19 @@ class CallPort implements SessionPort {
     return 'accepted';
   }
 
+  pause(): void {
+    this.onPause(true);
+    this.control?.pause();
+  }
+
+  resume(): void {
+    this.onPause(false);
+    this.control?.resume();
+  }
+
   end({ code, details, retryAfterMs }: SessionStatus): void {
     const call = this.#call;
+    this.resume();
     this.hasEnded = true;
     this.stopReceiving();
     closeWithStatus(call, code, this.#farewellMs);

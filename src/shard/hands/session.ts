@@ -325,6 +325,14 @@ export class Session implements SessionLink {
     return feature === null || this.#features.has(feature);
   }
 
+  pause(): void {
+    if (this.#state === 'open') this.#parts.port.pause();
+  }
+
+  resume(): void {
+    if (this.#state === 'open') this.#parts.port.resume();
+  }
+
   /** Says that a roll-up has been handled. */
   acknowledgeRollup(): void {
     this.#acknowledge('rollup');

@@ -43,6 +43,17 @@ export class Operator implements SessionPort {
     this.status = status;
   }
 
+  /** Whether the shard reads what it sends. */
+  isPaused = false;
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
   /** Reads on. */
   drain(room = Infinity): void {
     this.room = room;

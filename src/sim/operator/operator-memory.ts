@@ -60,6 +60,9 @@ class MemoryLink implements Link {
         this.#isOver = true;
         back(() => end.closed(details));
       },
+      // Nothing holds back a sender in memory; its roll-ups are a few rows.
+      pause: () => {},
+      resume: () => {},
     };
     this.#there.send(() => {
       if (this.#isClosed) return;

@@ -62,7 +62,7 @@ describe('an operator that connects', () => {
       [100, 4000],
       [1000, 8000],
     ]);
-    expect(said.map(({ kind }) => kind)).toEqual(['connected', 'rollup-acked']);
+    expect(said.map(({ kind }) => kind)).toEqual(['connected', 'rollup-acked', 'rollup-reported']);
     expect(said[0]).toMatchObject({ shardEpoch: 3n });
   });
 
