@@ -1,0 +1,29 @@
+// How much memory is in use once everything that can be collected has been: the heap of this thread, and the buffers
+// outside of it. Loads the collector by itself, so that no flag of the command line is needed.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const MEGABYTE = 1_000_000;
+
+/** Heap and external memory after a forced collection, in megabytes. */
+export function megabytesInUse(): number {
+  // Buffers are let go of when the objects that own them have been: the second collection finds those.
+  collect();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / MEGABYTE;
+}
+
+/** The same once it is below a bound or no longer falls, with time for sockets and timers in between. */
+export async function settledMegabytes(bound: number): Promise<number> {
+  let least = megabytesInUse();
+  for (let attempts = 0; attempts < 50 && least > bound; attempts++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    least = Math.min(least, megabytesInUse());
+  }
+  return least;
+}
