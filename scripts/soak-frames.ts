@@ -54,7 +54,7 @@ function soak(): number {
   const fuzzer = new FrameFuzzer(seed);
   const lane = new DecoderLane(fuzzer);
   console.log(`Seed ${seed}, ${count(fuzzer.singles)} single mutations, then several at once.`);
-  for (let index = 0; index < fuzzer.singles; index += 10) fuzzer.at(index, CLUSTER);
+  fuzzer.prepare();
   const startMegabytes = megabytesInUse();
   const started = performance.now();
   const secondsLeft = (): number => minutes * 60 - (performance.now() - started) / 1000;

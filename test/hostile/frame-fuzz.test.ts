@@ -32,8 +32,7 @@ describe('frames built field by field', () => {
   it(`given ${FRAMES} of them, then each is read or refused, nothing of it stays, and the last good roll-up does`, () => {
     const fuzzer = new FrameFuzzer(SEED);
     const lane = new DecoderLane(fuzzer);
-    // The largest frame first, so that the buffer of the fuzzer has its size.
-    for (let index = 0; index < fuzzer.singles; index += 10) fuzzer.at(index, CLUSTER);
+    fuzzer.prepare();
     const startMegabytes = megabytesInUse();
     let large = 0;
     for (let index = 0; index < FRAMES; index++) {

@@ -66,6 +66,12 @@ export class FrameFuzzer {
     return this.#singles.length;
   }
 
+  /** Makes the buffers that all later frames use, so that these are not mistaken for something that a frame left behind. */
+  prepare(): void {
+    for (const { member, heavy } of this.#fuzzed)
+      for (const mutation of heavy) this.#writer.bytesOf(mutated(member, [mutation]).rope);
+  }
+
   /** The ordinary roll-up that others are made from. */
   good(cluster: string): Uint8Array {
     this.#cluster = cluster;
