@@ -1,8 +1,10 @@
 // Where the parts of a roll-up are in its bytes, and what is kept of an accepted one to compare the next with.
 
+import { isUtf8 } from 'node:buffer';
 import { NameLimits, type Problem } from '../model/index.ts';
 import { isInt64, readInt64, WIRE, type WireCursor } from './cursor.ts';
 import { decodeText } from './decode.ts';
+import { WireFormatError } from './errors.ts';
 import { type MapRuns, RUN_WIDTH } from './needbytes.ts';
 
 /** Field numbers of ClusterCapacityNeeds. */
@@ -89,6 +91,8 @@ export function scan(
     } else if (cursor.field === CLUSTER_ID && cursor.type === WIRE.bytes) {
       idFrom = cursor.valueStart;
       idTo = cursor.pos;
+      // Each of several, as a full decode would: only the last becomes a string.
+      if (!isUtf8(bytes.subarray(idFrom, idTo))) throw new WireFormatError(idFrom, 'UTF-8 text');
     }
   }
   const timestampUnixNanos = stampTo === 0 ? 0n : readInt64(bytes, stampFrom);

@@ -258,6 +258,7 @@ describe('given malformed bytes', () => {
     ['a zero byte in a spread', len(3, len(5, Uint8Array.of(0)))],
     ['text that is no UTF-8 in a need', len(3, len(9, Uint8Array.of(0xc0)))],
     ['a cluster id that is no UTF-8', len(1, Uint8Array.of(0xff))],
+    ['a cluster id that is no UTF-8 before one that is', join([len(1, Uint8Array.of(0xff)), len(1, 'c1')])],
     ['a timestamp of 70 bits', Uint8Array.of(0x10, ...Array(9).fill(0xff), 0x7f)],
     [
       'a timestamp of 70 bits in an otherwise equal roll-up',
