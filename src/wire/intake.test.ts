@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { megabytesInUse } from '../../test/hostile/memory.ts';
 import type { Need } from '../model/index.ts';
 import { WireFormatError } from './errors.ts';
 import { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity.ts';
@@ -140,5 +141,22 @@ describe('roll-up intake', () => {
     expect(yours.profile).toEqual(mine.profile);
     expect(yours.aggregate).toEqual(mine.aggregate);
     expect(yours.profile === mine.profile && yours.aggregate === mine.aggregate).toBe(false);
+  });
+
+  it.each([
+    ['refused for one of its rows', (rows: Uint8Array) => join([len(1, 'c1'), rows, len(3, num(6, 99))])],
+    ['refused for its cluster', (rows: Uint8Array) => join([len(1, 'c'.repeat(254)), rows])],
+    ['set aside', (rows: Uint8Array) => join([len(1, 'c1'), len(3, len(15, rows))])],
+    ['read and dropped', (rows: Uint8Array) => join([len(1, 'c1'), rows])],
+  ])('given roll-ups of a megabyte that are %s, then nothing of them stays in memory', (what, rollupOf) => {
+    const before = megabytesInUse();
+    const intakes = Array.from({ length: 50 }, () => new RollupIntake('c1'));
+    for (const [i, intake] of intakes.entries()) {
+      const row = len(3, len(9, `${i}${'g'.repeat(1000)}`));
+      const read = intake.read(rollupOf(Buffer.alloc(1000 * row.length, row)));
+      if (what !== 'read and dropped') intake.accept(read);
+    }
+    expect(megabytesInUse() - before).toBeLessThan(10);
+    expect(intakes).toHaveLength(50);
   });
 });

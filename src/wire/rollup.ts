@@ -79,10 +79,17 @@ export interface RowReader<T> {
  */
 export class RollupReader<T> {
   readonly #rows: RowReader<T>;
-  readonly #cursor = new WireCursor();
   readonly #count = new RowCount();
   #baseline: Baseline<T> | undefined;
-  #pending: { readonly delta: ChangedRollup<T>; readonly baseline: Baseline<T> } | undefined;
+  /**
+   * By what was read and not accepted yet: what it would be compared with. Weak, because most callers drop what they
+   * refuse without another word, and a frame with all its rows would stay in memory until the cluster's next one.
+   */
+  readonly #pending = new WeakMap<
+    ChangedRollup<T>,
+    { readonly baseline: Baseline<T>; readonly reading: number }
+  >();
+  #readings = 0;
 
   constructor(rows: RowReader<T>) {
     this.#rows = rows;
@@ -111,14 +118,14 @@ export class RollupReader<T> {
     message: Uint8Array,
     { maxRows = Number.POSITIVE_INFINITY, admit = () => [] }: ReadingLimits = {},
   ): Generator<undefined, RollupDelta<T>> {
-    this.#pending = undefined;
+    this.#readings++;
     const bytes = bufferOf(message);
     const before = this.#baseline;
     if (before?.isWhole === true) {
       const stamp = stampIfOnlyThatDiffers(before, bytes);
       if (stamp !== undefined) return { kind: 'unchanged', timestampUnixNanos: stamp };
     }
-    const layout = scan(bytes, this.#cursor, maxRows);
+    const layout = scan(bytes, new WireCursor(), maxRows);
     const { timestampUnixNanos } = layout;
     if ('problem' in layout) return { kind: 'refused', timestampUnixNanos, problems: [layout.problem] };
     const origin = yield* findOrigins(before, layout);
@@ -133,13 +140,15 @@ export class RollupReader<T> {
   /** Makes the roll-up that was read last the one to compare with. */
   accept(delta: RollupDelta<T>): void {
     if (delta.kind !== 'changed') return;
-    if (this.#pending?.delta !== delta) throw new Error('accept() takes the result of the last read() only');
-    const { baseline } = this.#pending;
+    const pending = this.#pending.get(delta);
+    if (pending?.reading !== this.#readings)
+      throw new Error('accept() takes the result of the last read() only');
+    const { baseline } = pending;
     // A copy, so that neither the caller's buffer nor the network frame around it has to live on.
     this.#baseline = baseline.isWhole
       ? { ...baseline, bytes: Buffer.from(baseline.bytes) }
       : withoutHiddenRows(baseline);
-    this.#pending = undefined;
+    this.#pending.delete(delta);
   }
 
   /** Walks the new rows: well-formed, within limits, how large. Decodes nothing. */
@@ -222,7 +231,7 @@ export class RollupReader<T> {
     const baseline = isWhole
       ? { ...layout, needs, runs, weights, isWhole }
       : onlyRows({ ...layout, needs, runs, weights, isWhole }, (i) => !excesses.has(i));
-    this.#pending = { delta, baseline };
+    this.#pending.set(delta, { baseline, reading: this.#readings });
     return delta;
   }
 }
