@@ -72,9 +72,12 @@ function sizes(number: number, limit: number): Change[] {
 /** A message has the size of an unknown field in it; a single byte is no message. */
 function messageSizes(number: number, limit: number): Change[] {
   const padded = (size: number): Rope => {
-    let body = delimited(UNKNOWN, filling('zeros', size));
-    while (body.size > size) body = delimited(UNKNOWN, filling('zeros', size - (body.size - size)));
-    return body;
+    // Tag and length take two to six bytes. Where another mutation has left no room, there is no padding.
+    for (let header = 2; header <= Math.min(6, size); header++) {
+      const field = delimited(UNKNOWN, filling('zeros', size - header));
+      if (field.size === size) return field;
+    }
+    return EMPTY;
   };
   return [
     light('no content', () => delimited(number, EMPTY)),

@@ -72,7 +72,7 @@ export function repeated(unit: Rope, count: number): Rope {
 export const HUGE_BYTES = 16_000_000;
 
 /** What texts are filled with. */
-export const FILLS = {
+const FILLS = {
   letters: [0x61],
   zeros: [0],
   'no UTF-8': [0xff],

@@ -114,9 +114,9 @@ export function membersOf(cluster: () => string): readonly MessageSpec[] {
 export interface Site {
   readonly spec: FieldSpec;
   /** Of the i-th occurrence: the field, tag included. */
-  one(i: number): Rope;
+  readonly one: (i: number) => Rope;
   /** Of the i-th occurrence: its content alone. Empty for integers. */
-  body(i: number): Rope;
+  readonly body: (i: number) => Rope;
 }
 
 /** By path, such as `rollup/needs/group`: what comes in the place of the field. */
