@@ -105,7 +105,12 @@ export function fillsOf(size: number): readonly Fill[] {
 
 /** Writes ropes into one buffer, again and again: what `bytesOf` returned last is overwritten by the next call. */
 export class RopeWriter {
-  #buffer = Buffer.allocUnsafe(HUGE_BYTES + MEDIUM_BYTES);
+  #buffer: Buffer;
+
+  /** `bytes` is the room for most ropes; larger ones replace the buffer. */
+  constructor(bytes = HUGE_BYTES + MEDIUM_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(bytes);
+  }
 
   bytesOf(given: Rope): Uint8Array {
     if (given.size > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(given.size);

@@ -17,6 +17,8 @@ export interface FuzzedFrame {
 
 /** One of this many random frames has a heavy mutation among its own. */
 const HEAVY_ONE_IN = 50;
+/** Of a random frame: half of what a session accepts by default, and more than any single mutation makes. */
+const MOST_BYTES = 32 * 1024 * 1024;
 /** Roll-ups have nearly all of the fields. */
 const ROLLUP_SHARE = 0.8;
 
@@ -38,7 +40,7 @@ export class FrameFuzzer {
   readonly #rollup: MessageSpec;
   readonly #fuzzed: readonly Fuzzed[];
   readonly #singles: readonly (() => Recipe)[];
-  readonly #writer = new RopeWriter();
+  readonly #writer = new RopeWriter(MOST_BYTES);
   #cluster = '';
 
   constructor(seed: number) {
@@ -95,11 +97,11 @@ export class FrameFuzzer {
     const chosen = new Map([[first.path, first]]);
     for (let left = random.between(1, 2); left > 0; left--) {
       const mutation = random.pick(light);
-      // Not around a heavy one: a thousand times 16 MB is no frame.
-      const isAround = first.isHeavy && first.path.startsWith(mutation.path);
-      if (!isAround && !chosen.has(mutation.path)) chosen.set(mutation.path, mutation);
+      if (!chosen.has(mutation.path)) chosen.set(mutation.path, mutation);
     }
-    const recipe = mutated(member, [...chosen.values()]);
+    const several = mutated(member, [...chosen.values()]);
+    // Sizes and counts in one another multiply: a thousand times 16 MB is no frame.
+    const recipe = several.rope.size > MOST_BYTES ? mutated(member, [first]) : several;
     if (random.chance(0.1)) return { ...recipe, ...cutOff(recipe, random) };
     if (random.chance(0.1)) return { ...recipe, ...flipped(recipe, random) };
     return recipe;
