@@ -18,6 +18,8 @@ import { finished } from './steps.ts';
 
 /** Problems that are listed; the rest is only counted, so that a hostile roll-up cannot fill a log. */
 const MAX_PROBLEMS = 50;
+/** Characters of listed problems: a name of control characters is six times as long when it is shown. */
+const MAX_PROBLEM_CHARACTERS = 16 * 1024;
 
 /** Something wrong with a roll-up, with its place in it; `index` is the row, -1 for the roll-up as a whole. */
 export interface RollupProblem extends Problem {
@@ -269,13 +271,15 @@ class Combination {
 
 class ProblemList {
   readonly #first: RollupProblem[] = [];
+  #characters = 0;
   #total = 0;
 
   addAll({ remarks, moreRemarks = 0 }: Pick<Row, 'remarks' | 'moreRemarks'>, index: number): void {
     this.#total += remarks.length + moreRemarks;
     for (const { code, effect, words } of remarks) {
-      if (this.#first.length >= MAX_PROBLEMS) return;
+      if (this.#first.length >= MAX_PROBLEMS || this.#characters >= MAX_PROBLEM_CHARACTERS) return;
       const { path, message } = words();
+      this.#characters += path.length + message.length;
       this.#first.push({ code, effect, index, message, path: `needs[${index}]${path}` });
     }
   }

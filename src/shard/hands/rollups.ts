@@ -288,11 +288,11 @@ export class Rollups {
   /** Once for each change of what there is to say, not with every roll-up. */
   #logRemarks(name: string, demand: ClusterDemand, rowsSetAside: number): void {
     const { first, total } = demand.view.remarks;
-    const text = JSON.stringify(first.map(({ code, path }) => [code, path]));
+    const problems = first.slice(0, MAX_LOGGED_PROBLEMS);
+    const text = JSON.stringify([total, problems.map(({ code, index }) => [code, index])]);
     if (this.#logged.get(name) === text || (total === 0 && !this.#logged.has(name))) return;
     if (total === 0) this.#logged.delete(name);
     else this.#logged.set(name, text);
-    const problems = first.slice(0, MAX_LOGGED_PROBLEMS);
     this.#parts.log('warn', 'rollup-remarks', { cluster: name, rowsSetAside, total, problems });
   }
 
