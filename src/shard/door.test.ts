@@ -29,6 +29,7 @@ function door(reports: readonly ReportView[], held: readonly string[] = []) {
 
 const QUIET: ReportView = {
   ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null },
+  ...{ rowsSetAside: 0, remarks: { first: [], total: 0 } },
 } as ReportView;
 
 describe('the door of a shard', () => {
@@ -36,7 +37,7 @@ describe('the door of a shard', () => {
     const clusters = await door([QUIET]).door.ask('clusters', { limit: 100 });
 
     expect(clusters.items).toMatchObject([
-      { cluster: 'c1', reports: { lastReportMs: 5, problems: [], held: null } },
+      { cluster: 'c1', reports: { lastReportMs: 5, problems: [], remarks: [], remarksTotal: 0, held: null } },
       { cluster: 'c2', reports: null },
     ]);
   });

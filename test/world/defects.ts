@@ -43,8 +43,8 @@ export const DEFECTS: readonly Defect[] = [
     name: 'early reclaim',
     what: 'After a start every cluster counts as having reported.',
     file: `${BRAIN}/cycles.ts`,
-    text: 'readyClusters: new Set(reported),',
-    replacement: 'readyClusters: reported.size < 0 ? reported : null,',
+    text: '      readyClusters,\n',
+    replacement: '      readyClusters: readyClusters.size < 0 ? readyClusters : null,\n',
   },
   {
     name: 'missing fence',
