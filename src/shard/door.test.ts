@@ -28,7 +28,7 @@ function door(reports: readonly ReportView[], held: readonly string[] = []) {
 }
 
 const QUIET: ReportView = {
-  ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null },
+  ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null, rows: 1 },
   ...{ rowsSetAside: 0, remarks: { first: [], total: 0 } },
 } as ReportView;
 

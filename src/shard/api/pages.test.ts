@@ -57,19 +57,19 @@ function itemsOf<T>(pages: readonly Page<T>[]): T[] {
 }
 
 describe('machines over HTTP', () => {
-  it('given 10,000 with 64 labels of the greatest length, then pages below a megabyte have each exactly once', async () => {
+  it('given 2,000 with 64 labels of the greatest length, then pages below a megabyte have each exactly once', async () => {
     const labels = new Map(Array.from({ length: 64 }, (_, i) => [wide(i, 317), wide(i, 63)]));
-    const ids = Array.from({ length: 10_000 }, (_, i) => `m-${String(i).padStart(5, '0')}`);
+    const ids = Array.from({ length: 2_000 }, (_, i) => `m-${String(i).padStart(5, '0')}`);
     const scene = new BrainScene();
     for (let from = 0; from < ids.length; from += 1000)
       scene.list(ids.slice(from, from + 1000).map((id) => record(id, Idle, { labels }))).tick();
     const { pages } = await served(scene);
     const all = await pages<MachineView>('/v1/machines?limit=10000');
     expect(itemsOf(all).map(({ id }) => id)).toEqual(ids);
-    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([10_000]));
+    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([2_000]));
     // Nearly full: a page is cut where the next machine would not fit.
-    expect(all.length).toBeLessThan(320);
-  }, 120_000);
+    expect(all.length).toBeLessThan(64);
+  });
 
   it('given many labels, then a list shows the first and counts the rest, and one machine shows all', async () => {
     const labels = new Map(Array.from({ length: 256 }, (_, i) => [wide(i, 317), '\u0001'.repeat(63)]));
@@ -101,8 +101,8 @@ describe('machines over HTTP', () => {
 describe('Needs over HTTP', () => {
   const VALUES = Array.from({ length: 4096 }, (_, i) => wide(i, 63));
 
-  it('given 500 with 4,096 values of 63 bytes each, then pages and stories are below a megabyte', async () => {
-    const needs = Array.from({ length: 500 }, (_, i) =>
+  it('given 100 with 4,096 values of 63 bytes each, then pages and stories are below a megabyte', async () => {
+    const needs = Array.from({ length: 100 }, (_, i) =>
       aNeed({ requirements: [{ key: `k${i}`, operator: Operator.In, values: VALUES }], firstSeenMs: i + 1 }),
     );
     const scene = new BrainScene()
@@ -111,22 +111,22 @@ describe('Needs over HTTP', () => {
       .demand('c1', ...needs)
       .tick();
     const { get, pages } = await served(scene);
-    const all = itemsOf(await pages<NeedView>('/v1/needs?limit=150'));
+    const all = itemsOf(await pages<NeedView>('/v1/needs?limit=30'));
     expect(all.map(({ requirements }) => requirements[0]!.split(' ')[0])).toEqual(
       needs.map((_, i) => `k${i}`),
     );
-    expect(new Set(all.map(({ id }) => id)).size).toBe(500);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(100);
     for (const { requirements, fingerprint } of all) {
       expect(requirements[0]).toMatch(/^k\d+ In \d+x+, [\dx, ]+ and 409[34] more$/);
       expect(fingerprint.length).toBeLessThan(300);
     }
-    const unmet = itemsOf(await pages<NeedView>('/v1/needs?unmet=true&limit=150'));
+    const unmet = itemsOf(await pages<NeedView>('/v1/needs?unmet=true&limit=30'));
     expect(unmet.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
-    expect(itemsOf(await pages('/v1/shortfalls?limit=150'))).toHaveLength(500);
+    expect(itemsOf(await pages('/v1/shortfalls?limit=30'))).toHaveLength(100);
     const { need } = await get<NeedStory>(`/v1/needs/${all[0]!.id}`);
     expect(need.requirements[0]!.split(', ')).toHaveLength(100);
     expect(need.requirements[0]).toMatch(/ and 3996 more$/);
-  }, 120_000);
+  });
 
   it('given requirements that each are short and together are long, then the story is below a megabyte', async () => {
     const requirements = Array.from({ length: 64 }, (_, i) => ({
@@ -164,7 +164,7 @@ describe('clusters over HTTP', () => {
       path: `needs[${i}]`,
       message: wide(i, 5_000),
     });
-    const names = Array.from({ length: 3000 }, (_, i) => wide(10_000 + i, 253));
+    const names = Array.from({ length: 900 }, (_, i) => wide(10_000 + i, 253));
     const reports = names.map((cluster) => ({
       ...{ cluster, lastReportMs: 1, rows: null, refusedRollups: 1, held: null },
       problems: Array.from({ length: 50 }, (_, i) => problem(i)),
@@ -181,8 +181,8 @@ describe('clusters over HTTP', () => {
     const { pages } = await served(scene, reports);
     const all = await pages<ClusterView>('/v1/clusters');
     expect(itemsOf(all).map(({ cluster }) => cluster)).toEqual(names);
-    expect(itemsOf(all).filter(({ hasSession }) => hasSession)).toHaveLength(1000);
-    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([3000]));
+    expect(itemsOf(all).filter(({ hasSession }) => hasSession)).toHaveLength(300);
+    expect(new Set(all.map(({ total }) => total))).toEqual(new Set([900]));
     for (const { reports } of itemsOf(all)) expect(reports?.problems).toHaveLength(10);
   }, 60_000);
 });

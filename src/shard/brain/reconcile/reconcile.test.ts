@@ -83,6 +83,25 @@ describe('reconcile', () => {
     expect(scene.ledger('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
   });
 
+  it('given a machine on its way of which a full List brings nothing, then it is read, since the reader may have left it out', () => {
+    const scene = new Scene();
+    scene.list([record('m', Idle), record('n', Idle)]);
+    // A Get shows what no List has brought, and then the shard moves the machine itself.
+    scene.reconcile.check('m');
+    scene.find(Configured);
+    scene.decide('Reclaim', 'm');
+    scene.accept('drain', Draining);
+    scene.hand.advance(RECONCILE_LIMITS.fullMs);
+    scene.list([]);
+    expect(scene.calls('get')).toEqual([]);
+    scene.hand.advance(RECONCILE_LIMITS.changesMs);
+    // The machine is Idle again, as in the last record that the reader brought.
+    scene.list([]);
+    expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['m']);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
   it('drops a Get that a mutation overtook, and reads again', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);

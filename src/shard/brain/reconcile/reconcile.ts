@@ -302,6 +302,7 @@ export class Reconcile {
   #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {
     const { book, clock, observer } = this.#parts;
     if (report.isFirst && seen !== null) source.guard.gone(this.#notIn(source.name, seen));
+    if (!report.isFirst && seen !== null) this.#checkUnmoved(source.name, seen);
     const isFirst = source.lastFullMs === Number.NEGATIVE_INFINITY;
     source.lastFullMs = clock.now() - (isFirst ? source.aheadMs : 0);
     const unseen = source.hasListed ? [] : this.#unseen(source);
@@ -314,6 +315,16 @@ export class Reconcile {
     }
     this.#lose(source, gone, began);
     this.#readWhole(source);
+  }
+
+  /**
+   * Reads machines on their way of which a full List brought nothing. The reader of Lists leaves out records equal to the
+   * last it brought, and that may be from before our own command: a machine that has come back to such a state would not
+   * be noticed before its deadline.
+   */
+  #checkUnmoved(provider: string, seen: ReadonlySet<string>): void {
+    const onTheirWay = [...this.#parts.book.idsIn(provider, ON_THEIR_WAY)];
+    for (const id of onTheirWay) if (!seen.has(id)) this.check(id);
   }
 
   /** What was held for a while may be somebody else's by now. */
@@ -366,6 +377,8 @@ const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delet
   [MachineState.Draining, 'drain'],
   [MachineState.Deleting, 'delete'],
 ]);
+
+const ON_THEIR_WAY: ReadonlySet<MachineState> = new Set(ENDED.keys());
 
 /** Collisions that are told once each; past that somebody copied a whole inventory. */
 const MAX_COLLISIONS = 10_000;
