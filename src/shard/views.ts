@@ -176,6 +176,8 @@ export interface SetAsideView {
   readonly machinesKept: number;
   /** A person has said that they may be reclaimed. */
   readonly isLifted: boolean;
+  /** A resource beyond those that the fleet can count, because of which rows are set aside; null if there is none. */
+  readonly unknownResource: string | null;
 }
 
 export interface ReportsView {

@@ -124,6 +124,7 @@ export interface Cluster {
     readonly rows: number;
     readonly machinesKept: number;
     readonly isLifted: boolean;
+    readonly unknownResource: string | null;
   } | null;
   readonly reports: {
     readonly problems: readonly string[];

@@ -131,7 +131,7 @@ describe('the page as a tree', () => {
       'set-aside: needs[4].group: 2000 bytes, the limit is 1024.',
     ];
     const reports = { problems: ['needs[2]: Bucket 99 is outside 0 to 27.'], remarks, remarksTotal: 3 };
-    const setAside = { rows: 2, machinesKept: 1, isLifted: false };
+    const setAside = { rows: 2, machinesKept: 1, isLifted: false, unknownResource: null };
     const cluster = { ...LIVE.clusters[0]!, hasSession: true, setAside, reports };
     const [text] = texts(shown('clusters', { live: { ...LIVE, clusters: [cluster] } }));
     expect(text).toContain('its last roll-up was refused: needs[2]: Bucket 99 is outside 0 to 27.');

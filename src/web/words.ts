@@ -186,7 +186,11 @@ export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Clus
   const [refused] = reports?.problems ?? [];
   if (refused !== undefined) notes.push(`its last roll-up was refused: ${refused}`);
   if (setAside !== null) {
-    const [first] = reports?.remarks.filter((remark) => remark.startsWith('set-aside')) ?? [];
+    const [named] = reports?.remarks.filter((remark) => remark.startsWith('set-aside')) ?? [];
+    const { unknownResource } = setAside;
+    const first =
+      named ??
+      (unknownResource === null ? undefined : `the fleet counts too many resources for ${unknownResource}`);
     const kept =
       setAside.machinesKept > 0 ? `, ${counted(setAside.machinesKept, 'machine')} kept for them` : '';
     const rows = `${counted(setAside.rows, 'row')} beyond a limit set aside${kept}`;

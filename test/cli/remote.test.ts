@@ -137,11 +137,14 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
       remarksTotal: 12,
       held,
     };
-    const setAside = { rows: 12, machinesKept: 3, isLifted: false };
+    const setAside = { rows: 12, machinesKept: 3, isLifted: false, unknownResource: 'odd' };
     const view = { ...CLUSTERS[1]!, reports, setAside };
     shard.answers.clusters = () => ({ items: [view], total: 1, next: null });
-    const out = await run('get', 'clusters');
-    expect(out).toContain('12 rows beyond a limit are set aside, and 3 machines kept for them');
+    const out = (await run('get', 'clusters')).replace(/\s+/g, ' ');
+    expect(out).toContain(
+      '12 rows beyond a limit are set aside (the fleet counts too many resources for odd)',
+    );
+    expect(out).toContain('3 machines kept for them');
     expect(out).toContain('bigfleet accept set-aside ml');
     expect(out).toContain('needs[4].group: 2000 bytes');
     expect(out).toContain('and 2 more such rows');

@@ -62,8 +62,10 @@ function reportLines({ cluster, reports, setAside }: ClusterView): readonly stri
 const MAX_REMARKS = 10;
 const NO_REPORTS = { held: null, problems: [], remarks: [], remarksTotal: 0 };
 
-function setAsideText(cluster: string, { rows, machinesKept, isLifted }: SetAsideView): string {
-  const aside = `${countOf(rows, 'row')} beyond a limit ${rows === 1 ? 'is' : 'are'} set aside`;
+function setAsideText(cluster: string, view: SetAsideView): string {
+  const { rows, machinesKept, isLifted, unknownResource } = view;
+  const why = unknownResource === null ? '' : ` (the fleet counts too many resources for ${unknownResource})`;
+  const aside = `${countOf(rows, 'row')} beyond a limit ${rows === 1 ? 'is' : 'are'} set aside${why}`;
   if (isLifted) return `${aside}; its machines may be reclaimed all the same, as a person has said.`;
   const kept = machinesKept === 0 ? '' : `, and ${countOf(machinesKept, 'machine')} kept for them`;
   return `${aside}${kept}; to let its machines go: bigfleet accept set-aside ${cluster}`;

@@ -58,6 +58,8 @@ function viewerOf(
   };
 }
 
-function setAsideView({ rows, isLifted }: IncompleteCluster, spare: number): SetAsideView | null {
-  return rows === 0 ? null : { rows, isLifted, machinesKept: isLifted ? 0 : spare };
+function setAsideView({ rows, isLifted, resource }: IncompleteCluster, spare: number): SetAsideView | null {
+  if (rows === 0) return null;
+  const unknownResource = resource === '' ? null : excerpt(resource);
+  return { rows, isLifted, machinesKept: isLifted ? 0 : spare, unknownResource };
 }

@@ -217,7 +217,7 @@ export class Cycles {
   #noteSetAside(rowsSetAside: ReadonlyMap<string, RowsSetAside>): void {
     const { incomplete } = this.#state;
     for (const [cluster, { rows, resource }] of rowsSetAside) {
-      if (!incomplete.inLedger(cluster, rows)) continue;
+      if (!incomplete.inLedger(cluster, rows, resource)) continue;
       const fields = { cluster: excerpt(cluster), count: rows, resource: excerpt(resource) };
       this.#log('warn', 'rows-set-aside', fields);
     }

@@ -8,11 +8,11 @@ describe('incomplete demand', () => {
   it('given rows set aside by the reader or the ledger, then the machines of the cluster are kept until none is', () => {
     const demand = new IncompleteDemand();
     demand.reported('a', 2);
-    demand.inLedger('a', 1);
-    expect(demand.list()).toEqual([{ cluster: 'a', rows: 3, isLifted: false }]);
+    demand.inLedger('a', 1, 'odd');
+    expect(demand.list()).toEqual([{ cluster: 'a', rows: 3, isLifted: false, resource: 'odd' }]);
     demand.reported('a', 0);
     expect(keeps(demand, 'a')).toBe(true);
-    demand.inLedger('a', 0);
+    demand.inLedger('a', 0, '');
     expect([keeps(demand, 'a'), demand.list()]).toEqual([false, []]);
   });
 

@@ -5,8 +5,9 @@
 interface Incomplete {
   /** Rows that the last roll-up had and that were set aside as it was read. */
   readonly reported: number;
-  /** Rows that the ledger had to set aside, because it cannot count their resources. */
+  /** Rows that the ledger had to set aside, because it cannot count their resources, and one such resource. */
   readonly inLedger: number;
+  readonly resource: string;
   readonly isLifted: boolean;
 }
 
@@ -15,9 +16,11 @@ export interface IncompleteCluster {
   readonly cluster: string;
   readonly rows: number;
   readonly isLifted: boolean;
+  /** A resource that the fleet has no room to count, because of which rows are set aside; '' if there is none. */
+  readonly resource: string;
 }
 
-const COMPLETE: Incomplete = { reported: 0, inLedger: 0, isLifted: false };
+const COMPLETE: Incomplete = { reported: 0, inLedger: 0, resource: '', isLifted: false };
 
 export class IncompleteDemand {
   readonly #clusters = new Map<string, Incomplete>();
@@ -28,9 +31,9 @@ export class IncompleteDemand {
   }
 
   /** Rows of a cluster that the ledger set aside; returns whether their number is another than before. */
-  inLedger(cluster: string, rows: number): boolean {
+  inLedger(cluster: string, rows: number, resource: string): boolean {
     const known = this.#of(cluster);
-    this.#set(cluster, { ...known, inLedger: rows });
+    this.#set(cluster, { ...known, inLedger: rows, resource: rows === 0 ? '' : resource });
     return known.inLedger !== rows;
   }
 
@@ -43,8 +46,8 @@ export class IncompleteDemand {
   }
 
   of(cluster: string): IncompleteCluster {
-    const { reported, inLedger, isLifted } = this.#of(cluster);
-    return { cluster, rows: reported + inLedger, isLifted };
+    const { reported, inLedger, isLifted, resource } = this.#of(cluster);
+    return { cluster, rows: reported + inLedger, isLifted, resource };
   }
 
   /** Every cluster with rows set aside. */
