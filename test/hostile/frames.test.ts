@@ -4,7 +4,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../src/model/index.ts';
-import { defaultConfig } from '../../src/shard/index.ts';
 import {
   NodeSelectorRequirement_Operator,
   type PenaltyBucket,
@@ -49,7 +48,7 @@ describe('frames of a hostile operator', () => {
   });
 
   it('given a frame above the limit, then it is dropped and the session stays; far above, RESOURCE_EXHAUSTED', async () => {
-    const limits = { ...defaultConfig().limits, frameBytes: 16 * 1024 * 1024 };
+    const limits = { frameBytes: 16 * 1024 * 1024 };
     const shard = await aShard({ cloud: await aCloud(), limits });
     const operator = await greeted(shard, 'web');
     operator.write(new Uint8Array(16.5 * 1024 * 1024));

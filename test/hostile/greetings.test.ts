@@ -4,7 +4,6 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/shard/index.ts';
 import { clientCredentials, connect as grpcConnect } from '../../src/wire/index.ts';
 import {
   aCloud,
@@ -74,10 +73,10 @@ describe('streams that never say hello', () => {
     expect(await shard.metric(event('greetings_evicted'))).toBe(0);
   });
 
-  it('given three hundred connections with sixteen each, and fewer places, then operators are served', async () => {
-    const limits = { ...defaultConfig().limits, greeting: 1_000 };
+  it('given a hundred connections with sixteen each, and fewer places, then operators are served', async () => {
+    const limits = { greeting: 400 };
     const shard = await aShard({ cloud: await aCloud(), limits });
-    for (let i = 0; i < 300; i++) new Silent(shard.addresses.sessions).open(16);
+    for (let i = 0; i < 100; i++) new Silent(shard.addresses.sessions).open(16);
     const attack = async (): Promise<void> => {
       await until(async () => (await shard.metric(event('greetings_evicted'))) > 0);
       for (let i = 0; i < 20; i++) await anHonestOperator(shard, `honest-${i}`);
