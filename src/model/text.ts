@@ -50,7 +50,7 @@ export function excerpt(text: string, maxBytes = MAX_EXCERPT_BYTES): string {
   return read === text.length ? printable(kept) : `${printable(kept)}… (${text.length} characters)`;
 }
 
-/** Whether a text has more than so many UTF-8 bytes. Most texts are told apart by their length alone. */
+/** Whether a text has more than `maxBytes` UTF-8 bytes. For most texts their length alone decides. */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   // A UTF-16 unit takes one to three bytes.
   if (text.length > maxBytes) return true;

@@ -1,4 +1,4 @@
-// Pages of lists: how much of a list one answer brings, and where the next one goes on. Whoever makes the items also cuts
+// Pages of lists: how much of a list one answer brings, and where the next one goes on. The maker of the items also cuts
 // the page, so that no more of them are made than are sent.
 
 /** `total` counts the whole list. `next` is null on the last page; otherwise it is given back as `after`. */
@@ -75,7 +75,7 @@ function partsOf<T>({ items, total }: Page<T>) {
   return { entries: items, total, viewOf: (item: T) => item };
 }
 
-/** The first of some values: at most so many, and at most so many bytes of JSON. */
+/** The first of some values, bounded by their number and by their bytes as JSON. */
 export function firstWithin<T>(values: readonly T[], limit: number, maxBytes: number): readonly T[] {
   return offsetPage({ limit, maxBytes }, values).items;
 }

@@ -1,4 +1,4 @@
-// Messages that arrive in pieces: what is held of them is counted and bounded, and whoever reads behind sees every byte of
+// Messages that arrive in pieces: what is held of them is counted and bounded, and the reader behind sees every byte of
 // the messages that were kept and no other.
 
 import fc from 'fast-check';

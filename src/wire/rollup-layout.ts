@@ -23,7 +23,7 @@ export interface Layout {
   /** Start and end of each need. */
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** Hash of each need, 0 where nobody has asked for it yet. */
+  /** Hash of each need, 0 where it has not been computed yet. */
   readonly hashes: Int32Array;
 }
 

@@ -1,4 +1,4 @@
-// Places before a hello: bounded for each connection and certificate, and taken from whoever has most.
+// Places before a hello: bounded for each connection and certificate, and taken from the connection with most.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

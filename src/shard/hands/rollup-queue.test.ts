@@ -173,7 +173,7 @@ describe('the pace of a cluster', () => {
 });
 
 describe('the room for waiting roll-ups', () => {
-  it('given more than there is room for, then the largest is shed, whoever came last', async () => {
+  it('given more than there is room for, then the largest is shed, not the last', async () => {
     const { queue, clock, log, add } = aQueue({ waitingBytes: 100 });
     add('small', 1, 10);
     add('large', 1, 80);

@@ -143,7 +143,7 @@ export class RollupQueue {
     this.#waitingBytes -= work.bytes;
   }
 
-  /** Gives up the largest that wait until there is room: whoever sends little is not shut out by those who send much. */
+  /** Gives up the largest that wait until there is room: clusters that send little are not shut out by those that send much. */
   #shed(): void {
     while (this.bytes > this.#parts.limits.waitingBytes && this.#waiting.size > 0) {
       let largest: RollupWork | null = null;
