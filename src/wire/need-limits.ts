@@ -2,8 +2,6 @@
 // and its neighbours are served. The limits bound what decoding a row costs and what stays in memory of it.
 // needbytes.ts counts, rollup.ts decides, need.ts words the problem.
 
-import { NameLimits } from '../model/index.ts';
-
 /** Requirements and spread terms of one row. */
 export const MAX_TERMS = 64;
 
@@ -81,12 +79,3 @@ export class RowCount {
     if (found > limit) this.exceed({ path: '', unit, found, limit, hides });
   }
 }
-
-/** Limits of names by what they name, as `name` takes them. */
-export const ROW_NAMES = {
-  key: NameLimits.key,
-  value: NameLimits.value,
-  resource: NameLimits.resource,
-  spreadKey: NameLimits.spreadKey,
-  group: NameLimits.group,
-} as const;

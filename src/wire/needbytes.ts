@@ -3,6 +3,7 @@
 // Two encodings are the same need if they differ in the order of map entries only; Go writes maps in random
 // order, everything else in a fixed one. rollup.ts is the only caller.
 
+import { NameLimits } from '../model/index.ts';
 import { WIRE, WireCursor } from './cursor.ts';
 import {
   MAX_RESOURCES,
@@ -10,7 +11,6 @@ import {
   MAX_ROW_FIELDS,
   MAX_TERMS,
   MAX_VALUES,
-  ROW_NAMES,
   type RowCount,
 } from './need-limits.ts';
 
@@ -106,7 +106,7 @@ function countField(bytes: Uint8Array, count: RowCount): void {
       countEntry(inner.reset(bytes, valueStart, pos), count, 'min_unit');
       break;
     case GROUP:
-      count.name('.group', pos - valueStart, ROW_NAMES.group);
+      count.name('.group', pos - valueStart, NameLimits.group);
   }
 }
 
@@ -115,11 +115,11 @@ function countRequirement(cursor: WireCursor, count: RowCount, index: number): v
     count.fields++;
     if (cursor.type !== WIRE.bytes) continue;
     const length = cursor.pos - cursor.valueStart;
-    if (cursor.field === KEY && length > ROW_NAMES.key)
-      count.name(`.requirements[${index}].key`, length, ROW_NAMES.key);
+    if (cursor.field === KEY && length > NameLimits.key)
+      count.name(`.requirements[${index}].key`, length, NameLimits.key);
     if (cursor.field !== VALUES) continue;
     count.many('values', ++count.values, MAX_VALUES);
-    if (length > ROW_NAMES.value) count.name(`.requirements[${index}].values`, length, ROW_NAMES.value);
+    if (length > NameLimits.value) count.name(`.requirements[${index}].values`, length, NameLimits.value);
   }
 }
 
@@ -127,8 +127,8 @@ function countSpread(cursor: WireCursor, count: RowCount, index: number): void {
   while (cursor.next()) {
     count.fields++;
     const length = cursor.pos - cursor.valueStart;
-    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > ROW_NAMES.spreadKey)
-      count.name(`.spread[${index}].topology_key`, length, ROW_NAMES.spreadKey);
+    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > NameLimits.spreadKey)
+      count.name(`.spread[${index}].topology_key`, length, NameLimits.spreadKey);
   }
 }
 
@@ -136,8 +136,8 @@ function countEntry(cursor: WireCursor, count: RowCount, map: string): void {
   while (cursor.next()) {
     count.fields++;
     const length = cursor.pos - cursor.valueStart;
-    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > ROW_NAMES.resource)
-      count.name(`.${map}`, length, ROW_NAMES.resource, 'amounts');
+    if (cursor.type === WIRE.bytes && cursor.field === KEY && length > NameLimits.resource)
+      count.name(`.${map}`, length, NameLimits.resource, 'amounts');
   }
 }
 

@@ -141,7 +141,7 @@ function usableFor(row: Row, matching: readonly Slot[]): readonly Slot[] {
   );
 }
 
-/** Whether a gang would be complete somewhere if it had everything that fits, whoever holds it now (R78). */
+/** Whether a gang would be complete somewhere if it had everything that fits, whichever row holds it now (R78). */
 function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
   const usable = usableFor(row, matching);
   const names = new Set(usable.map((slot) => domainValue(slot, row.sameKey!)));

@@ -133,7 +133,7 @@ describe('an order', () => {
       'fleet is frozen.',
     ]);
     expect(frozen('c2')).toBe(
-      'cluster:c2 is frozen. Nobody has heard of a cluster c2 yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.',
+      'cluster:c2 is frozen. The shard does not know a cluster c2 yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.',
     );
     expect(scene.brain.ask('freezes', { limit: 100 }).items).toContainEqual(
       expect.objectContaining({ cluster: 'c2' }),

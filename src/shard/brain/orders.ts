@@ -81,7 +81,7 @@ function isKnownCluster({ sessions, reported, book }: BrainState, cluster: strin
 
 /** It may come yet, so it is frozen all the same; but more often the name is misspelt. */
 function unknownWords(cluster: string): string {
-  return ` Nobody has heard of a cluster ${excerpt(cluster)} yet; it is frozen should it come. "bigfleet get clusters" lists those that are known.`;
+  return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
 }
 
 function unfreeze(state: BrainState, id: string): OrderResult {

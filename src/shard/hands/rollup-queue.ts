@@ -4,7 +4,7 @@
 // they become costs other threads and the garbage collector as much again.
 //
 // Each cluster has at most one roll-up that is being read and one that waits, the newest. Two of a cluster are begun at
-// least `intervalMs` apart, and later if they take long: reading for one cluster takes at most 1 / READ_SHARE of the time.
+// least `rollupIntervalMs` apart, and later if they take long: reading for one cluster takes at most 1 / READ_SHARE of the time.
 // Knows nothing of what is read: the steps are the caller's.
 
 import type { Clock } from '../../model/index.ts';

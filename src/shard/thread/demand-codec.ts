@@ -4,6 +4,7 @@
 // kept is exactly what is in force: the last rows of each cluster, and the profiles that they have.
 
 import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
+import { finished } from '../../wire/index.ts';
 import { VectorPool } from './vector-pool.ts';
 
 /** A roll-up as it differs from the one before it, of the same cluster. */
@@ -61,11 +62,7 @@ export class DemandSender {
 
   /** What the receiver has to be told; it must be told everything, in this order. */
   pack(cluster: string, needs: readonly Need[]): DemandDelta {
-    const steps = this.packing(cluster, needs, { partRows: Number.POSITIVE_INFINITY, send: () => {} });
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
+    return finished(this.packing(cluster, needs, { partRows: Number.POSITIVE_INFINITY, send: () => {} }));
   }
 
   /**
