@@ -1,7 +1,8 @@
 // `bigfleet certs`: what it writes is taken by a server and a client of ours, and nothing is ever overwritten by mistake.
 
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
@@ -35,7 +36,8 @@ describe('bigfleet certs', () => {
     certs('init');
     const said = certs('issue', 'shard/shard-0', '--host', 'shard.example.com', '--host', '10.0.0.7');
     expect(said).toContain('bigfleet://shard/shard-0');
-    expect(readdirSync(dir).sort()).toEqual(['ca.crt', 'ca.key', 'shard-shard-0.crt', 'shard-shard-0.key']);
+    const files = ['.gitignore', 'ca.crt', 'ca.key', 'shard-shard-0.crt', 'shard-shard-0.key'];
+    expect(readdirSync(dir).sort()).toEqual(files);
     expect([modeOf('ca.key'), modeOf('shard-shard-0.key')]).toEqual([0o600, 0o600]);
     const leaf = new X509Certificate(file('shard-shard-0.crt'));
     expect(leaf.verify(new X509Certificate(file('ca.crt')).publicKey)).toBe(true);
@@ -87,6 +89,26 @@ describe('bigfleet certs', () => {
     });
     expect(seen).toEqual({ kind: 'cluster', id: 'web' });
     socket.destroy();
+  });
+
+  it('given a git repository around it, then git sees none of the files', () => {
+    const repository = join(dir, '..');
+    const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
+    git('init', '--quiet');
+    certs('init');
+    certs('issue', 'cluster/web');
+    expect(git('status', '--porcelain', '--untracked-files=all')).toBe('');
+  });
+
+  it('given a directory with other files, then those stay visible to git, and it says what to do', () => {
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'README.md'), 'mine');
+    expect(certs('init')).toContain('tls has other files too: keep its *.key out of version control');
+    expect(readdirSync(dir)).not.toContain('.gitignore');
+    rmSync(join(dir, 'README.md'));
+    writeFileSync(join(dir, '.gitignore'), '*.key\n');
+    expect(certs('issue', 'admin')).not.toContain('version control');
+    expect(file('.gitignore')).toBe('*.key\n');
   });
 
   it('never overwrites, unless a leaf is to be replaced', () => {

@@ -9,6 +9,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable } from '../model/index.ts';
 import { makeDirectory } from '../provider/index.ts';
 import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/index.ts';
+import { ignoreInGit } from './git-ignore.ts';
 
 const AUTHORITY = 'ca';
 const DAY_MS = 86_400_000;
@@ -49,7 +50,8 @@ function initCommand(out: (text: string) => void): Command {
     .addHelpText(
       'after',
       `
-Refuses to overwrite anything. Keys are readable by their owner alone.
+Refuses to overwrite anything. Keys are readable by their owner alone. A directory with
+nothing but keys and certificates gets a .gitignore, so that none of it ends up in a repository.
 
 Examples:
   bigfleet certs init
@@ -57,9 +59,9 @@ Examples:
     )
     .action(({ dir, name, days }: InitFlags) => {
       const files = filesOf(dir, AUTHORITY);
-      write(dir, files, makeAuthority({ name, ...validFor(days) }), false);
+      const remark = write(dir, files, makeAuthority({ name, ...validFor(days) }), false);
       out(
-        `${files.cert}  the authority, for --tls-ca of every process\n${files.key}  its key: keep it off every machine that only runs\n`,
+        `${files.cert}  the authority, for --tls-ca of every process\n${files.key}  its key: keep it off every machine that only runs\n${remark}`,
       );
     });
 }
@@ -112,8 +114,8 @@ Examples:
         ...validFor(days),
       });
       const files = filesOf(dir, subject.file);
-      write(dir, files, leaf, replace);
-      out(`${files.cert}  ${subject.uri}, good for ${days} days\n${files.key}  its key\n`);
+      const remark = write(dir, files, leaf, replace);
+      out(`${files.cert}  ${subject.uri}, good for ${days} days\n${files.key}  its key\n${remark}`);
     });
 }
 
@@ -190,9 +192,15 @@ function readAuthority(dir: string): Issued {
   }
 }
 
-/** Both files or neither. The key first: a certificate without its key is what a reader must never find. */
-function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): void {
-  attempt(() => makeDirectory(dir, 0o700));
+/**
+ * Both files or neither. The key first: a certificate without its key is what a reader must never find. Returns a line
+ * for the user if git may pick the key up, '' otherwise.
+ */
+function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): string {
+  const isIgnored = attempt(() => {
+    makeDirectory(dir, 0o700);
+    return ignoreInGit(dir, (name) => /\.(crt|key)$/.test(name));
+  });
   const written: string[] = [];
   try {
     for (const [path, text, mode] of [
@@ -209,6 +217,7 @@ function write(dir: string, files: Files, { certificate, key }: Issued, mayRepla
       throw new BigFleetError('BF_CERT_EXISTS', `${printable(cause.message)}.`, { cause });
     throw asUsage(cause);
   }
+  return isIgnored ? '' : `${printable(dir)} has other files too: keep its *.key out of version control\n`;
 }
 
 /** As a whole: whoever reads it meanwhile finds the old or the new one. */
@@ -220,9 +229,9 @@ function replaceFile(path: string, text: string, mode: number): void {
   renameSync(fresh, path);
 }
 
-function attempt(act: () => void): void {
+function attempt<T>(act: () => T): T {
   try {
-    act();
+    return act();
   } catch (cause) {
     throw asUsage(cause);
   }

@@ -43,7 +43,9 @@ describe('figures for people', () => {
     [measured('nvidia.com/gpu', 8), '8'],
     [amount('nvidia.com/gpu', 64), '64'],
     [sparkline([], 10), ''],
-    [sparkline([5, 5, 5], 10), '▁▁▁'],
+    [sparkline([0, 0], 10), '▁▁'],
+    [sparkline([5, 5, 5], 10), '███'],
+    [sparkline([100, 101, 100, 102], 10), '████'],
     [sparkline([100, 0, 7, 14], 3), '▁▅█'],
   ])('%s', (shown, wanted) => {
     expect(shown).toBe(wanted);

@@ -98,14 +98,14 @@ export function byInterest(resources: Iterable<string>): readonly string[] {
 
 const SPARKS = '▁▂▃▄▅▆▇█';
 
-/** The last `width` values as a line of little bars, lowest to highest of those shown. */
+/**
+ * The last `width` values as a line of little bars from 0 to the highest of those shown, so that a small change looks
+ * small. None may be below 0.
+ */
 export function sparkline(values: readonly number[], width: number): string {
   const shown = values.slice(-width);
-  const low = Math.min(...shown);
-  const range = Math.max(...shown) - low;
-  return shown
-    .map((value) => SPARKS[range === 0 ? 0 : Math.round(((value - low) / range) * (SPARKS.length - 1))])
-    .join('');
+  const most = Math.max(...shown, Number.MIN_VALUE);
+  return shown.map((value) => SPARKS[Math.round((value / most) * (SPARKS.length - 1))]).join('');
 }
 
 /** How much of what is wanted is there: 0 to 1, and 1 if nothing is wanted. */

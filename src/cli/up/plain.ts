@@ -1,10 +1,10 @@
 // The live view where there is no terminal: a line for each step, for each action with its reason, for each warning, and
 // now and then how things stand. As JSON it is the news as they come, one a line.
 
+import { printable } from '../../model/index.ts';
 import type { News, ShardPort } from '../../shard/index.ts';
 import { actionWords, counted, headline, logWords, perHour, timeOfDay } from '../../web/index.ts';
-import { LINE_WIDTH, wrapped } from '../table.ts';
-import type { UpView } from './terminal.ts';
+import type { ShardPlace, UpView } from './terminal.ts';
 
 export interface PlainParts {
   readonly out: (text: string) => void;
@@ -36,9 +36,10 @@ export class PlainView implements UpView {
     else this.#json({ kind: 'log', level: 'info', event: 'up-step', fields: { text } });
   }
 
-  follow(port: ShardPort, url: string): void {
+  follow(port: ShardPort, { url, call }: ShardPlace): void {
     this.#leave();
     this.step(`Watch it at ${url} or here. Ctrl-C ends everything.`);
+    this.step(`Ask it in another terminal: ${call} get shortfalls --shard ${url}`);
     this.#leave = port.listen((news) => {
       if (this.#parts.format === 'json') this.#json(news);
       else this.#tell(news);
@@ -99,10 +100,9 @@ export class PlainView implements UpView {
     this.#line(status.nowMs, `${headline(status, [], false)}${freezes} ${figures.join(', ')}.`);
   }
 
+  /** Never wrapped: `grep` and its like take what happened for one line, and a terminal wraps by itself. */
   #line(ms: number, text: string): void {
-    const time = `${timeOfDay(ms)} `;
-    const lines = wrapped(text, LINE_WIDTH - time.length);
-    this.#parts.out(`${time}${lines.join(`\n${' '.repeat(time.length)}`)}\n`);
+    this.#parts.out(`${timeOfDay(ms)} ${printable(text)}\n`);
   }
 
   #json(news: News): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Live, NOTHING_YET } from '../../web/index.ts';
 import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
-import { actionOf, clusterOf, STATUS, shortfallOf } from './testkit.ts';
+import { actionOf, clusterOf, PLACE, STATUS, shortfallOf } from './testkit.ts';
 
 const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
 const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };
@@ -24,7 +24,7 @@ function screen(
     ...rest
   }: Partial<ScreenModel & { width: number; height: number; paint: Paint }> = {},
 ): readonly string[] {
-  const model = { live, url: 'http://127.0.0.1:7777', steps: [], notice: '', ...rest };
+  const model = { live, ...PLACE, steps: [], notice: '', ...rest };
   return renderScreen(model, { width, height, paint: rest.paint ?? noPaint });
 }
 
@@ -74,6 +74,17 @@ describe('the live screen', () => {
     expect(lineWith(lines, '12 cores, 48 GiB memory')).toMatch(
       /^cluster-1\/0123456789 lacks .*: no machine is large enough/,
     );
+  });
+
+  it('names a command that asks for more where it runs, uncut at 80 columns', () => {
+    const lines = screen(BUSY, { call: 'npm run --silent bigfleet --' });
+    const wanted = 'npm run --silent bigfleet -- explain NEED --shard http://127.0.0.1:7777';
+    expect(lines[placeOf(lines, 'What is missing') + 1]).toBe(wanted);
+  });
+
+  it('given a cost that changes by a hundredth, then its bars are all of one height', () => {
+    const costs = NUMBERS.map((i) => 100 + (i % 2));
+    expect(lineWith(screen({ ...BUSY, costs }), '$1,235/h')).toMatch(/ █{10,}$/);
   });
 
   it('uses more room for more actions, all shortfalls and the clusters', () => {

@@ -35,6 +35,8 @@ export interface ScreenModel {
   readonly live: Live;
   /** Of the web page; '' until there is one. */
   readonly url: string;
+  /** The words that start the command line where it runs. */
+  readonly call: string;
   /** What was done on the way to a running shard, oldest first. */
   readonly steps: readonly string[];
   /** What the last key did; '' after a while. */
@@ -62,7 +64,7 @@ export function renderScreen(model: ScreenModel, { width, height, paint }: Scree
   const bottom = [noticeLine(model), keyLine(model)].filter((line) => line.length > 0);
   const room = Math.max(0, height - top.length - bottom.length);
   const { status } = model.live;
-  const middle = status === null ? stepLines(model) : statusLines(status, model.live, width, room);
+  const middle = status === null ? stepLines(model) : statusLines(status, model, width, room);
   const body = [...top, ...filled(middle, room)].slice(0, Math.max(0, height - bottom.length));
   return [...body, ...bottom.slice(-height)].map((line) => painted(line, width, paint));
 }
@@ -107,7 +109,8 @@ function stepLines({ steps }: ScreenModel): readonly Line[] {
   return steps.map((step) => [piece(step)]);
 }
 
-function statusLines(status: Status, live: Live, width: number, room: number): readonly Line[] {
+function statusLines(status: Status, model: ScreenModel, width: number, room: number): readonly Line[] {
+  const { live } = model;
   const half = Math.floor((Math.max(width, NARROW) - GAP) / 2);
   const overview = sideBySide(
     machineLines(status, half),
@@ -117,8 +120,9 @@ function statusLines(status: Status, live: Live, width: number, room: number): r
   );
   const clusters = room >= TALL ? [[], ...clusterLines(live)] : [];
   const left = room - overview.length - clusters.length;
-  const wanted = live.shortfalls.length === 0 ? 0 : live.shortfalls.length + 1;
-  const missing = missingLines(live, Math.min(wanted, Math.max(3, Math.floor(left / 3))));
+  // The title and the hint come with them.
+  const wanted = live.shortfalls.length === 0 ? 0 : live.shortfalls.length + 2;
+  const missing = missingLines(model, Math.min(wanted, Math.max(4, Math.floor(left / 3))));
   return [...overview, ...actionLines(live, left - missing.length), ...missing, ...clusters];
 }
 
@@ -240,16 +244,17 @@ function actionLines({ actions }: Live, room: number): readonly Line[] {
   return [title('What is done, and why'), ...filled(shown, room - 1)];
 }
 
-function missingLines({ shortfalls, status }: Live, room: number): readonly Line[] {
-  if (shortfalls.length === 0 || room < 2) return [];
+function missingLines(
+  { live: { shortfalls, status }, url, call }: ScreenModel,
+  room: number,
+): readonly Line[] {
+  if (shortfalls.length === 0 || room < 3) return [];
   const total = Math.max(status?.shortfalls ?? 0, shortfalls.length);
   return [
-    [
-      ...title(`What is missing: ${counted(total, 'shortfall')}`),
-      piece('  (bigfleet explain NEED says more)', 'dim'),
-    ],
+    title(`What is missing: ${counted(total, 'shortfall')}`),
+    [piece(`${call} explain NEED --shard ${url}`, 'dim')],
     ...shortfalls
-      .slice(0, room - 1)
+      .slice(0, room - 2)
       .map(
         (shortfall): Line => [
           piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),

@@ -9,12 +9,20 @@ import { type Paint, paintFor } from '../table.ts';
 import { Follower } from './follow.ts';
 import { renderScreen } from './screen.ts';
 
+/** How a reader reaches the shard from elsewhere. */
+export interface ShardPlace {
+  /** Of the web page and of the API. */
+  readonly url: string;
+  /** The words that start this command line where it runs, for hints. */
+  readonly call: string;
+}
+
 /** A view of a shard that is being started, runs, and ends. */
 export interface UpView {
   /** One more thing was done on the way. */
   step(text: string): void;
-  /** From here on the shard is shown. `url` is that of the web page. */
-  follow(port: ShardPort, url: string): void;
+  /** From here on the shard is shown. */
+  follow(port: ShardPort, place: ShardPlace): void;
   /** Nothing more is written; a terminal is as it was. */
   stop(): void;
 }
@@ -48,7 +56,7 @@ export class TerminalView implements UpView {
   readonly #paint: Paint;
   #follower: Follower | undefined;
   #port: ShardPort | undefined;
-  #url = '';
+  #place: ShardPlace = { url: '', call: '' };
   #steps: readonly string[] = [];
   #notice = '';
   #noticeTimer: NodeJS.Timeout | undefined;
@@ -77,10 +85,10 @@ export class TerminalView implements UpView {
     this.#changed();
   }
 
-  follow(port: ShardPort, url: string): void {
+  follow(port: ShardPort, place: ShardPlace): void {
     this.#follower?.stop();
     this.#port = port;
-    this.#url = url;
+    this.#place = place;
     this.#follower = new Follower(port, this.#changed);
     this.#changed();
   }
@@ -105,7 +113,7 @@ export class TerminalView implements UpView {
     const lines = renderScreen(
       {
         live: this.#follower?.live ?? NOTHING_YET,
-        url: this.#url,
+        ...this.#place,
         steps: this.#steps,
         notice: this.#notice,
       },

@@ -10,6 +10,8 @@ import type {
   StatusView,
 } from '../../shard/index.ts';
 
+export const PLACE = { url: 'http://127.0.0.1:7777', call: 'bigfleet' };
+
 const NONE = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
 
 export const STATUS: StatusView = {

@@ -25,8 +25,8 @@ import {
 import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
 import { askedToEnd } from '../asked-to-end.ts';
 import { wholeNumber } from '../flags.ts';
-import { PlainView } from './plain.ts';
-import { TerminalView, type UpView } from './terminal.ts';
+import { invocation } from '../invocation.ts';
+import { chooseView } from './choose-view.ts';
 
 interface UpFlags {
   readonly clusters?: number;
@@ -82,6 +82,8 @@ and goes. It ends with q or Ctrl-C. A second start goes on where the first one e
 over.
 
 Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
+Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
+keys; the page has buttons.
 
 While it runs, other terminals can ask and tell the shard; the first lines say where it is:
   bigfleet get machines --shard http://127.0.0.1:${FIRST_PORT}
@@ -115,7 +117,7 @@ async function up(flags: UpFlags): Promise<void> {
   let backstage: Backstage | null = null;
   const story = async (name: StoryName): Promise<string> =>
     backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
-  const view = viewOf(flags, story, () => quit.resolve());
+  const view = chooseView(flags, { story, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
   try {
     const { backstage: opened, story: begun } = await openClouds(flags);
@@ -125,7 +127,8 @@ async function up(flags: UpFlags): Promise<void> {
     for (const step of [begun, ...addressSteps(flags, backstage, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
     backstage.connect(shard.addresses.sessions);
-    view.follow(shard.port, `http://${shard.addresses.api}`);
+    const url = `http://${shard.addresses.api}`;
+    view.follow(shard.port, { url, call: invocation() });
     await quit.promise;
     view.stop();
     await shard.stop();
@@ -140,18 +143,6 @@ async function up(flags: UpFlags): Promise<void> {
 
 function farewell({ dir }: UpFlags): string {
   return `Ended. All of it is in ${printable(dir)}, and the next start goes on from there.\n`;
-}
-
-function viewOf(flags: UpFlags, story: (name: StoryName) => Promise<string>, quit: () => void): UpView {
-  const { stdin: input, stdout: output } = process;
-  if (flags.output === 'text' && !flags.plain && output.isTTY && input.isTTY)
-    return new TerminalView({ input, output, story, quit });
-  return new PlainView({
-    out: (text) => output.write(text),
-    format: flags.output,
-    monotonicMs: () => performance.now(),
-    nowMs: () => Date.now(),
-  });
 }
 
 interface Opened {

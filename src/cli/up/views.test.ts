@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LINE_WIDTH, noPaint } from '../table.ts';
+import { noPaint } from '../table.ts';
+import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
-import { actionOf, FakePort, STATUS } from './testkit.ts';
+import { actionOf, FakePort, PLACE, STATUS } from './testkit.ts';
 
 describe('plain lines', () => {
   let nowMs: number;
@@ -24,7 +25,7 @@ describe('plain lines', () => {
   it('are the steps, each action with its reason, failures and warnings', () => {
     const { view, port } = watch('text');
     view.step('two clouds listen');
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     port.tell({ kind: 'action-started', action: actionOf(1) });
     port.tell({ kind: 'cycle', status: STATUS });
     port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
@@ -35,6 +36,7 @@ describe('plain lines', () => {
     expect(told.filter((line) => !line.includes('not met'))).toEqual([
       'two clouds listen\n',
       'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
+      'Ask it in another terminal: bigfleet get shortfalls --shard http://127.0.0.1:7777\n',
       'buying m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
       'could not buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
       'warn: list-held provider=a\\u001b[2J\n',
@@ -43,7 +45,7 @@ describe('plain lines', () => {
 
   it('tell of many actions that are alike as one', () => {
     const { view, port } = watch('text');
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
     port.tell({ kind: 'cycle', status: STATUS });
     const bought = lines.filter((line) => line.includes('buying'));
@@ -54,29 +56,36 @@ describe('plain lines', () => {
 
   it('say how things stand every ten seconds', () => {
     const { view, port } = watch('text');
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
     const standing = lines.filter((line) => line.includes('Needs are not met'));
     expect(standing).toHaveLength(3);
-    expect(standing[0]!.replace(/\s+/g, ' ')).toContain('2,650 machines, $1,235/h, 5 shortfalls.');
-    expect(standing[0]!.split('\n').every((line) => line.length <= LINE_WIDTH)).toBe(true);
+    expect(standing[0]).toContain('2,650 machines, $1,235/h, 5 shortfalls.\n');
+  });
+
+  it('are whole, however long', () => {
+    const { view } = watch('text');
+    const step = `a fleet in ${'/very/long'.repeat(40)}`;
+    view.step(step);
+    expect(lines).toEqual([expect.stringMatching(/^[\d:]{8} a fleet.*long\n$/)]);
+    expect(lines[0]).toContain(step);
   });
 
   it('are the news one a line as JSON', () => {
     const { view, port } = watch('json');
     view.step('two clouds listen');
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     const news = { kind: 'action-started', action: actionOf(1) } as const;
     port.tell(news);
     port.tell({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
     const told = lines.map((line) => JSON.parse(line) as { kind: string });
-    expect(told.map(({ kind }) => kind)).toEqual(['log', 'log', 'action-started', 'log']);
-    expect(told[2]).toEqual(news);
+    expect(told.map(({ kind }) => kind)).toEqual(['log', 'log', 'log', 'action-started', 'log']);
+    expect(told[3]).toEqual(news);
   });
 
   it('end when told to', () => {
     const { view, port } = watch('text');
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     view.stop();
     expect(port.listeners.size).toBe(0);
   });
@@ -136,7 +145,7 @@ describe('the view on a terminal', () => {
     };
     const view = new TerminalView(parts as unknown as TerminalParts);
     open.add(view);
-    view.follow(port, 'http://127.0.0.1:7777');
+    view.follow(port, PLACE);
     return view;
   }
 
@@ -226,5 +235,41 @@ describe('the view on a terminal', () => {
     watch();
     await press(key);
     expect(caused).toEqual(['quit']);
+  });
+});
+
+describe('the view that is chosen', () => {
+  /** A terminal on both ends, unless said otherwise. */
+  function chosen(
+    env: Record<string, string>,
+    { isTTY = true, keyboard = true, output: format = 'text' as 'text' | 'json', plain = false } = {},
+  ): { readonly isLive: boolean; readonly written: string } {
+    const input = Object.assign(new FakeInput(), { isTTY: keyboard });
+    const output = Object.assign(new FakeOutput(), { isTTY });
+    const hooks = { story: async () => '', quit: () => {} };
+    const surroundings = { input, output, env } as unknown as Surroundings;
+    const view = chooseView({ output: format, plain }, hooks, surroundings);
+    view.step('two clouds listen');
+    view.stop();
+    return { isLive: view instanceof TerminalView, written: output.written.join('') };
+  }
+
+  it('is the live screen on a terminal, also with an empty NO_COLOR', () => {
+    expect(chosen({ TERM: 'xterm-256color' }).isLive).toBe(true);
+    expect(chosen({ TERM: 'xterm', NO_COLOR: '' }).isLive).toBe(true);
+  });
+
+  it.each([
+    ['NO_COLOR', { TERM: 'xterm', NO_COLOR: '1' }, {}],
+    ['TERM=dumb', { TERM: 'dumb' }, {}],
+    ['output to a file', { TERM: 'xterm', FORCE_COLOR: '1' }, { isTTY: false }],
+    ['no keyboard', { TERM: 'xterm' }, { keyboard: false }],
+    ['--plain', { TERM: 'xterm' }, { plain: true }],
+    ['JSON', { TERM: 'xterm' }, { output: 'json' as const }],
+  ])('given %s, then lines without any escape code', (_, env, how) => {
+    const { isLive, written } = chosen(env, how);
+    expect(isLive).toBe(false);
+    expect(written).toContain('two clouds listen');
+    expect(written).not.toContain('\x1b');
   });
 });

@@ -1,0 +1,23 @@
+// Keeps what a command generates (keys, certificates, databases) out of a git repository that it happens to run in: a
+// `.gitignore` with `*` in the generated directory, which holds in any repository and ignores itself too.
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const IGNORE_FILE = '.gitignore';
+
+/**
+ * Makes git ignore everything in a directory. Does so only where every entry is `ours`: in a directory with files of the
+ * user, `*` would hide those as well. Returns whether git ignores what is generated there, as far as this command knows.
+ */
+export function ignoreInGit(dir: string, ours: (name: string) => boolean): boolean {
+  const names = readdirSync(dir);
+  // Its author decides, also to commit what is in it.
+  if (names.includes(IGNORE_FILE)) return true;
+  if (!names.every(ours)) return false;
+  writeFileSync(
+    join(dir, IGNORE_FILE),
+    '# Written by bigfleet: nothing in here belongs into a repository.\n*\n',
+  );
+  return true;
+}

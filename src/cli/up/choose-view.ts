@@ -1,0 +1,44 @@
+// Which view `up` gets: the live screen needs a terminal that can move its cursor and a keyboard; everything else gets
+// plain lines.
+
+import type { ReadStream, WriteStream } from 'node:tty';
+import type { StoryName } from '../../web/index.ts';
+import { PlainView } from './plain.ts';
+import { TerminalView, type UpView } from './terminal.ts';
+
+export interface ViewFlags {
+  readonly output: 'text' | 'json';
+  readonly plain: boolean;
+}
+
+/** What of a process decides; tests pass their own. */
+export interface Surroundings {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * NO_COLOR (https://no-color.org) asks for text without escape codes, which the live screen consists of; a dumb terminal
+ * cannot show it.
+ */
+function canBeLive({ input, output, env }: Surroundings): boolean {
+  const noColor = env['NO_COLOR'] ?? '';
+  return output.isTTY && input.isTTY && noColor === '' && env['TERM'] !== 'dumb';
+}
+
+export function chooseView(
+  flags: ViewFlags,
+  hooks: { readonly story: (name: StoryName) => Promise<string>; readonly quit: () => void },
+  surroundings: Surroundings = { input: process.stdin, output: process.stdout, env: process.env },
+): UpView {
+  const { input, output } = surroundings;
+  if (flags.output === 'text' && !flags.plain && canBeLive(surroundings))
+    return new TerminalView({ input, output, ...hooks });
+  return new PlainView({
+    out: (text) => output.write(text),
+    format: flags.output,
+    monotonicMs: () => performance.now(),
+    nowMs: () => Date.now(),
+  });
+}
