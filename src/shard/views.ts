@@ -204,9 +204,8 @@ export interface ShortfallView extends NeedRef {
   readonly isEscalated: boolean;
 }
 
-export interface ActionView extends Omit<ActionRecord, 'need'> {
-  readonly need: NeedRef | null;
-  /** Of the machine, for people; left out where nobody knows them. */
+/** In a journal of an earlier version, `capacityType` and `zone` may be missing. */
+export interface ActionView extends Omit<ActionRecord, 'capacityType' | 'zone'> {
   readonly capacityType?: string | undefined;
   readonly zone?: string | undefined;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../model/index.ts';
 import type { InspectNeedsResponse } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { firstWithin, offsetOf, offsetPage, pageOf } from '../pages.ts';
-import type { ActionView, Answer, MachineView, NeedStory, Page, QuestionName, Questions } from '../views.ts';
+import type { Answer, MachineView, NeedStory, Page, QuestionName, Questions } from '../views.ts';
 import { actionView } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
@@ -23,7 +23,7 @@ import { clusterPage } from './cluster-page.ts';
 import type { Cycles } from './cycles.ts';
 import { inspectNeeds } from './inspect.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
-import { findNeed, needRef } from './need-names.ts';
+import { findNeed, needId, needRef } from './need-names.ts';
 import { IN_LIST, IN_STORY, needView } from './need-view.ts';
 import { remarksOn } from './remarks.ts';
 import { stateLabel, statusOf } from './status.ts';
@@ -129,8 +129,8 @@ export class Answers {
     const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
     const extraSupply = verdict.unmet?.extraSupply ?? null;
     const { foldedInto } = verdict;
-    const isOfNeed = ({ need: of }: ActionRecord): boolean =>
-      of !== null && (isSameKey(of, key) || (foldedInto !== null && isSameKey(of, foldedInto)));
+    const ids = new Set([key, ...(foldedInto === null ? [] : [foldedInto])].map(needId));
+    const isOfNeed = ({ need: of }: ActionRecord): boolean => of !== null && ids.has(of.id);
     const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY.actions);
     return {
       need: this.#need(need, verdict, IN_STORY),
@@ -147,7 +147,7 @@ export class Answers {
         satisfiable,
       })),
       remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
-      actions: actions.map((record) => this.#action(record)),
+      actions: actions.map(actionView),
     };
   }
 
@@ -208,14 +208,9 @@ export class Answers {
     return pageOf(ask, {
       entries: records.filter(isBehind),
       total: records.length,
-      viewOf: (record) => this.#action(record),
+      viewOf: actionView,
       positionOf: ({ startedMs, id }) => `${startedMs} ${id}`,
     });
-  }
-
-  #action(record: ActionRecord): ActionView {
-    const { book, profiles } = this.#state;
-    return actionView(record, book, profiles);
   }
 
   #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
@@ -270,10 +265,6 @@ function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): nu
 function momentOf(position: string): { readonly ms: number; readonly id: string } {
   const space = position.indexOf(' ');
   return { ms: Number(position.slice(0, space)), id: position.slice(space + 1) };
-}
-
-function isSameKey(a: NeedKey, b: NeedKey): boolean {
-  return a.group === b.group && a.cluster === b.cluster && a.fingerprint === b.fingerprint;
 }
 
 function stateOfLabel(label: string): MachineState | undefined {

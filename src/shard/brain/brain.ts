@@ -208,7 +208,7 @@ function stateOf(
   const demandTally = new DemandTally(fleet);
   const metrics = new BrainMetrics(engine.metrics, fleet, demandTally);
   const profiles = new Profiles(fleet);
-  const observers = new Observers({ parts, book, metrics, profiles });
+  const observers = new Observers({ parts, book, metrics });
   const actuation = new Actuation({
     ...{ book, desk, memory, clock, random, emit },
     profileOf: (key) => profiles.of(key),

@@ -39,6 +39,6 @@ export function machineView(state: BrainState, id: string, maxLabels: number): M
     idleSinceMs: standing.idleSinceMs,
     held: hold === null ? null : { ...hold, why: excerpt(hold.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
-    action: action === null ? null : actionView(action, book, profiles),
+    action: action === null ? null : actionView(action),
   };
 }

@@ -10,7 +10,6 @@ import type { ActionOutcome, ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
 import type { BrainParts } from './brain.ts';
 import type { BreakerState } from './breaker.ts';
-import type { Profiles } from './need-names.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
 
@@ -21,7 +20,6 @@ export interface ObserverParts {
   readonly parts: BrainParts;
   readonly book: Book;
   readonly metrics: BrainMetrics;
-  readonly profiles: Profiles;
 }
 
 /** What the metric of outcomes calls them: fewer words, which dashboards know. */
@@ -60,11 +58,7 @@ export class Observers {
   }
 
   readonly actuation: ActuationObserver = {
-    started: (record) =>
-      this.#tell({
-        kind: 'action-started',
-        action: actionView(record, this.#parts.book, this.#parts.profiles),
-      }),
+    started: (record) => this.#tell({ kind: 'action-started', action: actionView(record) }),
     ended: (record) => this.#ended(record),
     passed: (_machine, from, to, seconds) => this.#passed(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
@@ -127,7 +121,7 @@ export class Observers {
       };
       this.#log('warn', 'action-failed', fields);
     }
-    this.#tell({ kind: 'action-ended', action: actionView(record, this.#parts.book, this.#parts.profiles) });
+    this.#tell({ kind: 'action-ended', action: actionView(record) });
   }
 
   #passed(from: MachineState, to: MachineState, seconds: number): void {

@@ -21,9 +21,11 @@ import {
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
+import { capacityLabel } from '../action-view.ts';
 import { ANY_STATE, type Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
 import type { Memory } from '../memory.ts';
+import { needRef } from '../need-names.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
@@ -330,6 +332,7 @@ export class Actuation {
     const { epoch, clock, desk } = this.#parts;
     const task: Task = {
       ...decided,
+      about: this.#about(decided.action),
       isProbe: isAcquiring(decided.command) && desk.permitOf(decided.provider) === 'half-open',
       id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
       startedMs: clock.now(),
@@ -344,6 +347,16 @@ export class Actuation {
     this.#tasks.set(decided.action.machine, task);
     if (task.isProbe) this.#probes.set(task.provider, task);
     return task;
+  }
+
+  #about({ need, machine, preemptorPriority }: Action): Task['about'] {
+    const { book, profileOf } = this.#parts;
+    const known = book.recordOf(machine);
+    return {
+      need: need === null ? null : needRef(need, profileOf(need)?.priority ?? preemptorPriority),
+      capacityType: known === null ? '' : capacityLabel(known.capacityType),
+      zone: known?.zone ?? '',
+    };
   }
 
   #move({ kind, machine, need, graceSeconds }: Action, stamp: Stamp | null): void {

@@ -1,6 +1,7 @@
 // Actions as people see them: those under way, and the last ones that ended.
 
-import type { ActionKind, ActionReason, NeedKey } from '../../../model/index.ts';
+import type { ActionKind, ActionReason } from '../../../model/index.ts';
+import type { NeedRef } from '../../views.ts';
 
 export type ActionOutcome =
   | 'success'
@@ -28,7 +29,11 @@ export interface ActionRecord {
   readonly machine: string;
   readonly provider: string;
   readonly cluster: string;
-  readonly need: NeedKey | null;
+  /** The row as it was when the action was accepted: it keeps its name and priority after the row has gone. */
+  readonly need: NeedRef | null;
+  /** Of the machine when the action was accepted; '' where its provider did not say. */
+  readonly capacityType: string;
+  readonly zone: string;
   readonly reason: ActionReason;
   readonly startedMs: number;
   /** null while it is under way. A provider that has accepted ends it; how the machine goes on its state shows. */

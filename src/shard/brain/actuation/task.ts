@@ -28,6 +28,8 @@ export interface Task {
   readonly before: Standing;
   /** Of the row it binds a machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
+  /** What a record of it says about its row and its machine, as they were when it was accepted. */
+  readonly about: Pick<ActionRecord, 'need' | 'capacityType' | 'zone'>;
   readonly startedMs: number;
   /** Finds out whether a provider that denied everything still does. */
   readonly isProbe: boolean;
@@ -80,7 +82,7 @@ export function recordOf(
   task: Task,
   ended: Pick<ActionRecord, 'endedMs' | 'outcome'> = { endedMs: null, outcome: null },
 ): ActionRecord {
-  const { id, action, provider, startedMs, message, attempts } = task;
-  const { kind, machine, cluster, need, reason } = action;
-  return { id, kind, machine, provider, cluster, need, reason, startedMs, ...ended, message, attempts };
+  const { id, action, about, provider, startedMs, message, attempts } = task;
+  const { kind, machine, cluster, reason } = action;
+  return { id, kind, machine, provider, cluster, ...about, reason, startedMs, ...ended, message, attempts };
 }
