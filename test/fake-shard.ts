@@ -19,6 +19,7 @@ import type {
 } from '../src/shard/index.ts';
 import { offsetPage, type PageAsk, pageOf } from '../src/shard/pages.ts';
 import type { WaitingActionView } from '../src/shard/views.ts';
+import { aCost } from './costs.ts';
 
 const NOW_MS = 1_760_000_000_000;
 const MINUTE = 60_000;
@@ -185,6 +186,8 @@ export const CLUSTERS: readonly ClusterView[] = [
     unmet: 0,
     machinesByState: { CONFIGURED: 1 },
     costPerHour: 1.5,
+    cost: aCost({ serving: 1.5 }),
+    ownedCost: null,
     freeze: null,
     cannotBind: '',
     setAside: null,
@@ -196,8 +199,10 @@ export const CLUSTERS: readonly ClusterView[] = [
     hasReported: false,
     needs: 1,
     unmet: 1,
-    machinesByState: { CREATING: 1 },
+    machinesByState: { CONFIGURED: 2, DRAINING: 1 },
     costPerHour: 12_345.67,
+    cost: aCost({ serving: 12_340.67, draining: 5 }),
+    ownedCost: null,
     freeze: null,
     cannotBind: 'no session',
     setAside: null,
@@ -225,6 +230,8 @@ export const STATUS: StatusView = {
   machines: 4,
   machinesByState: { CONFIGURED: 1, IDLE: 1, CREATING: 1, FAILED: 1 },
   costPerHour: 15.3456,
+  cost: aCost({ serving: 12.004, joining: 0.3366, idle: 3, failed: 0.005 }),
+  ownedCost: null,
   needs: 2,
   clusters: 2,
   sessions: 1,

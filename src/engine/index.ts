@@ -3,6 +3,8 @@
 export { ClaimWatch } from './claim-watch.ts';
 export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './decide.ts';
 export { decide, Engine, explain } from './decide.ts';
+export type { Hardware } from './hardware.ts';
+export { HARDWARE, hardwareOf } from './hardware.ts';
 export type { Histogram } from './histogram.ts';
 export type { Phase, Probe } from './solve.ts';
 export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats } from './stats.ts';

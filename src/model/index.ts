@@ -35,6 +35,7 @@ export type { HostRef, Machine, Stamp } from './machine.ts';
 export {
   CapacityType,
   effectiveAllocatable,
+  hasHost,
   isBound,
   isCapacityType,
   isMachineState,
@@ -90,6 +91,7 @@ export {
   canonicalResources,
   covers,
   formatResources,
+  isAccelerator,
   isZero,
   maximum,
   NO_RESOURCES,

@@ -4,6 +4,7 @@ import type { ErrorCode } from './errors.ts';
 import {
   CapacityType,
   effectiveAllocatable,
+  hasHost,
   isBound,
   isCapacityType,
   isMachineState,
@@ -191,6 +192,15 @@ describe('machine words', () => {
 
   it('call Configured and Configuring bound, and nothing else', () => {
     expect(STATES.filter(isBound)).toEqual([Configuring, Configured]);
+  });
+
+  it('say that there is a host by the state, and of Failed ones by the record', () => {
+    const host = { provider: 'p', ref: 'h' };
+    const hosted = STATES.filter((state) => hasHost({ state, host }));
+    expect(hosted).toEqual(STATES.filter((state) => state >= MachineState.Idle));
+    expect(STATES.filter((state) => hasHost({ state, host: null }))).toEqual(
+      hosted.filter((state) => state !== MachineState.Failed),
+    );
   });
 
   it('name every state', () => {

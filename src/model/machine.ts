@@ -93,6 +93,16 @@ const STRUCTURE: Readonly<Record<MachineState, { readonly host: Rule; readonly c
   [MachineState.Failed]: { host: 'optional', cluster: 'optional' },
 };
 
+/**
+ * Whether there is a host behind a machine, and so something to pay for. The state says so for all states but Failed: a
+ * machine that failed while it was bought never had a host, and one that failed later may still have it. Of a Failed
+ * machine the provider's record says it, which names the host as long as there is one.
+ */
+export function hasHost({ state, host }: Pick<Machine, 'state' | 'host'>): boolean {
+  const { host: rule } = STRUCTURE[state];
+  return rule === 'optional' ? host !== null : rule === 'required';
+}
+
 /** Everything that makes a record impossible, each with its code; an empty list means the record is sound. */
 export function machineProblems(machine: Machine, path = ''): readonly Problem[] {
   return [...machineSizeProblems(machine, machine, path), ...machineShapeProblems(machine, path)];

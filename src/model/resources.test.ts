@@ -6,6 +6,7 @@ import {
   canonicalResources,
   covers,
   formatResources,
+  isAccelerator,
   isZero,
   maximum,
   NO_RESOURCES,
@@ -100,6 +101,21 @@ describe('resource vectors', () => {
     const written = formatResources(odd);
     expect(Object.keys(written)).toEqual(['__proto__', 'constructor']);
     expect(Object.getPrototypeOf(written)).toBe(Object.prototype);
+  });
+});
+
+describe('isAccelerator', () => {
+  it.each([
+    ['nvidia.com/gpu', true],
+    ['google.com/tpu', true],
+    ['cpu', false],
+    ['memory', false],
+    ['ephemeral-storage', false],
+    ['hugepages-2Mi', false],
+    ['kubernetes.io/batch-cpu', false],
+    ['node.kubernetes.io/thing', false],
+  ])('given %s, then it says %s', (resource, expected) => {
+    expect(isAccelerator(resource)).toBe(expected);
   });
 });
 

@@ -66,6 +66,16 @@ export function isZero(vector: ResourceVector): boolean {
   return true;
 }
 
+/**
+ * Whether a resource is an accelerator or another device that few machines have, such as `nvidia.com/gpu`. Kubernetes names
+ * those with the domain of their vendor; names below `kubernetes.io` and names without a domain are everyday resources.
+ */
+export function isAccelerator(resource: string): boolean {
+  const slash = resource.indexOf('/');
+  const domain = resource.slice(0, Math.max(0, slash));
+  return slash !== -1 && domain !== 'kubernetes.io' && !domain.endsWith('.kubernetes.io');
+}
+
 /** One text per value of a vector: names in order, zeros left out. `16Gi` and its byte count give the same text. */
 export function canonicalResources(vector: ResourceVector): string {
   let text = '';

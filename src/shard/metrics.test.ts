@@ -3,6 +3,7 @@ import { aMachine, aNeed, anInput, resources, stampOf } from '../../test/fleets.
 import { Engine, EngineMetrics } from '../engine/index.ts';
 import { Fleet, fleetOf } from '../fleet/index.ts';
 import { CapacityType, MachineState } from '../model/index.ts';
+import { ClusterCosts } from './brain/cluster-costs.ts';
 import { Freezes } from './brain/freezes.ts';
 import { MemoryFreezes } from './brain/memory-store.ts';
 import { DEFAULT_RAILS, Rails } from './brain/rails.ts';
@@ -10,9 +11,15 @@ import { Shortfalls } from './brain/shortfalls.ts';
 import { anAction, anUnmetVerdict, someReclaims } from './brain/testkit.ts';
 import { DemandTally } from './demand-tally.ts';
 import { BrainMetrics, HandsMetrics } from './metrics.ts';
+import { OwnedPrices } from './owned-prices.ts';
+import { SupplyTally } from './supply-tally.ts';
 
 function brainMetrics(fleet = new Fleet(), engine = new EngineMetrics()): BrainMetrics {
-  return new BrainMetrics(engine, fleet, new DemandTally(fleet));
+  return new BrainMetrics(engine, fleet, {
+    demandTally: new DemandTally(fleet),
+    supplyTally: new SupplyTally(fleet),
+    clusterCosts: new ClusterCosts(fleet, new OwnedPrices(new Map())),
+  });
 }
 
 /** Samples that are not 0, by what stands before the value. */

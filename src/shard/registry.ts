@@ -40,6 +40,10 @@ export class Gauge {
     this.value = value;
   }
 
+  add(by: number): void {
+    this.value += by;
+  }
+
   samples(labels: readonly Label[]): Iterable<Sample> {
     return [{ suffix: '', labels, value: this.value }];
   }

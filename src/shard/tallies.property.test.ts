@@ -33,14 +33,14 @@ describe('tallies', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
         const fleet = new Fleet();
-        const [demand, supply] = [new DemandTally(fleet), new SupplyTally(fleet, BLOCK)];
+        const [demand, supply] = [new DemandTally(fleet), new SupplyTally(fleet, { block: BLOCK })];
         for (const { from, picks } of changes) {
           apply(fleet, from, picks);
 
           const anew = new DemandTally(fleet);
           expect(demand.wanted()).toEqual(anew.wanted());
           expect(demand.machines()).toEqual(anew.machines());
-          expect(supply.total()).toEqual(new SupplyTally(fleet, BLOCK).total());
+          expect(supply.total()).toEqual(new SupplyTally(fleet, { block: BLOCK }).total());
           const count = supply.total().byState.reduce((sum, machines) => sum + machines, 0);
           expect(count).toBe(fleet.machines.count);
         }

@@ -6,6 +6,7 @@ import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
+import type { CostView } from './cost.ts';
 import type { Page, PageAsk } from './pages.ts';
 
 export type { Page } from './pages.ts';
@@ -34,8 +35,12 @@ export interface StatusView {
   readonly cycle: CycleView | null;
   readonly machines: number;
   readonly machinesByState: Counts;
-  /** Of machines that are paid for: everything that has, gets or gives back a host. */
+  /** The total of `cost`. */
   readonly costPerHour: number;
+  /** Of machines that have a host, by what they do. */
+  readonly cost: CostView;
+  /** Of machines that the fleet owns, at the prices set for them, which no bill has; null if none is set. */
+  readonly ownedCost: CostView | null;
   readonly needs: number;
   readonly clusters: number;
   readonly sessions: number;
@@ -159,8 +164,13 @@ export interface ClusterView {
   readonly hasReported: boolean;
   readonly needs: number;
   readonly unmet: number;
+  /** Machines that serve it, join it or leave it. */
   readonly machinesByState: Counts;
+  /** The total of `cost`. */
   readonly costPerHour: number;
+  readonly cost: CostView;
+  /** Of those machines of it that the fleet owns, as in the status. */
+  readonly ownedCost: CostView | null;
   readonly freeze: Freeze | null;
   /** Why no machine can join now; '' if one can. */
   readonly cannotBind: string;

@@ -1,5 +1,6 @@
 // A made-up shard for tests of the live views: a status, and a port that tells what it is told to.
 
+import { aCost } from '../../../test/costs.ts';
 import type {
   ActionView,
   ClusterView,
@@ -34,6 +35,8 @@ export const STATUS: StatusView = {
   machines: 2650,
   machinesByState: { SPECULATIVE: 1500, CREATING: 12, IDLE: 30, CONFIGURING: 8, CONFIGURED: 1080, FAILED: 1 },
   costPerHour: 1234.5,
+  cost: aCost({ serving: 1200, joining: 8.5, idle: 25, failed: 1 }),
+  ownedCost: null,
   needs: 2328,
   clusters: 6,
   sessions: 6,
@@ -100,6 +103,8 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     unmet,
     machinesByState: { CONFIGURED: 180 },
     costPerHour: 200,
+    cost: aCost({ serving: 200 }),
+    ownedCost: null,
     freeze: null,
     cannotBind: '',
     setAside: null,

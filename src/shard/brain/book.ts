@@ -15,7 +15,8 @@ import {
   type Move,
   type Standing,
 } from '../../fleet/index.ts';
-import { type HostRef, isBound, type Machine, MachineState } from '../../model/index.ts';
+import { type HostRef, hasHost, isBound, type Machine, MachineState } from '../../model/index.ts';
+import { FailedHosts } from './failed-hosts.ts';
 import { Owners } from './owners.ts';
 
 /** What the provider says of a machine beside what decisions are made from. */
@@ -58,6 +59,8 @@ export const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(Machin
 
 export class Book {
   readonly fleet: Fleet;
+  /** Failed machines that have a host, as of the last freeze. */
+  readonly failedHosts: FailedHosts;
   readonly #journal: Journal;
   readonly #owners = new Owners();
   /** By id: how machines will stand once the journal is applied; null: gone. */
@@ -73,6 +76,7 @@ export class Book {
 
   constructor(fleet: Fleet, journal: Journal = new Journal()) {
     this.fleet = fleet;
+    this.failedHosts = new FailedHosts(fleet);
     this.#journal = journal;
   }
 
@@ -243,6 +247,9 @@ export class Book {
     this.#joined.clear();
     this.#seen.clear();
     this.#owners.settle(this.fleet.machines);
+    this.failedHosts.frozen(applied, (id) =>
+      hasHost({ state: MachineState.Failed, host: this.particularsOf(id).host }),
+    );
     return applied;
   }
 
@@ -270,6 +277,7 @@ export class Book {
 
   #particularise(machine: Machine): void {
     const { host, lastError } = particularsIn(machine);
+    if (machine.state === MachineState.Failed) this.failedHosts.observed(machine.id);
     if (host === null && lastError === '') this.#particulars.delete(machine.id);
     else this.#particulars.set(machine.id, { host, lastError });
   }

@@ -9,12 +9,14 @@ import type { BrainEvent, Effect } from '../events.ts';
 import type { JournalLimits, JournalSink } from '../journal/format.ts';
 import { Recorder } from '../journal/recorder.ts';
 import { BrainMetrics } from '../metrics.ts';
+import { OwnedPrices } from '../owned-prices.ts';
 import { SupplyTally } from '../supply-tally.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
 import { Book } from './book.ts';
+import { ClusterCosts } from './cluster-costs.ts';
 import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
 import { EndedRows } from './ended-rows.ts';
@@ -62,6 +64,7 @@ export interface BrainState {
   readonly profiles: Profiles;
   readonly demandTally: DemandTally;
   readonly supplyTally: SupplyTally;
+  readonly clusterCosts: ClusterCosts;
   readonly ended: EndedRows;
   readonly recorder: Recorder | null;
   /** By cluster: its session. */
@@ -206,7 +209,10 @@ function stateOf(
     onDifference: (difference) => observers.differs(difference),
   });
   const demandTally = new DemandTally(fleet);
-  const metrics = new BrainMetrics(engine.metrics, fleet, demandTally);
+  const ownedPrices = new OwnedPrices(options.ownedPrices);
+  const supplyTally = new SupplyTally(fleet, { failedHosts: book.failedHosts, ownedPrices });
+  const clusterCosts = new ClusterCosts(fleet, ownedPrices);
+  const metrics = new BrainMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
   const observers = new Observers({ parts, book, metrics });
   const actuation = new Actuation({
@@ -270,8 +276,9 @@ function stateOf(
       metrics,
       profiles,
       demandTally,
+      supplyTally,
+      clusterCosts,
     },
-    supplyTally: new SupplyTally(fleet),
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,

@@ -6,7 +6,6 @@ import { pageOf } from '../pages.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import type { IncompleteCluster } from './incomplete-demand.ts';
-import { clusterMachines } from './status.ts';
 
 type Ask = Questions['clusters']['ask'];
 
@@ -34,7 +33,7 @@ function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: As
 }
 
 function viewerOf(
-  { book, sessions, reported, freezes, actuation, incomplete }: BrainState,
+  { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: BrainState,
   decided: Decision | null,
 ): (cluster: string) => ClusterView {
   const { fleet } = book;
@@ -47,11 +46,12 @@ function viewerOf(
     const freeze = frozen.get(cluster) ?? frozen.get(null) ?? null;
     const why = excerpt(muted.get(cluster) ?? '', MAX_WHY_BYTES);
     const cannotBind = hasSession ? why : 'It has no session.';
+    const { machinesByState, cost, ownedCost } = clusterCosts.of(cluster);
     return {
       ...{ cluster, hasSession, hasReported: reported.has(cluster) },
       needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
       unmet: unmet.get(cluster) ?? 0,
-      ...clusterMachines(fleet, cluster),
+      ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
       setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
       ...{ freeze, cannotBind, reports: null },
     };

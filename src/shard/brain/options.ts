@@ -43,6 +43,8 @@ export interface BrainOptions {
   readonly weights: ScoreWeights;
   /** Seconds an Idle machine that nobody wants is kept; none or 0: for ever. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
+  /** Dollars per hour that owned machines are shown at, by instance type and by kind of capacity. Enters no decision. */
+  readonly ownedPrices: ReadonlyMap<string, number>;
   readonly actuation: ActuationLimits;
   readonly desk: DeskLimits;
   readonly reconcile: ReconcileLimits;
@@ -63,6 +65,7 @@ export const DEFAULT_BRAIN: Omit<BrainOptions, 'shard' | 'epoch' | 'providers' |
     [CapacityType.OnDemand, 600],
     [CapacityType.Spot, 60],
   ]),
+  ownedPrices: new Map(),
   actuation: ACTUATION_LIMITS,
   desk: DESK_LIMITS,
   reconcile: RECONCILE_LIMITS,

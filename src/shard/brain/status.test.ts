@@ -40,7 +40,7 @@ describe('the status of a shard', () => {
         for (const machine of known.values()) {
           const label = stateName(machine.state).toUpperCase();
           states[label] = (states[label] ?? 0) + 1;
-          if (machine.state !== Speculative) cost += machine.pricePerHour;
+          if (machine.host !== null) cost += machine.pricePerHour;
           if (machine.state !== Configured) continue;
           for (const [name, units] of effectiveAllocatable(machine)) add('configured', name, units);
         }

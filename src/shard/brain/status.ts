@@ -2,6 +2,7 @@
 
 import type { Fleet } from '../../fleet/index.ts';
 import { excerpt, formatQuantity, MachineState, stateName } from '../../model/index.ts';
+import { costView } from '../cost.ts';
 import { firstWithin } from '../pages.ts';
 import type { Counts, CycleView, ProviderView, StatusView } from '../views.ts';
 import type { BrainState } from './brain.ts';
@@ -16,12 +17,14 @@ export function statusOf(state: BrainState, cycle: CycleView | null): StatusView
   const { shard, epoch, rails } = parts.options;
   const { fleet } = book;
   const { total, escalated } = shortfalls.gauges;
-  const { byState, costPerHour, offered } = supplyTally.total();
+  const { byState, cost: micros, owned, offered } = supplyTally.total();
+  const cost = costView(micros);
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
     machines: fleet.machines.count,
-    ...{ machinesByState: labelled(byState), costPerHour },
+    ...{ machinesByState: labelled(byState), costPerHour: cost.perHour, cost },
+    ownedCost: supplyTally.ownedPrices.areSet ? costView(owned) : null,
     needs: fleet.demand.count,
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
@@ -70,12 +73,17 @@ function clusterCount({ clusters, demand, machines }: Fleet): number {
 }
 
 /** By resource: what all rows want, and what is offered. */
-function supplyOf({ dimensions }: Fleet, wanted: Float64Array, offered: Float64Array): StatusView['supply'] {
+function supplyOf(
+  { dimensions }: Fleet,
+  wanted: Float64Array,
+  offered: readonly Float64Array[],
+): StatusView['supply'] {
   const supply: Record<string, { wanted: number; configured: number }> = {};
   for (const [d, units] of wanted.entries()) {
     const name = dimensions.nameOf(d);
-    if (units > 0 || offered[d]! > 0)
-      supply[name] = { wanted: plain(units, name), configured: plain(offered[d]!, name) };
+    const configured = offered.reduce((sum, amounts) => sum + amounts[d]!, 0);
+    if (units > 0 || configured > 0)
+      supply[name] = { wanted: plain(units, name), configured: plain(configured, name) };
   }
   return supply;
 }
@@ -83,22 +91,4 @@ function supplyOf({ dimensions }: Fleet, wanted: Float64Array, offered: Float64A
 /** In cores, bytes or pieces. */
 function plain(units: number, resource: string): number {
   return formatQuantity(1, resource).endsWith('m') ? units / 1000 : units;
-}
-
-/** Bound machines of a cluster by state. */
-export function clusterMachines({ machines, clusters, classes }: Fleet, cluster: string) {
-  const counts: Record<string, number> = {};
-  let costPerHour = 0;
-  const runs = machines.boundOf(clusters.find(cluster));
-  if (runs !== undefined) {
-    for (const [state, { offset, length }] of [
-      [MachineState.Configured, runs.configured],
-      [MachineState.Configuring, runs.configuring],
-    ] as const) {
-      if (length > 0) counts[stateLabel(state)] = length;
-      for (let i = offset; i < offset + length; i++)
-        costPerHour += classes.price[machines.classOf[machines.arena.data[i]!]!]!;
-    }
-  }
-  return { machinesByState: counts as Counts, costPerHour };
 }

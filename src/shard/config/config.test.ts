@@ -106,6 +106,29 @@ breaker: { failures: 9, max: 1h }
     );
   });
 
+  it('given prices of owned machines in a file, a variable or flags, then they mean the same', () => {
+    const prices = new Map([
+      ['bare-metal', 1.2],
+      ['a3-highgpu-8g', 42],
+    ]);
+    const key = 'ownedPrices';
+    expect(loaded({ yaml: `${key}: { bare-metal: 1.20, a3-highgpu-8g: 42 }` }).config[key]).toEqual(prices);
+    const text = 'bare-metal=1.20,a3-highgpu-8g=42';
+    expect(loaded({ env: { BIGFLEET_SHARD_OWNED_PRICES: text } }).config[key]).toEqual(prices);
+    expect(loaded({ flags: { [key]: text.split(',') } }).config[key]).toEqual(prices);
+    const printed = printConfig(loaded({ flags: { [key]: [text] } }));
+    expect(loaded({ yaml: printed }).config[key]).toEqual(prices);
+  });
+
+  it.each(['bare-metal', 'bare-metal=', '=1', 'bare-metal=-1', 'a=1,a=2', 'a=much'])(
+    'given %j as prices of owned machines, then it is refused with what is expected',
+    (text) => {
+      expect(problemsOf({ flags: { ownedPrices: [text] } })).toEqual([
+        `--owned-price: Expected dollars per hour as NAME=PRICE, or in a file as a mapping of names to prices, found ["${text}"].`,
+      ]);
+    },
+  );
+
   it('given many mistakes in all places, then all are listed, each with its place', () => {
     const yaml = `
 id: 5

@@ -89,14 +89,14 @@ export function defaultConfig(): ShardConfig {
 }
 
 export function brainOptionsOf(config: ShardConfig, epoch: bigint, seed: number): BrainOptions {
-  const { id, providers, cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile } =
-    config;
+  const { id, providers, cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices } = config;
+  const { actuation, desk, reconcile } = config;
   return {
     shard: id,
     epoch,
     seed,
     providers: providers.map(({ name }) => name),
-    ...{ cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile },
+    ...{ cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices, actuation, desk, reconcile },
   };
 }
 
@@ -251,6 +251,7 @@ function brainOf(values: Values): Brain {
       [CapacityType.OnDemand, values['releaseHold.onDemand']],
       [CapacityType.Spot, values['releaseHold.spot']],
     ]),
+    ownedPrices: values.ownedPrices,
     ...limitsOf(values),
   };
 }

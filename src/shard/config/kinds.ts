@@ -14,7 +14,7 @@ export interface Kind<T> {
   readonly placeholder?: string;
 }
 
-type Plain = string | number | boolean | readonly ProviderSpec[];
+type Plain = string | number | boolean | readonly ProviderSpec[] | Readonly<Record<string, number>>;
 
 export interface ProviderSpec {
   readonly name: string;
@@ -176,6 +176,36 @@ function providerOf(raw: unknown): ProviderSpec | undefined {
   const read = { name: NAME.read(name), address: addressOf(address) };
   if (read.name === undefined || read.address === undefined || read.address.startsWith(':')) return undefined;
   return Object.keys(rest).length === 0 ? { name: read.name, address: read.address } : undefined;
+}
+
+/** Names and prices that are kept. */
+const MAX_PRICES = 1000;
+const PRICE = number(0, 1_000_000);
+
+/** Dollars per hour by name. In YAML a mapping; in texts NAME=PRICE, several with commas between them. */
+export const PRICES: Kind<ReadonlyMap<string, number>> = {
+  what: 'dollars per hour as NAME=PRICE, or in a file as a mapping of names to prices',
+  read: (raw) => {
+    if (typeof raw === 'string') return PRICES.read(raw.split(','));
+    if (typeof raw !== 'object' || raw === null) return undefined;
+    const texts = Array.isArray(raw) ? raw.flatMap((text) => String(text).split(',')) : null;
+    const entries = texts?.map(priceEntry) ?? Object.entries(raw);
+    const prices = new Map<string, number>();
+    for (const [name, price] of entries) {
+      const read = PRICE.read(price);
+      if (name === '' || name.length > 253 || prices.has(name) || read === undefined) return undefined;
+      prices.set(name, read);
+    }
+    return prices.size <= MAX_PRICES ? prices : undefined;
+  },
+  write: (prices) => Object.fromEntries(prices),
+  placeholder: 'name=price',
+};
+
+/** Without a price where there is none. */
+function priceEntry(text: string): [string, unknown] {
+  const at = text.lastIndexOf('=');
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** A value that was not accepted, as a person would write it. */

@@ -19,6 +19,7 @@ import {
   OPTIONAL_PATH,
   oneOf,
   PATH,
+  PRICES,
   PROVIDERS,
   type ProviderSpec,
   SWITCH,
@@ -199,6 +200,12 @@ const SETTINGS = {
   'releaseHold.reserved': hold(CapacityType.Reserved, 'reserved'),
   'releaseHold.onDemand': hold(CapacityType.OnDemand, 'on-demand', 'release-hold-on-demand'),
   'releaseHold.spot': hold(CapacityType.Spot, 'spot', 'release-hold-spot'),
+  ownedPrices: setting<ReadonlyMap<string, number>>(
+    PRICES,
+    new Map(),
+    'What owned machines that their provider prices at 0 are shown at, by instance type, or with bare-metal and reserved for all other types. Shown apart from what is paid by the hour; never changes a decision. The flag may be repeated; flags replace what the file says.',
+    'owned-price',
+  ),
   'actuation.concurrency': setting(
     POSITIVE,
     desk.mutations,
