@@ -14,6 +14,21 @@ const ROOMS = {
   cli: ['model', 'wire', 'fleet', 'engine', 'provider', 'shard', 'coordinator', 'operator', 'sim', 'web'],
 };
 
+// Files that another room may import by themselves, without all that the room's index.ts loads: a command of the command
+// line should load only what it runs.
+const SIDE_DOORS = [
+  '^src/provider/client/call-limits\\.ts$',
+  '^src/provider/conformance/behaviour\\.ts$',
+  '^src/provider/fake/settings\\.ts$',
+  '^src/provider/kit/directories\\.ts$',
+  '^src/shard/brain/freezes\\.ts$',
+  '^src/shard/config/index\\.ts$',
+  '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
+  '^src/shard/logger\\.ts$',
+  '^src/sim/(offerings-file|plan-json|scenario)\\.ts$',
+  '^src/wire/(certificates|steps|tls-files)\\.ts$',
+];
+
 const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
   name: `${room}-imports`,
   comment: `src/${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}`,
@@ -30,7 +45,10 @@ module.exports = {
       comment: 'another room is entered through its index.ts; generated types of the wire are public too',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/wire/gen/'] },
+      to: {
+        path: '^src/[^/]+/',
+        pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/wire/gen/', ...SIDE_DOORS],
+      },
     },
     {
       name: 'engine-is-pure',

@@ -28,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     file: 'shard/main.ts',
     about: 'a shard over gRPC, with its clusters and providers in processes apart',
   },
+  startup: { file: 'startup/main.ts', about: 'from the call of a command to its end' },
   speedup: { file: 'ladder/speedup.ts', about: 'what a second thread brings, against a plain parallel loop' },
 };
 
@@ -45,6 +46,7 @@ examples:
   npm run --silent bench -- hostile --attack reconnects
   npm run --silent bench -- provider --records 50000
   npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2
+  npm run --silent bench -- startup --place checkout
   npm run --silent bench -- speedup --profile uber-500k --regime full
 
 NAME --help tells the options of one benchmark.

@@ -5,7 +5,8 @@ import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/ind
 import { keyOf } from '../model/index.ts';
 import { parseScenario, planJson } from '../sim/index.ts';
 import { type DecideIo, decideCommand } from './decide.ts';
-import { decideWith, type Phase1 } from './phase1.ts';
+import { DECIDER } from './decider.ts';
+import type { Phase1 } from './phase1.ts';
 import { LINE_WIDTH, noPaint } from './table.ts';
 
 const SCENARIO = JSON.stringify({
@@ -59,7 +60,7 @@ async function run(
     seen.how = how;
     return Promise.resolve(plan(input));
   };
-  await decideCommand({ decide, explain: () => null }, io)
+  await decideCommand(async () => ({ decide, explain: () => null }), io)
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
     .parseAsync(args, { from: 'user' });
@@ -269,7 +270,7 @@ describe('bigfleet decide --phase1-…', () => {
       { workers: 2, retries: 0, lanes: 2 },
       { workers: 3, retries: 10, lanes: 8 },
     ];
-    const plans = await Promise.all(ways.map((how) => decideWith(input, how)));
+    const plans = await Promise.all(ways.map((how) => DECIDER.decide(input, how)));
     expect(new Set(plans.map((plan) => planJson(plan, input).digest)).size).toBe(1);
   });
 });

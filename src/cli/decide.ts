@@ -1,5 +1,5 @@
 // `bigfleet decide FILE`: one decision on a scenario file, to try a change on paper. Prints what would be done,
-// the verdict on every Need and what it costs; nothing is touched. The engine is handed in.
+// the verdict on every Need and what it costs; nothing is touched. The engine is handed in, and loaded with the file.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -25,7 +25,8 @@ import {
   stateName,
   type Verdict,
 } from '../model/index.ts';
-import { type PlanJson, parseScenario, planJson } from '../sim/index.ts';
+import { type PlanJson, planJson } from '../sim/plan-json.ts';
+import { parseScenario } from '../sim/scenario.ts';
 import { dollars } from './amounts.ts';
 import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
 import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
@@ -76,7 +77,7 @@ export interface Decider {
   readonly explain: (input: DecisionInput, key: NeedKey) => Explanation | null;
 }
 
-export function decideCommand(decider: Decider, io: DecideIo = PROCESS_IO): Command {
+export function decideCommand(loadDecider: () => Promise<Decider>, io: DecideIo = PROCESS_IO): Command {
   const command = new Command('decide')
     .description('decide on a scenario file and print the plan; nothing is touched')
     .argument('<file>', 'a scenario in JSON or YAML, or - for standard input')
@@ -91,6 +92,7 @@ export function decideCommand(decider: Decider, io: DecideIo = PROCESS_IO): Comm
       const scenario = await readScenarioFile(file, io);
       if (!scenario.ok) return refuse(file, scenario.problems, flags, io);
       const { engine, input } = scenario.value;
+      const decider = await loadDecider();
       const plan = await decided(() => decider.decide(input, phase1Of(flags, engine)));
       if (!plan.ok) return refuse(file, plan.problems, flags, io);
       io.out(render(plan.value, input, flags, io.paint, decider.explain));

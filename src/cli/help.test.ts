@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { bigfleetProgram, withSubCommands } from './program.ts';
+import { COMMANDS as ENTRIES } from './commands.ts';
+import { bigfleetProgram, calledBy, withSubCommands } from './program.ts';
 import { LINE_WIDTH } from './table.ts';
 
 function pathOf(command: Command): string {
@@ -16,7 +17,7 @@ function helpOf(command: Command): string {
   return text;
 }
 
-const COMMANDS = withSubCommands(bigfleetProgram());
+const COMMANDS = withSubCommands(await bigfleetProgram(() => true));
 
 describe.each(COMMANDS.map((command) => ({ path: pathOf(command), command })))('$path --help', (each) => {
   const text = helpOf(each.command);
@@ -37,4 +38,34 @@ describe.each(COMMANDS.map((command) => ({ path: pathOf(command), command })))('
 
 it('there are as many as the command line has', () => {
   expect(COMMANDS.length).toBeGreaterThan(30);
+});
+
+describe('commands that are not loaded', () => {
+  it('have the summaries that the commands themselves have', () => {
+    const summaries = COMMANDS.filter(({ parent }) => parent?.parent === null).map((command) => [
+      command.name(),
+      command.description(),
+    ]);
+    expect(ENTRIES.map(({ name, summary }) => [name, summary])).toEqual(summaries);
+  });
+
+  it('are listed by help as if they were', async () => {
+    expect(helpOf(await bigfleetProgram(() => false))).toBe(helpOf(await bigfleetProgram(() => true)));
+  });
+});
+
+describe('the command that words call', () => {
+  it.each([
+    ['get machines --state idle', 'get'],
+    ['help decide', 'decide'],
+    ['--no-such-flag explain', 'explain'],
+    ['get help', 'get'],
+  ])('%s', (words, expected) => {
+    const isCalled = calledBy(words.split(' '));
+    expect(ENTRIES.filter(({ name }) => isCalled(name)).map(({ name }) => name)).toEqual([expected]);
+  });
+
+  it('is none without words', () => {
+    expect(ENTRIES.filter(({ name }) => calledBy([])(name))).toEqual([]);
+  });
 });

@@ -3,13 +3,13 @@
 import { CommanderError } from 'commander';
 import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { bigfleetProgram, printError } from './program.ts';
+import { bigfleetProgram, calledBy, printError } from './program.ts';
 import { endWhenUnread } from './readers.ts';
 
 endWhenUnread();
 
-const program = bigfleetProgram();
 try {
+  const program = await bigfleetProgram(calledBy(process.argv.slice(2)));
   if (process.argv.length <= 2) program.outputHelp();
   else await program.parseAsync();
 } catch (error) {

@@ -2,9 +2,6 @@
 // give defaults for the first two.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Engine } from '../engine/index.ts';
-import { fleetOf } from '../fleet/index.ts';
-import type { DecisionInput, Plan } from '../model/index.ts';
 import type { EngineOptions as ScenarioDefaults } from '../sim/index.ts';
 
 export interface Phase1 {
@@ -73,21 +70,4 @@ function lanesOf(text: string): number | 'auto' {
   if (text === 'auto') return text;
   if (text.startsWith('fixed:')) return wholeNumber(text.slice('fixed:'.length), 1, MAX_LANES);
   throw new InvalidArgumentError('Expected auto, or fixed:N as in fixed:4.');
-}
-
-/** Threads that are not up by then are left out; they cost time, never a decision. */
-const PATIENCE_MS = 5000;
-const POLL_MS = 5;
-
-/** One decision, computed as asked. */
-export async function decideWith(input: DecisionInput, how: Phase1): Promise<Plan> {
-  const engine = new Engine(fleetOf(input), how);
-  try {
-    for (let waitedMs = 0; engine.threads < how.workers && waitedMs < PATIENCE_MS; waitedMs += POLL_MS) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    return engine.decide(input.nowMs, input.options).plan();
-  } finally {
-    await engine.close();
-  }
 }

@@ -2,33 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, type OutputConfiguration } from 'commander';
-import { explain } from '../engine/index.ts';
-import { fleetOf } from '../fleet/index.ts';
 import { printable } from '../model/index.ts';
-import { startShard } from '../shard/index.ts';
-import { certsCommand } from './certs.ts';
-import { type Decider, decideCommand } from './decide.ts';
-import { explainCommand } from './explain.ts';
-import { historyCommand } from './journal/history.ts';
-import { replayCommand } from './journal/replay.ts';
-import { decideWith } from './phase1.ts';
-import { providerCommand } from './provider.ts';
-import { acceptCommand, refuseCommand } from './remote/accept.ts';
-import { freezeCommand, unfreezeCommand } from './remote/freeze.ts';
-import { getCommand } from './remote/get.ts';
-import { forgetCommand, quarantineCommand, retryCommand } from './remote/machine-orders.ts';
-import { shardCommand } from './shard.ts';
+import { COMMANDS, type CommandEntry } from './commands.ts';
 import { indented, LINE_WIDTH } from './table.ts';
-import { upCommand } from './up/up.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
-const decider: Decider = {
-  decide: decideWith,
-  explain: (input, key) => explain(fleetOf(input), input.nowMs, input.options, key),
-};
 
 const HELP = `
 Examples:
@@ -40,27 +16,14 @@ Examples:
 "bigfleet COMMAND --help" says more about each. Exit codes are the same everywhere: 0 done; 1 it
 failed, or the answer is no; 2 what it was given cannot be used (docs/errors.md).`;
 
-export function bigfleetProgram(): Command {
+/** All commands by name; those that `isCalled` picks are loaded, of the others only name and summary are known. */
+export async function bigfleetProgram(isCalled: (name: string) => boolean): Promise<Command> {
   const program = new Command('bigfleet')
     .description('One autoscaler for a whole fleet of Kubernetes clusters.')
-    .version(version, '-V, --version', 'print the version')
-    .addHelpText('after', HELP)
-    .addCommand(upCommand())
-    .addCommand(shardCommand(startShard))
-    .addCommand(decideCommand(decider))
-    .addCommand(getCommand())
-    .addCommand(explainCommand())
-    .addCommand(freezeCommand())
-    .addCommand(unfreezeCommand())
-    .addCommand(retryCommand())
-    .addCommand(quarantineCommand())
-    .addCommand(forgetCommand())
-    .addCommand(acceptCommand())
-    .addCommand(refuseCommand())
-    .addCommand(historyCommand())
-    .addCommand(replayCommand())
-    .addCommand(providerCommand())
-    .addCommand(certsCommand());
+    .version(versionOfPackage(), '-V, --version', 'print the version')
+    .addHelpText('after', HELP);
+  for (const entry of COMMANDS)
+    program.addCommand(isCalled(entry.name) ? await entry.load() : summaryOf(entry));
   // Sub-commands inherit none of this by themselves.
   for (const command of withSubCommands(program)) {
     command
@@ -70,7 +33,26 @@ export function bigfleetProgram(): Command {
       .configureOutput(OUTPUT)
       .showHelpAfterError(command === program ? 'Run with --help for the arguments and examples.' : true);
   }
-  return program;
+  // Arguments of a command are known only once it is loaded.
+  return program.configureHelp({
+    minWidthToWrap: NARROWEST_TEXT,
+    subcommandTerm: (command) => command.name(),
+  });
+}
+
+/** The commands that these words may run: the first word, or the one after `help`. */
+export function calledBy(words: readonly string[]): (name: string) => boolean {
+  const [first, second] = words.filter((word) => !word.startsWith('-'));
+  return (name) => name === (first === 'help' ? second : first);
+}
+
+function summaryOf({ name, summary }: CommandEntry): Command {
+  return new Command(name).description(summary);
+}
+
+function versionOfPackage(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 export function withSubCommands(command: Command): readonly Command[] {

@@ -4,17 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../model/index.ts';
-import {
-  type ConformanceOptions,
-  type ConformanceReport,
-  PROFILES,
-  type Profile,
-  type Progress,
-  reportJson,
-  reportJunit,
-  runConformance,
-} from '../provider/index.ts';
-import { clientCredentials, tlsFiles } from '../wire/index.ts';
+import { PROFILES, type Profile } from '../provider/conformance/behaviour.ts';
+import type { ConformanceOptions, ConformanceReport, Progress } from '../provider/index.ts';
+import { tlsFiles } from '../wire/tls-files.ts';
 import { conformanceLines } from './conformance-table.ts';
 import { duration, wholeNumber } from './flags.ts';
 import { type Paint, paintFor } from './table.ts';
@@ -57,10 +49,15 @@ interface ConformanceFlags {
   readonly out?: string;
 }
 
-export function conformanceCommand(
-  io: ConformanceIo = PROCESS_IO,
-  run: typeof runConformance = runConformance,
-): Command {
+type RunSuite = (options: ConformanceOptions) => Promise<ConformanceReport>;
+
+/** The suite is loaded when it runs: help needs neither it nor gRPC. */
+const runSuite: RunSuite = async (options) => {
+  const { runConformance } = await import('../provider/index.ts');
+  return await runConformance(options);
+};
+
+export function conformanceCommand(io: ConformanceIo = PROCESS_IO, run: RunSuite = runSuite): Command {
   const target = new Option('--target <host:port>', 'the provider').env('BIGFLEET_PROVIDER_TARGET');
   return new Command('conformance')
     .description('check that a provider keeps the contract, behaviour by behaviour')
@@ -89,9 +86,10 @@ export function conformanceCommand(
     .option('--out <dir>', 'also write report.json and junit.xml there')
     .addHelpText('after', HELP)
     .action(async (flags: ConformanceFlags) => {
-      const report = await withProgress(io, (onProgress) => run({ ...optionsOf(flags), onProgress }));
-      if (flags.out !== undefined) writeReports(flags.out, report);
-      io.out(rendered(report, flags.output, io.paint));
+      const options = await optionsOf(flags);
+      const report = await withProgress(io, (onProgress) => run({ ...options, onProgress }));
+      if (flags.out !== undefined) await writeReports(flags.out, report);
+      io.out(await rendered(report, flags.output, io.paint));
       io.exitCode(report.verdict === 'certified' ? 0 : 1);
     });
 }
@@ -115,7 +113,7 @@ Examples:
   bigfleet provider conformance --profile core,fault,durable \\
       --start 'my-provider --addr=127.0.0.1:{port} --state={state} --seed-count={seed}'`;
 
-function optionsOf(flags: ConformanceFlags): ConformanceOptions {
+async function optionsOf(flags: ConformanceFlags): Promise<ConformanceOptions> {
   return {
     target: flags.target,
     faultTarget: flags.faultTarget,
@@ -127,14 +125,16 @@ function optionsOf(flags: ConformanceFlags): ConformanceOptions {
     scaleSeed: flags.scaleSeed,
     soakMs: flags.soak,
     transitionTimeoutMs: flags.transitionTimeout,
-    credentials: credentialsOf(flags),
+    credentials: await credentialsOf(flags),
   };
 }
 
 /** Plaintext is allowed to any address: the suite sends nothing that is secret. */
-function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ConformanceFlags) {
+async function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ConformanceFlags) {
   const tls = tlsFiles({ cert, key, ca });
-  return tls === null ? undefined : clientCredentials('', { tls });
+  if (tls === null) return undefined;
+  const { clientCredentials } = await import('../wire/index.ts');
+  return clientCredentials('', { tls });
 }
 
 /** Shorter runs need no comfort. */
@@ -168,7 +168,8 @@ async function withProgress<T>(
   }
 }
 
-function writeReports(folder: string, report: ConformanceReport): void {
+async function writeReports(folder: string, report: ConformanceReport): Promise<void> {
+  const { reportJson, reportJunit } = await import('../provider/index.ts');
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'report.json'), reportJson(report));
@@ -179,7 +180,12 @@ function writeReports(folder: string, report: ConformanceReport): void {
   }
 }
 
-function rendered(report: ConformanceReport, output: ConformanceFlags['output'], paint: Paint): string {
+async function rendered(
+  report: ConformanceReport,
+  output: ConformanceFlags['output'],
+  paint: Paint,
+): Promise<string> {
+  const { reportJson, reportJunit } = await import('../provider/index.ts');
   switch (output) {
     case 'json':
       return reportJson(report);

@@ -1,29 +1,8 @@
 // `bigfleet provider fake`: a capacity provider over a cloud that exists only here, to try things out and to test
 // against. Calm on request; out of the box it is late, forgetful and out of stock now and then, like the real ones.
 
-import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { BigFleetError, printable } from '../model/index.ts';
-import {
-  type CatalogueEntry,
-  type CloudEvent,
-  FakeProvider,
-  type FakeSettings,
-  NO_STORE,
-  PRESET_NAMES,
-  type PresetName,
-  type ProviderServer,
-  patchOf,
-  patchSettings,
-  presetSettings,
-  type ServeOptions,
-  SqliteStore,
-  serveControl,
-  serveProvider,
-  systemClock,
-} from '../provider/index.ts';
-import { parseOfferingsFile } from '../sim/index.ts';
-import { tlsFiles } from '../wire/index.ts';
+import { PRESET_NAMES, type PresetName } from '../provider/fake/settings.ts';
 import { duration, wholeNumber } from './flags.ts';
 
 /** Where the command writes, and when it ends; tests bring their own. */
@@ -49,7 +28,7 @@ const PROCESS_IO: FakeIo = {
     }),
 };
 
-interface FakeFlags {
+export interface FakeFlags {
   readonly addr: string;
   readonly provider: string;
   readonly seedCount: number;
@@ -69,11 +48,6 @@ interface FakeFlags {
   readonly insecure: boolean;
   readonly actsForAnyShard?: string;
 }
-
-/** With --faults, unless another is given. What the public fault suite expects. */
-const FAULT_TIMEOUT_MS = 2_000;
-/** Transitions get so long to end when the process is asked to. */
-const STOP_WAIT_MS = 1_000;
 
 export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
   return new Command('fake')
@@ -107,21 +81,8 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .action(async (flags: FakeFlags) => {
       // First, since whoever reads the first line may ask for the end at once.
       const ended = io.ended();
-      const settings = settingsOf(flags);
-      const provider = await open(flags, settings, io);
-      const server = await listening(
-        () => serveProvider(provider, addressOf(flags.addr), serveOptionsOf(flags)),
-        provider,
-      );
-      const control =
-        flags.control === undefined
-          ? undefined
-          : await listening(() => serveControl(provider, flags.control!), server);
-      io.out(`${startLines(flags, provider, server, control?.address).join('\n')}\n`);
-      await ended;
-      provider.cutOff();
-      await control?.close();
-      await server.stop(STOP_WAIT_MS);
+      const { serveFake } = await import('./provider-fake-serve.ts');
+      await serveFake(flags, io, ended);
     });
 }
 
@@ -163,100 +124,4 @@ Examples:
 
 function collect(word: string, words: readonly string[]): readonly string[] {
   return [...words, word];
-}
-
-function presetOf({ preset, useFakeBackend, faults }: FakeFlags): PresetName {
-  return preset ?? (useFakeBackend || faults ? 'calm' : 'realistic');
-}
-
-function settingsOf(flags: FakeFlags): FakeSettings {
-  return flags.set.map(patchOf).reduce<FakeSettings>(patchSettings, presetSettings(presetOf(flags)));
-}
-
-async function open(flags: FakeFlags, settings: FakeSettings, io: FakeIo): Promise<FakeProvider> {
-  const { seed, seedCount, provider, state, faults } = flags;
-  const timeoutMs = flags.transitionTimeout ?? (faults ? FAULT_TIMEOUT_MS : undefined);
-  const timeoutsMs =
-    timeoutMs === undefined
-      ? {}
-      : { create: timeoutMs, configure: timeoutMs, drain: timeoutMs, delete: timeoutMs };
-  return await FakeProvider.open({
-    seed,
-    clock: systemClock,
-    machines: seedCount,
-    settings,
-    provider,
-    store: state === undefined ? NO_STORE : new SqliteStore(state),
-    faultSelectors: faults,
-    ...(flags.offerings === undefined ? {} : { catalogue: await readOfferings(flags.offerings) }),
-    ...(flags.verbose ? { onEvent: (event: CloudEvent) => io.err(`${eventLine(event)}\n`) } : {}),
-    kit: {
-      timeoutsMs,
-      onStoreFailure: (error) => {
-        io.err(`The state file cannot be written any more: ${String(error)}\n`);
-        process.exit(1);
-      },
-    },
-  });
-}
-
-async function readOfferings(file: string): Promise<readonly CatalogueEntry[]> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new BigFleetError('BF_INPUT_UNREADABLE', `${message}.`, { path: file, cause });
-  });
-  const parsed = parseOfferingsFile(text);
-  if (parsed.ok) return parsed.value;
-  const lines = parsed.problems.map(
-    ({ code, path, message }) => `\n  ${code}  ${printable(path)}: ${message}`,
-  );
-  throw new BigFleetError('BF_INPUT_INVALID', `${lines.join('')}\n`, { path: file });
-}
-
-/** As other providers take it: without a host, every address. */
-function addressOf(addr: string): string {
-  const address = addr.startsWith(':') ? `0.0.0.0${addr}` : addr;
-  if (/:\d{1,5}$/.test(address)) return address;
-  throw new BigFleetError('BF_USAGE', `"${printable(addr)}" is not HOST:PORT.`);
-}
-
-function serveOptionsOf({ tlsCert, tlsKey, tlsCa, insecure, actsForAnyShard }: FakeFlags): ServeOptions {
-  const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
-  return { tls, insecure, ...(actsForAnyShard === undefined ? {} : { actsForAnyShard }) };
-}
-
-/** Whatever is open already does not stay so when an address cannot be had. */
-async function listening<T>(
-  listen: () => Promise<T>,
-  opened: { readonly close: () => Promise<void> } | ProviderServer,
-): Promise<T> {
-  try {
-    return await listen();
-  } catch (error) {
-    await ('close' in opened ? opened.close() : opened.stop());
-    if (error instanceof BigFleetError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new BigFleetError('BF_LISTEN_FAILED', `${message}.`, { cause: error });
-  }
-}
-
-function startLines(
-  flags: FakeFlags,
-  { kit }: FakeProvider,
-  { address }: ProviderServer,
-  control: string | undefined,
-): readonly string[] {
-  const { seed, state, faults } = flags;
-  const how = `preset ${presetOf(flags)}, seed ${seed}${faults ? ', failing on request' : ''}`;
-  return [
-    `Serving ${kit.machineCount} machines at ${address} (${how}).`,
-    state === undefined
-      ? 'State is in memory only and ends with the process; keep it with --state FILE.'
-      : `State is in ${printable(state)}.`,
-    ...(control === undefined ? [] : [`Control at http://${control}/settings`]),
-  ];
-}
-
-function eventLine({ atMs, what, whom, detail }: CloudEvent): string {
-  return `${new Date(atMs).toISOString()}  ${what.padEnd(11)}  ${printable(whom)}  ${printable(detail)}`;
 }

@@ -6,20 +6,16 @@ import { Command, Option } from 'commander';
 import { BigFleetError, type Problem, printable, type Result } from '../model/index.ts';
 import {
   didYouMean,
-  type EndReason,
   type LoadedConfig,
-  type LogFile,
   loadConfig,
-  logToStderr,
   printConfig,
-  type RunningShard,
   SETTING_KEYS,
   type SettingFlags,
   type SettingKey,
   type ShardConfig,
-  type StartShard,
   settingOf,
-} from '../shard/index.ts';
+} from '../shard/config/index.ts';
+import type { EndReason, LogFile, RunningShard, StartShard } from '../shard/index.ts';
 import { askedToEnd } from './asked-to-end.ts';
 import { goOnUnread } from './readers.ts';
 
@@ -29,7 +25,7 @@ export interface ShardCommandIo {
   readonly read: (file: string) => Promise<string>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  readonly openLog: (config: ShardConfig) => LogFile;
+  readonly openLog: (config: ShardConfig) => LogFile | Promise<LogFile>;
   /** Resolves when the process is asked to end. */
   readonly asked: () => Promise<unknown>;
   readonly exitCode: (code: number) => void;
@@ -42,8 +38,9 @@ const PROCESS_IO: ShardCommandIo = {
   read: (file) => readFile(file, 'utf8'),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  openLog: ({ id, log }) => {
+  openLog: async ({ id, log }) => {
     goOnUnread();
+    const { logToStderr } = await import('../shard/logger.ts');
     return logToStderr({ shard: id, ...log });
   },
   asked: () => askedToEnd(),
@@ -161,7 +158,7 @@ function unknownWords(command: Command): readonly Problem[] {
 async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): Promise<void> {
   // First, since whoever reads the first line may ask for the end at once.
   const asked = io.asked();
-  const file = io.openLog(config);
+  const file = await io.openLog(config);
   try {
     const shard = await start(config, { log: file.log });
     io.out(startLines(config, shard));

@@ -5,8 +5,9 @@
 // The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
 export { tlsFiles } from '../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
-export type { Attempt, CallLimits } from './client/attempts.ts';
-export { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from './client/attempts.ts';
+export type { Attempt } from './client/attempts.ts';
+export type { CallLimits } from './client/call-limits.ts';
+export { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from './client/call-limits.ts';
 export type {
   Accepted,
   ClusterBinding,

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
 import { makeDirectory, SqliteFile, type SqliteFormat } from '../provider/index.ts';
 import { failpoint } from './failpoints.ts';
+import { journalFileIn } from './journal/format.ts';
 
 /** Held open for its lock alone, which ends with the process however it ends. */
 const LOCK: SqliteFormat = {
@@ -63,11 +64,6 @@ export function openDataDir(path: string, atLeast: bigint, clock: () => bigint =
     lock.close();
     throw error;
   }
-}
-
-/** Where a shard writes its journal. */
-export function journalFileIn(path: string): string {
-  return join(path, 'journal.db');
 }
 
 /** Two directories that begin in the same millisecond should not begin at the same number. */

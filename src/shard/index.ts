@@ -50,7 +50,7 @@ export type { Setting, SettingKey } from './config/settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
-export { journalFileIn, openDataDir } from './data-dir.ts';
+export { openDataDir } from './data-dir.ts';
 export { Door } from './door.ts';
 export { carryOut } from './effects.ts';
 export type {
@@ -78,7 +78,7 @@ export { addSessions, sessionServerOptions } from './hands/session-grpc.ts';
 export type { InlineParts } from './inline-brain.ts';
 export { InlineBrain } from './inline-brain.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
-export { JOURNAL_LIMITS } from './journal/format.ts';
+export { JOURNAL_LIMITS, journalFileIn } from './journal/format.ts';
 export type { MachineFacts as MachineStoryFacts, StoryItem, Subject } from './journal/history.ts';
 export { history } from './journal/history.ts';
 export { JournalFile } from './journal/journal-file.ts';

@@ -9,10 +9,11 @@ import { Server, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Issued, issueCertificate, type LeafSubject, makeAuthority } from './certificates.ts';
 import { connect } from './client.ts';
-import { clientCredentials, identityOf, isLoopback, serverCredentials, tlsFiles } from './credentials.ts';
+import { clientCredentials, identityOf, serverCredentials } from './credentials.ts';
 import { CapacityProviderDefinition, Machine } from './gen/bigfleet/v1alpha1/provider.ts';
 import { addService } from './server.ts';
 import { bindService, RpcError, statusOf } from './service.ts';
+import { isLoopback, tlsFiles } from './tls-files.ts';
 
 const VALID = { notBefore: new Date('2020-01-01'), notAfter: new Date('2060-01-01') };
 const authority = makeAuthority({ name: 'fleet authority', ...VALID });

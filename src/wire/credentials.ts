@@ -14,13 +14,7 @@ import {
 } from '@grpc/grpc-js';
 import { BigFleetError, excerpt } from '../model/index.ts';
 import { RpcError } from './service.ts';
-
-/** Paths of the certificate, its key and the authority both ends trust. */
-export interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca: string;
-}
+import { isLoopback, type TlsFiles } from './tls-files.ts';
 
 export interface SecurityOptions {
   /** null: plaintext. */
@@ -32,16 +26,6 @@ export interface SecurityOptions {
 /** How often a server looks for a new certificate. Seldom enough to cost nothing, often enough for a roll-over. */
 const WATCH_INTERVAL_MS = 5000;
 const MIN_VERSION = 'TLSv1.3';
-
-/** The TLS trio of a command line: all three or none. */
-export function tlsFiles(given: Partial<Record<keyof TlsFiles, string | undefined>>): TlsFiles | null {
-  const { cert, key, ca } = given;
-  if (cert !== undefined && key !== undefined && ca !== undefined) return { cert, key, ca };
-  if (cert === undefined && key === undefined && ca === undefined) return null;
-  const missing = Object.entries({ cert, key, ca }).filter(([, path]) => path === undefined);
-  const detail = `Missing: ${missing.map(([name]) => `--tls-${name}`).join(', ')}.`;
-  throw new BigFleetError('BF_TLS_PARTIAL', detail);
-}
 
 export function serverCredentials(address: string, options: SecurityOptions): ServerCredentials {
   if (options.tls !== null) return new TlsServerCredentials(new KeyPair(options.tls));
@@ -58,14 +42,6 @@ export function clientCredentials(address: string, options: SecurityOptions): Ch
 function checkPlaintext(address: string, { insecure }: SecurityOptions): void {
   if (insecure === true || isLoopback(address)) return;
   throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
-}
-
-/** Whether only this machine can be meant. A name other than localhost may resolve to anything. */
-export function isLoopback(address: string): boolean {
-  if (address.startsWith('unix:')) return true;
-  const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/.exec(address) ?? [];
-  const host = bracketed ?? plain ?? address;
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 /** The certificate and key of this process as they are on disk now; the authority is read once. */

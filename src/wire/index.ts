@@ -7,16 +7,14 @@ export { issueCertificate, makeAuthority } from './certificates.ts';
 export type { RpcOptions, ServiceClient } from './client.ts';
 export { connect } from './client.ts';
 export { watchConnections } from './connections.ts';
-export type { Identity, SecurityOptions, TlsFiles } from './credentials.ts';
+export type { Identity, SecurityOptions } from './credentials.ts';
 export {
   clientCredentials,
   denied,
   identityOf,
-  isLoopback,
   KeyPair,
   parseIdentity,
   serverCredentials,
-  tlsFiles,
 } from './credentials.ts';
 export { WIRE, WireCursor } from './cursor.ts';
 export type { MessageType } from './decode.ts';
@@ -55,5 +53,7 @@ export {
 } from './service.ts';
 export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './stamp.ts';
 export { finished } from './steps.ts';
+export type { TlsFiles } from './tls-files.ts';
+export { isLoopback, tlsFiles } from './tls-files.ts';
 export type { FencingToken } from './token.ts';
 export { isNewer, tokenFromWire } from './token.ts';

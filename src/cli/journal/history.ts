@@ -2,10 +2,13 @@
 
 import { Argument, Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { history, JournalReader, journalFileIn, type StoryItem, type Subject } from '../../shard/index.ts';
+import type { StoryItem, Subject } from '../../shard/index.ts';
+import { journalFileIn } from '../../shard/journal/format.ts';
+import { history } from '../../shard/journal/history.ts';
+import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { isNeedId } from '../remote/story.ts';
 import { itemWords } from './history-words.ts';
-import { type JournalIo, PROCESS_IO } from './replay.ts';
+import { type JournalIo, PROCESS_IO } from './io.ts';
 import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
 
 interface Flags extends SpanFlags {

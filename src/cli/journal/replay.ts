@@ -2,33 +2,16 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
-import {
-  type CycleOutcome,
-  JournalReader,
-  journalFileIn,
-  type ReplayedCycle,
-  replay,
-  type Span,
-} from '../../shard/index.ts';
-import { decidedJson } from '../../sim/index.ts';
+import type { CycleOutcome, ReplayedCycle, Span } from '../../shard/index.ts';
+import { journalFileIn } from '../../shard/journal/format.ts';
+import { JournalReader } from '../../shard/journal/journal-reader.ts';
+import { replay } from '../../shard/journal/replay.ts';
+import { decidedJson } from '../../sim/plan-json.ts';
 import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
-import { type Paint, paintFor, type Style } from '../table.ts';
+import type { Style } from '../table.ts';
+import { type JournalIo, PROCESS_IO } from './io.ts';
 import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
-
-export interface JournalIo {
-  readonly out: (text: string) => void;
-  readonly paint: Paint;
-  readonly exitCode: (code: number) => void;
-}
-
-export const PROCESS_IO: JournalIo = {
-  out: (text) => process.stdout.write(text),
-  paint: paintFor(process.stdout),
-  exitCode: (code) => {
-    process.exitCode = code;
-  },
-};
 
 interface Flags extends SpanFlags {
   readonly cycle?: number;

@@ -1,7 +1,7 @@
 // Times as people give them to commands that look back, and as these show them.
 
 import { InvalidArgumentError, Option } from 'commander';
-import { ALWAYS, type Span } from '../../shard/index.ts';
+import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';
 import { LINE_WIDTH, wrapped } from '../table.ts';
 
 export interface SpanFlags {

@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ActionKind, BigFleetError } from '../../model/index.ts';
-import { freezeId } from '../../shard/index.ts';
+import { freezeId } from '../../shard/brain/freezes.ts';
 import { addOrderFlags, clientOf, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
 import { type Done, order, report } from './order.ts';
 

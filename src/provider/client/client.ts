@@ -9,7 +9,8 @@ import type {
   Machine as WireMachine,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { machineFromWire, withBinder } from '../../wire/index.ts';
-import { type Attempt, Attempts, type CallLimits, DEFAULT_LIMITS } from './attempts.ts';
+import { type Attempt, Attempts } from './attempts.ts';
+import { type CallLimits, DEFAULT_LIMITS } from './call-limits.ts';
 import { type CallName, ProviderError } from './errors.ts';
 import { type DecodedList, decodeList } from './records.ts';
 import type { AttemptLimits, ProviderTransport } from './transport.ts';

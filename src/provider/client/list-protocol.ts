@@ -1,6 +1,7 @@
 // What the thread that reads Lists and its owner tell each other. Plain data; batches are moved, not copied.
 
-import type { Attempt, CallLimits } from './attempts.ts';
+import type { Attempt } from './attempts.ts';
+import type { CallLimits } from './call-limits.ts';
 import type { ProviderErrorKind } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
 import type { ListKind, ListReport } from './reader.ts';

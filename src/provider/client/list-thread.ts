@@ -5,7 +5,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { moduleBeside } from '../../model/index.ts';
-import type { Attempt, CallLimits } from './attempts.ts';
+import type { Attempt } from './attempts.ts';
+import type { CallLimits } from './call-limits.ts';
 import { ProviderError } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
 import type { ListSink } from './intake.ts';

@@ -10,7 +10,8 @@ import {
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { RpcError } from '../../wire/index.ts';
 import { ManualClock } from '../kit/testkit.ts';
-import type { Attempt, CallLimits } from './attempts.ts';
+import type { Attempt } from './attempts.ts';
+import type { CallLimits } from './call-limits.ts';
 import { ProviderClient } from './client.ts';
 import { ProviderError, type ProviderErrorKind } from './errors.ts';
 import type { ListSink } from './intake.ts';

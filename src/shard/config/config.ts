@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
 import type { CallLimits } from '../../provider/index.ts';
-import { isLoopback, type TlsFiles } from '../../wire/index.ts';
+import { isLoopback, type TlsFiles } from '../../wire/tls-files.ts';
 import type { BrainOptions } from '../brain/options.ts';
 import type { HandsLimits } from '../hands/limits.ts';
 import type { JournalLimits } from '../journal/format.ts';

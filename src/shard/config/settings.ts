@@ -2,7 +2,7 @@
 // names of variables and flags, what --print-config prints and docs/configuration.md all come from here.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
-import { DEFAULT_CALL_LIMITS } from '../../provider/index.ts';
+import { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from '../../provider/client/call-limits.ts';
 import type { BackoffLimits } from '../brain/backoff.ts';
 import { DEFAULT_BRAIN } from '../brain/options.ts';
 import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../hands/limits.ts';

@@ -2,6 +2,7 @@
 // ends the process can be made again; and what it came to. Beside the cycles stand events: what was done about decisions
 // and by whom, for people. docs/journal.md has the whole story.
 
+import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';
 import type { DecisionOptions, Stamp, UnmetReason } from '../../model/index.ts';
 import type { SqliteFormat } from '../../provider/index.ts';
@@ -131,6 +132,15 @@ export interface JournalLimits {
 }
 
 export const JOURNAL_LIMITS: JournalLimits = { maxBytes: 2 ** 30, maxAgeMs: 7 * 86_400_000 };
+
+/** Where a shard writes its journal. */
+export function journalFileIn(dataDir: string): string {
+  return join(dataDir, 'journal.db');
+}
+
+/** First byte of an input: how the rest is written. */
+export const PLAIN_INPUT = 0;
+export const DEFLATED_INPUT = 1;
 
 // Names in `events` are JSON: texts in SQLite may end at a NUL, and ids may hold one.
 export const JOURNAL_FORMAT: SqliteFormat = {

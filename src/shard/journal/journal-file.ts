@@ -5,16 +5,15 @@ import type { StatementSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';
 import { SqliteFile } from '../../provider/index.ts';
 import {
+  DEFLATED_INPUT,
   JOURNAL_FORMAT,
   type JournalEvent,
   type JournalLimits,
   type JournalMessage,
   type JournalSink,
+  PLAIN_INPUT,
 } from './format.ts';
 
-/** First byte of an input: how the rest is written. */
-const PLAIN_INPUT = 0;
-export const DEFLATED_INPUT = 1;
 /** Smaller inputs hardly shrink. */
 const SMALLEST_DEFLATED = 512;
 /** Cycles that are dropped in one transaction, so that the log of the file stays small. */

@@ -5,8 +5,13 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { inflateRawSync } from 'node:zlib';
 import { BigFleetError } from '../../model/index.ts';
-import { type Begin, type CycleOutcome, JOURNAL_FORMAT, type JournalEvent } from './format.ts';
-import { DEFLATED_INPUT } from './journal-file.ts';
+import {
+  type Begin,
+  type CycleOutcome,
+  DEFLATED_INPUT,
+  JOURNAL_FORMAT,
+  type JournalEvent,
+} from './format.ts';
 
 /** A cycle as it was written. */
 export interface JournalCycle {

@@ -4,7 +4,7 @@
 // kept is exactly what is in force: the last rows of each cluster, and the profiles that they have.
 
 import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
-import { finished } from '../../wire/index.ts';
+import { finished } from '../../wire/steps.ts';
 import { VectorPool } from './vector-pool.ts';
 
 /** A roll-up as it differs from the one before it, of the same cluster. */

@@ -1,0 +1,99 @@
+// The commands of `bigfleet` by name. Each is loaded when it is called, so that no command pays for what only another one
+// runs: `--help` and `get` load no engine, no gRPC and no SQLite.
+
+import type { Command } from 'commander';
+
+export interface CommandEntry {
+  readonly name: string;
+  /** As in the command itself; a test compares. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'up',
+    summary: 'start a shard, two fake clouds and some clusters, and watch them work',
+    load: async () => (await import('./up/up.ts')).upCommand(),
+  },
+  {
+    name: 'shard',
+    summary: 'run a shard: it owns a slice of the fleet and serves the clusters that connect to it',
+    load: async () =>
+      (await import('./shard.ts')).shardCommand(async (config, io) => {
+        const { startShard } = await import('../shard/index.ts');
+        return await startShard(config, io);
+      }),
+  },
+  {
+    name: 'decide',
+    summary: 'decide on a scenario file and print the plan; nothing is touched',
+    load: async () =>
+      (await import('./decide.ts')).decideCommand(async () => (await import('./decider.ts')).DECIDER),
+  },
+  {
+    name: 'get',
+    summary: 'show how things stand in a running shard',
+    load: async () => (await import('./remote/get.ts')).getCommand(),
+  },
+  {
+    name: 'explain',
+    summary: 'say why a Need is met or not, or what an error code means',
+    load: async () => (await import('./explain.ts')).explainCommand(),
+  },
+  {
+    name: 'freeze',
+    summary: 'stop actions of a running shard until unfreeze, also across restarts',
+    load: async () => (await import('./remote/freeze.ts')).freezeCommand(),
+  },
+  {
+    name: 'unfreeze',
+    summary: 'lift a freeze',
+    load: async () => (await import('./remote/freeze.ts')).unfreezeCommand(),
+  },
+  {
+    name: 'retry',
+    summary: 'clear what keeps a machine out (back-off, quarantine) and try it again',
+    load: async () => (await import('./remote/machine-orders.ts')).retryCommand(),
+  },
+  {
+    name: 'quarantine',
+    summary: 'keep a machine out of decisions until retry',
+    load: async () => (await import('./remote/machine-orders.ts')).quarantineCommand(),
+  },
+  {
+    name: 'forget',
+    summary: 'hide a machine that is Failed at its provider',
+    load: async () => (await import('./remote/machine-orders.ts')).forgetCommand(),
+  },
+  {
+    name: 'accept',
+    summary: 'believe a List or roll-up that is held, or let a cluster with rows set aside shrink',
+    load: async () => (await import('./remote/accept.ts')).acceptCommand(),
+  },
+  {
+    name: 'refuse',
+    summary: 'keep the demand from before a roll-up that is held',
+    load: async () => (await import('./remote/accept.ts')).refuseCommand(),
+  },
+  {
+    name: 'history',
+    summary: 'tell the story of a machine, a Need or a cluster, in order and with reasons',
+    load: async () => (await import('./journal/history.ts')).historyCommand(),
+  },
+  {
+    name: 'replay',
+    summary: 'decide past cycles of a shard again, and see whether they come out the same',
+    load: async () => (await import('./journal/replay.ts')).replayCommand(),
+  },
+  {
+    name: 'provider',
+    summary: 'try out and check capacity providers',
+    load: async () => (await import('./provider.ts')).providerCommand(),
+  },
+  {
+    name: 'certs',
+    summary: 'make an authority and certificates for tests and small fleets',
+    load: async () => (await import('./certs.ts')).certsCommand(),
+  },
+];

@@ -1,0 +1,29 @@
+// The engine as `bigfleet decide` uses it. A file of its own, since loading it costs more than all the rest of the command.
+
+import { Engine, explain } from '../engine/index.ts';
+import { fleetOf } from '../fleet/index.ts';
+import type { DecisionInput, Plan } from '../model/index.ts';
+import type { Decider } from './decide.ts';
+import type { Phase1 } from './phase1.ts';
+
+export const DECIDER: Decider = {
+  decide: decideWith,
+  explain: (input, key) => explain(fleetOf(input), input.nowMs, input.options, key),
+};
+
+/** Threads that are not up by then are left out; they cost time, never a decision. */
+const PATIENCE_MS = 5000;
+const POLL_MS = 5;
+
+/** One decision, computed as asked. */
+async function decideWith(input: DecisionInput, how: Phase1): Promise<Plan> {
+  const engine = new Engine(fleetOf(input), how);
+  try {
+    for (let waitedMs = 0; engine.threads < how.workers && waitedMs < PATIENCE_MS; waitedMs += POLL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    return engine.decide(input.nowMs, input.options).plan();
+  } finally {
+    await engine.close();
+  }
+}
