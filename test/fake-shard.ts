@@ -11,6 +11,7 @@ import type {
   Order,
   OrderResult,
   Page,
+  PlanView,
   QuestionName,
   Questions,
   ShardPort,
@@ -226,6 +227,9 @@ export const STATUS: StatusView = {
     decided: { ...NO_KINDS, Provision: 1, Preempt: 1 },
     admitted: { ...NO_KINDS, Preempt: 1 },
     waiting: { frozen: 1 },
+    heldBack: [
+      { why: 'frozen', total: 1, kinds: { Provision: 1 }, buysPerHour: 12.3456, releasesPerHour: 0 },
+    ],
   },
   machines: 4,
   machinesByState: { CONFIGURED: 1, IDLE: 1, CREATING: 1, FAILED: 1 },
@@ -288,6 +292,20 @@ const WAITING: WaitingActionView = {
   cluster: 'ml',
   reason: 'phase1.speculative',
   why: 'frozen',
+  provider: 'cloud',
+  capacityType: 'SPOT',
+  zone: 'eu-1a',
+  pricePerHour: 12.3456,
+  need: TRAINING,
+  freeze: { id: FREEZE.id, who: FREEZE.who, why: FREEZE.why },
+};
+
+export const PLAN: Omit<PlanView, 'actions'> = {
+  cycle: 42,
+  atMs: NOW_MS - 500,
+  dryRun: false,
+  heldBack: STATUS.cycle!.heldBack,
+  frozenClusters: [],
 };
 
 /** A page of a list in a fixed order, whose positions are keys of its items. */
@@ -332,6 +350,7 @@ export class FakeShard implements ShardPort {
       actions: fakePage(ask, [CREATE, BOOTSTRAP], ({ startedMs, id }) => `${startedMs} ${id}`),
       waiting: offsetPage({ ...ask, after: ask.only === 'waiting' ? ask.after : undefined }, [WAITING]),
     }),
+    plan: (ask) => ({ ...PLAN, actions: offsetPage(ask, [WAITING]) }),
     inspect: () => [],
     freezes: ({ id, ...ask }) => offsetPage(ask, id === undefined || id === FREEZE.id ? [FREEZE] : []),
     metrics: () => '# HELP up one\nup 1\n',

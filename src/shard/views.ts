@@ -65,6 +65,20 @@ export interface CycleView {
   readonly admitted: Readonly<Record<ActionKind, number>>;
   /** Decided and not begun, by why. */
   readonly waiting: Counts;
+  /** The same actions with what they would do, most frequent reason first. */
+  readonly heldBack: readonly HeldBackView[];
+}
+
+/** Actions that a cycle decided and did not begin for one reason. */
+export interface HeldBackView {
+  /** `frozen`, `dry-run`, `capped`, `deferred`, or why the shard could not begin them. */
+  readonly why: string;
+  readonly total: number;
+  /** Kinds that there are none of are left out. */
+  readonly kinds: Readonly<Partial<Record<ActionKind, number>>>;
+  /** Dollars per hour that machines to be bought would add, and that machines to be released would end. */
+  readonly buysPerHour: number;
+  readonly releasesPerHour: number;
 }
 
 export interface ProviderView {
@@ -227,6 +241,28 @@ export interface WaitingActionView {
   readonly cluster: string;
   readonly reason: ActionReason;
   readonly why: string;
+  readonly provider: string;
+  readonly capacityType: string;
+  readonly zone: string;
+  readonly pricePerHour: number;
+  /** The row it is for; null for Reclaim and Delete. */
+  readonly need: NeedRef | null;
+  /** The freeze that stops it, cut where it is long; null if none does. */
+  readonly freeze: Pick<Freeze, 'id' | 'who' | 'why'> | null;
+}
+
+/** What the last cycle decided and did not carry out. */
+export interface PlanView {
+  /** Of the cycle; null before the first. */
+  readonly cycle: number | null;
+  readonly atMs: number | null;
+  readonly dryRun: boolean;
+  /** Of all actions that were held back, whatever the filters. */
+  readonly heldBack: readonly HeldBackView[];
+  /** Clusters that are frozen by name and claim no machines meanwhile, so that no action for them is decided. */
+  readonly frozenClusters: readonly { readonly cluster: string; readonly unmet: number }[];
+  /** In the order of the plan for each reason: the most urgent Need first. */
+  readonly actions: Page<WaitingActionView>;
 }
 
 export interface MachineFilter {
@@ -262,6 +298,11 @@ export interface Questions {
       only?: 'actions' | 'waiting' | undefined;
     };
     answer: { readonly actions: Page<ActionView>; readonly waiting: Page<WaitingActionView> };
+  };
+  /** `cluster`: actions to, from or for it. */
+  plan: {
+    ask: PageAsk & { machine?: string | undefined; cluster?: string | undefined };
+    answer: PlanView;
   };
   /** `id`: this one only. */
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };

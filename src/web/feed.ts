@@ -64,6 +64,36 @@ export interface Action {
   readonly zone?: string | undefined;
 }
 
+/** Decided in the last cycle, and not begun. */
+export interface Planned {
+  readonly kind: ActionKind;
+  readonly machine: string;
+  readonly provider: string;
+  readonly cluster: string;
+  readonly need: NeedRef | null;
+  readonly reason: ActionReason;
+  readonly why: string;
+  readonly capacityType: string;
+  readonly zone: string;
+  readonly pricePerHour: number;
+  readonly freeze: Pick<Freeze, 'id' | 'who' | 'why'> | null;
+}
+
+/** Actions that were decided and not begun for one reason. */
+export interface HeldBack {
+  readonly why: string;
+  readonly total: number;
+  readonly kinds: Readonly<Partial<Record<ActionKind, number>>>;
+  readonly buysPerHour: number;
+  readonly releasesPerHour: number;
+}
+
+/** What the last cycle decided and did not carry out. */
+export interface Plan {
+  readonly frozenClusters: readonly { readonly cluster: string; readonly unmet: number }[];
+  readonly actions: { readonly items: readonly Planned[]; readonly total: number };
+}
+
 interface Provider {
   readonly name: string;
   readonly breaker: 'closed' | 'open' | 'half-open';
@@ -88,6 +118,8 @@ export interface Status {
     readonly unmet: number;
     /** What the cycle began, by kind. */
     readonly admitted: Counts;
+    /** What it decided and did not begin, by why. Missing from shards of an earlier version. */
+    readonly heldBack?: readonly HeldBack[];
   } | null;
   readonly machines: number;
   readonly machinesByState: Counts;

@@ -10,6 +10,11 @@ export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
+/** `12 of 340 clusters shown, most urgent first`; '' if all are shown. */
+export function cutWords(shown: number, total: number, noun: string, order: string): string {
+  return shown >= total ? '' : `${count(shown)} of ${counted(total, noun)} shown, ${order}`;
+}
+
 /** `$1,234.50/h`, without cents from a thousand on. */
 export function perHour(dollars: number): string {
   if (dollars >= 1000) return `$${count(dollars)}/h`;

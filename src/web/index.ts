@@ -5,6 +5,7 @@ export {
   byInterest,
   count,
   counted,
+  cutWords,
   measured,
   milliseconds,
   perHour,
@@ -15,18 +16,31 @@ export {
   timeOfDay,
 } from './figures.ts';
 export type { Details, Live, Remark } from './live.ts';
-export { FLEET_FREEZE, isFrozen, MAX_CLUSTERS, MAX_SHORTFALLS, NOTHING_YET, withNews } from './live.ts';
+export {
+  FLEET_FREEZE,
+  isFrozen,
+  MAX_CLUSTERS,
+  MAX_PLANNED,
+  MAX_SHORTFALLS,
+  NOTHING_YET,
+  withNews,
+} from './live.ts';
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
+export { heldOnPurpose, kindName } from './plan-words.ts';
 export type { Mood, Sentence, StoryName } from './words.ts';
 export {
   actionWords,
+  frozenClusterWords,
   headline,
+  heldBackLine,
   heldBackWords,
   isInTrouble,
   logWords,
   machinesIn,
   missingWords,
+  plannedLine,
+  plannedWords,
   providerWords,
   STATES,
   STORIES,

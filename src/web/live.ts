@@ -1,7 +1,7 @@
 // What a live view has in mind: the newest status, the last actions and costs, and what it asked for besides. Made from
 // the news one by one. Everything has a bound, so that a view may stay open for weeks.
 
-import type { Action, Cluster, Freeze, News, Shortfall, Status } from './feed.ts';
+import type { Action, Cluster, Freeze, News, Plan, Shortfall, Status } from './feed.ts';
 import { logWords } from './words.ts';
 
 export interface Remark {
@@ -21,10 +21,12 @@ export interface Live {
   readonly shortfalls: readonly Shortfall[];
   readonly clusters: readonly Cluster[];
   readonly freezes: readonly Freeze[];
+  /** What was decided and is not carried out; null where the shard said nothing of it. */
+  readonly plan: Plan | null;
 }
 
 /** What no news brings: views ask for it now and then. Of the freezes, only whether the whole fleet is frozen. */
-export type Details = Pick<Live, 'shortfalls' | 'clusters' | 'freezes'>;
+export type Details = Pick<Live, 'shortfalls' | 'clusters' | 'freezes' | 'plan'>;
 
 export const MAX_ACTIONS = 200;
 /** At one cycle a second: the last five minutes. */
@@ -33,6 +35,8 @@ export const MAX_COSTS = 300;
 export const MAX_SHORTFALLS = 20;
 /** Clusters that a view has room for. */
 export const MAX_CLUSTERS = 100;
+/** Actions that were decided and not begun, as far as a view has room for them. */
+export const MAX_PLANNED = 20;
 /** The freeze that stops everything. */
 export const FLEET_FREEZE = 'fleet';
 
@@ -44,6 +48,7 @@ export const NOTHING_YET: Live = {
   shortfalls: [],
   clusters: [],
   freezes: [],
+  plan: null,
 };
 
 export function withNews(live: Live, news: News): Live {

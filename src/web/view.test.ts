@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Status } from './feed.ts';
+import type { Planned, Status } from './feed.ts';
 import { type Live, NOTHING_YET } from './live.ts';
 import { type PageParts, type PageState, pageParts, type Tree } from './view.ts';
 
@@ -123,6 +123,30 @@ describe('the page as a tree', () => {
     expect(texts(shown('clusters'))).toEqual([
       'c-1 | 3 Needs | 1 not met | 8 serving | $12.50/h | not connected',
     ]);
+  });
+
+  it('what is held back, in numbers, one by one, and how many are not shown', () => {
+    const planned: Planned = {
+      ...{ kind: 'Provision', machine: 'm-1', provider: 'cloud', cluster: 'c-1', zone: '' },
+      ...{ need: null, reason: 'phase1.speculative', why: 'dry-run', freeze: null },
+      ...{ capacityType: 'SPOT', pricePerHour: 0.5 },
+    };
+    const held = {
+      why: 'dry-run',
+      total: 340,
+      kinds: { Provision: 340 },
+      buysPerHour: 170,
+      releasesPerHour: 0,
+    };
+    const status = { ...STATUS, cycle: { ...STATUS.cycle!, heldBack: [held] } };
+    const actions = { items: Array.from({ length: 20 }, () => planned), total: 340 };
+    const live = { ...LIVE, status, plan: { frozenClusters: [], actions } };
+    const [counts, first, ...rest] = texts(shown('plan', { live }));
+    expect(counts).toBe('Would buy 340 (+$170.00/h), held back: this is a dry run');
+    expect(first).toBe('would buy m-1 (spot) for c-1: nothing idle fits (+$0.50/h); this is a dry run');
+    expect(rest).toHaveLength(10);
+    expect(rest.at(-1)).toBe('10 of 340 actions shown, most urgent first');
+    expect(texts(shown('plan'))).toEqual(['Nothing is held back.']);
   });
 
   it('what is wrong with the roll-ups of a cluster', () => {

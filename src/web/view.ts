@@ -7,6 +7,7 @@ import {
   byInterest,
   count,
   counted,
+  cutWords,
   measured,
   milliseconds,
   perHour,
@@ -19,10 +20,13 @@ import { isFrozen, type Live } from './live.ts';
 import {
   actionWords,
   clusterNotes,
+  frozenClusterWords,
   headline,
+  heldBackLine,
   isInTrouble,
   machinesIn,
   missingWords,
+  plannedLine,
   providerWords,
   STATES,
   STORIES,
@@ -50,7 +54,7 @@ export interface PageState {
 }
 
 /** Lists on the page end here. */
-const MAX_SHOWN = { actions: 20, shortfalls: 10, clusters: 50 };
+const MAX_SHOWN = { actions: 20, planned: 10, shortfalls: 10, clusters: 50 };
 
 /** Keys of the parts of the page; index.html has an element with each as its id. */
 export interface PageParts {
@@ -65,6 +69,7 @@ export interface PageParts {
   readonly supply: readonly Tree[];
   readonly cost: readonly Tree[];
   readonly actions: readonly Tree[];
+  readonly plan: readonly Tree[];
   readonly shortfalls: readonly Tree[];
   readonly providers: readonly Tree[];
   readonly clusters: readonly Tree[];
@@ -85,6 +90,7 @@ export function pageParts(state: PageState): PageParts {
     supply: status === null ? [] : supplyRows(status),
     cost: status === null ? [] : costParts(status, live.costs),
     actions: actionItems(live),
+    plan: planItems(live),
     shortfalls: shortfallItems(live),
     providers: status === null ? [] : providerRows(status),
     clusters: clusterRows(live),
@@ -206,6 +212,29 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
     const at = action.endedMs ?? action.startedMs;
     return element('li', { class: mood }, element('time', {}, timeOfDay(at)), ` ${text}`);
   });
+}
+
+/** What is held back, in numbers for each reason and then one by one. */
+function planItems({ status, plan }: Live): readonly Tree[] {
+  const heldBack = status?.cycle?.heldBack ?? [];
+  const clusters = plan?.frozenClusters ?? [];
+  if (heldBack.length === 0 && clusters.length === 0) {
+    return [element('li', { class: 'quiet' }, status === null ? '' : 'Nothing is held back.')];
+  }
+  const shown = (plan?.actions.items ?? []).slice(0, MAX_SHOWN.planned);
+  const total = heldBack.reduce((sum, held) => sum + held.total, 0);
+  return [
+    ...heldBack.map((held) => element('li', {}, element('strong', {}, capital(heldBackLine(held))))),
+    ...clusters.map((frozen) => element('li', {}, frozenClusterWords(frozen))),
+    ...shown.map((planned) => element('li', { class: 'doing' }, plannedLine(planned))),
+    ...leftOut(shown.length, total, 'action', 'most urgent first'),
+  ];
+}
+
+/** A last item that says how much of a list is not shown; none if all of it is. */
+function leftOut(shown: number, total: number, noun: string, order: string): readonly Tree[] {
+  const words = cutWords(shown, total, noun, order);
+  return words === '' ? [] : [element('li', { class: 'quiet' }, words)];
 }
 
 function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {

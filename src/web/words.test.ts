@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { Action, ActionKind, ActionOutcome, ActionReason, Status, UnmetReason } from './feed.ts';
+import type {
+  Action,
+  ActionKind,
+  ActionOutcome,
+  ActionReason,
+  Planned,
+  Status,
+  UnmetReason,
+} from './feed.ts';
 import {
   actionWords,
+  frozenClusterWords,
   headline,
+  heldBackLine,
   heldBackWords,
   logWords,
   missingWords,
+  plannedLine,
+  plannedWords,
   providerWords,
   unmetWords,
 } from './words.ts';
@@ -133,6 +145,14 @@ describe('the headline', () => {
   const say = (change: Partial<Status>, reason?: UnmetReason, isFleetFrozen = false) =>
     headline({ ...STATUS, ...change }, reason === undefined ? [] : [{ reason }], isFleetFrozen);
   const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
+  const frozen = {
+    ...{ why: 'frozen', total: 16, kinds: { Provision: 12, Preempt: 1, Bootstrap: 3 } },
+    ...{ buysPerHour: 3.72, releasesPerHour: 0 },
+  };
+  const dry = {
+    ...{ why: 'dry-run', total: 1202, kinds: { Reclaim: 1200, Delete: 2 } },
+    ...{ buysPerHour: 0, releasesPerHour: 0.5 },
+  };
 
   it.each<[string, string]>([
     [headline(null, [], false), 'Starting: waiting for the first word of the shard.'],
@@ -164,10 +184,70 @@ describe('the headline', () => {
       say({ providers: [{ ...PROVIDER, breaker: 'open' }] }),
       'cloud-b does not answer. All 1,200 Needs of 6 clusters are met; nothing to do.',
     ],
-    [say({}, undefined, true), 'Frozen: BigFleet goes on deciding, but touches no machine until unfrozen.'],
+    [
+      say({}, undefined, true),
+      'Frozen: nothing would be done now. All 1,200 Needs of 6 clusters are met; nothing to do.',
+    ],
+    [
+      say({ cycle: { ...cycle, heldBack: [frozen] } }, undefined, true),
+      'Frozen: would bind 3, buy 12 and preempt 1 (+$3.72/h). 5 of 1,200 Needs are not met yet.',
+    ],
+    [
+      say({ cycle: { ...cycle, heldBack: [frozen] } }),
+      'Frozen in part: would bind 3, buy 12 and preempt 1 (+$3.72/h). 5 of 1,200 Needs are not met yet.',
+    ],
     [
       say({ dryRun: true }),
-      'Dry run, nothing is carried out. All 1,200 Needs of 6 clusters are met; nothing to do.',
+      'Dry run: nothing would be done now. All 1,200 Needs of 6 clusters are met; nothing to do.',
+    ],
+    [
+      say({ dryRun: true, cycle: { ...cycle, unmet: 0, heldBack: [dry] } }),
+      'Dry run: would reclaim 1,200 and release 2 (-$0.50/h). All 1,200 Needs of 6 clusters are met; nothing to do.',
+    ],
+    [
+      say({ cycle: { ...cycle, heldBack: [{ ...dry, why: 'capped' }] } }),
+      '5 of 1,200 Needs are not met yet.',
+    ],
+  ])('%s', (said, wanted) => {
+    expect(said).toBe(wanted);
+  });
+});
+
+describe('what would be done', () => {
+  const freeze = { id: 'fleet', who: 'ann@desk', why: 'budget' };
+  const planned: Planned = {
+    ...{ kind: 'Provision', machine: 'm-12', provider: 'cloud-b', cluster: 'ml', zone: 'zone-a' },
+    ...{ need: { id: 'ml/0123456789', cluster: 'ml', priority: 100 }, reason: 'phase1.speculative' },
+    ...{ why: 'frozen', freeze, capacityType: 'ON_DEMAND', pricePerHour: 0.31 },
+  };
+
+  it.each<[string, string]>([
+    [
+      plannedLine(planned),
+      'would buy m-12 (on-demand, zone-a) for ml: nothing idle fits (Need ml/0123456789, priority 100, +$0.31/h); frozen by ann@desk, because: budget',
+    ],
+    [
+      plannedLine({
+        ...planned,
+        kind: 'Delete',
+        reason: 'phase3.release',
+        need: null,
+        freeze: null,
+        why: 'dry-run',
+      }),
+      'would release m-12 (on-demand, zone-a) to cloud-b: idle for a while, and nobody needs it (-$0.31/h); this is a dry run',
+    ],
+    [
+      plannedWords({ ...planned, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason }),
+      'Polish m-12 (on-demand, zone-a): phase9.shine',
+    ],
+    [
+      heldBackLine({ why: 'capped', total: 7, kinds: { Reclaim: 7 }, buysPerHour: 0, releasesPerHour: 0 }),
+      'would reclaim 7, held back: its cluster has just lost as many machines as it may',
+    ],
+    [
+      frozenClusterWords({ cluster: 'ml', unmet: 1 }),
+      'ml is frozen and claims no machines, so none is planned for it; 1 Need of it is not met',
     ],
   ])('%s', (said, wanted) => {
     expect(said).toBe(wanted);

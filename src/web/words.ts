@@ -8,11 +8,15 @@ import type {
   ActionOutcome,
   ActionReason,
   Cluster,
+  HeldBack,
+  Plan,
+  Planned,
   Shortfall,
   Status,
   UnmetReason,
 } from './feed.ts';
-import { count, counted, measured, quantityValue, resourceName } from './figures.ts';
+import { count, counted, measured, perHour, quantityValue, resourceName } from './figures.ts';
+import { wouldWords } from './plan-words.ts';
 
 /** For whoever has never seen it. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -56,39 +60,51 @@ export interface Sentence {
 }
 
 interface Verbs {
+  readonly would: string;
   readonly doing: string;
   readonly done: string;
   readonly failed: string;
   /** What follows the machine. */
-  readonly whom: (action: Action) => string;
+  readonly whom: (action: Decided) => string;
 }
+
+/** What an action is, whether it was begun or not. */
+type Decided = Pick<
+  Action,
+  'kind' | 'machine' | 'provider' | 'cluster' | 'need' | 'reason' | 'capacityType' | 'zone'
+>;
 
 const VERBS: Readonly<Record<ActionKind, Verbs>> = {
   Bootstrap: {
+    would: 'would bind',
     doing: 'giving',
     done: 'gave',
     failed: 'could not give',
     whom: ({ cluster }) => ` to ${cluster}`,
   },
   Provision: {
+    would: 'would buy',
     doing: 'buying',
     done: 'bought',
     failed: 'could not buy',
     whom: ({ cluster }) => ` for ${cluster}`,
   },
   Preempt: {
+    would: 'would preempt',
     doing: 'taking',
     done: 'took',
     failed: 'could not take',
     whom: ({ cluster, need }) => ` from ${cluster}${need === null ? '' : ` for ${need.cluster}`}`,
   },
   Reclaim: {
+    would: 'would reclaim',
     doing: 'taking back',
     done: 'took back',
     failed: 'could not take back',
     whom: ({ cluster }) => ` from ${cluster}`,
   },
   Delete: {
+    would: 'would release',
     doing: 'returning',
     done: 'returned',
     failed: 'could not return',
@@ -96,7 +112,7 @@ const VERBS: Readonly<Record<ActionKind, Verbs>> = {
   },
 };
 
-const REASONS: Readonly<Record<ActionReason, (action: Action) => string>> = {
+const REASONS: Readonly<Record<ActionReason, (action: Decided) => string>> = {
   'phase1.idle': () => 'idle, and fits',
   'phase1.speculative': () => 'nothing idle fits',
   'phase2.inversion': ({ need }) =>
@@ -146,12 +162,41 @@ export function actionWords(action: Action): Sentence {
   return { mood, text: `${text}: ${mood === 'failed' ? failureWords(action) : why}` };
 }
 
+/** `would buy m-12 (spot, zone-a) for cluster-3: nothing idle fits`, of an action that was decided and not begun. */
+export function plannedWords(action: Decided): string {
+  const verbs = VERBS[action.kind];
+  const why = REASONS[action.reason]?.(action) ?? action.reason;
+  const what = verbs === undefined ? action.kind : verbs.would;
+  return `${what} ${machineWords(action)}${verbs?.whom(action) ?? ''}: ${why}`;
+}
+
+/** The same with its Need, its price, and why it is held back. */
+export function plannedLine(planned: Planned): string {
+  const { need, kind, pricePerHour } = planned;
+  const about = [
+    need === null ? '' : `Need ${need.id}, priority ${need.priority}`,
+    kind === 'Provision' ? `+${perHour(pricePerHour)}` : '',
+    kind === 'Delete' ? `-${perHour(pricePerHour)}` : '',
+  ].filter((part) => part !== '');
+  const aside = about.length === 0 ? '' : ` (${about.join(', ')})`;
+  return `${plannedWords(planned)}${aside}; ${heldBackWords(planned.why, planned.freeze)}`;
+}
+
+/** Of a cluster that is frozen by name: the plan has nothing for it. */
+export function frozenClusterWords({ cluster, unmet }: Plan['frozenClusters'][number]): string {
+  const needs =
+    unmet === 0
+      ? 'all its Needs are met'
+      : `${counted(unmet, 'Need')} of it ${unmet === 1 ? 'is' : 'are'} not met`;
+  return `${cluster} is frozen and claims no machines, so none is planned for it; ${needs}`;
+}
+
 function moodOf({ outcome }: Action): Mood {
   if (outcome === null) return 'doing';
   return outcome === 'success' ? 'done' : 'failed';
 }
 
-function machineWords({ machine, capacityType, zone }: Action): string {
+function machineWords({ machine, capacityType, zone }: Decided): string {
   const about = [capacityWords(capacityType ?? ''), zone ?? ''].filter((word) => word !== '');
   return about.length === 0 ? machine : `${machine} (${about.join(', ')})`;
 }
@@ -171,15 +216,16 @@ function failureWords({ outcome, message }: Action): string {
 }
 
 const HELD_BACK: Readonly<Record<string, string>> = {
-  frozen: 'somebody has frozen it',
+  frozen: 'it is frozen',
   'dry-run': 'this is a dry run',
   capped: 'its cluster has just lost as many machines as it may',
   deferred: 'the cycle had enough to do',
   deduped: 'something is being done with the machine already',
   dropped: 'too much waits for its provider',
+  held: 'the machine or its provider is left alone after a failure',
+  stopped: 'the shard is ending',
 };
 
-/** Why a decided action was not begun. */
 /** What stands out about a cluster, each in a few words: its connection, refused roll-ups, rows beyond a limit. */
 export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Cluster): readonly string[] {
   const notes = [hasSession ? cannotBind : 'not connected'];
@@ -199,8 +245,15 @@ export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Clus
   return notes.filter((note) => note !== '');
 }
 
-export function heldBackWords(why: string): string {
+/** Why a decided action was not begun. */
+export function heldBackWords(why: string, freeze: Planned['freeze'] = null): string {
+  if (freeze !== null) return `frozen by ${freeze.who}${freeze.why === '' ? '' : `, because: ${freeze.why}`}`;
   return HELD_BACK[why] ?? (OUTCOMES as Readonly<Record<string, string>>)[why] ?? why;
+}
+
+/** `would buy 12 (+$3.72/h), held back: this is a dry run`. */
+export function heldBackLine(held: HeldBack): string {
+  return `${wouldWords(held)}, held back: ${heldBackWords(held.why)}`;
 }
 
 export function unmetWords(reason: UnmetReason): string {
@@ -264,17 +317,27 @@ export function headline(
   isFleetFrozen: boolean,
 ): string {
   if (status === null) return 'Starting: waiting for the first word of the shard.';
-  const held = heldWords(status, isFleetFrozen);
+  const held = heldWords(status);
   if (held !== null) return held;
   const silent = status.providers.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
   const aside =
     silent.length === 0 ? '' : `${silent.join(' and ')} ${silent.length === 1 ? 'does' : 'do'} not answer. `;
-  const dry = status.dryRun ? 'Dry run, nothing is carried out. ' : '';
-  return `${dry}${aside}${demandWords(status, shortfalls)}`;
+  return `${planWords(status, isFleetFrozen)}${aside}${demandWords(status, shortfalls)}`;
+}
+
+/** `Frozen: would bind 3 and buy 12 (+$3.72/h). `, and the same of a dry run; '' if nothing is held back on purpose. */
+function planWords(status: Status, isFleetFrozen: boolean): string {
+  const heldBack = status.cycle?.heldBack ?? [];
+  const ofFreezes = heldBack.find(({ why }) => why === 'frozen');
+  const ofDryRun = heldBack.find(({ why }) => why === 'dry-run');
+  const words = (held: HeldBack | undefined) => (held === undefined ? '' : wouldWords(held));
+  if (isFleetFrozen) return `Frozen: ${words(ofFreezes) || 'nothing would be done now'}. `;
+  const dry = status.dryRun ? `Dry run: ${words(ofDryRun) || 'nothing would be done now'}. ` : '';
+  return ofFreezes === undefined ? dry : `${dry}Frozen in part: ${words(ofFreezes)}. `;
 }
 
 /** Why nothing is decided or carried out at all; null if it is. */
-function heldWords(status: Status, isFleetFrozen: boolean): string | null {
+function heldWords(status: Status): string | null {
   switch (status.phase) {
     case 'starting':
       return `Starting: reading what ${counted(status.providers.length, 'cloud')} can offer, then deciding.`;
@@ -285,7 +348,6 @@ function heldWords(status: Status, isFleetFrozen: boolean): string | null {
     case 'running':
       break;
   }
-  if (isFleetFrozen) return 'Frozen: BigFleet goes on deciding, but touches no machine until unfrozen.';
   return status.cycle === null ? 'Started: about to decide for the first time.' : null;
 }
 

@@ -120,7 +120,7 @@ describe('bigfleet history', () => {
       STARTED,
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
       'could not buy m for web: its provider refused (no quota)',
-      'Delete of m was decided and held back: somebody has frozen it',
+      'Delete of m was decided and held back: it is frozen',
       'Speculative → Idle; is now on-demand standard in za at $2.00 an hour:',
       'nobody here asked for that',
       'its provider no longer has it; it was Idle',

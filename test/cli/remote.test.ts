@@ -121,10 +121,29 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     );
     const actions = await run('get', 'actions');
     expect(actions).toMatch(/30s ago +Provision +gpu\/7 +ml +under way +phase1.speculative +3 attempts; the/);
-    expect(actions).toMatch(/waiting\n.*\nProvision +gpu\/8 +ml +phase1.speculative +frozen\n/);
+    expect(actions).toMatch(
+      /held back.*\n.*\nbuy +gpu\/8 +ml +ml\/00ff00ff00 +100 +\+\$12.3456 +frozen by ann@desk/,
+    );
     expect(await run('get', 'freezes')).toMatch(
       /action:Provision +Provision +the whole fleet +10m ago +ann@desk +budget/,
     );
+  });
+
+  it('plan: how much is held back of each kind and why, then each action', async () => {
+    const { run } = await served();
+    const plan = await run('get', 'plan');
+    expect(plan).toMatch(
+      /^Cycle 42, .* ago\.\n {2}would buy 1 \(\+\$12\.35\/h\), held back: it is frozen\.\n/,
+    );
+    expect(plan).toMatch(
+      /\nbuy +gpu\/8 +ml +ml\/00ff00ff00 +100 +\+\$12.3456 +frozen by ann@desk, because: budget/,
+    );
+    expect(await run('get', 'status')).toContain('would buy 1 (+$12.35/h), held back: it is frozen');
+    const wide = await run('get', 'plan', '-o', 'wide');
+    expect(wide).toMatch(/phase1.speculative +spot +eu-1a +cloud/);
+    expect(JSON.parse(await run('get', 'plan', '-o', 'json'))).toMatchObject({
+      actions: { items: [{ kind: 'Provision' }] },
+    });
   });
 
   it('given a roll-up that is held or refused, then what it lacks and what to do', async () => {

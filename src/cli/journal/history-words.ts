@@ -14,7 +14,7 @@ export function itemWords(item: StoryItem): string {
     case 'action':
       return actionWords(item.action).text;
     case 'waiting':
-      return `${item.action.kind} of ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why)}`;
+      return `${item.action.kind} of ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why, item.action.freeze)}`;
     case 'need':
       return item.reason === null
         ? `Need ${item.need.id} is met, or nobody wants it any more`

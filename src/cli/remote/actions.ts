@@ -5,6 +5,7 @@ import { age } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
+import { WAITING_COLUMNS, waitingRow } from './plan.ts';
 
 export const ACTIONS: Listing<Answer<'actions'>> = {
   noun: 'actions',
@@ -24,8 +25,10 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
   },
   lines: ({ actions, waiting }, look) => [
     ...pageLines(actions, 'actions', COLUMNS, (action) => rowOf(action, look), look),
-    ...(waiting.total === 0 ? [] : ['', look.paint('bold', 'Decided, and waiting')]),
-    ...(waiting.total === 0 ? [] : pageLines(waiting, 'actions', WAITING, waitingRow, look)),
+    ...(waiting.total === 0
+      ? []
+      : ['', look.paint('bold', 'Decided, and held back: bigfleet get plan says more')]),
+    ...(waiting.total === 0 ? [] : pageLines(waiting, 'actions', WAITING_COLUMNS, waitingRow, look)),
   ],
 };
 
@@ -40,20 +43,6 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'PROVIDER', isWide: true },
   { header: 'NOTE' },
 ];
-
-const WAITING = [
-  { header: 'ACTION' },
-  { header: 'MACHINE', isWhole: true },
-  { header: 'CLUSTER' },
-  { header: 'REASON' },
-  { header: 'WAITS FOR' },
-] as const;
-
-type Waiting = Answer<'actions'>['waiting']['items'][number];
-
-function waitingRow({ kind, machine, cluster, reason, why }: Waiting): readonly Cell[] {
-  return [{ text: kind }, { text: machine }, { text: cluster }, { text: reason }, { text: why }];
-}
 
 /** Actions that another view shows. */
 export function actionTable(actions: readonly ActionView[], look: Look, indent: number): readonly string[] {

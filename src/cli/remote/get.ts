@@ -8,6 +8,7 @@ import { FREEZES } from './freezes.ts';
 import { listCommand } from './listing.ts';
 import { MACHINES } from './machines.ts';
 import { NEEDS } from './needs.ts';
+import { PLAN } from './plan.ts';
 import { PROVIDERS } from './providers.ts';
 import { SHORTFALLS } from './shortfalls.ts';
 import { STATUS } from './status.ts';
@@ -22,6 +23,7 @@ export function getCommand(io: RemoteIo = PROCESS_IO): Command {
     .addCommand(listCommand(PROVIDERS, io))
     .addCommand(listCommand(SHORTFALLS, io))
     .addCommand(listCommand(ACTIONS, io))
+    .addCommand(listCommand(PLAN, io))
     .addCommand(listCommand(FREEZES, io))
     .addHelpText(
       'after',

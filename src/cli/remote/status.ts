@@ -2,6 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
+import { heldBackLine } from '../../web/index.ts';
 import { age, count, countOf, dollars, roundAmount } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
@@ -66,7 +67,7 @@ function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {
     ['last cycle', `number ${count(cycle.number)}, ${age(nowMs - cycle.atMs)} ago, took ${took} ms`],
     ['decided', kindWords(cycle.decided)],
     ['begun', kindWords(cycle.admitted)],
-    ['waiting', countWords(cycle.waiting)],
+    ['held back', cycle.heldBack.map(heldBackLine)],
   ];
 }
 

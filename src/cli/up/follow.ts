@@ -5,6 +5,7 @@ import {
   FLEET_FREEZE,
   type Live,
   MAX_CLUSTERS,
+  MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
   withNews,
@@ -36,14 +37,15 @@ export class Follower {
     if (this.#isAsking || this.#hasLeft) return;
     this.#isAsking = true;
     try {
-      const [shortfalls, clusters, freezes] = await Promise.all([
+      const [shortfalls, clusters, freezes, plan] = await Promise.all([
         this.#port.ask('shortfalls', { limit: MAX_SHORTFALLS }),
         this.#port.ask('clusters', { limit: MAX_CLUSTERS }),
         this.#port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
+        this.#port.ask('plan', { limit: MAX_PLANNED }),
       ]);
       this.#become({
         ...this.#live,
-        ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items },
+        ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items, plan },
       });
     } catch {
       // The next cycle asks again.

@@ -2,8 +2,20 @@
 // now and then how things stand. As JSON it is the news as they come, one a line.
 
 import { printable } from '../../model/index.ts';
-import type { News, ShardPort } from '../../shard/index.ts';
-import { actionWords, counted, headline, logWords, perHour, timeOfDay } from '../../web/index.ts';
+import type { Answer, News, ShardPort } from '../../shard/index.ts';
+import {
+  actionWords,
+  counted,
+  cutWords,
+  FLEET_FREEZE,
+  frozenClusterWords,
+  headline,
+  heldBackLine,
+  logWords,
+  perHour,
+  plannedLine,
+  timeOfDay,
+} from '../../web/index.ts';
 import type { ShardPlace, UpView } from './terminal.ts';
 
 export interface PlainParts {
@@ -16,6 +28,8 @@ export interface PlainParts {
 const STATUS_MS = 10_000;
 /** More actions of one cycle for one cluster and reason are told as a number. */
 const MAX_ALIKE = 3;
+/** Actions that are held back, told one by one. */
+const MAX_TOLD = 5;
 
 type Status = Extract<News, { kind: 'cycle' }>['status'];
 type Action = Extract<News, { readonly action: unknown }>['action'];
@@ -26,6 +40,10 @@ export class PlainView implements UpView {
   #statusMs = Number.NEGATIVE_INFINITY;
   /** Actions of the cycle that is being told. */
   #begun: Action[] = [];
+  #port: ShardPort | undefined;
+  #hint = '';
+  /** Of the plan that was told last, so that the same is not told again and again. */
+  #plan = '';
 
   constructor(parts: PlainParts) {
     this.#parts = parts;
@@ -38,6 +56,8 @@ export class PlainView implements UpView {
 
   follow(port: ShardPort, { url, call }: ShardPlace): void {
     this.#leave();
+    this.#port = port;
+    this.#hint = `${call} get plan --shard ${url}`;
     this.step(`Watch it at ${url} or here. Ctrl-C ends everything.`);
     this.step(`Ask it in another terminal: ${call} get shortfalls --shard ${url}`);
     this.#leave = port.listen((news) => {
@@ -91,13 +111,45 @@ export class PlainView implements UpView {
     const now = this.#parts.monotonicMs();
     if (now - this.#statusMs < STATUS_MS) return;
     this.#statusMs = now;
+    void this.#standing(status);
+  }
+
+  /** How things stand, and what is held back where that is not what it was. */
+  async #standing(status: Status): Promise<void> {
+    const isHeld = status.freezes > 0 || (status.cycle?.heldBack ?? []).length > 0;
+    const [freezes, plan] = isHeld ? await this.#held() : [null, null];
+    this.#statusLine(status, (freezes?.total ?? 0) > 0);
+    const text = JSON.stringify([status.cycle?.heldBack ?? [], plan?.frozenClusters ?? []]);
+    if (plan === null || text === this.#plan) {
+      this.#plan = plan === null ? '' : text;
+      return;
+    }
+    this.#plan = text;
+    for (const line of planTexts(status, plan, this.#hint)) this.#line(status.nowMs, line);
+  }
+
+  /** A shard that is ending says nothing any more. */
+  async #held(): Promise<[Answer<'freezes'>, Answer<'plan'>] | [null, null]> {
+    const port = this.#port;
+    if (port === undefined) return [null, null];
+    try {
+      return await Promise.all([
+        port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
+        port.ask('plan', { limit: MAX_TOLD }),
+      ]);
+    } catch {
+      return [null, null];
+    }
+  }
+
+  #statusLine(status: Status, isFleetFrozen: boolean): void {
     const figures = [
       counted(status.machines, 'machine'),
       perHour(status.costPerHour),
       counted(status.shortfalls, 'shortfall'),
     ];
     const freezes = status.freezes === 0 ? '' : ` ${counted(status.freezes, 'freeze')} in force.`;
-    this.#line(status.nowMs, `${headline(status, [], false)}${freezes} ${figures.join(', ')}.`);
+    this.#line(status.nowMs, `${headline(status, [], isFleetFrozen)}${freezes} ${figures.join(', ')}.`);
   }
 
   /** Never wrapped: `grep` and its like take what happened for one line, and a terminal wraps by itself. */
@@ -108,6 +160,23 @@ export class PlainView implements UpView {
   #json(news: News): void {
     this.#parts.out(`${JSON.stringify(news, jsonValue)}\n`);
   }
+}
+
+/** What is held back: in numbers for each reason, then the first of them, then how many there are. */
+function planTexts(
+  { cycle }: Status,
+  { frozenClusters, actions }: Answer<'plan'>,
+  hint: string,
+): readonly string[] {
+  const heldBack = cycle?.heldBack ?? [];
+  const total = heldBack.reduce((sum, held) => sum + held.total, 0);
+  const cut = cutWords(actions.items.length, total, 'action', 'most urgent first');
+  return [
+    ...heldBack.map((held) => `${heldBackLine(held)}.`),
+    ...frozenClusters.map(frozenClusterWords),
+    ...actions.items.map((planned) => `  ${plannedLine(planned)}`),
+    ...(cut === '' ? [] : [`  ${cut}: ${hint}`]),
+  ];
 }
 
 /** Fields of a log line may have whole numbers beyond those of JSON. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Live, NOTHING_YET } from '../../web/index.ts';
 import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
-import { actionOf, clusterOf, PLACE, STATUS, shortfallOf } from './testkit.ts';
+import { actionOf, clusterOf, PLACE, plannedOf, STATUS, shortfallOf } from './testkit.ts';
 
 const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
 const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };
@@ -110,6 +110,22 @@ describe('the live screen', () => {
     const lines = screen({ ...BUSY, freezes: [FREEZE] });
     expect(lines[1]).toMatch(/^Frozen/);
     expect(lines.at(-1)).toContain('f unfreeze');
+  });
+
+  it('shows what a freeze holds back, by whom it was frozen, and how many more there are', () => {
+    const held = { why: 'frozen', total: 40, kinds: { Provision: 40 }, buysPerHour: 20, releasesPerHour: 0 };
+    const status = { ...STATUS, cycle: { ...STATUS.cycle!, heldBack: [held] } };
+    const plan = { frozenClusters: [], actions: { items: NUMBERS.slice(0, 20).map(plannedOf), total: 40 } };
+    for (const height of [24, 40]) {
+      const lines = screen({ ...BUSY, status, freezes: [FREEZE], plan }, { height });
+      expect(lines[1]).toBe(
+        'Frozen: would buy 40 (+$20.00/h). 5 of 2,328 Needs are not met yet; 8 machines …',
+      );
+      const first = placeOf(lines, 'What would be done  (frozen by ann, because: a look)');
+      expect(lines[first + 1]).toBe('would buy m-0 (spot, zone-a) for cluster-3: nothing idle fits');
+      expect(lineWith(lines, ' of 40 actions shown, most urgent first')).toContain('first: bigfleet get');
+    }
+    expect(screen(BUSY).join('\n')).not.toContain('What would be done');
   });
 
   it('shows a provider that does not answer before others', () => {

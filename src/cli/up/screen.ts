@@ -7,7 +7,11 @@ import {
   byInterest,
   count,
   counted,
+  cutWords,
+  frozenClusterWords,
   headline,
+  heldBackWords,
+  heldOnPurpose,
   isFrozen,
   isInTrouble,
   type Live,
@@ -17,6 +21,7 @@ import {
   milliseconds,
   missingWords,
   perHour,
+  plannedWords,
   providerWords,
   resourceName,
   STATES,
@@ -123,7 +128,34 @@ function statusLines(status: Status, model: ScreenModel, width: number, room: nu
   // The title and the hint come with them.
   const wanted = live.shortfalls.length === 0 ? 0 : live.shortfalls.length + 2;
   const missing = missingLines(model, Math.min(wanted, Math.max(4, Math.floor(left / 3))));
-  return [...overview, ...actionLines(live, left - missing.length), ...missing, ...clusters];
+  const plan = planLines(status, model, Math.floor((left - missing.length) / 2));
+  const actions = actionLines(live, left - missing.length - plan.length);
+  return [...overview, ...actions, ...plan, ...missing, ...clusters];
+}
+
+/** What a freeze or a dry run holds back; what the shard itself puts off for a moment would only flicker. */
+function planLines(
+  { cycle }: Status,
+  { live: { plan }, url, call }: ScreenModel,
+  room: number,
+): readonly Line[] {
+  const held = heldOnPurpose(cycle?.heldBack ?? []);
+  const clusters = plan?.frozenClusters ?? [];
+  if (room < 2 || (held.length === 0 && clusters.length === 0)) return [];
+  const total = (cycle?.heldBack ?? []).reduce((sum, { total }) => sum + total, 0);
+  const items = plan?.actions.items ?? [];
+  const fits = Math.max(0, room - 1 - clusters.length);
+  const shown = items.slice(0, total > fits ? fits - 1 : fits);
+  const cut = cutWords(shown.length, total, 'action', 'most urgent first');
+  return [
+    [
+      ...title('What would be done'),
+      piece(items[0] === undefined ? '' : `  (${heldBackWords(items[0].why, items[0].freeze)})`, 'dim'),
+    ],
+    ...clusters.slice(0, room - 1).map((frozen): Line => [piece(frozenClusterWords(frozen), 'yellow')]),
+    ...shown.map((planned): Line => [piece(plannedWords(planned), 'yellow')]),
+    ...(cut === '' || room < 3 ? [] : [[piece(`${cut}: ${call} get plan --shard ${url}`, 'dim')]]),
+  ].slice(0, room);
 }
 
 function title(text: string): Line {

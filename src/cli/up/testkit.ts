@@ -9,6 +9,7 @@ import type {
   ShardPort,
   ShortfallView,
   StatusView,
+  WaitingActionView,
 } from '../../shard/index.ts';
 
 export const PLACE = { url: 'http://127.0.0.1:7777', call: 'bigfleet' };
@@ -31,6 +32,7 @@ export const STATUS: StatusView = {
     decided: NONE,
     admitted: NONE,
     waiting: {},
+    heldBack: [],
   },
   machines: 2650,
   machinesByState: { SPECULATIVE: 1500, CREATING: 12, IDLE: 30, CONFIGURING: 8, CONFIGURED: 1080, FAILED: 1 },
@@ -81,6 +83,14 @@ export function actionOf(number: number, change: Partial<ActionView> = {}): Acti
   };
 }
 
+export function plannedOf(number: number): WaitingActionView {
+  return {
+    ...{ kind: 'Provision', machine: `m-${number}`, provider: 'cloud', cluster: 'cluster-3' },
+    ...{ capacityType: 'SPOT', zone: 'zone-a', need: null, reason: 'phase1.speculative' },
+    ...{ why: 'frozen', freeze: { id: 'fleet', who: 'ann', why: 'a look' }, pricePerHour: 0.5 },
+  };
+}
+
 export function shortfallOf(number: number): ShortfallView {
   return {
     id: `cluster-${number}/0123456789`,
@@ -113,12 +123,16 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
 }
 
 const NO_PAGE = { items: [], total: 0, next: null };
+const NO_PLAN = { cycle: 1234, atMs: 124_000, dryRun: false, heldBack: [], frozenClusters: [] };
 
 /** Answers what a view asks for, remembers what it is ordered, and tells news on demand. */
 export class FakePort implements ShardPort {
   readonly orders: Order[] = [];
   readonly listeners = new Set<(news: News) => void>();
-  answers: Record<string, unknown> = { shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE };
+  answers: Record<string, unknown> = {
+    ...{ shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE },
+    plan: { ...NO_PLAN, actions: NO_PAGE },
+  };
 
   async ask<T>(name: string): Promise<T> {
     return this.answers[name] as T;

@@ -5,7 +5,7 @@ import { noPaint } from '../table.ts';
 import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
-import { actionOf, FakePort, PLACE, STATUS } from './testkit.ts';
+import { actionOf, FakePort, PLACE, plannedOf, STATUS } from './testkit.ts';
 
 describe('plain lines', () => {
   let nowMs: number;
@@ -69,6 +69,33 @@ describe('plain lines', () => {
     view.step(step);
     expect(lines).toEqual([expect.stringMatching(/^[\d:]{8} a fleet.*long\n$/)]);
     expect(lines[0]).toContain(step);
+  });
+
+  it('say what a freeze holds back, once until it changes', async () => {
+    const { view, port } = watch('text');
+    view.follow(port, PLACE);
+    const told = async (total: number) => {
+      const held = { why: 'frozen', total, kinds: { Provision: total }, buysPerHour: 1, releasesPerHour: 0 };
+      const status = { ...STATUS, freezes: 1, cycle: { ...STATUS.cycle!, heldBack: [held] } };
+      const actions = { items: [plannedOf(1), plannedOf(2)], total, next: null };
+      port.answers['plan'] = { frozenClusters: [], actions };
+      port.answers['freezes'] = { items: [{ id: 'fleet' }], total: 1, next: null };
+      lines = [];
+      port.tell({ kind: 'cycle', status });
+      nowMs += 10_000;
+      await new Promise((resolve) => setImmediate(resolve));
+      return lines.map((line) => line.slice('00:00:00 '.length).trim());
+    };
+    const [standing, ...plan] = await told(7);
+    expect(standing).toMatch(/^Frozen: would buy 7 \(\+\$1\.00\/h\)\. 5 of /);
+    expect(plan).toEqual([
+      'would buy 7 (+$1.00/h), held back: it is frozen.',
+      'would buy m-1 (spot, zone-a) for cluster-3: nothing idle fits (+$0.50/h); frozen by ann, because: a look',
+      'would buy m-2 (spot, zone-a) for cluster-3: nothing idle fits (+$0.50/h); frozen by ann, because: a look',
+      '2 of 7 actions shown, most urgent first: bigfleet get plan --shard http://127.0.0.1:7777',
+    ]);
+    expect(await told(7)).toHaveLength(1);
+    expect(await told(8)).toHaveLength(5);
   });
 
   it('are the news one a line as JSON', () => {

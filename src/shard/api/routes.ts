@@ -66,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   read('/v1/providers', providers, PAGE),
   read('/v1/shortfalls', listOf('shortfalls'), PAGE),
   read('/v1/actions', actions, ['machine', 'cluster', ...PAGE]),
+  read('/v1/plan', plan, ['machine', 'cluster', ...PAGE]),
   read('/v1/freezes', freezes, ['id', ...PAGE]),
   order('/v1/freezes', freeze, async () => true, ['cluster', 'action', 'who', 'why']),
   {
@@ -201,6 +202,12 @@ async function actions({ port }: Call, words: Words) {
     ...{ limit: words.limit(), after: place?.position, only: place?.list, maxBytes: PAGE_BYTES },
   });
   return { actions: withCursor('actions', actions), waiting: withCursor('waiting', waiting) };
+}
+
+async function plan({ port }: Call, words: Words) {
+  const where = { machine: words.text('machine'), cluster: words.text('cluster') };
+  const answer = await port.ask('plan', { ...where, ...pageAsk(words, 'waiting') });
+  return { ...answer, actions: withCursor('waiting', answer.actions) };
 }
 
 async function freezes({ port }: Call, words: Words) {

@@ -25,6 +25,7 @@ import { inspectNeeds } from './inspect.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { IN_LIST, IN_STORY, needView } from './need-view.ts';
+import { planOf } from './plan.ts';
 import { remarksOn } from './remarks.ts';
 import { stateLabel, statusOf } from './status.ts';
 
@@ -42,6 +43,7 @@ export class Answers {
     clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
+    plan: (ask) => planOf(this.#state, this.#cycles, ask),
     freezes: (ask) => this.#freezes(ask),
     metrics: () => this.#state.metrics.text(),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),

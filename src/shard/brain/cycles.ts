@@ -9,13 +9,12 @@ import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
+import { heldBackOf } from './held-back.ts';
 import { needRef } from './need-names.ts';
-import { type Admission, countByKind, type WaitReason } from './rails.ts';
+import { type Admission, countByKind } from './rails.ts';
 import type { Shortfall } from './shortfalls.ts';
 import { statusOf } from './status.ts';
 
-/** Actions that wait, as far as they are kept to be shown. */
-const MAX_WAITING = 1000;
 /** Whatever comes, decisions begin after this many times the wait for providers. */
 const LONGEST_READY_WAITS = 20;
 /** Rows that have become short in one cycle, told in a line each. */
@@ -311,7 +310,8 @@ export class Cycles {
     metrics.incomplete(incomplete.list(), (cluster) => decision.spareOf(cluster));
     metrics.queueDepth.set(actuation.counts.queued);
     metrics.inflight.set(actuation.counts.inFlight);
-    this.#waiting = waitingOf(admission, refused);
+    const heldBack = heldBackOf(this.#state, admission, refused);
+    this.#waiting = heldBack.actions;
     const durationMs = parts.monotonicMs() - cycle.began;
     this.#last = {
       number: ++this.#number,
@@ -321,7 +321,8 @@ export class Cycles {
       metClaimChanges,
       decided: countByKind(cycle.decided),
       admitted: countByKind(admission.admitted),
-      waiting: waitingCounts(admission, refused),
+      waiting: Object.fromEntries(heldBack.counts.map(({ why, total }) => [why, total])),
+      heldBack: heldBack.counts,
     };
     parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last) });
     metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
@@ -330,24 +331,4 @@ export class Cycles {
   #log(level: 'info' | 'warn', event: string, fields: Readonly<Record<string, unknown>>): void {
     this.#state.parts.tell({ kind: 'log', level, event, fields });
   }
-}
-
-function waitingCounts(
-  { waiting }: Admission,
-  refused: readonly RefusedAction[],
-): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const [why, actions] of Object.entries(waiting)) if (actions.length > 0) counts[why] = actions.length;
-  for (const { why } of refused) counts[why] = (counts[why] ?? 0) + 1;
-  return counts;
-}
-
-function waitingOf({ waiting }: Admission, refused: readonly RefusedAction[]): readonly WaitingActionView[] {
-  const views: WaitingActionView[] = [];
-  const add = ({ kind, machine, cluster, reason }: Action, why: string): void => {
-    if (views.length < MAX_WAITING) views.push({ kind, machine, cluster, reason, why });
-  };
-  for (const why of Object.keys(waiting) as WaitReason[]) for (const action of waiting[why]) add(action, why);
-  for (const { action, why } of refused) add(action, why);
-  return views;
 }

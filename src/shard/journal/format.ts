@@ -78,10 +78,14 @@ export interface CycleOutcome {
   readonly waiting: Counts;
 }
 
+/** Journals of earlier versions have the first five fields only. */
+export type HeldBackAction = Pick<WaitingActionView, 'kind' | 'machine' | 'cluster' | 'reason' | 'why'> &
+  Partial<WaitingActionView>;
+
 export type EventBody =
   | { readonly kind: 'action'; readonly action: ActionView }
   /** Decided and held back. */
-  | { readonly kind: 'waiting'; readonly action: WaitingActionView }
+  | { readonly kind: 'waiting'; readonly action: HeldBackAction }
   /** A Need is not met, or no longer for the same reason; null: it is met, or nobody reports it any more. */
   | {
       readonly kind: 'need';

@@ -7,9 +7,9 @@ import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
 import { type Action, type Clock, type DecisionOptions, formatResources } from '../../model/index.ts';
 import { needRef } from '../brain/need-names.ts';
 import type { UnmetChange } from '../brain/shortfalls.ts';
-import type { CycleView, News, WaitingActionView } from '../views.ts';
+import type { CycleView, News } from '../views.ts';
 import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
-import type { Begin, JournalEvent, JournalLimits, JournalSink } from './format.ts';
+import type { Begin, HeldBackAction, JournalEvent, JournalLimits, JournalSink } from './format.ts';
 import { InputPacker } from './packing.ts';
 
 export interface RecorderParts {
@@ -102,7 +102,7 @@ export class Recorder {
   }
 
   /** What became of it. */
-  outcome(digest: CycleDigest | null, view: CycleView, waiting: readonly WaitingActionView[]): void {
+  outcome(digest: CycleDigest | null, view: CycleView, waiting: readonly HeldBackAction[]): void {
     this.#heldBack(waiting, view.atMs);
     if (digest !== null) {
       const { number: cycle, durationMs, unmet, decided, admitted } = view;
@@ -176,14 +176,15 @@ export class Recorder {
   }
 
   /** What is held back for the first time, or for another reason. */
-  #heldBack(waiting: readonly WaitingActionView[], atMs: number): void {
+  #heldBack(waiting: readonly HeldBackAction[], atMs: number): void {
     const now = new Map<string, string>();
     for (const action of waiting) {
-      const { machine, cluster, kind, why } = action;
+      const { machine, cluster, kind, why, need } = action;
       const what = `${kind} ${why}`;
       now.set(machine, what);
       if (this.#waiting.get(machine) === what) continue;
-      this.#note({ atMs, machine, cluster: cluster || null, need: null, body: { kind: 'waiting', action } });
+      const about = { machine, cluster: cluster || null, need: need?.id ?? null };
+      this.#note({ atMs, ...about, body: { kind: 'waiting', action } });
     }
     this.#waiting = now;
   }

@@ -23,7 +23,7 @@ export const ALL_READY: DecisionOptions = {
 const NO_ACTIONS = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
 
 export function aCycleView(number: number, atMs: number): CycleView {
-  const counts = { decided: NO_ACTIONS, admitted: NO_ACTIONS, waiting: {} };
+  const counts = { decided: NO_ACTIONS, admitted: NO_ACTIONS, waiting: {}, heldBack: [] };
   return { number, atMs, durationMs: 1, unmet: 0, metClaimChanges: 0, ...counts };
 }
 

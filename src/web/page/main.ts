@@ -1,9 +1,17 @@
 // The script of the page: listens to the news of the shard, asks now and then for what no news brings, and sends what
 // buttons are for. If the shard goes away it says so, and goes on by itself when one is back.
 
-import type { Cluster, Freeze, News, Shortfall, Status } from '../feed.ts';
+import type { Cluster, Freeze, News, Plan, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
-import { type Details, FLEET_FREEZE, MAX_CLUSTERS, MAX_SHORTFALLS, NOTHING_YET, withNews } from '../live.ts';
+import {
+  type Details,
+  FLEET_FREEZE,
+  MAX_CLUSTERS,
+  MAX_PLANNED,
+  MAX_SHORTFALLS,
+  NOTHING_YET,
+  withNews,
+} from '../live.ts';
 import { type PageState, pageParts } from '../view.ts';
 import { show } from './dom.ts';
 
@@ -66,12 +74,13 @@ async function askDetails(): Promise<void> {
 }
 
 async function details(): Promise<Details> {
-  const [shortfalls, clusters, freezes] = await Promise.all([
+  const [shortfalls, clusters, freezes, plan] = await Promise.all([
     read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
     read<{ items: Cluster[] }>(`/v1/clusters?limit=${MAX_CLUSTERS}`),
     read<{ items: Freeze[] }>(`/v1/freezes?id=${FLEET_FREEZE}`),
+    read<Plan>(`/v1/plan?limit=${MAX_PLANNED}`),
   ]);
-  return { shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items };
+  return { shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items, plan };
 }
 
 async function read<T>(path: string): Promise<T> {

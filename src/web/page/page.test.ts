@@ -5,7 +5,7 @@ import { show } from './dom.ts';
 import { FakeDocument, FakeElement, FakeNode } from './testkit.ts';
 
 const IDS = ['headline', 'about', 'trouble', 'notice', 'remark', 'controls', 'machines', 'supply', 'cost'];
-const LISTS = ['actions', 'shortfalls', 'providers', 'clusters'];
+const LISTS = ['actions', 'plan', 'shortfalls', 'providers', 'clusters'];
 
 let page: FakeDocument;
 
@@ -111,6 +111,7 @@ describe('the page', () => {
       '/v1/shortfalls?limit=20': { items: [] },
       '/v1/clusters?limit=100': { items: [] },
       '/v1/freezes?id=fleet': { items: [] },
+      '/v1/plan?limit=20': { frozenClusters: [], actions: { items: [], total: 0 } },
     };
     vi.stubGlobal('EventSource', FakeSource);
     vi.stubGlobal('fetch', async (path: string, how?: { method: string; body?: string }) => {

@@ -1,0 +1,71 @@
+// `bigfleet get plan`: what the last cycle decided and did not carry out, and why.
+
+import type { Answer, PlanView, WaitingActionView } from '../../shard/index.ts';
+import { frozenClusterWords, heldBackLine, heldBackWords, kindName } from '../../web/index.ts';
+import { age, count, dollars } from '../amounts.ts';
+import type { Cell } from '../table.ts';
+import { proseLines } from './facts.ts';
+import { type Listing, type Look, pageLines, type WideColumn } from './listing.ts';
+import { type PagePart, partOf, readPages } from './pages.ts';
+import { wireWord } from './wire-words.ts';
+
+export const PLAN: Listing<Answer<'plan'>> = {
+  noun: 'plan',
+  summary: 'what was decided and is not carried out, such as in a dry run or a freeze',
+  filters: ['machine', 'cluster', 'limit'],
+  examples: `  bigfleet get plan
+  bigfleet get plan --cluster ml -o wide`,
+  path: '/v1/plan',
+  read: async (client, query, limit) => {
+    const ask = (part: PagePart) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
+    const first = await ask(partOf(limit));
+    const actions = await readPages(limit, async (part) => (await ask(part)).actions, first.actions);
+    return { ...first, actions };
+  },
+  lines: (plan, look) => [
+    ...headLines(plan, look),
+    ...pageLines(plan.actions, 'actions are held back', WAITING_COLUMNS, waitingRow, look),
+  ],
+};
+
+function headLines(plan: PlanView, { nowMs }: Look): readonly string[] {
+  const { cycle, atMs, dryRun, heldBack, frozenClusters } = plan;
+  const when = cycle === null ? 'No cycle yet.' : `Cycle ${count(cycle)}, ${age(nowMs - atMs!)} ago.`;
+  const texts = [
+    ...heldBack.map((held) => `${heldBackLine(held)}.`),
+    ...frozenClusters.map((frozen) => `${frozenClusterWords(frozen)}.`),
+  ];
+  return [dryRun ? `${when} This is a dry run.` : when, ...proseLines(texts), ''];
+}
+
+export const WAITING_COLUMNS: readonly WideColumn[] = [
+  { header: 'ACTION' },
+  { header: 'MACHINE', isWhole: true },
+  { header: 'CLUSTER' },
+  { header: 'NEED' },
+  { header: 'PRIORITY', align: 'right' },
+  { header: 'PER HOUR', align: 'right' },
+  { header: 'HELD BACK' },
+  { header: 'REASON', isWide: true },
+  { header: 'CAPACITY', isWide: true },
+  { header: 'ZONE', isWide: true },
+  { header: 'PROVIDER', isWide: true },
+];
+
+export function waitingRow(action: WaitingActionView): readonly Cell[] {
+  const { kind, machine, cluster, need, why, freeze, pricePerHour } = action;
+  const sign = kind === 'Provision' ? '+' : kind === 'Delete' ? '-' : '';
+  return [
+    { text: kindName(kind) },
+    { text: machine },
+    { text: cluster },
+    { text: need?.id ?? '' },
+    { text: need === null ? '' : count(need.priority) },
+    { text: sign === '' ? '' : `${sign}${dollars(pricePerHour)}` },
+    { text: heldBackWords(why, freeze) },
+    { text: action.reason },
+    { text: wireWord(action.capacityType) },
+    { text: action.zone },
+    { text: action.provider },
+  ];
+}

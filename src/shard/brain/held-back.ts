@@ -1,0 +1,103 @@
+// What a cycle decided and did not carry out: every action counted by why it was held back, with what that means for the
+// cost, and the first of them with all that explains them. Made once a cycle, from the frozen columns of the ledger.
+
+import type { Fleet } from '../../fleet/index.ts';
+import { type Action, type ActionKind, excerpt } from '../../model/index.ts';
+import type { HeldBackView, WaitingActionView } from '../views.ts';
+import { capacityLabel } from './action-view.ts';
+import type { RefusedAction } from './actuation/actuation.ts';
+import type { BrainState } from './brain.ts';
+import { needRef } from './need-names.ts';
+import type { Admission, WaitReason } from './rails.ts';
+
+/** Actions that are kept to be shown; all are counted. */
+const MAX_KEPT = 1000;
+/** Who froze something and why, in an action that it stops: bytes of each. */
+const MAX_WORDS_BYTES = 200;
+
+export interface HeldBack {
+  /** By why, most first. */
+  readonly counts: readonly HeldBackView[];
+  /** In the order of the plan for each reason, frozen ones first. */
+  readonly actions: readonly WaitingActionView[];
+}
+
+type Held = readonly [action: Action, why: string];
+
+export function heldBackOf(
+  state: BrainState,
+  admission: Admission,
+  refused: readonly RefusedAction[],
+): HeldBack {
+  const tallies = new Map<string, Tally>();
+  const actions: WaitingActionView[] = [];
+  for (const [action, why] of heldIn(admission, refused)) {
+    const tally = tallies.get(why) ?? new Tally(why, state.book.fleet);
+    tallies.set(why, tally);
+    tally.add(action);
+    if (actions.length < MAX_KEPT) actions.push(viewOf(state, action, why));
+  }
+  const counts = [...tallies.values()].map((tally) => tally.view());
+  return { counts: counts.sort((a, b) => b.total - a.total), actions };
+}
+
+function* heldIn({ waiting }: Admission, refused: readonly RefusedAction[]): Generator<Held> {
+  for (const why of Object.keys(waiting) as WaitReason[])
+    for (const action of waiting[why]) yield [action, why];
+  for (const { action, why } of refused) yield [action, why];
+}
+
+class Tally {
+  readonly #why: string;
+  readonly #fleet: Fleet;
+  readonly #kinds: Partial<Record<ActionKind, number>> = {};
+  #total = 0;
+  #buysPerHour = 0;
+  #releasesPerHour = 0;
+
+  constructor(why: string, fleet: Fleet) {
+    this.#why = why;
+    this.#fleet = fleet;
+  }
+
+  add({ kind, machine }: Action): void {
+    this.#total++;
+    this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
+    if (kind === 'Provision') this.#buysPerHour += priceOf(this.#fleet, machine);
+    if (kind === 'Delete') this.#releasesPerHour += priceOf(this.#fleet, machine);
+  }
+
+  view(): HeldBackView {
+    return {
+      ...{ why: this.#why, total: this.#total, kinds: this.#kinds },
+      ...{ buysPerHour: this.#buysPerHour, releasesPerHour: this.#releasesPerHour },
+    };
+  }
+}
+
+function priceOf({ machines, classes }: Fleet, machine: string): number {
+  const slot = machines.slotOf(machine);
+  return slot === undefined ? 0 : classes.price[machines.classOf[slot]!]!;
+}
+
+function viewOf({ book, profiles, freezes }: BrainState, action: Action, why: string): WaitingActionView {
+  const { kind, machine, cluster, reason, need, preemptorPriority } = action;
+  const known = book.recordOf(machine);
+  const freeze = why === 'frozen' ? freezes.freezeOf(action) : undefined;
+  return {
+    ...{ kind, machine, cluster, reason, why },
+    provider: book.ownerOf(machine) ?? '',
+    capacityType: known === null ? '' : capacityLabel(known.capacityType),
+    zone: known?.zone ?? '',
+    pricePerHour: known?.pricePerHour ?? 0,
+    need: need === null ? null : needRef(need, profiles.of(need)?.priority ?? preemptorPriority),
+    freeze:
+      freeze === undefined
+        ? null
+        : {
+            id: freeze.id,
+            who: excerpt(freeze.who, MAX_WORDS_BYTES),
+            why: excerpt(freeze.why, MAX_WORDS_BYTES),
+          },
+  };
+}
