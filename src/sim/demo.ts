@@ -144,7 +144,7 @@ export class Backstage {
       deployBurst: async () => demand.deployBurst(),
       gpuGang: async () => demand.gpuGang(),
       spotWave: async () => clouds.spotWave(),
-      zoneOutage: async () => clouds.zoneOutage(),
+      zoneOutage: () => clouds.zoneOutage(),
     };
   }
 

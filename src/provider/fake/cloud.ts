@@ -41,6 +41,11 @@ export interface FakeCloudOptions {
   readonly catalogue?: readonly CatalogueEntry[];
   /** Names hosts and machines. Default `fake`. */
   readonly provider?: string;
+  /**
+   * Transitions that a restart of the provider cut off go on and end. Default false: such machines are Failed, as
+   * certification expects it.
+   */
+  readonly resumable?: boolean;
   readonly onEvent?: (event: CloudEvent) => void;
 }
 
@@ -83,6 +88,7 @@ const BACKOFF_SHARE = 0.1;
 
 export class FakeCloud implements Backend {
   readonly provider: string;
+  readonly resumable: boolean;
   readonly #clock: Clock;
   readonly #draws: Draws;
   readonly #market: Market;
@@ -97,6 +103,8 @@ export class FakeCloud implements Backend {
   readonly #stockOuts = new Map<CloudPool, number>();
   readonly #outages = new Map<string, number>();
   readonly #cleanups = new Map<string, () => void>();
+  /** Resolves when the hosts are known. The kit resumes transitions before that. */
+  readonly #started = Promise.withResolvers<void>();
   /** Fires when nothing is to happen any more. */
   readonly #end = new AbortController();
   #settings: FakeSettings;
@@ -106,6 +114,7 @@ export class FakeCloud implements Backend {
 
   constructor(options: FakeCloudOptions) {
     this.provider = options.provider ?? 'fake';
+    this.resumable = options.resumable ?? false;
     this.#clock = options.clock;
     this.#draws = new Draws(options.seed);
     this.#market = new Market(this.#draws);
@@ -158,6 +167,7 @@ export class FakeCloud implements Backend {
     }
     this.#tickedAtMs = this.#clock.now();
     this.#tickLater();
+    this.#started.resolve();
   }
 
   stop(): void {
@@ -267,6 +277,7 @@ export class FakeCloud implements Backend {
   ): Promise<void> {
     const random = this.#draws.stream('operation', item.id, operation.id);
     operation.signal.addEventListener('abort', () => this.#cleanUpLater(item), { once: true });
+    if (this.resumable) await this.#started.promise;
     try {
       this.#checkOutage(item.pool.zone);
       await act((capMs) => this.#work(kind, item, operation.signal, random, capMs));

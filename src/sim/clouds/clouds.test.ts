@@ -11,6 +11,7 @@ import { supplyOf } from './supply.ts';
 
 const RACK_KEY = 'topology.bigfleet/rack';
 const { BareMetal, Reserved, OnDemand, Spot } = CapacityType;
+const BINDING = { cluster: 'web', bootstrapBlob: new Uint8Array([1]), metadata: new Map<string, string>() };
 let dir: string;
 let epoch = 0n;
 const open: (() => Promise<void> | void)[] = [];
@@ -23,13 +24,13 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-async function opened(machines = 120) {
+async function opened(machines = 120, speed = 1000) {
   const happened: string[] = [];
   const clouds = await Clouds.open({
     dir,
     supply: supplyOf(machines),
     seed: 1,
-    speed: 1000,
+    speed,
     clock: systemClock,
     onEvent: (cloud, { what, whom }) => happened.push(`${cloud} ${what} ${whom}`),
   });
@@ -100,6 +101,46 @@ describe('the clouds', () => {
     expect((await clientOf(second.clouds, 'cloud').get(bought!)).state).toBe(MachineState.Idle);
   });
 
+  it('given transitions under way at the end, then they go on at the next start and end well', async () => {
+    const quick = await opened();
+    const client = clientOf(quick.clouds, 'cloud');
+    const onDemand = (await machinesOf(client)).filter(({ capacityType }) => capacityType === OnDemand);
+    const [creating, configuring, draining, deleting] = onDemand.map(({ id }) => id) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const become = (of: ProviderClient, id: string, state: MachineState) =>
+      vi.waitFor(async () => expect(await of.get(id)).toMatchObject({ state, lastError: '' }));
+    for (const id of [configuring, draining, deleting]) await client.create(id);
+    for (const id of [configuring, draining, deleting]) await become(client, id, MachineState.Idle);
+    await client.configure(draining, BINDING);
+    await become(client, draining, MachineState.Configured);
+    const { host } = await client.get(configuring);
+    await quick.clouds.stop();
+
+    // At this speed none of them ends before the clouds do.
+    const slow = await opened(120, 0.1);
+    const patient = clientOf(slow.clouds, 'cloud');
+    await patient.create(creating);
+    await patient.configure(configuring, BINDING);
+    await patient.drain(draining, 600);
+    await patient.delete(deleting);
+    await slow.clouds.stop();
+
+    const again = await opened();
+    const reader = clientOf(again.clouds, 'cloud');
+    await become(reader, creating, MachineState.Idle);
+    await become(reader, configuring, MachineState.Configured);
+    await become(reader, draining, MachineState.Idle);
+    await become(reader, deleting, MachineState.Speculative);
+    expect(await reader.get(configuring)).toMatchObject({ host, cluster: BINDING.cluster });
+    // The cloud has the hosts that the machines say it has.
+    expect(again.clouds.status.find(({ name }) => name === 'cloud')?.hosts).toBe(3);
+    expect(again.happened.filter((text) => text.includes('failed'))).toEqual([]);
+  });
+
   it('given another that has the folder, then they say so, and nothing is left open', async () => {
     await opened();
     await expect(opened()).rejects.toThrow('BF_STORE_LOCKED');
@@ -127,11 +168,27 @@ describe('a story of the clouds', () => {
     const [bought, wanted] = inZone.map(({ id }) => id);
     await client.create(bought!);
     await vi.waitFor(async () => expect((await client.get(bought!)).state).toBe(MachineState.Idle));
-    expect(clouds.zoneOutage('b')).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
+    const told = await clouds.zoneOutage('b');
+    expect(told).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
     await vi.waitFor(async () => expect((await client.get(bought!)).state).not.toBe(MachineState.Idle));
     await client.create(wanted!);
     // At this speed it is cleaned up soon, perhaps before anybody has looked.
     await vi.waitFor(() => expect(happened).toContain(`cloud failed ${wanted}`));
     expect((await client.get(wanted!)).state).not.toBe(MachineState.Idle);
+  });
+
+  it('zoneOutage outlasts a restart', async () => {
+    const first = await opened();
+    await first.clouds.zoneOutage('b');
+    await first.clouds.stop();
+    const second = await opened();
+    const client = clientOf(second.clouds, 'cloud');
+    const machines = await machinesOf(client);
+    const idIn = (wanted: string) => machines.find(({ zone }) => zone === wanted)!.id;
+    for (const zone of ['b', 'c']) await client.create(idIn(zone));
+    await vi.waitFor(async () => {
+      expect(second.happened).toContain(`cloud failed ${idIn('b')}`);
+      expect((await client.get(idIn('c'))).state).toBe(MachineState.Idle);
+    });
   });
 });

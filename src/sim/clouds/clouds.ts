@@ -1,8 +1,10 @@
 // The two clouds of a demonstration, each a provider on a port of loopback with its state in a file, and what can
 // happen to them.
 
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CapacityType, type Clock, Random } from '../../model/index.ts';
+import { BigFleetError, CapacityType, type Clock, Random } from '../../model/index.ts';
 import {
   type CloudEvent,
   FakeProvider,
@@ -40,6 +42,8 @@ interface OpenCloud {
   readonly server: ProviderServer;
 }
 
+/** By zone, when its outage ends: ms since the epoch. */
+const OUTAGES_FILE = 'outages.json';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 /** A wave takes so many of all machines, spot hosts permitting. */
@@ -65,7 +69,10 @@ export class Clouds {
   static async open(options: CloudsOptions): Promise<Clouds> {
     const metal = await openCloud(options, options.supply.metal, options.seed);
     try {
-      return new Clouds(options, metal, await openCloud(options, options.supply.cloud, options.seed + 1));
+      const outages = await readOutages(options);
+      const cloud = await openCloud(options, options.supply.cloud, options.seed + 1);
+      for (const [zone, untilMs] of outages) cloud.provider.cloud.outage(zone, untilMs - options.clock.now());
+      return new Clouds(options, metal, cloud);
     } catch (error) {
       await metal.server.stop();
       throw error;
@@ -102,11 +109,13 @@ export class Clouds {
     return `Spot wave: the cloud takes back ${hosts(count - left)} (${kinds}).`;
   }
 
-  /** A zone of the cloud, drawn unless given, goes dark for a while. Says what happened. */
-  zoneOutage(zone = this.#random.pick(ZONES)): string {
+  /** A zone of the cloud, drawn unless given, goes dark for a while, restarts included. Says what happened. */
+  async zoneOutage(zone = this.#random.pick(ZONES)): Promise<string> {
     const forMs = Math.max(SHORTEST_OUTAGE_MS, OUTAGE_MS / this.#options.speed);
     const { supply, provider } = this.#cloud;
     const lost = provider.cloud.outage(zone, forMs);
+    const outages = new Map(await readOutages(this.#options)).set(zone, this.#options.clock.now() + forMs);
+    await writeOutages(this.#options, outages);
     const seconds = Math.round(forMs / SECOND_MS);
     return `Zone outage: zone ${zone} of ${supply.name} is dark for ${seconds} s and has lost ${hosts(lost.length)}.`;
   }
@@ -120,6 +129,27 @@ function hosts(count: number): string {
   return `${count} ${count === 1 ? 'host' : 'hosts'}`;
 }
 
+type Outages = ReadonlyMap<string, number>;
+
+/** Zones that are dark, and until when; those that are over are left out. */
+async function readOutages({ dir, clock }: CloudsOptions): Promise<Outages> {
+  const path = join(dir, OUTAGES_FILE);
+  if (!existsSync(path)) return new Map();
+  try {
+    const saved = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, number>>;
+    return new Map(Object.entries(saved).filter(([zone, ms]) => ZONES.includes(zone) && ms > clock.now()));
+  } catch (cause) {
+    throw new BigFleetError('BF_INPUT_UNREADABLE', 'It says which zones are dark.', { path, cause });
+  }
+}
+
+/** As a whole: a start after a crash finds the old or the new one. */
+async function writeOutages({ dir }: CloudsOptions, outages: Outages): Promise<void> {
+  const path = join(dir, OUTAGES_FILE);
+  await writeFile(`${path}.new`, `${JSON.stringify(Object.fromEntries(outages))}\n`);
+  await rename(`${path}.new`, path);
+}
+
 async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: number): Promise<OpenCloud> {
   const { dir, speed, clock, onEvent } = options;
   const provider = await FakeProvider.open({
@@ -129,6 +159,8 @@ async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: numb
     settings: settingsAt(speed),
     catalogue: supply.offerings,
     provider: supply.name,
+    // A cloud does not end with the demonstration: what was under way goes on at the next start.
+    resumable: true,
     store: new SqliteStore(join(dir, `${supply.name}.db`)),
     onEvent: (event) => onEvent?.(supply.name, event),
   });
