@@ -253,6 +253,16 @@ export const ERRORS = {
     summary: 'The directory for the state of a shard cannot be made or written to.',
     remedy: 'Give a directory that this user may write to with --data-dir, or --dir of "bigfleet up".',
   },
+  BF_UP_DIR_FOREIGN: {
+    summary:
+      'The directory for "bigfleet up" is not one of its own: it has other files, or is a place for them.',
+    remedy: 'Give a directory that is empty or not there yet with --dir. Nothing was changed or removed.',
+  },
+  BF_UP_DIR_NEWER: {
+    summary: 'The directory for "bigfleet up" was written by a newer version.',
+    remedy:
+      'Use the version that wrote it, or give another directory with --dir. Nothing was changed or removed.',
+  },
   BF_EPOCH_LOST: {
     summary:
       'A shard does not know which epochs it has used: the file is missing or broken, others are there.',

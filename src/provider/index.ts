@@ -73,7 +73,7 @@ export { Provider } from './kit/provider.ts';
 export type { ProviderServer, ServedProvider, ServeOptions } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';
 export type { SqliteFormat } from './kit/sqlite-file.ts';
-export { SqliteFile } from './kit/sqlite-file.ts';
+export { isSqliteFileHeld, isSqliteFileOf, SqliteFile } from './kit/sqlite-file.ts';
 export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';
 export { systemClock } from './kit/system-clock.ts';

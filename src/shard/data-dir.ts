@@ -10,7 +10,7 @@ import { randomInt } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
-import { makeDirectory, SqliteFile, type SqliteFormat } from '../provider/index.ts';
+import { isSqliteFileOf, makeDirectory, SqliteFile, type SqliteFormat } from '../provider/index.ts';
 import { failpoint } from './failpoints.ts';
 import { journalFileIn } from './journal/format.ts';
 
@@ -23,6 +23,15 @@ const LOCK: SqliteFormat = {
 };
 
 const EPOCH = 'epoch';
+const DATABASES = ['lock.db', 'brain.db', 'demand.db', 'journal.db'] as const;
+/** A journal that could not be read was put aside under this name. */
+const BROKEN_JOURNAL = 'journal.db.unreadable';
+
+/** Whether a shard of this version, or of one before it, writes a file of this name into its data directory. */
+export function isDataDirFile(name: string): boolean {
+  if (name === EPOCH || name === `${EPOCH}.new` || name === BROKEN_JOURNAL) return true;
+  return DATABASES.some((database) => isSqliteFileOf(database, name));
+}
 const MAX_EPOCH = 2n ** 63n - 1n;
 
 export interface DataDir {
@@ -46,7 +55,7 @@ export interface DataDir {
  */
 export function openDataDir(path: string, atLeast: bigint, clock: () => bigint = microseconds): DataDir {
   attempt(path, () => makeDirectory(path));
-  const lock = new SqliteFile(join(path, 'lock.db'), LOCK);
+  const lock = lockDirectory(path);
   try {
     const brainFile = join(path, 'brain.db');
     const demandFile = join(path, 'demand.db');
@@ -64,6 +73,11 @@ export function openDataDir(path: string, atLeast: bigint, clock: () => bigint =
     lock.close();
     throw error;
   }
+}
+
+/** Makes this process the only one that uses an existing directory. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+export function lockDirectory(path: string): { close(): void } {
+  return new SqliteFile(join(path, 'lock.db'), LOCK);
 }
 
 /** Two directories that begin in the same millisecond should not begin at the same number. */

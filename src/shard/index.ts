@@ -50,7 +50,7 @@ export type { Setting, SettingKey } from './config/settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
-export { openDataDir } from './data-dir.ts';
+export { isDataDirFile, lockDirectory, openDataDir } from './data-dir.ts';
 export { Door } from './door.ts';
 export { carryOut } from './effects.ts';
 export type {

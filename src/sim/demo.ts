@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { BigFleetError, type Need, Random } from '../model/index.ts';
 import { type CloudEvent, makeDirectory, systemClock } from '../provider/index.ts';
 import type { RollupReport } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
-import { type CloudStatus, Clouds } from './clouds/clouds.ts';
+import { type CloudStatus, Clouds, isCloudFile } from './clouds/clouds.ts';
 import { supplyOf } from './clouds/supply.ts';
 import { LivingDemand } from './demand/living-demand.ts';
 import { type DemandPlan, planDemand } from './demand/plan.ts';
@@ -62,6 +62,11 @@ const MAX_CLUSTERS = 1000;
 const OPERATOR_STREAM = 0x0b5;
 const SIZE_FILE = 'size.json';
 const NOT_THERE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
+
+/** Whether a demonstration of this version, or of one before it, writes a file of this name into its folder. */
+export function isBackstageFile(name: string): boolean {
+  return name === SIZE_FILE || isCloudFile(name);
+}
 
 /** The size of what a folder has the state of; null if it has none. */
 export async function backstageSizeIn(dir: string): Promise<BackstageSize | null> {

@@ -2,7 +2,6 @@
 // loopback, with a view of what happens. Nothing here is special to the demonstration but the clouds and the clusters.
 
 import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -27,6 +26,7 @@ import { askedToEnd } from '../asked-to-end.ts';
 import { wholeNumber } from '../flags.ts';
 import { invocation } from '../invocation.ts';
 import { chooseView } from './choose-view.ts';
+import { openUpDirectory, type UpDirectory } from './directory.ts';
 
 interface UpFlags {
   readonly clusters?: number;
@@ -78,8 +78,10 @@ export function upCommand(): Command {
 const HELP = `
 Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
 that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
-and goes. It ends with q or Ctrl-C. A second start goes on where the first one ended; --fresh starts
-over.
+and goes. It ends with q or Ctrl-C.
+
+A second start goes on where the first one ended. --fresh removes what "bigfleet up" wrote into DIR,
+and nothing else, and starts over. DIR is a directory of its own: one with other files is refused.
 
 Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
 Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
@@ -114,17 +116,19 @@ function positive(text: string): number {
 
 async function up(flags: UpFlags): Promise<void> {
   const quit = Promise.withResolvers<void>();
+  // Before there is a view, whose screen would hide what is said of the directory.
+  const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
   let backstage: Backstage | null = null;
   const story = async (name: StoryName): Promise<string> =>
     backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
   const view = chooseView(flags, { story, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
   try {
-    const { backstage: opened, story: begun } = await openClouds(flags);
+    const { backstage: opened, story: begun } = await openClouds(flags, directory);
     backstage = opened;
-    const shard = await openShard(flags, backstage, story);
+    const shard = await openShard(flags, directory, backstage, story);
     // Not before all data has been found usable: who reads an address takes it for open.
-    for (const step of [begun, ...addressSteps(flags, backstage, shard)]) view.step(step);
+    for (const step of [begun, ...addressSteps(directory, backstage, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
     backstage.connect(shard.addresses.sessions);
     const url = `http://${shard.addresses.api}`;
@@ -138,6 +142,7 @@ async function up(flags: UpFlags): Promise<void> {
   } finally {
     view.stop();
     await backstage?.stop();
+    directory.close();
   }
 }
 
@@ -151,22 +156,25 @@ interface Opened {
   readonly story: string;
 }
 
-async function openClouds({ dir, fresh, speed, ...flags }: UpFlags): Promise<Opened> {
-  if (fresh) await rm(dir, { recursive: true, force: true });
-  const clouds = join(dir, 'clouds');
+async function openClouds({ dir, speed, ...flags }: UpFlags, { clouds }: UpDirectory): Promise<Opened> {
   const saved = await backstageSizeIn(clouds);
   const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
   const size: BackstageSize = { ...STANDARD, ...saved, ...given(asked) };
-  const { clusters, machines, seed } = size;
-  const fleet = `a fleet of ${machines} machines and ${clusters} clusters, seed ${seed}`;
   const backstage = await startBackstage({ ...size, dir: clouds, speed });
+  // Not what was asked for: every kind is there in every zone, so that the number is rounded.
+  const machines = backstage.status().clouds.reduce((sum, cloud) => sum + cloud.machines, 0);
+  const fleet = `a fleet of ${machines} machines and ${size.clusters} clusters, seed ${size.seed}`;
   return { backstage, story: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
 }
 
-function addressSteps({ dir }: UpFlags, { providers }: Backstage, shard: RunningShard): readonly string[] {
+function addressSteps(
+  { log }: UpDirectory,
+  { providers }: Backstage,
+  shard: RunningShard,
+): readonly string[] {
   return [
     ...providers.map(({ name, address }) => `Cloud ${name} is open at ${address}.`),
-    `Shard ${SHARD_ID} takes sessions at ${shard.addresses.sessions}; its log is ${join(dir, 'shard.log')}.`,
+    `Shard ${SHARD_ID} takes sessions at ${shard.addresses.sessions}; its log is ${log}.`,
   ];
 }
 
@@ -176,7 +184,8 @@ function given(flags: Readonly<Record<string, number | undefined>>): Partial<Bac
 }
 
 async function openShard(
-  { dir, port, speed }: UpFlags,
+  { port, speed }: UpFlags,
+  directory: UpDirectory,
   { providers }: Backstage,
   story: (name: StoryName) => Promise<string>,
 ): Promise<RunningShard> {
@@ -184,7 +193,7 @@ async function openShard(
   const config: ShardConfig = {
     ...standard,
     id: SHARD_ID,
-    dataDir: join(dir, 'shard'),
+    dataDir: directory.shard,
     listen: '127.0.0.1:0',
     api: `127.0.0.1:${await freePort(port)}`,
     providers,
@@ -192,7 +201,7 @@ async function openShard(
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
   // The view shows what matters of it; the file is for whoever wants to look closer.
-  const file = createWriteStream(join(dir, 'shard.log'), { flags: 'a' });
+  const file = createWriteStream(directory.log, { flags: 'a' });
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
   return await startShard(config, { log, pages: pagesWith(story) });
 }

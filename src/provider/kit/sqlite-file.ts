@@ -2,6 +2,7 @@
 // also when the power fails; NORMAL would be enough for a killed process, but not for a killed machine. The price is one
 // flush per commit, so all writes that arrive in one turn of the event loop share one, but for writers that cannot wait.
 
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { BigFleetError } from '../../model/index.ts';
 
@@ -86,6 +87,33 @@ export class SqliteFile {
   }
 }
 
+/** Endings of the files that SQLite keeps beside a database. */
+const COMPANIONS = ['', '-wal', '-shm', '-journal'];
+
+/** Whether `name` is the database, or one of the files that SQLite keeps beside it. */
+export function isSqliteFileOf(database: string, name: string): boolean {
+  return COMPANIONS.some((end) => name === `${database}${end}`);
+}
+
+/** Whether another process, or this one, has a file of ours open. One that is missing or damaged is in use by none. */
+export function isSqliteFileHeld(path: string): boolean {
+  if (!existsSync(path)) return false;
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    return isLocked(error);
+  } finally {
+    database?.close();
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && /database is locked/.test(error.message);
+}
+
 function open(path: string, { applicationId, version, schema, isNot, isShared }: SqliteFormat): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -107,8 +135,7 @@ function open(path: string, { applicationId, version, schema, isNot, isShared }:
     return database;
   } catch (cause) {
     database?.close();
-    const isLocked = cause instanceof Error && /database is locked/.test(cause.message);
     const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}.`;
-    throw new BigFleetError(isLocked ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
+    throw new BigFleetError(isLocked(cause) ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
   }
 }

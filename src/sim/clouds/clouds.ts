@@ -9,6 +9,7 @@ import {
   type CloudEvent,
   FakeProvider,
   type FakeSettings,
+  isSqliteFileOf,
   type ProviderServer,
   patchSettings,
   presetSettings,
@@ -125,6 +126,16 @@ export class Clouds {
   }
 }
 
+/** Whether the clouds write a file of this name into their folder. */
+export function isCloudFile(name: string): boolean {
+  if (name === OUTAGES_FILE || name === `${OUTAGES_FILE}.new`) return true;
+  return ['metal', 'cloud'].some((cloud) => isSqliteFileOf(databaseOf(cloud), name));
+}
+
+function databaseOf(cloud: string): string {
+  return `${cloud}.db`;
+}
+
 function hosts(count: number): string {
   return `${count} ${count === 1 ? 'host' : 'hosts'}`;
 }
@@ -161,7 +172,7 @@ async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: numb
     provider: supply.name,
     // A cloud does not end with the demonstration: what was under way goes on at the next start.
     resumable: true,
-    store: new SqliteStore(join(dir, `${supply.name}.db`)),
+    store: new SqliteStore(join(dir, databaseOf(supply.name))),
     onEvent: (event) => onEvent?.(supply.name, event),
   });
   try {

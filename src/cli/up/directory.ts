@@ -1,0 +1,180 @@
+// The directory of `bigfleet up`: only its own files are ever opened or removed, by one process at a time. A marker file
+// says that the directory is ours; one from before the marker counts as ours if it has nothing but our files.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join, parse, resolve } from 'node:path';
+import { BigFleetError, printable } from '../../model/index.ts';
+import { isSqliteFileHeld, makeDirectory } from '../../provider/index.ts';
+import { lockDirectory } from '../../shard/index.ts';
+import { counted } from '../../web/index.ts';
+import { ignoreInGit } from '../git-ignore.ts';
+import { FORMAT, MARKER, type Marker, SHARD_LOG, type Survey, survey } from './survey.ts';
+
+export interface UpDirectory {
+  readonly clouds: string;
+  readonly shard: string;
+  readonly log: string;
+  /** Lets go of it. */
+  close(): void;
+}
+
+export interface UpDirectoryOptions {
+  readonly dir: string;
+  /** Removes the state of the last start. */
+  readonly fresh: boolean;
+  /** Receives what is about to be removed, and what is odd about the directory. */
+  readonly say: (text: string) => void;
+  /** Tests pass their own. Default: the user's. */
+  readonly home?: string;
+}
+
+/** Files that are named of those in the way; the rest is counted. */
+const MAX_NAMED = 3;
+/** Held by a process of a version that knew no lock of the whole directory. */
+const LOCKS_OF_OLD = [join('shard', 'lock.db'), join('clouds', 'metal.db'), join('clouds', 'cloud.db')];
+
+/**
+ * Makes the directory or takes it over. Throws BF_UP_DIR_FOREIGN, BF_UP_DIR_NEWER, BF_STORE_LOCKED or BF_DATA_DIR, and
+ * has then changed nothing that was there.
+ */
+export function openUpDirectory(options: UpDirectoryOptions): UpDirectory {
+  const { dir, say } = options;
+  const paths = { clouds: join(dir, 'clouds'), shard: join(dir, 'shard'), log: join(dir, SHARD_LOG) };
+  if (isMixed(check(options), options)) {
+    say(`${printable(dir)} has files that bigfleet did not write. They stay, and --fresh will refuse it.`);
+    return { ...paths, close: () => {} };
+  }
+  attempt(dir, () => makeDirectory(dir));
+  const lock = lockDirectory(dir);
+  try {
+    // Once more: before the lock, another process may have changed it.
+    const found = check(options);
+    const isStale = options.fresh || found.marker?.isRemoving === true;
+    attempt(dir, () => {
+      if (isStale) remove(options, found);
+      else if (found.marker === null) writeMarker(dir, { format: FORMAT, isRemoving: false });
+      ignoreInGit(dir, () => true);
+    });
+    return { ...paths, close: () => lock.close() };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** What the directory has, if `up` may use it. */
+function check(options: UpDirectoryOptions): Survey {
+  const { dir } = options;
+  const found = attempt(dir, () => survey(dir));
+  const { marker, state, foreign } = found;
+  if (marker !== null || isMixed(found, options)) return found;
+  if (foreign.length > 0) {
+    const kind = foreign.includes('.git') ? 'is a git checkout, with' : 'has';
+    refuse(options, `${kind} files that bigfleet did not write: ${listed(foreign)}`);
+  }
+  if (state.length === 0) {
+    const place = specialPlace(options);
+    if (place !== null) refuse(options, `is ${place}`);
+  }
+  return found;
+}
+
+/** Versions before the marker put their state beside the files of the user; it goes on there. */
+function isMixed({ marker, foreign }: Survey, { dir, fresh }: UpDirectoryOptions): boolean {
+  return marker === null && foreign.length > 0 && !fresh && existsSync(join(dir, 'clouds', 'size.json'));
+}
+
+/** Where a user never means to keep the state of a demonstration, even if nothing is there yet; null elsewhere. */
+function specialPlace({ dir, home = homedir() }: UpDirectoryOptions): string | null {
+  const path = realPath(dir);
+  if (path === parse(path).root) return 'the root of the file system';
+  if (path === realPath(home)) return 'your home directory';
+  return path === realPath('.') ? 'the current directory' : null;
+}
+
+function refuse({ dir }: UpDirectoryOptions, what: string): never {
+  const own = printable(join(dir, 'bigfleet-up'));
+  throw new BigFleetError(
+    'BF_UP_DIR_FOREIGN',
+    `${printable(dir) || '""'} ${what}. It could be --dir ${own}.`,
+  );
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED).map(printable).join(', ');
+  return names.length <= MAX_NAMED ? shown : `${shown} and ${names.length - MAX_NAMED} more`;
+}
+
+/** Under the lock. The marker says so meanwhile: a removal that is cut off is ended by the next start. */
+function remove(options: UpDirectoryOptions, { state, foreign }: Survey): void {
+  const { dir, say } = options;
+  const links = foreign.filter((name) => ['clouds', 'shard', SHARD_LOG].includes(name));
+  if (links.length > 0)
+    refuse(options, `has ${listed(links)} of another kind, such as a link: remove it yourself`);
+  const held = LOCKS_OF_OLD.map((name) => join(dir, name)).find(isSqliteFileHeld);
+  if (held !== undefined) throw new BigFleetError('BF_STORE_LOCKED', `${printable(held)} is in use.`);
+  if (state.length > 0) say(removalText(dir, state));
+  if (foreign.length > 0) say(`It leaves what bigfleet did not write: ${listed(foreign)}.`);
+  writeMarker(dir, { format: FORMAT, isRemoving: true });
+  for (const name of state) {
+    const path = join(dir, name);
+    if (!isFolder(name)) rmSync(path, { force: true });
+    else if (!foreign.some((each) => each.startsWith(join(name, '/')))) rmdirSync(path);
+  }
+  writeMarker(dir, { format: FORMAT, isRemoving: false });
+}
+
+function isFolder(name: string): boolean {
+  return name === 'clouds' || name === 'shard';
+}
+
+function removalText(dir: string, state: readonly string[]): string {
+  const within = (folder: string) => state.filter((name) => name.startsWith(join(folder, '/'))).length;
+  const parts = state
+    .filter((name) => name === SHARD_LOG || isFolder(name))
+    .map((name) => (isFolder(name) ? `${name}/ (${counted(within(name), 'file')})` : name));
+  return `Starting over: removing ${parts.join(', ')} in ${printable(realPath(dir))}.`;
+}
+
+/** As a whole, and on disk before anything is removed because of it. */
+function writeMarker(dir: string, marker: Marker): void {
+  const path = join(dir, MARKER);
+  const about = 'The state of "bigfleet up". It removes what it wrote with --fresh.';
+  const written = openSync(`${path}.new`, 'w');
+  try {
+    writeFileSync(written, `${JSON.stringify({ about, ...marker })}\n`);
+    fsyncSync(written);
+  } finally {
+    closeSync(written);
+  }
+  renameSync(`${path}.new`, path);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+function attempt<T>(dir: string, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    if (cause instanceof BigFleetError) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new BigFleetError('BF_DATA_DIR', `${message}.`, { path: dir, cause });
+  }
+}

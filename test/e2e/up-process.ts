@@ -1,0 +1,68 @@
+// Test support: `bigfleet up` as a process of its own, read by its JSON lines.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface UpEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: string;
+}
+
+/** One line of `up -o json`, as far as tests read it. */
+export interface UpNews {
+  readonly kind: string;
+  readonly status?: { readonly machinesByState: Readonly<Record<string, number>> };
+  readonly fields?: { readonly text?: string };
+}
+
+export interface UpProcess {
+  /** The next line that fits; throws if the process ends before there is one. */
+  until(fits: (news: UpNews) => boolean): Promise<UpNews>;
+  /** Sends a signal and returns how the process ended. */
+  end(signal: NodeJS.Signals): Promise<UpEnd>;
+  readonly exited: Promise<UpEnd>;
+}
+
+/** Whatever happens, no process outlives a test by more. */
+const LONGEST_MS = 120_000;
+
+/** `prefix` is put before the command in a shell, such as `ulimit -f 100;`. */
+export function startUp(args: readonly string[], prefix = ''): UpProcess {
+  const command = `${prefix} exec "$0" src/cli/main.ts up -o json "$@"`;
+  const child = spawn('bash', ['-c', command, process.execPath, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exited = once(child, 'close').then(
+    ([code, signal]): UpEnd => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      stderr,
+    }),
+  );
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    exited,
+    until: async (fits) => {
+      for (;;) {
+        const { done, value } = await lines.next();
+        if (done === true) throw new Error(`up ended: ${JSON.stringify(await exited)}`);
+        const news = JSON.parse(value) as UpNews;
+        if (fits(news)) return news;
+      }
+    },
+    end: async (signal) => {
+      child.kill(signal);
+      // What is still unread must not keep it from ending.
+      child.stdout.resume();
+      return await exited;
+    },
+  };
+}
