@@ -243,6 +243,23 @@ export const STATUS: StatusView = {
   escalated: 1,
   freezes: 1,
   supply: { cpu: { wanted: 192, configured: 63.5 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
+  hardware: [
+    {
+      ...{ kind: 'general', needs: 2, unmetNeeds: 1 },
+      resources: {
+        cpu: { wanted: 192, served: 32, coming: 32, unmet: 128, offered: 63.5, used: 32 },
+        memory: {
+          wanted: 2 ** 40,
+          served: 2 ** 38,
+          coming: 0,
+          unmet: 2 ** 40 - 2 ** 38,
+          offered: 2 ** 38,
+          used: 2 ** 38,
+        },
+      },
+    },
+    { kind: 'accelerated', needs: 0, unmetNeeds: 0, resources: {} },
+  ],
   providers: [
     {
       name: 'metal',

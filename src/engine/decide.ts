@@ -12,6 +12,7 @@ import { reclaims, releases, spareOf } from './reclaim.ts';
 import { allRestamped } from './restamps.ts';
 import { Round } from './round.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
+import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Probe, solve } from './solve.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
 import { matchingOf } from './supply.ts';
@@ -107,6 +108,11 @@ export class Decision {
   /** Configured machines that met rows gave up since the watch last looked. */
   claimChanges(watch: ClaimWatch): number {
     return watch.observe(this.#current);
+  }
+
+  /** What is served of what rows want, by place in HARDWARE; the tally keeps what does not change between cycles. */
+  served(tally: ServedTally): readonly ServedHardware[] {
+    return tally.observe(this.#current);
   }
 
   /** Bound machines a gang took over. */

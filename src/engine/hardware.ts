@@ -7,12 +7,20 @@ import { isAccelerator } from '../model/index.ts';
 export const HARDWARE = ['general', 'accelerated'] as const;
 export type Hardware = (typeof HARDWARE)[number];
 
-/** Place in HARDWARE of a vector in the columns: of what a class of machines offers, or of what a row wants. */
-export function hardwareOf({ dimensions }: Fleet, vectors: ArrayLike<number>, from: number): number {
-  for (let d = 0; d < dimensions.count; d++)
-    if (vectors[from + d]! > 0 && isAccelerator(dimensions.nameOf(d))) return ACCELERATED;
-  return GENERAL;
-}
-
 const GENERAL = HARDWARE.indexOf('general');
 const ACCELERATED = HARDWARE.indexOf('accelerated');
+
+/** Dimensions of a fleet that are accelerators. */
+export function acceleratorsOf({ dimensions }: Fleet): readonly number[] {
+  return dimensions.names.flatMap((name, d) => (isAccelerator(name) ? [d] : []));
+}
+
+/** Place in HARDWARE of a vector in the columns: of what a class of machines offers, or of what a row wants. */
+export function hardwareOf(
+  accelerators: readonly number[],
+  vectors: ArrayLike<number>,
+  from: number,
+): number {
+  for (const d of accelerators) if (vectors[from + d]! > 0) return ACCELERATED;
+  return GENERAL;
+}

@@ -4,7 +4,7 @@
 import { type Fleet, MAX_DIMENSIONS } from '../fleet/index.ts';
 
 /** Whole gangs a class of machines hosts: the least of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
-function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
+export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
   const { stride, count } = fleet.dimensions;
   const offered = fleet.classes.allocatable.data;
   const gang = fleet.demand.aggregate.data;

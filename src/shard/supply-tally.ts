@@ -2,7 +2,7 @@
 // of classes: only blocks with a class that machines came to or left are counted again, and the blocks are added up for
 // whoever asks. So nothing drifts, as a running sum of prices would.
 
-import { HARDWARE, hardwareOf } from '../engine/index.ts';
+import { acceleratorsOf, HARDWARE, hardwareOf } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { microsOf, noCost, PART_OF_STATE } from './cost.ts';
@@ -79,6 +79,7 @@ export class SupplyTally {
   #count(at: number): Supply {
     const { machines, classes, dimensions } = this.#fleet;
     const sums = nothing(dimensions.count);
+    const accelerators = acceleratorsOf(this.#fleet);
     const end = Math.min((at + 1) * this.#block, classes.size);
     for (let c = at * this.#block; c < end; c++) {
       for (const state of STATES) {
@@ -89,7 +90,7 @@ export class SupplyTally {
         if (state !== MachineState.Configured) continue;
         const { data } = classes.allocatable;
         const from = c * dimensions.stride;
-        addTimes(sums.offered[hardwareOf(this.#fleet, data, from)]!, data, from, dimensions.count, count);
+        addTimes(sums.offered[hardwareOf(accelerators, data, from)]!, data, from, dimensions.count, count);
       }
     }
     return sums;

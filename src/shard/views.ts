@@ -2,6 +2,7 @@
 // that use it, and of the live views. Plain data, in JSON as it stands; times are milliseconds since the epoch by the
 // clock of the shard, quantities are texts as Kubernetes writes them.
 
+import type { Hardware } from '../engine/index.ts';
 import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from './brain/actuation/records.ts';
@@ -47,9 +48,34 @@ export interface StatusView {
   readonly shortfalls: number;
   readonly escalated: number;
   readonly freezes: number;
-  /** By resource, in cores, bytes or pieces: what all Needs want, what Configured machines offer. */
+  /** What is served of what Needs want, by kind of hardware, as of the last cycle; empty before the first. */
+  readonly hardware: readonly HardwareView[];
+  /** By resource, in cores, bytes or pieces: what all Needs want, what Configured machines offer. Sums over unlike machines. */
   readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
   readonly providers: readonly ProviderView[];
+}
+
+/** Machines with or without accelerators, and the Needs that ask, or do not ask, for an accelerator. */
+export interface HardwareView {
+  readonly kind: Hardware;
+  readonly needs: number;
+  readonly unmetNeeds: number;
+  /** By resource; one of which nothing is wanted or offered is left out. */
+  readonly resources: Readonly<Record<string, ResourceView>>;
+}
+
+/** In cores, bytes or pieces. */
+export interface ResourceView {
+  /** By Needs of this kind: the sum of `served`, `coming` and `unmet`. */
+  readonly wanted: number;
+  /** By Configured machines, of either kind. */
+  readonly served: number;
+  /** By machines that are joining, being bought or about to be. */
+  readonly coming: number;
+  readonly unmet: number;
+  /** By Configured machines of this kind; `used` is what Needs of either kind count on, and the rest is spare. */
+  readonly offered: number;
+  readonly used: number;
 }
 
 /** The last cycle. */

@@ -50,6 +50,25 @@ export const STATUS: StatusView = {
     memory: { wanted: 48 * 1024 ** 4, configured: 52 * 1024 ** 4 },
     'nvidia.com/gpu': { wanted: 64, configured: 0 },
   },
+  hardware: [
+    {
+      ...{ kind: 'general', needs: 2320, unmetNeeds: 1 },
+      resources: {
+        cpu: { wanted: 12_000, served: 11_000, coming: 600, unmet: 400, offered: 12_500, used: 11_000 },
+        memory: {
+          ...{ wanted: 48 * 1024 ** 4, served: 48 * 1024 ** 4, coming: 0, unmet: 0 },
+          ...{ offered: 50 * 1024 ** 4, used: 48 * 1024 ** 4 },
+        },
+      },
+    },
+    {
+      ...{ kind: 'accelerated', needs: 8, unmetNeeds: 4 },
+      resources: {
+        cpu: { wanted: 400, served: 200, coming: 0, unmet: 200, offered: 6000, used: 200 },
+        'nvidia.com/gpu': { wanted: 64, served: 32, coming: 0, unmet: 32, offered: 40, used: 32 },
+      },
+    },
+  ],
   providers: ['metal', 'cloud'].map((name) => ({
     name,
     breaker: 'closed',

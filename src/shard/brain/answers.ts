@@ -36,7 +36,7 @@ export class Answers {
   readonly #state: BrainState;
   readonly #cycles: Cycles;
   readonly #answerers: Answerers = {
-    status: () => statusOf(this.#state, this.#cycles.last),
+    status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
     machines: (ask) => this.#machines(ask),
     needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),

@@ -1,7 +1,7 @@
 // Cycles: when they come, and what one does. On a tick, and sooner when demand changes or somebody gives an order, but
 // not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
 
-import { ClaimWatch, type Decision } from '../../engine/index.ts';
+import { ClaimWatch, type Decision, type ServedHardware, ServedTally } from '../../engine/index.ts';
 import type { RowsSetAside } from '../../fleet/index.ts';
 import { type Action, type DecisionOptions, excerpt, formatResources, type Need } from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
@@ -26,6 +26,7 @@ export class Cycles {
   readonly #state: BrainState;
   readonly #capacity: AvailableCapacity;
   readonly #claims = new ClaimWatch();
+  readonly #servedTally = new ServedTally();
   #cancel: () => void = () => {};
   #dueMs = Number.POSITIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
@@ -35,6 +36,7 @@ export class Cycles {
   #decision: Decision | null = null;
   #options: DecisionOptions | null = null;
   #last: CycleView | null = null;
+  #served: readonly ServedHardware[] = [];
   #waiting: readonly WaitingActionView[] = [];
   #failuresTold = 0;
 
@@ -46,6 +48,11 @@ export class Cycles {
   /** The last cycle; null before the first. */
   get last(): CycleView | null {
     return this.#last;
+  }
+
+  /** What the last cycle found served of what is wanted; nothing before the first. */
+  get served(): readonly ServedHardware[] {
+    return this.#served;
   }
 
   /** What the last cycle decided, and on which options. Good until the next one. */
@@ -312,6 +319,7 @@ export class Cycles {
     metrics.inflight.set(actuation.counts.inFlight);
     const heldBack = heldBackOf(this.#state, admission, refused);
     this.#waiting = heldBack.actions;
+    this.#served = decision.served(this.#servedTally);
     const durationMs = parts.monotonicMs() - cycle.began;
     this.#last = {
       number: ++this.#number,
@@ -324,7 +332,7 @@ export class Cycles {
       waiting: Object.fromEntries(heldBack.counts.map(({ why, total }) => [why, total])),
       heldBack: heldBack.counts,
     };
-    parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last) });
+    parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last, this.#served) });
     metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
   }
 

@@ -62,6 +62,33 @@ describe('the status of a shard', () => {
     );
   });
 
+  it('tells what is served of what is wanted by kind of hardware, and adds up', () => {
+    fc.assert(
+      fc.property(fleets(), (input) => {
+        const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } });
+        scene.list(input.machines.map(({ id, state, ...given }) => record(id, state, given)));
+        for (const [cluster, needs] of byCluster(input.needs)) scene.demand(cluster, ...needs);
+        const { hardware, supply, cycle } = scene.tick().brain.ask('status', {});
+
+        expect(hardware.map(({ kind }) => kind)).toEqual(['general', 'accelerated']);
+        expect(hardware.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(cycle!.unmet);
+        expect(hardware.reduce((sum, { needs }) => sum + needs, 0)).toBe(input.needs.length);
+        for (const { resources } of hardware) {
+          for (const { wanted, served, coming, unmet, offered, used } of Object.values(resources)) {
+            expect(served + coming + unmet).toEqual(close(wanted));
+            expect(used).toBeLessThanOrEqual(offered);
+          }
+        }
+        for (const [name, { wanted, configured }] of Object.entries(supply)) {
+          const sumOf = (part: 'wanted' | 'offered'): number =>
+            hardware.reduce((sum, { resources }) => sum + (resources[name]?.[part] ?? 0), 0);
+          expect([sumOf('wanted'), sumOf('offered')]).toEqual([close(wanted), close(configured)]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('counts by class where machines are alike', () => {
     const bound = some(30, Configured).map(({ id }) => record(`b-${id}`, Configured, { pricePerHour: 2 }));
     const { brain } = new BrainScene()

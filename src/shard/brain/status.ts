@@ -1,10 +1,11 @@
 // The shard at a glance, from the columns of the ledger: cheap enough to be told after every cycle.
 
+import { HARDWARE, type ServedHardware } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { excerpt, formatQuantity, MachineState, stateName } from '../../model/index.ts';
 import { costView } from '../cost.ts';
 import { firstWithin } from '../pages.ts';
-import type { Counts, CycleView, ProviderView, StatusView } from '../views.ts';
+import type { Counts, CycleView, HardwareView, ProviderView, ResourceView, StatusView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 
 /** Of JSON: a status stays below a megabyte with any number of providers. */
@@ -12,7 +13,12 @@ const PROVIDER_BYTES = 700_000;
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
 
-export function statusOf(state: BrainState, cycle: CycleView | null): StatusView {
+/** `served` is what the last cycle found, by place in HARDWARE. */
+export function statusOf(
+  state: BrainState,
+  cycle: CycleView | null,
+  served: readonly ServedHardware[],
+): StatusView {
   const { parts, book, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
   const { shard, epoch, rails } = parts.options;
   const { fleet } = book;
@@ -29,6 +35,7 @@ export function statusOf(state: BrainState, cycle: CycleView | null): StatusView
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
     supply: supplyOf(fleet, demandTally.wanted(), offered),
+    hardware: served.map((each, kind) => hardwareView(fleet, kind, each, offered[kind]!)),
     providers: firstWithin(
       parts.options.providers.map((name) => providerOf(state, name)),
       parts.options.providers.length,
@@ -86,6 +93,27 @@ function supplyOf(
       supply[name] = { wanted: plain(units, name), configured: plain(configured, name) };
   }
   return supply;
+}
+
+/** Resources of which something is wanted or offered. */
+function hardwareView(
+  { dimensions }: Fleet,
+  kind: number,
+  served: ServedHardware,
+  offered: Float64Array,
+): HardwareView {
+  const resources: Record<string, ResourceView> = {};
+  for (const [d, wanted] of served.wanted.entries()) {
+    const name = dimensions.nameOf(d);
+    if (wanted === 0 && offered[d] === 0) continue;
+    const amount = (units: Float64Array): number => plain(units[d]!, name);
+    resources[name] = {
+      ...{ wanted: amount(served.wanted), served: amount(served.served) },
+      ...{ coming: amount(served.coming), unmet: amount(served.unmet) },
+      ...{ offered: amount(offered), used: amount(served.used) },
+    };
+  }
+  return { kind: HARDWARE[kind]!, needs: served.needs, unmetNeeds: served.unmetNeeds, resources };
 }
 
 /** In cores, bytes or pieces. */

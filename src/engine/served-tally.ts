@@ -1,0 +1,175 @@
+// How much of what rows want is served, is on its way and is missing, by resource and kind of hardware; and how much of
+// what Configured machines offer rows count on. From the claims of a cycle, row by row. Only clusters that the cycle served
+// again, and rows that went to the pools, are looked at; of all others the sums are what they were.
+
+import type { Fleet } from '../fleet/index.ts';
+import { MachineState } from '../model/index.ts';
+import { Credit, type Cycle } from './cycle.ts';
+import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
+import { TurnKind } from './turns.ts';
+import { hostedGangs } from './want.ts';
+
+/** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
+const PARTS = ['wanted', 'served', 'coming', 'unmet', 'used'] as const;
+type Part = (typeof PARTS)[number];
+const [WANTED, SERVED, COMING, UNMET, USED] = PARTS.map((_, i) => i) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+/** Behind the parts, by kind: rows, and those of them that are not met. */
+const COUNTS = 2;
+const KINDS = HARDWARE.length;
+
+/**
+ * By dimension. `served`: by Configured machines. `coming`: by machines that are joining, being bought or about to be.
+ * `used`: what rows of any kind count on, of what Configured machines of this kind offer.
+ */
+export type ServedResources = Readonly<Record<Part, Float64Array>>;
+
+/** What became of the rows that want one kind of hardware. */
+export interface ServedHardware extends ServedResources {
+  readonly needs: number;
+  readonly unmetNeeds: number;
+}
+
+export class ServedTally {
+  /** By cluster: sums over the rows that need nothing of the pools. */
+  readonly #settled = new Map<number, Float64Array>();
+  #stride = 0;
+  /** What was observed last. */
+  #cycle: Cycle | null = null;
+  #number = 0;
+
+  /** By place in HARDWARE. */
+  observe(cycle: Cycle): readonly ServedHardware[] {
+    const { fleet } = cycle;
+    const { stride } = fleet.dimensions;
+    const isNext = cycle === this.#cycle && cycle.number === this.#number + 1 && stride === this.#stride;
+    if (!isNext) this.#settled.clear();
+    this.#cycle = cycle;
+    this.#number = cycle.number;
+    this.#stride = stride;
+    const account = new Account(cycle);
+    for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) this.#settle(account, cluster);
+    account.sums = emptySums(stride);
+    for (const sums of this.#settled.values())
+      for (let i = 0; i < sums.length; i++) account.sums[i]! += sums[i]!;
+    for (const turn of openTurns(cycle)) account.add(turn);
+    return HARDWARE.map((_, kind) => viewOf(account.sums, kind, fleet));
+  }
+
+  #settle(account: Account, cluster: number): void {
+    const { turns, outcome } = account.cycle;
+    account.sums = emptySums(this.#stride);
+    const [start, end] = [turns.start[cluster]!, turns.end[cluster]!];
+    for (let turn = start; turn < end; turn++) if (outcome[turn] === Credit.Covered) account.add(turn);
+    if (start === end) this.#settled.delete(cluster);
+    else this.#settled.set(cluster, account.sums);
+  }
+}
+
+/** Turns of the cycle that were served from the pools. */
+function* openTurns({ fleet, pending, pendingEnd, turns, unhostedOf }: Cycle): Generator<number> {
+  for (const cluster of fleet.clusters.sorted()) {
+    for (let i = turns.start[cluster]!; i < pendingEnd[cluster]!; i++) yield pending[i]!;
+  }
+  for (const unhosted of unhostedOf.values()) yield* unhosted;
+}
+
+/** Adds up turns. */
+class Account {
+  readonly cycle: Cycle;
+  sums: Float64Array = new Float64Array(0);
+  readonly #accelerators: readonly number[];
+  readonly #deficits: ReadonlyMap<number, Float64Array>;
+  /** By dimension: what claims have still to cover of the turn. */
+  readonly #left: Float64Array;
+
+  constructor(cycle: Cycle) {
+    this.cycle = cycle;
+    this.#accelerators = acceleratorsOf(cycle.fleet);
+    this.#deficits = new Map(cycle.unmet.map(({ turn, deficit }) => [turn, deficit]));
+    this.#left = new Float64Array(cycle.fleet.dimensions.stride);
+  }
+
+  add(turn: number): void {
+    const { fleet, turns, hosted } = this.cycle;
+    const { stride, count } = fleet.dimensions;
+    const aggregate = fleet.demand.aggregate.data;
+    const from = turns.row[turn]! * stride;
+    const kind = hardwareOf(this.#accelerators, aggregate, from);
+    const isSetAside = turns.kind[turn] === TurnKind.SetAside;
+    // Members that a fold does not host have turns of their own.
+    const needs = turns.kind[turn] === TurnKind.Fold ? (hosted.get(turn) ?? turns.members[turn]!) : 1;
+    const deficit = this.#deficits.get(turn);
+    const counts = PARTS.length * KINDS * stride + kind * COUNTS;
+    this.sums[counts]! += needs;
+    if (isSetAside || deficit !== undefined) this.sums[counts + 1]! += needs;
+    // Nobody knows how much a row wants that is set aside.
+    if (isSetAside) return;
+    for (let d = 0; d < count; d++) {
+      const wanted = aggregate[from + d]! * needs;
+      // A row may lack a whole largest pod although its machines cover the sum.
+      const missing = Math.min(wanted, deficit?.[d] ?? 0);
+      this.#left[d] = wanted - missing;
+      this.#addTo(WANTED, kind, d, wanted);
+      this.#addTo(UNMET, kind, d, missing);
+    }
+    this.#addClaims(turn, kind);
+    for (let d = 0; d < count; d++) this.#addTo(UNMET, kind, d, this.#left[d]!);
+  }
+
+  #addClaims(turn: number, kind: number): void {
+    const { claims, creditStart, creditEnd, laterStart, laterEnd } = this.cycle;
+    for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) this.#addClaim(turn, kind, claims[i]!);
+    for (let i = laterStart[turn]!; i < laterEnd[turn]!; i++) this.#addClaim(turn, kind, claims[i]!);
+  }
+
+  #addClaim(turn: number, kind: number, slot: number): void {
+    const { fleet, turns } = this.cycle;
+    const { machines, classes, demand, dimensions } = fleet;
+    const offered = classes.allocatable.data;
+    const c = machines.classOf[slot]!;
+    const isServing = machines.state[slot] === MachineState.Configured;
+    const hardware = hardwareOf(this.#accelerators, offered, c * dimensions.stride);
+    const row = turns.row[turn]!;
+    // A fold counts whole gangs, and what is over on a machine serves none.
+    const gangs = turns.kind[turn] === TurnKind.Fold ? hostedGangs(fleet, c, row) : null;
+    for (let d = 0; d < dimensions.count; d++) {
+      const left = this.#left[d]!;
+      if (left === 0) continue;
+      const room =
+        gangs === null
+          ? offered[c * dimensions.stride + d]!
+          : gangs * demand.aggregate.data[row * dimensions.stride + d]!;
+      const taken = Math.min(left, room);
+      this.#left[d] = left - taken;
+      this.#addTo(isServing ? SERVED : COMING, kind, d, taken);
+      if (isServing) this.#addTo(USED, hardware, d, taken);
+    }
+  }
+
+  #addTo(part: number, kind: number, d: number, amount: number): void {
+    this.sums[(part * KINDS + kind) * this.#left.length + d]! += amount;
+  }
+}
+
+function emptySums(stride: number): Float64Array {
+  return new Float64Array(PARTS.length * KINDS * stride + KINDS * COUNTS);
+}
+
+function viewOf(sums: Float64Array, kind: number, { dimensions: { stride, count } }: Fleet): ServedHardware {
+  const parts = PARTS.map((part, i) => {
+    const from = (i * KINDS + kind) * stride;
+    return [part, sums.slice(from, from + count)] as const;
+  });
+  const counts = PARTS.length * KINDS * stride + kind * COUNTS;
+  return {
+    ...(Object.fromEntries(parts) as Record<Part, Float64Array>),
+    needs: sums[counts]!,
+    unmetNeeds: sums[counts + 1]!,
+  };
+}
