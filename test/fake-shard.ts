@@ -4,6 +4,7 @@ import type {
   ActionView,
   Answer,
   ClusterView,
+  EventView,
   MachineView,
   NeedStory,
   NeedView,
@@ -14,6 +15,8 @@ import type {
   PlanView,
   QuestionName,
   Questions,
+  SeriesPoint,
+  SeriesView,
   ShardPort,
   ShortfallView,
   StatusView,
@@ -325,6 +328,31 @@ export const PLAN: Omit<PlanView, 'actions'> = {
   frozenClusters: [],
 };
 
+const POINT: SeriesPoint = {
+  atMs: NOW_MS - 20_000,
+  costPerHour: 15.3456,
+  costByPart: {},
+  machinesByState: STATUS.machinesByState,
+  needs: 2,
+  unmet: 1,
+  begun: 1,
+  failed: 0,
+};
+
+export const SERIES: SeriesView = {
+  nowMs: NOW_MS,
+  fromMs: POINT.atMs,
+  points: [POINT, { ...POINT, atMs: NOW_MS - 10_000, unmet: 0 }],
+};
+
+export const EVENTS: readonly EventView[] = [
+  { id: '3-1', atMs: NOW_MS - 2 * MINUTE, kind: 'action-ended', action: BOOTSTRAP },
+  {
+    ...{ id: '3-2', atMs: NOW_MS - MINUTE, kind: 'log', level: 'error', event: 'provider-breaker' },
+    fields: { provider: 'cloud', state: 'open' },
+  },
+];
+
 /** A page of a list in a fixed order, whose positions are keys of its items. */
 export function fakePage<T>(ask: PageAsk, items: readonly T[], keyOf: (item: T) => string): Page<T> {
   const from = ask.after === undefined ? 0 : items.findIndex((item) => keyOf(item) === ask.after) + 1;
@@ -368,6 +396,11 @@ export class FakeShard implements ShardPort {
       waiting: offsetPage({ ...ask, after: ask.only === 'waiting' ? ask.after : undefined }, [WAITING]),
     }),
     plan: (ask) => ({ ...PLAN, actions: offsetPage(ask, [WAITING]) }),
+    series: ({ sinceMs }) => ({ ...SERIES, points: SERIES.points.filter(({ atMs }) => atMs > sinceMs) }),
+    events: ({ sinceMs = 0, limit }) => {
+      const items = EVENTS.filter(({ atMs }) => atMs >= sinceMs);
+      return { items: items.slice(-limit), total: items.length };
+    },
     inspect: () => [],
     freezes: ({ id, ...ask }) => offsetPage(ask, id === undefined || id === FREEZE.id ? [FREEZE] : []),
     metrics: () => '# HELP up one\nup 1\n',

@@ -3,6 +3,7 @@
 import { Brain } from './brain/brain.ts';
 import { killAtFailpoint } from './failpoints.ts';
 import { JournalThread, type JournalThreadStart } from './journal/journal-thread.ts';
+import { readPast } from './journal/past.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';
 import type { MakeBrain } from './thread/protocol.ts';
 import type { News } from './views.ts';
@@ -10,10 +11,12 @@ import type { News } from './views.ts';
 export const makeBrain: MakeBrain = (surroundings, { options, file, journal }) => {
   killAtFailpoint();
   const store = new SqliteBrainStore(file);
+  // Before its writer opens it: one that cannot be read is put aside then.
+  const past = journal && readPast(journal.path, surroundings.clock.now());
   const thread = journal && startJournal(journal, surroundings.tell);
   const brain = new Brain({
     ...surroundings,
-    ...{ options, store },
+    ...{ options, store, past },
     journal: thread && { sink: thread, limits: journal.limits },
   });
   return {

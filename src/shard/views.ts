@@ -330,6 +330,18 @@ export interface Questions {
     ask: PageAsk & { machine?: string | undefined; cluster?: string | undefined };
     answer: PlanView;
   };
+  /** Points after `sinceMs`. */
+  series: { ask: { sinceMs: number }; answer: SeriesView };
+  /** The newest `limit` since a time, or after an event. */
+  events: {
+    ask: {
+      sinceMs?: number | undefined;
+      afterId?: string | undefined;
+      limit: number;
+      maxBytes?: number | undefined;
+    };
+    answer: EventsView;
+  };
   /** `id`: this one only. */
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
@@ -371,8 +383,46 @@ export interface OrderResult {
   readonly message: string;
 }
 
-/** What happens, as it happens; for live views. */
-export type News =
+/** Numbers of a shard at one moment, and of what happened since the moment before. */
+export interface SeriesPoint {
+  readonly atMs: number;
+  readonly costPerHour: number;
+  /** What the total consists of. */
+  readonly costByPart: Readonly<Record<string, number>>;
+  readonly machinesByState: Counts;
+  readonly needs: number;
+  /** The highest since the point before, so that a short outage is not missed. */
+  readonly unmet: number;
+  /** Actions that were begun and that failed since the point before. */
+  readonly begun: number;
+  readonly failed: number;
+}
+
+/** The last hour: a point every ten seconds, and every second of the last two minutes. */
+export interface SeriesView {
+  readonly nowMs: number;
+  /** Of the first point that is kept, whatever was asked for; null if there is none. Earlier times are not known. */
+  readonly fromMs: number | null;
+  /** Oldest first. */
+  readonly points: readonly SeriesPoint[];
+}
+
+/** Something that happened, as it is kept. */
+export type EventView = Exclude<News, { readonly kind: 'cycle' }> & {
+  readonly id: string;
+  readonly atMs: number;
+};
+
+/** `items` oldest first; `total` counts all that are kept and were asked for. */
+export interface EventsView {
+  readonly items: readonly EventView[];
+  readonly total: number;
+}
+
+/** What happens, as it happens; for live views. All but cycles have an id and a time. */
+export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
+
+type NewsBody =
   | { readonly kind: 'cycle'; readonly status: StatusView }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: ActionView }
   | {

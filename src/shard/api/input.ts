@@ -79,6 +79,14 @@ export class Words {
     return this.oneOf(name, ['true', 'false']) === 'true';
   }
 
+  /** Milliseconds since the epoch. */
+  time(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^\d{1,15}(\.\d{1,6})?$/.test(text)) return Number(text);
+    throw new Refusal(400, `The ${this.#what} "${name}" must be a time in milliseconds since the epoch.`);
+  }
+
   cursor(): string | undefined {
     return this.text('after', MAX_CURSOR);
   }

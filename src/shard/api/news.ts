@@ -1,10 +1,12 @@
 // Live news as server-sent events. Each piece is written out once for all readers; a reader that does not keep up is cut
-// off, because what waits for it is memory of the shard. It connects again by itself and asks for how things stand.
+// off, because what waits for it is memory of the shard. It connects again by itself, says what it received last, and gets
+// what it missed, as far as the shard has kept it.
 
 import type { ServerResponse } from 'node:http';
 import { plainFields } from '../log-fields.ts';
 import type { News, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
+import type { EventsFrom } from './routes.ts';
 
 export interface NewsLimits {
   readonly maxReaders: number;
@@ -26,7 +28,8 @@ const RETRY_MS = 2_000;
 export class NewsStand {
   readonly #port: ShardPort;
   readonly #limits: NewsLimits;
-  readonly #readers = new Set<ServerResponse>();
+  /** With what is told while a reader waits for events from before; null: it waits for none. */
+  readonly #readers = new Map<ServerResponse, News[] | null>();
   /** Readers there was no room for, and readers cut off. */
   refused = 0;
   slow = 0;
@@ -38,7 +41,7 @@ export class NewsStand {
     this.#limits = limits;
   }
 
-  add(reader: ServerResponse): void {
+  async add(reader: ServerResponse, from: EventsFrom): Promise<void> {
     if (this.#readers.size >= this.#limits.maxReaders) {
       this.refused++;
       throw new Refusal(503, `There are ${this.#limits.maxReaders} readers already.`);
@@ -46,20 +49,42 @@ export class NewsStand {
     reader.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     reader.write(`retry: ${RETRY_MS}\n\n`);
     reader.on('close', () => this.#remove(reader));
-    this.#readers.add(reader);
+    const hasPast = from.sinceMs !== undefined || from.afterId !== undefined;
+    this.#readers.set(reader, hasPast ? [] : null);
     if (this.#readers.size === 1) this.#open();
+    if (hasPast) await this.#tellPast(reader, from);
+  }
+
+  /** Events from before, then what happened while they were asked for. */
+  async #tellPast(reader: ServerResponse, from: EventsFrom): Promise<void> {
+    let known: ReadonlySet<string | undefined> = new Set();
+    try {
+      const maxBytes = Math.min(PAST.bytes, this.#limits.maxWaitingBytes / 2);
+      const { items } = await this.#port.ask('events', { ...from, limit: PAST.events, maxBytes });
+      known = new Set(items.map(({ id }) => id));
+      if (this.#readers.has(reader)) for (const event of items) reader.write(eventText(event));
+    } catch {
+      // Its status says how the shard is; news may come all the same.
+    }
+    const meanwhile = this.#readers.get(reader) ?? [];
+    if (!this.#readers.has(reader)) return;
+    this.#readers.set(reader, null);
+    for (const news of meanwhile)
+      if (news.id === undefined || !known.has(news.id)) this.#sendTo(reader, eventText(news));
   }
 
   close(): void {
-    for (const reader of this.#readers) {
+    for (const reader of this.#readers.keys()) {
       reader.end();
       this.#remove(reader);
     }
   }
 
   #open(): void {
-    this.#stopListening = this.#port.listen((news) => this.#send(eventText(news)));
-    this.#heartbeat = setInterval(() => this.#send(':\n\n'), this.#limits.heartbeatMs).unref();
+    this.#stopListening = this.#port.listen((news) => this.#hear(news));
+    this.#heartbeat = setInterval(() => {
+      for (const reader of this.#readers.keys()) this.#sendTo(reader, ':\n\n');
+    }, this.#limits.heartbeatMs).unref();
   }
 
   #remove(reader: ServerResponse): void {
@@ -68,23 +93,37 @@ export class NewsStand {
     clearInterval(this.#heartbeat);
   }
 
-  #send(text: string): void {
-    for (const reader of this.#readers) {
-      if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) {
-        this.slow++;
-        this.#remove(reader);
-        reader.destroy();
-      } else {
-        reader.write(text);
-      }
+  #hear(news: News): void {
+    const text = eventText(news);
+    for (const [reader, meanwhile] of this.#readers) {
+      if (meanwhile === null) this.#sendTo(reader, text);
+      else if (meanwhile.length < MAX_MEANWHILE) meanwhile.push(news);
+      else this.#cutOff(reader);
     }
   }
+
+  #sendTo(reader: ServerResponse, text: string): void {
+    if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) this.#cutOff(reader);
+    else reader.write(text);
+  }
+
+  #cutOff(reader: ServerResponse): void {
+    this.slow++;
+    this.#remove(reader);
+    reader.destroy();
+  }
 }
+
+/** Events from before that a reader gets: the newest, and less than may wait for it. */
+const PAST = { events: 500, bytes: 500_000 };
+/** News that wait while the shard is asked for them. */
+const MAX_MEANWHILE = 1000;
 
 /** Fields of a log line are anything. A reader has room for several events of this size. */
 const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
 
 function eventText(news: News): string {
   const shown = news.kind === 'log' ? { ...news, fields: plainFields(news.fields, FIELD_LIMITS) } : news;
-  return `event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
+  const id = news.id === undefined ? '' : `id: ${news.id}\n`;
+  return `${id}event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
 }

@@ -26,8 +26,15 @@ interface Call {
   readonly query: URLSearchParams;
   /** Of a POST; {} otherwise. */
   readonly body: object;
+  /** What a reader of events received last, as browsers say when they connect again. */
+  readonly lastEventId?: string | undefined;
   readonly response: ServerResponse;
   readonly hooks: RouteHooks;
+}
+
+export interface EventsFrom {
+  readonly sinceMs?: number | undefined;
+  readonly afterId?: string | undefined;
 }
 
 export interface RouteHooks {
@@ -35,7 +42,8 @@ export interface RouteHooks {
   readonly metrics: () => string | Promise<string>;
   /** Why the shard does not do its work now; null if it does. */
   readonly unready: () => string | null | Promise<string | null>;
-  readonly subscribe: (reader: ServerResponse) => void;
+  /** With events from before, since a time or after an event; without either, from now on. */
+  readonly subscribe: (reader: ServerResponse, from: EventsFrom) => Promise<void>;
 }
 
 /** `taken`: the route itself goes on answering. */
@@ -66,6 +74,7 @@ export const ROUTES: readonly Route[] = [
   read('/v1/providers', providers, PAGE),
   read('/v1/shortfalls', listOf('shortfalls'), PAGE),
   read('/v1/actions', actions, ['machine', 'cluster', ...PAGE]),
+  read('/v1/series', series, ['since']),
   read('/v1/plan', plan, ['machine', 'cluster', ...PAGE]),
   read('/v1/freezes', freezes, ['id', ...PAGE]),
   order('/v1/freezes', freeze, async () => true, ['cluster', 'action', 'who', 'why']),
@@ -89,8 +98,9 @@ export const ROUTES: readonly Route[] = [
   order('/v1/clusters/ID/accept-rollup', rollupOrder('accept-rollup'), hasCluster, ['who', 'why']),
   order('/v1/clusters/ID/lift-set-aside', liftSetAside, hasCluster, ['who', 'why']),
   order('/v1/clusters/ID/refuse-rollup', rollupOrder('refuse-rollup'), hasCluster, ['who', 'why']),
-  plain('/v1/events', 'read', async ({ hooks, response }) => {
-    hooks.subscribe(response);
+  plain('/v1/events', 'read', async ({ hooks, response, query, lastEventId }) => {
+    const sinceMs = Words.ofQuery(query, ['since']).time('since');
+    await hooks.subscribe(response, lastEventId === undefined ? { sinceMs } : { afterId: lastEventId });
     return { kind: 'taken' };
   }),
   plain('/metrics', 'read', async ({ hooks }) => {
@@ -202,6 +212,10 @@ async function actions({ port }: Call, words: Words) {
     ...{ limit: words.limit(), after: place?.position, only: place?.list, maxBytes: PAGE_BYTES },
   });
   return { actions: withCursor('actions', actions), waiting: withCursor('waiting', waiting) };
+}
+
+async function series({ port }: Call, words: Words) {
+  return await port.ask('series', { sinceMs: words.time('since') ?? 0 });
 }
 
 async function plan({ port }: Call, words: Words) {

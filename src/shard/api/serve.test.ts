@@ -8,10 +8,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   BOOTSTRAP,
   CLUSTERS,
+  EVENTS,
   FakeShard,
   FREEZE,
   MACHINES,
   MET_STORY,
+  PLAN,
+  SERIES,
   SHORTFALL,
   STATUS,
   UNMET,
@@ -73,6 +76,9 @@ describe('reading', () => {
     ['/v1/providers', { items: STATUS.providers, total: 2 }],
     ['/v1/shortfalls?limit=10', { items: [SHORTFALL], total: 1 }],
     ['/v1/freezes', { items: [FREEZE], total: 1 }],
+    ['/v1/series', SERIES],
+    [`/v1/series?since=${SERIES.fromMs}`, { fromMs: SERIES.fromMs, points: SERIES.points.slice(1) }],
+    ['/v1/plan?limit=1', { ...PLAN, actions: { total: 1, next: null } }],
   ])('GET %s', async (path, expected) => {
     const { call } = await served();
     expect(await call('GET', path)).toMatchObject({ status: 200, value: expected });
@@ -107,6 +113,8 @@ describe('reading', () => {
     [400, 'bad_request', '/v1/machines?cluster='],
     [400, 'bad_request', '/v1/needs?unmet=perhaps'],
     [400, 'bad_request', '/v1/status?x=1'],
+    [400, 'bad_request', '/v1/series?since=noon'],
+    [400, 'bad_request', '/v1/events?since=-1'],
     [400, 'bad_request', '/v1/machines/%ff'],
     [404, 'not_found', '/v1/machines/m-9'],
     [404, 'not_found', '/v1/needs/prod-eu/ffffffffff'],
@@ -325,8 +333,10 @@ describe('web pages of strangers', () => {
 });
 
 describe('news', () => {
-  async function reader(url: string) {
-    const response = await new Promise<IncomingMessage>((resolve) => get(`${url}/v1/events`, resolve));
+  async function reader(url: string, query = '', headers: Record<string, string> = {}) {
+    const response = await new Promise<IncomingMessage>((resolve) =>
+      get(`${url}/v1/events${query}`, { headers }, resolve),
+    );
     response.on('error', () => {});
     let content = '';
     response.on('data', (chunk: Buffer) => (content += chunk.toString()));
@@ -341,6 +351,32 @@ describe('news', () => {
     };
     return { response, until, past };
   }
+
+  it('given a reader that asks for what was before, then it gets that first, and nothing twice', async () => {
+    const { shard, server } = await served();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: answer, resolve: go } = Promise.withResolvers<object>();
+    shard.answers.events = () => {
+      ask();
+      return answer as never;
+    };
+    const late = await reader(server.url, '?since=0');
+    await asked;
+    // One that is kept by the time the shard answers, and one that comes after.
+    shard.tell(EVENTS[1]!);
+    shard.tell({ kind: 'log', level: 'info', event: 'after', fields: {}, id: '3-3', atMs: 5 });
+    go({ items: EVENTS, total: EVENTS.length });
+    const content = await late.until('"after"');
+    expect([...content.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(['3-1', '3-2', '3-3']);
+    expect(content).toContain(`"atMs":${EVENTS[1]!.atMs}`);
+  });
+
+  it('given a browser that connects again, then the shard is asked for what it missed', async () => {
+    const { shard, server } = await served();
+    const again = await reader(server.url, '?since=0', { 'last-event-id': '3-1' });
+    await again.until('3-2');
+    expect(shard.asked).toEqual([{ name: 'events', ask: { afterId: '3-1', limit: 500, maxBytes: 500_000 } }]);
+  });
 
   it('given something happens, then every reader hears of it', async () => {
     const { shard, server } = await served();

@@ -85,7 +85,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   const hooks: RouteHooks = {
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => phaseTrouble(port)),
-    subscribe: (reader) => news.add(reader),
+    subscribe: (reader, from) => news.add(reader, from),
   };
   const tally = { connections: 0, requests: 0, malformed: 0 };
   const desk: Desk = { port, hooks, options, checksHost: onLoopback, tally, underWay: 0 };
@@ -204,7 +204,8 @@ async function replyTo(desk: Desk, request: IncomingMessage, response: ServerRes
   checkIdentity(request, route.access);
   const body = method === 'POST' ? await bodyOf(request) : {};
   const { port, hooks, options } = desk;
-  const call = { port, params, query: new URLSearchParams(query), body, response, hooks };
+  const lastEventId = request.headers['last-event-id']?.toString();
+  const call = { port, params, query: new URLSearchParams(query), body, response, hooks, lastEventId };
   // Probes come through whatever others do.
   if (route.access !== 'open' && desk.underWay >= MAX_REQUESTS) {
     desk.tally.requests++;

@@ -44,6 +44,8 @@ export class Answers {
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
     plan: (ask) => planOf(this.#state, this.#cycles, ask),
+    series: ({ sinceMs }) => this.#state.series.view(this.#state.parts.clock.now(), sinceMs),
+    events: (ask) => this.#state.events.view(ask),
     freezes: (ask) => this.#freezes(ask),
     metrics: () => this.#state.metrics.text(),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),

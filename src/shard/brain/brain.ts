@@ -11,7 +11,7 @@ import { Recorder } from '../journal/recorder.ts';
 import { BrainMetrics } from '../metrics.ts';
 import { OwnedPrices } from '../owned-prices.ts';
 import { SupplyTally } from '../supply-tally.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions, SeriesPoint } from '../views.ts';
 import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
@@ -20,6 +20,7 @@ import { ClusterCosts } from './cluster-costs.ts';
 import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
 import { EndedRows } from './ended-rows.ts';
+import { EventLog } from './event-log.ts';
 import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
@@ -31,6 +32,7 @@ import type { BrainOptions, BrainStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
 import { Rails } from './rails.ts';
 import { Reconcile } from './reconcile/reconcile.ts';
+import { Series } from './series.ts';
 import { Shortfalls } from './shortfalls.ts';
 
 export interface BrainParts {
@@ -41,8 +43,16 @@ export interface BrainParts {
   readonly tell: (news: News) => void;
   readonly store: BrainStore;
   readonly options: BrainOptions;
+  /** What is known of the time before this process. */
+  readonly past?: Past | undefined;
   /** Where what happens is written down, if anywhere. */
   readonly journal?: { readonly sink: JournalSink; readonly limits: JournalLimits } | undefined;
+}
+
+/** What the journal of earlier processes has to show, oldest first. */
+export interface Past {
+  readonly points: readonly SeriesPoint[];
+  readonly events: readonly { readonly atMs: number; readonly news: Exclude<News, { kind: 'cycle' }> }[];
 }
 
 /** What the parts of a brain share. */
@@ -67,6 +77,8 @@ export interface BrainState {
   readonly clusterCosts: ClusterCosts;
   readonly ended: EndedRows;
   readonly recorder: Recorder | null;
+  readonly series: Series;
+  readonly events: EventLog;
   /** By cluster: its session. */
   readonly sessions: Map<string, number>;
   /** Clusters whose demand is known since the start. */
@@ -84,7 +96,12 @@ export class Brain {
   constructor(parts: BrainParts) {
     const fleet = new Fleet();
     const recorder = recorderOf(parts, fleet);
-    this.#state = stateOf(heardBy(recorder, parts), fleet, recorder, (effect) => this.#emit(effect));
+    const series = new Series();
+    const events = new EventLog(parts.clock, parts.options.epoch);
+    series.fill(parts.past?.points ?? [], parts.clock.now());
+    events.fill(parts.past?.events ?? []);
+    const told = heardBy({ recorder, series, events }, parts);
+    this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
     // A cluster without a session hears everything when it comes back.
     this.#news = new NodeNews(this.#state.book, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
@@ -181,12 +198,15 @@ function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet)
   return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
 }
 
-/** All that a brain tells is written down, too. */
-function heardBy(recorder: Recorder | null, parts: BrainParts): BrainParts {
-  if (recorder === null) return parts;
+/** What remembers what a brain tells. */
+type Memories = Pick<BrainState, 'recorder' | 'series' | 'events'>;
+
+/** All that a brain tells gets an id and a time, and is kept for those who look later. */
+function heardBy({ recorder, series, events }: Memories, parts: BrainParts): BrainParts {
   const tell = (news: News): void => {
-    recorder.news(news);
-    parts.tell(news);
+    recorder?.news(news);
+    series.hear(news);
+    parts.tell(events.add(news));
   };
   return { ...parts, tell };
 }
@@ -194,7 +214,7 @@ function heardBy(recorder: Recorder | null, parts: BrainParts): BrainParts {
 function stateOf(
   parts: BrainParts,
   fleet: Fleet,
-  recorder: Recorder | null,
+  memories: Memories,
   emit: (effect: Effect) => void,
 ): BrainState {
   const { clock, store, options } = parts;
@@ -282,7 +302,7 @@ function stateOf(
     rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,
-    recorder,
+    ...memories,
     sessions: new Map(),
     reported,
     incomplete: new IncompleteDemand(),

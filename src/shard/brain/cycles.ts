@@ -174,7 +174,7 @@ export class Cycles {
     metrics.phase('execute', monotonicMs() - carrying);
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
-    recorder?.outcome(digest, this.#last!, this.#waiting);
+    recorder?.outcome(digest, this.#last!, this.#waiting, state.series.closed);
     failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
   }

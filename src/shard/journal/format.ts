@@ -14,6 +14,7 @@ import type {
   NeedRef,
   News,
   Quantities,
+  SeriesPoint,
   WaitingActionView,
 } from '../views.ts';
 
@@ -76,6 +77,8 @@ export interface CycleOutcome {
   readonly decided: CycleView['decided'];
   readonly admitted: CycleView['admitted'];
   readonly waiting: Counts;
+  /** About every ten seconds: how things stood. Journals of earlier versions have none. */
+  readonly point?: SeriesPoint;
 }
 
 /** Journals of earlier versions have the first five fields only. */

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { inflateRawSync } from 'node:zlib';
 import { BigFleetError } from '../../model/index.ts';
+import type { SeriesPoint } from '../views.ts';
 import {
   type Begin,
   type CycleOutcome,
@@ -131,18 +132,33 @@ export class JournalReader {
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
   }
 
+  /** How things stood from a time on, about every ten seconds. */
+  points(fromMs: number): SeriesPoint[] {
+    const rows = this.#all(
+      `SELECT json_extract(outcome, '$.point') AS point FROM cycles
+       WHERE at_ms >= ? AND json_type(outcome, '$.point') = 'object' ORDER BY seq`,
+      clipped(fromMs),
+    );
+    return rows.map((row) => JSON.parse(row['point'] as string) as SeriesPoint);
+  }
+
+  /** The last actions that ended and the last log lines, oldest first, among the newest `among` events of all kinds. */
+  lastEvents(limit: number, among: number): JournalEvent[] {
+    const rows = this.#all(
+      `SELECT * FROM events WHERE id > (SELECT coalesce(max(id), 0) FROM events) - ?
+       AND (json_extract(body, '$.kind') = 'log' OR json_type(body, '$.action.outcome') = 'text')
+       ORDER BY id DESC LIMIT ?`,
+      ...[among, limit],
+    );
+    return rows.map(eventOf).reverse();
+  }
+
   #events(where: string, names: readonly string[], { fromMs, toMs }: Span): JournalEvent[] {
     const rows = this.#all(
       `SELECT * FROM events WHERE (${where}) AND at_ms >= ? AND at_ms <= ? ORDER BY id`,
       ...[...names, clipped(fromMs), clipped(toMs)],
     );
-    return rows.map((row) => ({
-      atMs: Number(row['at_ms']),
-      machine: nameIn(row['machine']),
-      cluster: nameIn(row['cluster']),
-      need: nameIn(row['need']),
-      body: JSON.parse(row['body'] as string) as JournalEvent['body'],
-    }));
+    return rows.map(eventOf);
   }
 
   #cycleOf(row: Row): JournalCycle {
@@ -187,6 +203,16 @@ export class JournalReader {
     const why = cause instanceof Error ? cause.message : String(cause);
     return new BigFleetError('BF_JOURNAL_UNREADABLE', `${why}.`, { path: this.#path, cause });
   }
+}
+
+function eventOf(row: Row): JournalEvent {
+  return {
+    atMs: Number(row['at_ms']),
+    machine: nameIn(row['machine']),
+    cluster: nameIn(row['cluster']),
+    need: nameIn(row['need']),
+    body: JSON.parse(row['body'] as string) as JournalEvent['body'],
+  };
 }
 
 function clipped(ms: number): number {

@@ -7,7 +7,7 @@ import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
 import { type Action, type Clock, type DecisionOptions, formatResources } from '../../model/index.ts';
 import { needRef } from '../brain/need-names.ts';
 import type { UnmetChange } from '../brain/shortfalls.ts';
-import type { CycleView, News } from '../views.ts';
+import type { CycleView, News, SeriesPoint } from '../views.ts';
 import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
 import type { Begin, HeldBackAction, JournalEvent, JournalLimits, JournalSink } from './format.ts';
 import { InputPacker } from './packing.ts';
@@ -102,12 +102,20 @@ export class Recorder {
   }
 
   /** What became of it. */
-  outcome(digest: CycleDigest | null, view: CycleView, waiting: readonly HeldBackAction[]): void {
+  outcome(
+    digest: CycleDigest | null,
+    view: CycleView,
+    waiting: readonly HeldBackAction[],
+    point: SeriesPoint | null = null,
+  ): void {
     this.#heldBack(waiting, view.atMs);
     if (digest !== null) {
       const { number: cycle, durationMs, unmet, decided, admitted } = view;
       const counts = { durationMs, unmet, decided, admitted, waiting: view.waiting };
-      this.#parts.sink.put({ kind: 'outcome', outcome: { cycle, ...digest, ...counts } });
+      this.#parts.sink.put({
+        kind: 'outcome',
+        outcome: { cycle, ...digest, ...counts, ...(point === null ? {} : { point }) },
+      });
     }
     this.flush();
   }

@@ -1,0 +1,98 @@
+// The last hour of a shard in numbers, so that a view that is opened during an outage shows when it began. Made from the
+// news that the shard tells anyway. Two rings: one point every ten seconds for an hour, and one a second for the last two
+// minutes. Every tenth second's point is also written to the journal, from which a new process takes the hour before it.
+
+import type { News, SeriesPoint, SeriesView, StatusView } from '../views.ts';
+
+export const COARSE = { stepMs: 10_000, points: 360 } as const;
+export const FINE = { stepMs: 1_000, points: 120 } as const;
+
+export class Series {
+  readonly #coarse = new Ring(COARSE);
+  readonly #fine = new Ring(FINE);
+  /** The coarse point that the last cycle closed; null if it closed none. */
+  #closed: SeriesPoint | null = null;
+
+  /** Points of an earlier process, oldest first; those that are not of the hour before `nowMs` are left out. */
+  fill(points: readonly SeriesPoint[], nowMs: number): void {
+    const oldestMs = nowMs - COARSE.stepMs * COARSE.points;
+    for (const point of points) if (point.atMs > oldestMs && point.atMs <= nowMs) this.#coarse.push(point);
+  }
+
+  hear(news: News): void {
+    if (news.kind === 'action-started') this.#count('begun');
+    if (news.kind === 'action-ended' && news.action.outcome !== 'success') this.#count('failed');
+    if (news.kind !== 'cycle') return;
+    this.#closed = this.#coarse.sample(news.status);
+    this.#fine.sample(news.status);
+  }
+
+  get closed(): SeriesPoint | null {
+    return this.#closed;
+  }
+
+  /** Points after `sinceMs`, oldest first: coarse ones up to where the fine ones begin. */
+  view(nowMs: number, sinceMs: number): SeriesView {
+    const fine = this.#fine.points;
+    const fineFromMs = fine[0]?.atMs ?? Number.POSITIVE_INFINITY;
+    const all = [...this.#coarse.points.filter(({ atMs }) => atMs < fineFromMs), ...fine];
+    return { nowMs, fromMs: all[0]?.atMs ?? null, points: all.filter(({ atMs }) => atMs > sinceMs) };
+  }
+
+  #count(what: 'begun' | 'failed'): void {
+    this.#coarse.count(what);
+    this.#fine.count(what);
+  }
+}
+
+/** The last points, one for each step of time that had a cycle. */
+class Ring {
+  readonly #limits: { readonly stepMs: number; readonly points: number };
+  #points: SeriesPoint[] = [];
+  #counts = { begun: 0, failed: 0 };
+  /** Highest since the last point, so that what lasts less than a step is not missed. */
+  #unmet = 0;
+
+  constructor(limits: { readonly stepMs: number; readonly points: number }) {
+    this.#limits = limits;
+  }
+
+  get points(): readonly SeriesPoint[] {
+    return this.#points;
+  }
+
+  push(point: SeriesPoint): void {
+    this.#points.push(point);
+    if (this.#points.length > this.#limits.points) this.#points.shift();
+  }
+
+  count(what: 'begun' | 'failed'): void {
+    this.#counts[what]++;
+  }
+
+  /** Closes a point if it is time for one. */
+  sample(status: StatusView): SeriesPoint | null {
+    const { nowMs } = status;
+    this.#unmet = Math.max(this.#unmet, status.cycle?.unmet ?? 0);
+    // A clock that was set back would leave points in the future, and none to come until it gets there.
+    if ((this.#points.at(-1)?.atMs ?? nowMs) > nowMs)
+      this.#points = this.#points.filter(({ atMs }) => atMs <= nowMs);
+    const last = this.#points.at(-1);
+    if (last !== undefined && nowMs - last.atMs < this.#limits.stepMs) return null;
+    const point = { ...gaugesOf(status), unmet: this.#unmet, ...this.#counts };
+    this.#counts = { begun: 0, failed: 0 };
+    this.#unmet = 0;
+    this.push(point);
+    return point;
+  }
+}
+
+function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'failed'> {
+  const { nowMs: atMs, costPerHour, machinesByState, needs } = status;
+  return { atMs, costPerHour, costByPart: costParts(status), machinesByState, needs };
+}
+
+/** What the cost consists of, in one place for all points. */
+function costParts(_status: StatusView): SeriesPoint['costByPart'] {
+  return {};
+}

@@ -1,0 +1,40 @@
+// What a new process shows of the time before it: the last hour in numbers and the last events, from the journal. A few
+// hundred rows, read once at the start. Without a journal, or with one that cannot be read, history begins now.
+
+import { existsSync } from 'node:fs';
+import type { Past } from '../brain/brain.ts';
+import { MAX_OTHER_EVENTS } from '../brain/event-log.ts';
+import { COARSE } from '../brain/series.ts';
+import type { JournalEvent } from './format.ts';
+import { JournalReader } from './journal-reader.ts';
+
+/** Events that are looked at: what was held back, or has become short, is among them and not shown. */
+const AMONG = 20_000;
+
+export function readPast(path: string, nowMs: number): Past | undefined {
+  if (!existsSync(path)) return undefined;
+  let reader: JournalReader | undefined;
+  try {
+    reader = new JournalReader(path);
+    return {
+      points: reader.points(nowMs - COARSE.stepMs * COARSE.points),
+      events: reader.lastEvents(MAX_OTHER_EVENTS, AMONG).flatMap(newsOf),
+    };
+  } catch {
+    // Its writer says what is wrong with it.
+    return undefined;
+  } finally {
+    reader?.close();
+  }
+}
+
+function newsOf({ atMs, body }: JournalEvent): Past['events'] {
+  switch (body.kind) {
+    case 'action':
+      return [{ atMs, news: { kind: 'action-ended', action: body.action } }];
+    case 'log':
+      return [{ atMs, news: body }];
+    default:
+      return [];
+  }
+}
