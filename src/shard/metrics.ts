@@ -5,17 +5,15 @@
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
 import { type ActionKind, excerpt } from '../model/index.ts';
-import type { ClusterCosts } from './brain/cluster-costs.ts';
 import type { IncompleteCluster } from './brain/incomplete-demand.ts';
 import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
-import { COST_PARTS, costView } from './cost.ts';
+import { CostMetrics, type CostTallies } from './cost-metrics.ts';
 import type { DemandTally } from './demand-tally.ts';
 import { engineFamilies } from './engine-metrics.ts';
 import { BUCKET_LABELS, CAPACITY_TYPE_LABELS, inventoryOf, STATE_LABELS } from './fleet-counts.ts';
 import { HandsCounters } from './hands/counters.ts';
 import { Registry } from './registry.ts';
-import type { SupplyTally } from './supply-tally.ts';
 
 const PREFIX = 'bigfleet_shard_';
 /**
@@ -24,8 +22,6 @@ const PREFIX = 'bigfleet_shard_';
  */
 const MAX_CLUSTERS = 1000;
 const MAX_PROVIDERS = 64;
-/** Clusters with a cost of their own in a scrape, the most expensive ones: always there, so fewer. The others are summed up. */
-const MAX_COST_CLUSTERS = 300;
 
 const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 
@@ -93,18 +89,17 @@ function doubling(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => Number((first * 2 ** i).toPrecision(6)));
 }
 
-/** What is summed up when somebody asks. */
-export interface Tallies {
+/** What is summed up when a scrape asks for it. */
+export interface Tallies extends CostTallies {
   readonly demandTally: DemandTally;
-  readonly supplyTally: SupplyTally;
-  readonly clusterCosts: ClusterCosts;
 }
 
 /** What is counted where decisions are made. */
 export class BrainMetrics {
   readonly registry = new Registry();
   readonly #fleet: Fleet;
-  readonly #tallies: Tallies;
+  readonly #demandTally: DemandTally;
+  readonly #costs: CostMetrics;
 
   readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
   readonly #cyclePhase = this.registry.histograms(
@@ -139,26 +134,6 @@ export class BrainMetrics {
     `${PREFIX}demand_machines`,
     'Demand in machines as large as the largest pod.',
     { interruption_penalty_bucket: BUCKET_LABELS },
-  );
-  readonly #cost = this.registry.gauges(
-    `${PREFIX}cost_dollars_per_hour`,
-    'Prices of machines that have a host, by what they do.',
-    { part: COST_PARTS },
-  );
-  readonly #ownedCost = this.registry.gauges(
-    `${PREFIX}owned_cost_dollars_per_hour`,
-    'Owned machines at the prices set for them, by what they do; no bill has it.',
-    { part: COST_PARTS },
-  );
-  readonly #clusterCost = this.registry.gauges(
-    `${PREFIX}cluster_cost_dollars_per_hour`,
-    'Prices of machines that serve, join or leave a cluster.',
-    { cluster: { atMost: MAX_COST_CLUSTERS } },
-  );
-  readonly #clusterOwnedCost = this.registry.gauges(
-    `${PREFIX}cluster_owned_cost_dollars_per_hour`,
-    'Owned machines that serve, join or leave a cluster, at the prices set for them.',
-    { cluster: { atMost: MAX_COST_CLUSTERS } },
   );
   readonly #shortfalls = this.#gauge('shortfalls', 'Needs that the last cycle could not meet.');
   readonly #escalated = this.#gauge('shortfalls_escalated', 'Of those, short for more than 5 cycles.');
@@ -236,7 +211,8 @@ export class BrainMetrics {
   constructor(engine: EngineMetrics, fleet: Fleet, tallies: Tallies) {
     this.registry.collect(() => engineFamilies(engine));
     this.#fleet = fleet;
-    this.#tallies = tallies;
+    this.#demandTally = tallies.demandTally;
+    this.#costs = new CostMetrics(this.registry, PREFIX, tallies);
   }
 
   phase(phase: CyclePhase, ms: number): void {
@@ -292,31 +268,11 @@ export class BrainMetrics {
         .of({ state, capacity_type: capacityType, interruption_penalty_bucket: bucket })
         .set(count);
     }
-    for (const [bucket, machines] of this.#tallies.demandTally.machines().entries()) {
+    for (const [bucket, machines] of this.#demandTally.machines().entries()) {
       this.#demand.of({ interruption_penalty_bucket: BUCKET_LABELS[bucket]! }).set(machines);
     }
-    this.#writeCosts();
+    this.#costs.write();
     return this.registry.text();
-  }
-
-  #writeCosts(): void {
-    const { supplyTally, clusterCosts } = this.#tallies;
-    const { cost, owned } = supplyTally.total();
-    for (const part of COST_PARTS) {
-      this.#cost.of({ part }).set(costView(cost).byPart[part]);
-      this.#ownedCost.of({ part }).set(costView(owned).byPart[part]);
-    }
-    this.#clusterCost.clear();
-    this.#clusterOwnedCost.clear();
-    const clusters = [...clusterCosts.all()];
-    addUp(
-      this.#clusterCost,
-      clusters.map(([cluster, view]) => [cluster, view.cost.perHour]),
-    );
-    addUp(
-      this.#clusterOwnedCost,
-      clusters.map(([cluster, view]) => [cluster, view.ownedCost?.perHour ?? 0]),
-    );
   }
 
   #counter(name: string, help: string) {
@@ -334,15 +290,6 @@ export class BrainMetrics {
   #histogram(name: string, help: string, bounds: readonly number[]) {
     return this.registry.histogram(`${PREFIX}${name}`, help, bounds);
   }
-}
-
-/** The largest first: those have a series of their own, and all others share one, which has their sum. */
-function addUp(
-  gauges: { of(labels: { readonly cluster: string }): { add(by: number): void } },
-  amounts: readonly (readonly [cluster: string, amount: number])[],
-): void {
-  const some = amounts.filter(([, amount]) => amount > 0);
-  for (const [cluster, amount] of some.sort((a, b) => b[1] - a[1])) gauges.of({ cluster }).add(amount);
 }
 
 /** What is counted where sessions end. */

@@ -3,7 +3,7 @@
 
 export { catalogueOf } from './catalogues/index.ts';
 export { type CloudStatus, Clouds, type CloudsOptions } from './clouds/clouds.ts';
-export { type CloudSupply, MIN_MACHINES, type Supply, supplyOf } from './clouds/supply.ts';
+export { type CloudSupply, MIN_MACHINES, OWNED_PRICES, type Supply, supplyOf } from './clouds/supply.ts';
 export { LivingDemand, type LivingDemandParts } from './demand/living-demand.ts';
 export { clusterNames, type DemandPlan, type PlannedRow, planDemand } from './demand/plan.ts';
 export type {

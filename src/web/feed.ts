@@ -105,6 +105,33 @@ interface Provider {
   readonly heldLosses: number;
 }
 
+/** Dollars per hour; the parts add up to the total. */
+export interface Cost {
+  readonly perHour: number;
+  readonly byPart: Counts;
+}
+
+/** Needs that ask, or do not ask, for an accelerator, and machines with or without one. */
+export interface Hardware {
+  readonly kind: string;
+  readonly needs: number;
+  readonly unmetNeeds: number;
+  /** Cores, bytes, pieces. */
+  readonly resources: Readonly<
+    Record<
+      string,
+      {
+        readonly wanted: number;
+        readonly served: number;
+        readonly coming: number;
+        readonly unmet: number;
+        readonly offered: number;
+        readonly used: number;
+      }
+    >
+  >;
+}
+
 export interface Status {
   readonly shard: string;
   readonly epoch: number;
@@ -124,14 +151,15 @@ export interface Status {
   readonly machines: number;
   readonly machinesByState: Counts;
   readonly costPerHour: number;
+  readonly cost: Cost;
+  readonly ownedCost: Cost | null;
   readonly needs: number;
   readonly clusters: number;
   readonly sessions: number;
   readonly shortfalls: number;
   readonly escalated: number;
   readonly freezes: number;
-  /** Cores, bytes, pieces. */
-  readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
+  readonly hardware: readonly Hardware[];
   readonly providers: readonly Provider[];
 }
 
@@ -151,6 +179,7 @@ export interface Cluster {
   readonly unmet: number;
   readonly machinesByState: Counts;
   readonly costPerHour: number;
+  readonly ownedCost: Cost | null;
   readonly cannotBind: string;
   readonly setAside: {
     readonly rows: number;

@@ -8,7 +8,6 @@ import {
   milliseconds,
   perHour,
   quantityValue,
-  shareOf,
   span,
   sparkline,
 } from './figures.ts';
@@ -65,9 +64,5 @@ describe('figures for people', () => {
   it('cpu, memory and gpu come first', () => {
     const names = ['ephemeral-storage', 'nvidia.com/gpu', 'memory', 'cpu'];
     expect(byInterest(names)).toEqual(['cpu', 'memory', 'nvidia.com/gpu', 'ephemeral-storage']);
-  });
-
-  it('a share is never above one, and whole where nothing is wanted', () => {
-    expect([shareOf(1, 2), shareOf(3, 2), shareOf(0, 0)]).toEqual([0.5, 1, 1]);
   });
 });

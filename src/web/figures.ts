@@ -17,8 +17,17 @@ export function cutWords(shown: number, total: number, noun: string, order: stri
 
 /** `$1,234.50/h`, without cents from a thousand on. */
 export function perHour(dollars: number): string {
-  if (dollars >= 1000) return `$${count(dollars)}/h`;
-  return `$${dollars.toFixed(2)}/h`;
+  const unit = dollarUnit(dollars);
+  return `${dollarText(Math.round(dollars / unit), unit)}/h`;
+}
+
+/** What an amount of money is rounded to. */
+export function dollarUnit(dollars: number): number {
+  return dollars >= 1000 ? 1 : 0.01;
+}
+
+export function dollarText(units: number, unit: number): string {
+  return unit === 1 ? `$${count(units)}` : `$${(units / 100).toFixed(2)}`;
 }
 
 /** `0.4 ms`, `12 ms`, `1.2 s`. */
@@ -111,9 +120,4 @@ export function sparkline(values: readonly number[], width: number): string {
   const shown = values.slice(-width);
   const most = Math.max(...shown, Number.MIN_VALUE);
   return shown.map((value) => SPARKS[Math.round((value / most) * (SPARKS.length - 1))]).join('');
-}
-
-/** How much of what is wanted is there: 0 to 1, and 1 if nothing is wanted. */
-export function shareOf(have: number, wanted: number): number {
-  return wanted <= 0 ? 1 : Math.min(1, have / wanted);
 }

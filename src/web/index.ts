@@ -1,5 +1,6 @@
 // What other rooms may use of the page: its files, and the words and figures that it shares with the terminal.
 
+export { costByState, costPartWords, inUnits, ownedWords } from './cost-words.ts';
 export {
   amount,
   byInterest,
@@ -10,7 +11,6 @@ export {
   milliseconds,
   perHour,
   resourceName,
-  shareOf,
   span,
   sparkline,
   timeOfDay,
@@ -28,6 +28,8 @@ export {
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export { heldOnPurpose, kindName } from './plan-words.ts';
+export type { SupplyGroup, SupplyRow } from './supply-words.ts';
+export { supplyGroups } from './supply-words.ts';
 export type { Mood, Sentence, StoryName } from './words.ts';
 export {
   actionWords,

@@ -16,7 +16,17 @@ export const PAGE_POLICY =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** What the page's script is made of; feed.ts has types alone and is gone without them. */
-const SCRIPTS = ['figures', 'plan-words', 'words', 'live', 'view', 'page/dom', 'page/main'];
+const SCRIPTS = [
+  'figures',
+  'cost-words',
+  'supply-words',
+  'plan-words',
+  'words',
+  'live',
+  'view',
+  'page/dom',
+  'page/main',
+];
 
 const isSource = import.meta.url.endsWith('.ts');
 

@@ -14,13 +14,23 @@ const STATUS: Status = {
   machines: 1010,
   machinesByState: { CONFIGURED: 8, IDLE: 2, SPECULATIVE: 1000 },
   costPerHour: 12.5,
+  cost: { perHour: 12.5, byPart: { serving: 12.5 } },
+  ownedCost: null,
   needs: 3,
   clusters: 1,
   sessions: 1,
   shortfalls: 1,
   escalated: 0,
   freezes: 0,
-  supply: { cpu: { wanted: 16, configured: 4 }, memory: { wanted: 0, configured: 1024 } },
+  hardware: [
+    {
+      ...{ kind: 'general', needs: 3, unmetNeeds: 1 },
+      resources: {
+        cpu: { wanted: 16, served: 4, coming: 8, unmet: 4, offered: 8, used: 4 },
+        memory: { wanted: 0, served: 0, coming: 0, unmet: 0, offered: 1024, used: 0 },
+      },
+    },
+  ],
   providers: [
     {
       name: 'cloud',
@@ -60,6 +70,7 @@ const LIVE: Live = {
       unmet: 1,
       machinesByState: { CONFIGURED: 8 },
       costPerHour: 12.5,
+      ownedCost: null,
       cannotBind: '',
       setAside: null,
       reports: null,
@@ -84,10 +95,10 @@ function texts(trees: readonly Tree[]): readonly string[] {
 }
 
 /** How wide the bar of each row is. */
-function bars(rows: readonly Tree[]): readonly (string | undefined)[] {
+function bars(rows: readonly Tree[], part = 'fill'): readonly (string | undefined)[] {
   const fills = (tree: Tree): string[] => {
     if (typeof tree === 'string') return [];
-    return tree.attributes['class'] === 'fill' ? [tree.attributes['width']!] : tree.children.flatMap(fills);
+    return tree.attributes['class'] === part ? [tree.attributes['width']!] : tree.children.flatMap(fills);
   };
   return rows.map((row) => fills(row)[0]);
 }
@@ -95,7 +106,7 @@ function bars(rows: readonly Tree[]): readonly (string | undefined)[] {
 describe('the page as a tree', () => {
   it('machines by state, with bars for those that exist', () => {
     const rows = shown('machines');
-    expect(texts(rows)[0]).toBe('Serving | 8');
+    expect(texts(rows)[0]).toBe('Serving | 8 | $12.50');
     expect(bars(rows).slice(0, 4)).toEqual(['100%', '0%', '0%', '25%']);
     expect(texts(rows).at(-1)).toMatch(/^Can buy .* 1,000$/);
     expect(bars(rows).at(-1)).toBeUndefined();
@@ -103,10 +114,32 @@ describe('the page as a tree', () => {
 
   it('demand against supply', () => {
     expect(texts(shown('supply'))).toEqual([
-      'cpu | 4 cores serving, 16 wanted',
-      'memory | 1 KiB serving, 0 B wanted',
+      'General |   | 1 of 3 Needs unmet | ; 50 % of 8 cores used, 4 cores spare',
+      'cpu | 4 of 16 cores served, 8 coming, 4 unmet',
+      'memory | 0 B of 0 B served',
     ]);
-    expect(bars(shown('supply'))).toEqual(['25%', '100%']);
+    expect(bars(shown('supply'))).toEqual([undefined, '25%', undefined]);
+    expect(bars(shown('supply'), 'coming')).toEqual([undefined, '50%', undefined]);
+    expect(bars(shown('supply'), 'unmet')).toEqual([undefined, '25%', undefined]);
+    expect(JSON.stringify(shown('supply'))).not.toContain('enough');
+  });
+
+  it('given a trace of what is wanted that is missing, then it is seen', () => {
+    const cpu = { wanted: 1e6, served: 1e6 - 1, coming: 0, unmet: 1, offered: 1e6, used: 1e6 };
+    const hardware = [{ kind: 'general', needs: 3, unmetNeeds: 1, resources: { cpu } }];
+    const rows = shown('supply', { live: { ...LIVE, status: { ...STATUS, hardware } } });
+    expect([bars(rows)[1], bars(rows, 'unmet')[1]]).toEqual(['98.5%', '1.5%']);
+  });
+
+  it('cost with its parts, and owned machines apart', () => {
+    const cost = { perHour: 12.5, byPart: { serving: 10.004, idle: 2.496 } };
+    const ownedCost = { perHour: 7, byPart: { serving: 7 } };
+    const clusters = [{ ...LIVE.clusters[0]!, ownedCost }];
+    const live = { ...LIVE, clusters, status: { ...STATUS, cost, ownedCost } };
+    expect(texts(shown('cost', { live })).at(-1)).toBe(
+      'serving $10.00, idle $2.50. |  Besides, $7.00/h owned, amortised.',
+    );
+    expect(texts(shown('clusters', { live }))[0]).toContain('$12.50/h | $7.00/h owned, amortised');
   });
 
   it('cost with its curve from nothing up', () => {

@@ -1,22 +1,11 @@
 // The page as a tree of plain data: what is shown for what is known. No browser is needed to make or to test it; the
 // page's script brings the document in line with it. Texts stay texts, so nothing that a cluster is called is ever markup.
 
+import { costByState, costPartWords, ownedWords } from './cost-words.ts';
 import type { Status } from './feed.ts';
-import {
-  amount,
-  byInterest,
-  count,
-  counted,
-  cutWords,
-  measured,
-  milliseconds,
-  perHour,
-  resourceName,
-  shareOf,
-  span,
-  timeOfDay,
-} from './figures.ts';
+import { count, counted, cutWords, milliseconds, perHour, span, timeOfDay } from './figures.ts';
 import { isFrozen, type Live } from './live.ts';
+import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-words.ts';
 import {
   actionWords,
   clusterNotes,
@@ -158,11 +147,13 @@ function capital(text: string): string {
 function machineRows(status: Status): readonly Tree[] {
   const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
   const most = Math.max(1, ...counts.filter(isThere).map(({ machines }) => machines));
+  const costs = costByState(status.cost);
   return counts.map((each) =>
     row(
       element('span', { title: each.what }, capital(each.label)),
       isThere(each) ? bar(each.machines / most, each.state.toLowerCase()) : element('small', {}, each.what),
       count(each.machines),
+      costs.get(each.state) ?? '',
     ),
   );
 }
@@ -171,20 +162,66 @@ function isThere({ state }: { readonly state: string }): boolean {
   return state !== 'SPECULATIVE';
 }
 
-function supplyRows({ supply }: Status): readonly Tree[] {
-  return byInterest(Object.keys(supply)).map((resource) => {
-    const { wanted, configured } = supply[resource]!;
-    const share = shareOf(configured, wanted);
-    return row(
-      resourceName(resource),
-      bar(share, share < 1 ? 'short' : 'enough'),
-      `${measured(resource, configured)} serving, ${amount(resource, wanted)} wanted`,
-    );
-  });
+/** A line for each kind of hardware, and one for each resource of it. */
+function supplyRows(status: Status): readonly Tree[] {
+  return supplyGroups(status).flatMap((group) => [
+    kindRow(group),
+    ...group.rows.map((each) => supplyRow(each, group)),
+  ]);
+}
+
+function kindRow({ title, needWords, isShort, spareWords }: SupplyGroup): TreeElement {
+  return element(
+    'tr',
+    { class: 'kind' },
+    element(
+      'th',
+      { colspan: '3', scope: 'rowgroup' },
+      element('strong', {}, title),
+      ' ',
+      element('span', { class: isShort ? 'failed' : '' }, needWords),
+      spareWords === '' ? '' : `; ${spareWords}`,
+    ),
+  );
+}
+
+function supplyRow({ name, longWords, ...shares }: SupplyRow, { isShort }: SupplyGroup): TreeElement {
+  return row(name, stackedBar(shares, isShort ? 'short' : 'enough'), longWords);
+}
+
+/** What is missing is seen however little it is, in percent. */
+const LEAST_SEEN = 1.5;
+
+/** Served, coming and unmet, one behind the other: full only if all that is wanted is served. */
+function stackedBar(
+  { served, coming, unmet }: Pick<SupplyRow, 'served' | 'coming' | 'unmet'>,
+  mood: string,
+): TreeElement {
+  const missing = unmet > 0 ? Math.max(LEAST_SEEN, unmet * 100) : 0;
+  const soon = coming > 0 ? Math.max(LEAST_SEEN, coming * 100) : 0;
+  const now = Math.max(0, Math.min(served * 100, 100 - missing - soon));
+  const part = (kind: string, from: number, width: number): readonly Tree[] =>
+    width <= 0
+      ? []
+      : [element('rect', { class: kind, x: `${round(from)}%`, width: `${round(width)}%`, height: '100%' })];
+  return element(
+    'svg',
+    { class: `bar ${mood}`, 'aria-hidden': 'true' },
+    element('rect', { class: 'track', width: '100%', height: '100%', rx: '3' }),
+    ...part('fill', 0, now),
+    ...part('coming', now, soon),
+    ...part('unmet', 100 - missing, missing),
+  );
 }
 
 function costParts(status: Status, costs: readonly number[]): readonly Tree[] {
-  return [element('strong', {}, perHour(status.costPerHour)), curve(costs)];
+  const parts = costPartWords(status.cost);
+  const owned = ownedWords(status.ownedCost);
+  return [
+    element('strong', {}, perHour(status.costPerHour)),
+    curve(costs),
+    element('small', {}, parts === '' ? '' : `${parts}.`, owned === '' ? '' : ` Besides, ${owned}.`),
+  ];
 }
 
 /** The last minutes as a curve that starts at nothing, so that a small change looks small. */
@@ -274,6 +311,7 @@ function clusterRows({ clusters }: Live): readonly Tree[] {
         element('span', { class: cluster.unmet > 0 ? 'failed' : '' }, `${count(cluster.unmet)} not met`),
         `${count(machinesIn(cluster, 'CONFIGURED'))} serving`,
         perHour(cluster.costPerHour),
+        ownedWords(cluster.ownedCost),
         clusterNotes(cluster).join('; '),
       ),
     );

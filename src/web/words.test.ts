@@ -47,13 +47,15 @@ const STATUS: Status = {
   machines: 10,
   machinesByState: { CONFIGURED: 10 },
   costPerHour: 1,
+  cost: { perHour: 1, byPart: { serving: 1 } },
+  ownedCost: null,
   needs: 1200,
   clusters: 6,
   sessions: 6,
   shortfalls: 0,
   escalated: 0,
   freezes: 0,
-  supply: {},
+  hardware: [],
   providers: [],
 };
 

@@ -21,6 +21,7 @@ import { type Answer, type MachineView, type NeedView, type Page, serveApi } fro
 import { offsetPage } from '../../src/shard/pages.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
+import { aCost } from '../costs.ts';
 import {
   BOOTSTRAP,
   CLUSTERS,
@@ -113,7 +114,10 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
   it('clusters, providers, shortfalls, actions, freezes', async () => {
     const { run } = await served();
     expect(await run('get', 'clusters')).toMatch(
-      /ml +none +1 +1 +1 creating +\$12,345\.67 +takes no machines/,
+      /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +takes no machines/,
+    );
+    expect(await run('get', 'clusters', '-o', 'wide')).toMatch(
+      /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$5\.00 /,
     );
     expect(await run('get', 'providers')).toMatch(/cloud +1 +open +7 +never +not read yet; 12 machines miss/);
     expect(await run('get', 'shortfalls')).toMatch(
@@ -179,10 +183,25 @@ gpu/7    creating             gpu.8x    eu-1a  spot        $12.3456  Provision f
     const { run } = await served();
     const out = await run('get', 'status');
     expect(out).toMatch(/^shard-0 {2}running\n/);
-    expect(out).toContain('memory 256Gi configured for 1Ti wanted');
-    expect(out).toContain('cpu 63.5 configured for 192 wanted');
+    expect(out).toContain('General: 1 of 2 Needs unmet; 50 % of 64 cores used, 32 cores spare');
+    expect(out).toContain('General cpu: 32 of 192 cores served, 32 coming, 128 unmet');
+    expect(out).toContain('General memory: 256 GiB of 1 TiB served, 768 GiB unmet');
+    expect(out).toContain('$15.35 per hour: serving $12.00, joining $0.34, idle $3.00, failed $0.01');
     expect(out).toContain('1 (1 escalated): bigfleet get shortfalls');
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
+  });
+
+  it('given prices for owned machines, then status and clusters show them apart', async () => {
+    const { shard, run } = await served();
+    const ownedCost = aCost({ serving: 40, idle: 2.5 });
+    Object.assign(shard.answers, {
+      status: () => ({ ...STATUS, ownedCost }),
+      clusters: () => ({ items: [{ ...CLUSTERS[0]!, ownedCost }], total: 1, next: null }),
+    });
+    expect(await run('get', 'status')).toMatch(
+      /owned +\$42\.50 per hour: serving \$40\.00, idle \$2\.50 \(amortised, beside the cost\)/,
+    );
+    expect(await run('get', 'clusters')).toMatch(/OWNED.*\nprod-eu .* \$1\.50 +\$42\.50/);
   });
 
   it('a provider that lets the shard change nothing says why', async () => {

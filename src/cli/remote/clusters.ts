@@ -2,6 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { ClusterView, Page, SetAsideView } from '../../shard/index.ts';
+import { inUnits } from '../../web/index.ts';
 import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
@@ -15,6 +16,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
   examples: '  bigfleet get clusters',
   path: '/v1/clusters',
   lines: (page, look) => {
+    const hasOwned = page.items.some(({ ownedCost }) => ownedCost !== null);
     const columns = [
       { header: 'CLUSTER', isWhole: true },
       { header: 'SESSION' },
@@ -22,13 +24,20 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
       { header: 'UNMET', align: 'right' },
       { header: 'MACHINES' },
       { header: 'PER HOUR', align: 'right' },
+      { header: 'SERVING', align: 'right', isWide: true },
+      { header: 'JOINING', align: 'right', isWide: true },
+      { header: 'DRAINING', align: 'right', isWide: true },
+      ...(hasOwned ? [{ header: 'OWNED', align: 'right' } as const] : []),
       { header: 'NOTE' },
     ] as const;
-    return [...pageLines(page, 'clusters', columns, rowOf, look), ...page.items.flatMap(reportLines)];
+    const row = (view: ClusterView) => rowOf(view, hasOwned);
+    return [...pageLines(page, 'clusters', columns, row, look), ...page.items.flatMap(reportLines)];
   },
 };
 
-function rowOf(view: ClusterView): readonly Cell[] {
+function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
+  const { serving, joining, draining } = view.cost.byPart;
+  const parts = inUnits(view.costPerHour, [serving, joining, draining], SHOWN_DOLLARS);
   return [
     { text: view.cluster },
     view.hasSession ? { text: 'open', style: 'green' } : { text: 'none', style: 'red' },
@@ -36,9 +45,14 @@ function rowOf(view: ClusterView): readonly Cell[] {
     { text: count(view.unmet), ...(view.unmet > 0 ? { style: 'red' as const } : {}) },
     { text: countWords(view.machinesByState) },
     { text: dollars(view.costPerHour) },
+    ...parts.map((part) => ({ text: dollars(part * SHOWN_DOLLARS) })),
+    ...(hasOwned ? [{ text: dollars(view.ownedCost?.perHour ?? 0) }] : []),
     { text: notesOf(view).join('; '), style: 'dim' },
   ];
 }
+
+/** To this much dollars are shown; parts are rounded so that they add up. */
+const SHOWN_DOLLARS = 0.0001;
 
 /** What is wrong with its roll-ups, whole: it is what somebody has to act on. */
 function reportLines({ cluster, reports, setAside }: ClusterView): readonly string[] {

@@ -2,8 +2,8 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
-import { heldBackLine } from '../../web/index.ts';
-import { age, count, countOf, dollars, roundAmount } from '../amounts.ts';
+import { costPartWords, heldBackLine, perHour, supplyGroups } from '../../web/index.ts';
+import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
 import { notesOf } from './providers.ts';
@@ -35,7 +35,11 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
       ['dry run', status.dryRun ? 'decides, and does nothing' : ''],
       ['up', `${age(nowMs - status.startedMs)}, epoch ${status.epoch}`],
       ['machines', `${count(status.machines)}: ${countWords(status.machinesByState)}`],
-      ['cost', `${dollars(Math.round(status.costPerHour * 100) / 100)} per hour`],
+      ['cost', costText(status.cost)],
+      [
+        'owned',
+        status.ownedCost === null ? '' : `${costText(status.ownedCost)} (amortised, beside the cost)`,
+      ],
       ['supply', supplyTexts(status)],
       [
         'demand',
@@ -49,11 +53,17 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
   ];
 }
 
-function supplyTexts({ supply }: StatusView): readonly string[] {
-  return Object.entries(supply).map(([resource, { wanted, configured }]) => {
-    const have = roundAmount(resource, configured);
-    return `${resource} ${have} configured for ${roundAmount(resource, wanted)} wanted`;
-  });
+function costText(cost: StatusView['cost']): string {
+  const parts = costPartWords(cost, 'part');
+  return `${perHour(cost.perHour).replace('/h', ' per hour')}${parts === '' ? '' : `: ${parts}`}`;
+}
+
+/** By kind of hardware: its Needs and how much of it is used, then a line for each resource. */
+function supplyTexts(status: StatusView): readonly string[] {
+  return supplyGroups(status).flatMap(({ title, needWords, spareWords, rows }) => [
+    `${title}: ${needWords}${spareWords === '' ? '' : `; ${spareWords}`}`,
+    ...rows.map(({ name, longWords }) => `${title} ${name}: ${longWords}`),
+  ]);
 }
 
 function shortfallText({ shortfalls, escalated }: StatusView): string {

@@ -5,6 +5,7 @@ import { printable } from '../../model/index.ts';
 import type { Answer, News, ShardPort } from '../../shard/index.ts';
 import {
   actionWords,
+  costPartWords,
   counted,
   cutWords,
   FLEET_FREEZE,
@@ -12,8 +13,11 @@ import {
   headline,
   heldBackLine,
   logWords,
+  ownedWords,
   perHour,
   plannedLine,
+  type SupplyGroup,
+  supplyGroups,
   timeOfDay,
 } from '../../web/index.ts';
 import type { ShardPlace, UpView } from './terminal.ts';
@@ -145,11 +149,13 @@ export class PlainView implements UpView {
   #statusLine(status: Status, isFleetFrozen: boolean): void {
     const figures = [
       counted(status.machines, 'machine'),
-      perHour(status.costPerHour),
+      costText(status),
+      ownedWords(status.ownedCost),
       counted(status.shortfalls, 'shortfall'),
-    ];
+    ].filter((text) => text !== '');
     const freezes = status.freezes === 0 ? '' : ` ${counted(status.freezes, 'freeze')} in force.`;
-    this.#line(status.nowMs, `${headline(status, [], isFleetFrozen)}${freezes} ${figures.join(', ')}.`);
+    const summary = `${headline(status, [], isFleetFrozen)}${freezes} ${figures.join(', ')}.`;
+    this.#line(status.nowMs, [summary, ...supplyGroups(status).map(supplyText)].join(' '));
   }
 
   /** Never wrapped: `grep` and its like take what happened for one line, and a terminal wraps by itself. */
@@ -160,6 +166,17 @@ export class PlainView implements UpView {
   #json(news: News): void {
     this.#parts.out(`${JSON.stringify(news, jsonValue)}\n`);
   }
+}
+
+function costText({ costPerHour, cost }: Status): string {
+  const parts = costPartWords(cost);
+  return `${perHour(costPerHour)}${parts === '' ? '' : ` (${parts})`}`;
+}
+
+/** `General: 5 of 81 Needs unmet; cpu 3,812 of 4,204 cores served, 80 unmet; 86 % of 4,888 cores used, 684 cores spare.` */
+function supplyText({ title, needWords, spareWords, rows }: SupplyGroup): string {
+  const amounts = rows.map(({ name, longWords }) => `${name} ${longWords}`);
+  return `${[`${title}: ${needWords}`, ...amounts, spareWords].filter((text) => text !== '').join('; ')}.`;
 }
 
 /** What is held back: in numbers for each reason, then the first of them, then how many there are. */

@@ -3,8 +3,7 @@
 
 import {
   actionWords,
-  amount,
-  byInterest,
+  costByState,
   count,
   counted,
   cutWords,
@@ -17,16 +16,14 @@ import {
   type Live,
   type Mood,
   machinesIn,
-  measured,
   milliseconds,
   missingWords,
+  ownedWords,
   perHour,
   plannedWords,
   providerWords,
-  resourceName,
   STATES,
   STORIES,
-  shareOf,
   span,
   sparkline,
   timeOfDay,
@@ -34,7 +31,8 @@ import {
   WHAT_IT_IS,
 } from '../../web/index.ts';
 import type { Paint, Style } from '../table.ts';
-import { bar, type Line, padded, painted, piece, sideBySide } from './spans.ts';
+import { bar, type Line, padCut, padded, painted, piece, sideBySide, title } from './spans.ts';
+import { hardwareLines, LABEL } from './supply-lines.ts';
 
 export interface ScreenModel {
   readonly live: Live;
@@ -60,8 +58,9 @@ type Status = NonNullable<Live['status']>;
 const TALL = 34;
 /** Two columns need as much; a screen that has less loses their right end. */
 const NARROW = 60;
-const LABEL = 10;
 const GAP = 2;
+/** Dollars per hour of machines in a state; they add up to the cost. */
+const COST = 9;
 
 /** At most `height` lines of at most `width` characters; keys come last. */
 export function renderScreen(model: ScreenModel, { width, height, paint }: ScreenSize): readonly string[] {
@@ -158,10 +157,6 @@ function planLines(
   ].slice(0, room);
 }
 
-function title(text: string): Line {
-  return [piece(text, 'underline')];
-}
-
 const STATE_STYLES: Readonly<Record<string, Style>> = {
   CONFIGURED: 'green',
   IDLE: 'blue',
@@ -175,30 +170,32 @@ function machineLines(status: Status, width: number): readonly Line[] {
   const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
   const there = counts.filter(({ state }) => state !== 'SPECULATIVE');
   const most = Math.max(1, ...there.map(({ machines }) => machines));
+  const costs = costByState(status.cost);
   const figure = 8;
-  const barWidth = width - LABEL - figure;
+  const barWidth = width - LABEL - figure - COST;
   return [
     title('Machines'),
     ...counts.map(({ state, label, machines }): Line => {
       const style = STATE_STYLES[state] ?? 'cyan';
       const bars =
-        state === 'SPECULATIVE'
-          ? [piece('not bought, could be', 'dim')]
-          : bar(machines / most, barWidth, style);
-      return [piece(label.padEnd(LABEL)), ...padded(bars, barWidth), piece(count(machines).padStart(figure))];
+        state === 'SPECULATIVE' ? [piece('not bought', 'dim')] : bar(machines / most, barWidth, style);
+      return [
+        piece(label.padEnd(LABEL)),
+        ...padded(bars, barWidth),
+        piece(count(machines).padStart(figure)),
+        piece((costs.get(state) ?? '').padStart(COST), 'dim'),
+      ];
     }),
   ];
 }
 
 function supplyLines(status: Status, live: Live, width: number): readonly Line[] {
-  const resources = byInterest(Object.keys(status.supply)).slice(0, 3);
-  // Bars end below one another, whatever stands behind them.
-  const figures = Math.max(0, ...resources.map((each) => supplyWords(each, status.supply[each]!).length));
   const providers = [...status.providers].sort(byTrouble).slice(0, 2);
+  const owned = ownedWords(status.ownedCost);
   return [
-    title('Serving, of what is wanted'),
-    ...resources.map((resource) => supplyLine(resource, status.supply[resource]!, width - LABEL - figures)),
+    ...hardwareLines(status, width),
     costLine(status, live.costs, width),
+    ...(owned === '' ? [] : [[piece('owned'.padEnd(LABEL)), piece(owned.replace(' owned,', ''))]]),
     ...providers.map(
       (provider): Line => [
         piece(padCut(provider.name, LABEL)),
@@ -210,27 +207,8 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
   ];
 }
 
-function padCut(text: string, width: number): string {
-  return text.length < width ? text.padEnd(width) : `${text.slice(0, width - 2)}… `;
-}
-
 function byTrouble(a: Status['providers'][number], b: Status['providers'][number]): number {
   return Number(isInTrouble(b)) - Number(isInTrouble(a));
-}
-
-type Supply = Status['supply'][string];
-
-function supplyLine(resource: string, supply: Supply, barWidth: number): Line {
-  const share = shareOf(supply.configured, supply.wanted);
-  return [
-    piece(padCut(resourceName(resource), LABEL)),
-    ...bar(share, Math.max(4, barWidth), share < 1 ? 'yellow' : 'green'),
-    piece(supplyWords(resource, supply)),
-  ];
-}
-
-function supplyWords(resource: string, { wanted, configured }: Supply): string {
-  return ` ${amount(resource, configured)} of ${measured(resource, wanted)}`;
 }
 
 function costLine(status: Status, costs: readonly number[], width: number): Line {
@@ -309,6 +287,7 @@ function clusterLines({ clusters }: Live): readonly Line[] {
         piece(count(machinesIn(cluster, 'CONFIGURED')).padStart(7)),
         piece(' serving', 'dim'),
         piece(`${perHour(cluster.costPerHour).padStart(12)}  `),
+        piece(cluster.ownedCost === null ? '' : `${ownedWords(cluster.ownedCost)}  `, 'dim'),
         piece(cluster.hasSession ? cluster.cannotBind : 'not connected', 'red'),
       ],
     ),

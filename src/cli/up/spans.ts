@@ -16,6 +16,15 @@ export function piece(text: string, style?: Style): Span {
   return { text: printable(text), style };
 }
 
+export function title(text: string): Line {
+  return [piece(text, 'underline')];
+}
+
+/** A name of at most `width` characters, with room behind it. */
+export function padCut(text: string, width: number): string {
+  return text.length < width ? text.padEnd(width) : `${text.slice(0, width - 2)}… `;
+}
+
 function widthOf(line: Line): number {
   return line.reduce((width, { text }) => width + text.length, 0);
 }
@@ -71,5 +80,30 @@ export function bar(share: number, width: number, style: Style): Line {
   return [
     { text: filled, style },
     { text: '·'.repeat(width - filled.length), style: 'dim' },
+  ];
+}
+
+/** Marks of the parts of a bar, told apart without colour too. */
+const MARKS = { served: '█', coming: '▒', unmet: '░' } as const;
+
+/**
+ * A bar of `width` characters for all that is wanted: what is served, what is coming, what is unmet. A part that is not
+ * nothing has a character at least, so that the bar is full of one mark only where there is no other part. While a Need goes
+ * without, no part is green.
+ */
+export function servedBar(
+  { served, coming, unmet }: { readonly served: number; readonly coming: number; readonly unmet: number },
+  width: number,
+  isShort: boolean,
+): Line {
+  if (served + coming + unmet === 0) return [{ text: '·'.repeat(width), style: 'dim' }];
+  const cells = (share: number): number => (share > 0 ? Math.max(1, Math.round(share * width)) : 0);
+  const others = width - (served > 0 ? 1 : 0);
+  const missing = Math.min(others - (coming > 0 ? 1 : 0), cells(unmet));
+  const soon = Math.min(others - missing, cells(coming));
+  return [
+    { text: MARKS.served.repeat(width - missing - soon), style: isShort ? 'yellow' : 'green' },
+    { text: MARKS.coming.repeat(soon), style: 'cyan' },
+    { text: MARKS.unmet.repeat(missing), style: 'red' },
   ];
 }

@@ -12,12 +12,14 @@ import {
   makeLog,
   type RunningShard,
   type ShardConfig,
+  settingOf,
   startShard,
 } from '../../shard/index.ts';
 import {
   type Backstage,
   type BackstageSize,
   backstageSizeIn,
+  OWNED_PRICES,
   type StoryName as StoryKey,
   startBackstage,
 } from '../../sim/index.ts';
@@ -38,6 +40,8 @@ interface UpFlags {
   readonly fresh: boolean;
   readonly output: 'text' | 'json';
   readonly plain: boolean;
+  /** Dollars per hour by instance type or kind of capacity. */
+  readonly ownedPrice?: ReadonlyMap<string, number>;
 }
 
 const STANDARD_DIR = join('.bigfleet', 'up');
@@ -65,6 +69,11 @@ export function upCommand(): Command {
     .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
     .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
     .option('--fresh', 'start over instead of going on where the last start ended', false)
+    .option(
+      '--owned-price <name=price>',
+      'what owned machines are shown at, by instance type, bare-metal or reserved; may be repeated (default: made-up ones)',
+      ownedPrice,
+    )
     .option('--plain', 'lines instead of the live view, also on a terminal', false)
     .addOption(
       new Option('-o, --output <format>', 'text, or the news as JSON lines')
@@ -106,6 +115,14 @@ function portNumber(text: string): number {
   if (port < 1 || port > MAX_PORT - PORTS)
     throw new InvalidArgumentError(`It must be from 1 to ${MAX_PORT - PORTS}.`);
   return port;
+}
+
+/** As the setting of a shard reads it, with what was given before. */
+function ownedPrice(text: string, before?: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const { kind } = settingOf('ownedPrices');
+  const prices = kind.read(text) as ReadonlyMap<string, number> | undefined;
+  if (prices === undefined) throw new InvalidArgumentError(`Expected ${kind.what}.`);
+  return new Map([...(before ?? []), ...prices]);
 }
 
 function positive(text: string): number {
@@ -184,7 +201,7 @@ function given(flags: Readonly<Record<string, number | undefined>>): Partial<Bac
 }
 
 async function openShard(
-  { port, speed }: UpFlags,
+  { port, speed, ownedPrice: ownedPrices = OWNED_PRICES }: UpFlags,
   directory: UpDirectory,
   { providers }: Backstage,
   story: (name: StoryName) => Promise<string>,
@@ -197,6 +214,7 @@ async function openShard(
     listen: '127.0.0.1:0',
     api: `127.0.0.1:${await freePort(port)}`,
     providers,
+    ownedPrices,
     // Clouds that are ten times as fast want their machines back ten times as soon.
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };

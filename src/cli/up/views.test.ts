@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { aCost } from '../../../test/costs.ts';
 import { noPaint } from '../table.ts';
 import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
@@ -60,7 +61,9 @@ describe('plain lines', () => {
     for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
     const standing = lines.filter((line) => line.includes('Needs are not met'));
     expect(standing).toHaveLength(3);
-    expect(standing[0]).toContain('2,650 machines, $1,235/h, 5 shortfalls.\n');
+    expect(standing[0]).toContain(
+      '2,650 machines, $1,235/h (serving $1,200, joining $9, idle $25, failed $1), 5 shortfalls. General: ',
+    );
   });
 
   it('are whole, however long', () => {
@@ -96,6 +99,20 @@ describe('plain lines', () => {
     ]);
     expect(await told(7)).toHaveLength(1);
     expect(await told(8)).toHaveLength(5);
+  });
+
+  it('say by kind of hardware what is served, coming and unmet, and what is spare', () => {
+    const { view, port } = watch('text');
+    view.follow(port, PLACE);
+    port.tell({ kind: 'cycle', status: { ...STATUS, ownedCost: aCost({ serving: 40, idle: 2 }) } });
+    const told = lines.join('');
+    expect(told).toContain(
+      ' General: 1 of 2,320 Needs unmet; cpu 11,000 of 12,000 cores served, 600 coming, 400 unmet; ' +
+        'memory 48 TiB of 48 TiB served; 88 % of 12,500 cores used, 1,500 cores spare. ',
+    );
+    expect(told).toContain(' With gpu: 4 of 8 Needs unmet; ');
+    expect(told).toContain('gpu 32 of 64 served, 32 unmet');
+    expect(told).toContain(', $42.00/h owned, amortised, ');
   });
 
   it('are the news one a line as JSON', () => {

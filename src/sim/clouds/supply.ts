@@ -94,6 +94,17 @@ const CLOUD: readonly Offer[] = [
   offer('compute-spot', 'c6i.4xlarge', Spot, 5),
 ];
 
+/** Of what such a host costs on demand: about what one costs over four years with its place, power and people. */
+const OWNED_SHARE = 0.35;
+
+/** What it costs to own the hosts that are, by instance type, in dollars per hour; their provider asks nothing for them. */
+export const OWNED_PRICES: ReadonlyMap<string, number> = new Map(
+  METAL.filter(({ capacityType }) => capacityType === BareMetal).map(({ type }) => [
+    type,
+    Number((SHAPES[type]![3] * OWNED_SHARE).toFixed(2)),
+  ]),
+);
+
 const ALL_SHARES = [...METAL, ...CLOUD].reduce((sum, { share }) => sum + share, 0);
 
 /** Both clouds, with about so many machines together: each kind has the same number in every zone, at least one. */

@@ -88,13 +88,15 @@ const STATUS: Status = {
   machines: 2,
   machinesByState: { CONFIGURED: 2 },
   costPerHour: 1.5,
+  cost: { perHour: 1.5, byPart: { serving: 1.5 } },
+  ownedCost: null,
   needs: 3,
   clusters: 1,
   sessions: 1,
   shortfalls: 0,
   escalated: 0,
   freezes: 0,
-  supply: { cpu: { wanted: 4, configured: 8 } },
+  hardware: [],
   providers: [],
 };
 

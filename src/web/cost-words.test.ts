@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { costByState, costPartWords, inUnits, ownedWords } from './cost-words.ts';
+import { perHour } from './figures.ts';
+
+const PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'];
+
+/** Micro-dollars by part, as a shard says them. */
+function costOf(micros: readonly number[]) {
+  const byPart = Object.fromEntries(PARTS.map((part, i) => [part, (micros[i] ?? 0) / 1e6]));
+  return { perHour: micros.reduce((sum, part) => sum + part, 0) / 1e6, byPart };
+}
+
+/** In cents. */
+function shown(text: string): number {
+  return Math.round(Number(text.replace(/[$,]|\/h$/g, '')) * 100);
+}
+
+describe('cost in words', () => {
+  it('given any cost, then the parts as shown add up to the total as shown', () => {
+    const amount = fc.oneof(fc.constant(0), fc.nat(100_000), fc.nat(2_000_000_000));
+    fc.assert(
+      fc.property(fc.array(amount, { minLength: 6, maxLength: 6 }), (micros) => {
+        const cost = costOf(micros);
+        const parts = [...costByState(cost).values()].map(shown);
+        expect(parts.reduce((sum, part) => sum + part, 0)).toBe(shown(perHour(cost.perHour)));
+        expect(parts).toHaveLength(micros.filter((part) => part > 0).length);
+      }),
+    );
+  });
+
+  it('given parts that would all be rounded up, then those that lose least are rounded down', () => {
+    expect(inUnits(0.03, [0.016, 0.008, 0.006], 0.01)).toEqual([2, 1, 0]);
+    expect(inUnits(0.021, [0.007, 0.007, 0.007], 0.01)).toEqual([1, 1, 0]);
+    expect(inUnits(0, [], 0.01)).toEqual([]);
+  });
+
+  it('given some parts, then only those are named, in the order of a machine’s life', () => {
+    const cost = costOf([98_100_000, 0, 12_400_000, 1_000_000]);
+    expect(costPartWords(cost)).toBe('serving $98.10, idle $12.40, leaving $1.00');
+    expect(costPartWords(cost, 'part')).toBe('serving $98.10, idle $12.40, draining $1.00');
+    expect(costPartWords(costOf([]))).toBe('');
+  });
+
+  it('given no price for owned machines, then nothing is said about them', () => {
+    expect(ownedWords(null)).toBe('');
+    expect(ownedWords(costOf([432_100_000]))).toBe('$432.10/h owned, amortised');
+  });
+});

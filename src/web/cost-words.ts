@@ -1,0 +1,61 @@
+// What a fleet costs, in figures that add up: the parts of a cost are rounded together, so that what is shown for them sums
+// up to what is shown for the total, to the cent or, from a thousand dollars on, to the dollar.
+
+import type { Cost } from './feed.ts';
+import { dollarText, dollarUnit, perHour } from './figures.ts';
+
+/** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
+const PARTS = [
+  { part: 'serving', state: 'CONFIGURED', label: 'serving' },
+  { part: 'joining', state: 'CONFIGURING', label: 'joining' },
+  { part: 'idle', state: 'IDLE', label: 'idle' },
+  { part: 'draining', state: 'DRAINING', label: 'leaving' },
+  { part: 'deleting', state: 'DELETING', label: 'returning' },
+  { part: 'failed', state: 'FAILED', label: 'failed' },
+] as const;
+
+/** By state of the machines: `$12.35`. States that cost nothing are left out. */
+export function costByState(cost: Cost): ReadonlyMap<string, string> {
+  return new Map(shownParts(cost).map(({ state, text }) => [state, text]));
+}
+
+/** `serving $98.10, idle $12.40`, by the words of the live views or the names of the parts; '' if nothing is paid. */
+export function costPartWords(cost: Cost, by: 'label' | 'part' = 'label'): string {
+  return shownParts(cost)
+    .map((each) => `${each[by]} ${each.text}`)
+    .join(', ');
+}
+
+/** `$432.10/h owned, amortised`; '' where no price is set for owned machines. */
+export function ownedWords(ownedCost: Cost | null): string {
+  return ownedCost === null ? '' : `${perHour(ownedCost.perHour)} owned, amortised`;
+}
+
+function shownParts({ perHour: total, byPart }: Cost) {
+  const unit = dollarUnit(total);
+  const units = inUnits(
+    total,
+    PARTS.map(({ part }) => byPart[part] ?? 0),
+    unit,
+  );
+  return PARTS.map((each, i) => ({ ...each, text: dollarText(units[i]!, unit) })).filter(
+    ({ part }) => (byPart[part] ?? 0) > 0,
+  );
+}
+
+/**
+ * Amounts in whole units that add up to the rounded total: each is rounded down, and those that lose most by it get one
+ * more until the sum is right.
+ */
+export function inUnits(total: number, amounts: readonly number[], unit: number): readonly number[] {
+  const exact = amounts.map((amount) => amount / unit);
+  const units = exact.map((amount) => Math.floor(amount));
+  let left = Math.round(total / unit) - units.reduce((sum, n) => sum + n, 0);
+  const byLoss = exact.map((amount, i) => [amount - units[i]!, i] as const).sort((a, b) => b[0] - a[0]);
+  for (const [loss, i] of byLoss) {
+    if (left <= 0 || loss === 0) break;
+    units[i]!++;
+    left--;
+  }
+  return units;
+}

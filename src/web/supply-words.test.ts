@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { Hardware } from './feed.ts';
+import { supplyGroups } from './supply-words.ts';
+
+const GENERAL: Hardware = {
+  ...{ kind: 'general', needs: 81, unmetNeeds: 65 },
+  resources: {
+    memory: { wanted: 0, served: 0, coming: 0, unmet: 0, offered: 1024, used: 0 },
+    cpu: { wanted: 4204, served: 3812, coming: 312, unmet: 80, offered: 4888, used: 4204 },
+  },
+};
+const WITH_GPU: Hardware = {
+  ...{ kind: 'accelerated', needs: 12, unmetNeeds: 0 },
+  resources: {
+    cpu: { wanted: 100, served: 100, coming: 0, unmet: 0, offered: 5406, used: 100 },
+    'nvidia.com/gpu': { wanted: 40, served: 40, coming: 0, unmet: 0, offered: 48, used: 40 },
+  },
+};
+
+describe('supply in words', () => {
+  it('given two kinds of hardware, then each has its Needs, its used share and its resources', () => {
+    const [general, gpu] = supplyGroups({ hardware: [GENERAL, WITH_GPU] });
+    expect(general).toMatchObject({
+      ...{ title: 'General', needWords: '65 of 81 Needs unmet', isShort: true, usedWords: '86 % used' },
+      spareWords: '86 % of 4,888 cores used, 684 cores spare',
+    });
+    expect(general!.rows.map(({ name, longWords }) => [name, longWords])).toEqual([
+      ['cpu', '3,812 of 4,204 cores served, 312 coming, 80 unmet'],
+      ['memory', '0 B of 0 B served'],
+    ]);
+    expect(gpu).toMatchObject({
+      ...{ title: 'With gpu', needWords: '12 Needs met', isShort: false },
+      spareWords: '83 % of 48 gpu used, 8 gpu spare',
+    });
+  });
+
+  it('given more that serves than is wanted, then the bar is full and no fuller', () => {
+    const [gpu] = supplyGroups({ hardware: [WITH_GPU] });
+    for (const { served, coming, unmet } of gpu!.rows) expect([served, coming, unmet]).toEqual([1, 0, 0]);
+  });
+
+  it('given nearly all of it used, then it does not say all', () => {
+    const cpu = { wanted: 999.9, served: 999.9, coming: 0, unmet: 0, offered: 1000, used: 999.9 };
+    expect(supplyGroups({ hardware: [{ ...GENERAL, resources: { cpu } }] })[0]!.usedWords).toBe('99 % used');
+  });
+
+  it('given a kind that nobody has or wants, then it is left out', () => {
+    const none = { kind: 'accelerated', needs: 0, unmetNeeds: 0, resources: {} };
+    expect(supplyGroups({ hardware: [GENERAL, none] })).toHaveLength(1);
+  });
+
+  it('given a resource of Kubernetes with a slash, then the kind is still known by its cores', () => {
+    const odd = { wanted: 1, served: 1, coming: 0, unmet: 0, offered: 1, used: 1 };
+    const resources = { 'kubernetes.io/batch-cpu': odd, ...GENERAL.resources };
+    expect(supplyGroups({ hardware: [{ ...GENERAL, resources }] })[0]!.spareWords).toContain('4,888 cores');
+  });
+});

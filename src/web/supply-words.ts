@@ -1,0 +1,105 @@
+// Supply against demand, by kind of hardware: what is served, on its way and missing of what Needs want, and how much of
+// what serves them is used. A bar shows parts of what is wanted, so that it is full only when all of it is served; capacity
+// beyond that is told as a share that is spare, never as a fuller bar.
+
+import type { Hardware, Status } from './feed.ts';
+import { amount, byInterest, count, counted, measured, resourceName } from './figures.ts';
+
+export interface SupplyGroup {
+  /** `General`, `With gpu`. */
+  readonly title: string;
+  /** `5 of 81 Needs unmet`, `81 Needs met`. */
+  readonly needWords: string;
+  /** Some Need of this kind goes without: nothing about it may look as if all were well. */
+  readonly isShort: boolean;
+  /** `86 % used`; '' where nothing serves. */
+  readonly usedWords: string;
+  /** `86 % of 4,888 cores used, 684 cores spare`. */
+  readonly spareWords: string;
+  readonly rows: readonly SupplyRow[];
+}
+
+export interface SupplyRow {
+  readonly resource: string;
+  /** `cpu`, `gpu`. */
+  readonly name: string;
+  readonly isAccelerator: boolean;
+  /** Shares of what is wanted, which add up to 1; all 0 if nothing is wanted. */
+  readonly served: number;
+  readonly coming: number;
+  readonly unmet: number;
+  /** `3,812 of 4,204 cores`. */
+  readonly words: string;
+  /** `3,812 of 4,204 cores served, 312 coming, 80 unmet`. */
+  readonly longWords: string;
+}
+
+/** Kinds that somebody wants or that serve somebody. */
+export function supplyGroups({ hardware }: Pick<Status, 'hardware'>): readonly SupplyGroup[] {
+  return hardware
+    .filter(({ needs, resources }) => needs > 0 || Object.keys(resources).length > 0)
+    .map((each) => {
+      const rows = byInterest(Object.keys(each.resources)).map((resource) => rowOf(resource, each));
+      return {
+        title: titleOf(each, rows),
+        needWords: needWords(each),
+        isShort: each.unmetNeeds > 0,
+        ...usedWords(each, rows),
+        rows,
+      };
+    });
+}
+
+function titleOf({ kind }: Hardware, rows: readonly SupplyRow[]): string {
+  if (kind === 'general') return 'General';
+  const names = new Set(rows.filter(({ isAccelerator }) => isAccelerator).map(({ name }) => name));
+  return kind === 'accelerated' && names.size > 0 ? `With ${[...names].join(', ')}` : kind;
+}
+
+function needWords({ needs, unmetNeeds }: Hardware): string {
+  if (unmetNeeds > 0) return `${count(unmetNeeds)} of ${counted(needs, 'Need')} unmet`;
+  return needs === 0 ? 'nothing wanted' : `${counted(needs, 'Need')} met`;
+}
+
+/** By the resource that machines of the kind are bought for: the accelerator, or cores. */
+function usedWords(
+  { resources }: Hardware,
+  rows: readonly SupplyRow[],
+): Pick<SupplyGroup, 'usedWords' | 'spareWords'> {
+  const main = rows.find(({ isAccelerator }) => isAccelerator) ?? rows[0];
+  const { offered = 0, used = 0 } = main === undefined ? {} : resources[main.resource]!;
+  if (main === undefined || offered === 0) return { usedWords: '', spareWords: '' };
+  const { resource, name } = main;
+  const share = percent(used / offered);
+  const noun = (value: number) =>
+    resource === 'cpu' ? measured(resource, value) : `${amount(resource, value)} ${name}`;
+  return {
+    usedWords: `${share} % used`,
+    spareWords: `${share} % of ${noun(offered)} used, ${noun(offered - used)} spare`,
+  };
+}
+
+/** All of it is only what is all of it. */
+function percent(share: number): number {
+  if (share >= 1) return 100;
+  return Math.min(99, Math.round(share * 100));
+}
+
+function rowOf(resource: string, { kind, resources }: Hardware): SupplyRow {
+  const { wanted, served, coming, unmet } = resources[resource]!;
+  const shareOf = (part: number): number => (wanted <= 0 ? 0 : Math.min(1, part / wanted));
+  const words = `${amount(resource, served)} of ${measured(resource, wanted)}`;
+  const rest = [
+    coming > 0 ? `${amount(resource, coming)} coming` : '',
+    unmet > 0 ? `${amount(resource, unmet)} unmet` : '',
+  ].filter((text) => text !== '');
+  return {
+    resource,
+    name: resourceName(resource),
+    // Names of vendors; those of Kubernetes are everyday resources.
+    isAccelerator: kind === 'accelerated' && /(?<!kubernetes\.io)\//.test(resource),
+    ...{ served: shareOf(served), coming: shareOf(coming), unmet: shareOf(unmet) },
+    words,
+    longWords: [`${words} served`, ...rest].join(', '),
+  };
+}
