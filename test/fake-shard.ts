@@ -1,5 +1,6 @@
 // A shard for tests of what stands on top of one: fixed views, orders that are only noted down, news when a test says so.
 
+import { unmetWords } from '../src/model/index.ts';
 import type {
   ActionView,
   Answer,
@@ -131,6 +132,7 @@ const MET: NeedView = {
   preempts: 0,
   domain: null,
   reason: null,
+  why: '',
   unmetCycles: 0,
   isFolded: false,
 };
@@ -147,6 +149,7 @@ export const UNMET: NeedView = {
   provisions: 1,
   domain: 'r1',
   reason: 'topology-unsatisfiable',
+  why: unmetWords('topology-unsatisfiable'),
   unmetCycles: 14,
 };
 
@@ -160,6 +163,9 @@ export const MET_STORY: NeedStory = {
   blocker: null,
   extraSupply: null,
   candidates: [],
+  obstacles: [],
+  onTheWay: [],
+  advice: [],
   remarks: [],
   actions: [BOOTSTRAP],
 };
@@ -177,6 +183,19 @@ export const UNMET_STORY: NeedStory = {
     { domain: 'r1', coverage: 0.5, satisfiable: false },
     { domain: 'r2', coverage: 0.125, satisfiable: false },
   ],
+  obstacles: [
+    {
+      cause: 'failed',
+      machines: 12,
+      zones: [{ zone: 'eu-1a', machines: 12 }],
+      error: 'host lost',
+      sentence: '12 have failed: 12 in eu-1a; the last one: host lost.',
+    },
+  ],
+  onTheWay: [
+    { state: 'CREATING', machines: 1, sinceMs: NOW_MS - 2 * MINUTE, expectedByMs: NOW_MS + 3 * MINUTE },
+  ],
+  advice: ['Add machines to one of its domains, or let the work be split.'],
   remarks: ['Provision is frozen for the whole fleet by ann@desk: budget.'],
   actions: [CREATE],
 };
@@ -293,6 +312,7 @@ export const SHORTFALL: ShortfallView = {
   ...TRAINING,
   missing: UNMET.missing,
   reason: 'topology-unsatisfiable',
+  why: unmetWords('topology-unsatisfiable'),
   ageCycles: 14,
   isEscalated: true,
 };

@@ -87,6 +87,7 @@ function planFor(input: DecisionInput): Plan {
     unmet: {
       reason: 'preemption-exhausted',
       matching: { idle: 1, speculative: 1, configured: 0 },
+      fitting: { total: 3, failed: 0, blocked: 0, deleting: 0 },
       blocker: keys[1] ?? null,
       extraSupply: { count: 1, like: 'i1' },
     },
@@ -165,7 +166,9 @@ describe('bigfleet decide', () => {
       { f: JSON.stringify({ now: '2026-01-01T00:00:00Z', needs }) },
       onEngine,
     );
-    expect(told.out).toMatch(/wants +size not known\nverdict +set-aside\nmatching/);
+    expect(told.out).toMatch(
+      /wants +size not known\nverdict +set-aside\nwhy +its size is beyond .*\nmatching/,
+    );
   });
 
   it('says so when there is nothing to do', async () => {

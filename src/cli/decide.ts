@@ -23,12 +23,15 @@ import {
   type Result,
   refused,
   stateName,
+  unmetWords,
   type Verdict,
 } from '../model/index.ts';
 import { type PlanJson, planJson } from '../sim/plan-json.ts';
 import { parseScenario } from '../sim/scenario.ts';
 import { dollars } from './amounts.ts';
+import { adviceOn, obstacleSentences } from './decide-obstacles.ts';
 import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
+import { proseLines } from './remote/facts.ts';
 import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
 
 /** Where the command reads and writes; tests bring their own. */
@@ -154,14 +157,14 @@ function render(
   const wanted = flags.explain === undefined ? undefined : findVerdict(plan.verdicts, flags.explain);
   if (flags.output === 'json') {
     const need = wanted === undefined ? undefined : json.needs[plan.verdicts.indexOf(wanted)];
-    const seen = wanted?.satisfied === true ? explain(input, wanted.key) : null;
+    const seen = wanted === undefined ? null : explain(input, wanted.key);
     const value = wanted === undefined ? json : { ...need, ...seen };
     return `${JSON.stringify(value, null, 2)}\n`;
   }
   const lines =
     wanted === undefined
       ? planLines(plan, input, json, paint)
-      : explainLines(wanted, input, paint, wanted.satisfied ? explain(input, wanted.key) : null);
+      : explainLines(wanted, plan, input, paint, explain(input, wanted.key));
   return `${lines.join('\n')}\n`;
 }
 
@@ -323,12 +326,16 @@ function costLines({ cost }: PlanJson, paint: Paint): readonly string[] {
 
 function explainLines(
   verdict: Verdict,
+  plan: Plan,
   input: DecisionInput,
   paint: Paint,
   seen: Explanation | null,
 ): readonly string[] {
   const need = input.needs.find((candidate) => keyText(keyOf(candidate)) === keyText(verdict.key));
   const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
+  const names = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), `Need ${i + 1}`]));
+  const nameOf = (key: NeedKey): string => names.get(keyText(key)) ?? `a fold of ${key.cluster}`;
+  const highest = plan.verdicts[0]?.priority ?? 0;
   const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, seen)].filter(
     ([, text]) => text !== '',
   );
@@ -336,10 +343,20 @@ function explainLines(
   lines[0] = paint('bold', lines[0] ?? '');
   return [
     ...lines,
+    ...(seen === null || verdict.satisfied
+      ? []
+      : [
+          ...proseSection('machines that meet its requirements', obstacleSentences(verdict, seen, nameOf)),
+          ...proseSection('what would help', adviceOn(verdict, seen, highest, nameOf)),
+        ]),
     ...machineLines('claims', verdict.claimed, machines, verdict, paint),
     ...machineLines('preempts', verdict.preempts, machines, verdict, paint),
     ...candidateLines(seen ?? verdict, paint),
   ];
+}
+
+function proseSection(title: string, sentences: readonly string[]): readonly string[] {
+  return sentences.length === 0 ? [] : ['', title, ...proseLines(sentences, '- ')];
 }
 
 type Fact = readonly [name: string, text: string];
@@ -360,6 +377,7 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
+    ['why', unmet === null ? '' : unmetWords(unmet.reason, unmet.fitting)],
     ['short of', deficit.size === 0 ? '' : amounts(deficit)],
     ['folded into', foldedInto === null ? '' : keyName(foldedInto)],
     ['domain', domain === null ? '' : `"${domain}"${verdict.satisfiable === false ? ', too small' : ''}`],
@@ -370,7 +388,7 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
         : `${matching.idle} idle, ${matching.speculative} speculative, ${matching.configured} configured`,
     ],
     ['blocked by', unmet?.blocker ? keyName(unmet.blocker) : ''],
-    ['served after', seen?.blocker ? keyName(seen.blocker) : ''],
+    ['served after', unmet === null && seen?.blocker ? keyName(seen.blocker) : ''],
     ['would help', extra ? `${extra.count} more like ${extra.like}` : ''],
   ];
 }

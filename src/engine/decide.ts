@@ -7,6 +7,7 @@ import type { ClaimWatch } from './claim-watch.ts';
 import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
+import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases, spareOf } from './reclaim.ts';
 import { allRestamped } from './restamps.ts';
@@ -341,13 +342,15 @@ export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): P
 
 /**
  * What one Need saw at its turn, met or not; null if nobody reported it. A cycle of its own, in which the row waits for
- * the pass over the pools: the plan is the same, but there the row looks at everything.
+ * the pass over the pools: the plan is the same, but there the row looks at everything. `visit` gets every machine that
+ * meets the requirements, so that a caller can count by what it knows of the machines.
  */
 export function explain(
   fleet: Fleet,
   nowMs: number,
   options: DecisionOptions,
   key: NeedKey,
+  visit?: ObstacleVisitor,
 ): Explanation | null {
   const { demand, keys } = fleet;
   const row = demand.rowOf(key);
@@ -362,5 +365,6 @@ export function explain(
     candidates: cycle.gangs.get(turn)?.candidates ?? [],
     matching: matchingOf(cycle, demand.pattern[row]!),
     blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
+    obstacles: obstaclesOf(cycle, turn, preempt(cycle), visit),
   };
 }

@@ -90,6 +90,8 @@ export class DomainStock {
   /** What all machines of a domain come to, the same without held ones, and by dimension what the best domain has of all. */
   readonly #capacity: Float64Array;
   readonly #usable: Float64Array;
+  /** With Failed and Deleting machines. */
+  readonly #all: Float64Array;
   readonly #most: Float64Array;
   /** The moves in all domains, and by domain, when that was added up. */
   #movesSeen = NEVER;
@@ -122,6 +124,7 @@ export class DomainStock {
     this.counts = new Int32Array(length);
     this.#capacity = new Float64Array(length * this.dims);
     this.#usable = new Float64Array(length * this.dims);
+    this.#all = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
     this.#movesSeenIn = new Float64Array(length).fill(NEVER);
@@ -224,6 +227,12 @@ export class DomainStock {
     return this.list.filter((domain) => this.#covers(this.#capacity, domain, row));
   }
 
+  /** Whether a domain has as much as a row wants if machines of every state are counted, Failed and Deleting ones too. */
+  wouldSufficeInAll(row: number): boolean {
+    this.#countDomains();
+    return this.list.some((domain) => this.#covers(this.#all, domain, row));
+  }
+
   /** Whether a domain has as much as a row wants in machines that are not held, claimed or not. */
   wouldSuffice(row: number): boolean {
     this.#countDomains();
@@ -261,14 +270,17 @@ export class DomainStock {
     const to = domain * this.dims;
     this.#capacity.fill(0, to, to + this.dims);
     this.#usable.fill(0, to, to + this.dims);
+    this.#all.fill(0, to, to + this.dims);
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
       const c = this.#classes[i]!;
       const members = this.#cycle.stocks.membersOf(c);
       const usable = this.#cycle.stocks.usableOf(c);
+      const total = members + this.#cycle.stocks.unusableOf(c);
       for (let d = 0; d < this.dims; d++) {
         const each = classes.allocatable.data[c * dimensions.stride + d]!;
         this.#capacity[to + d]! += members * each;
         this.#usable[to + d]! += usable * each;
+        this.#all[to + d]! += total * each;
       }
     }
   }
@@ -349,6 +361,15 @@ export class DomainStocks {
     let usable = 0;
     for (const state of USABLE) usable += machines.freeCountOf(classNumber, state);
     return usable;
+  }
+
+  /** Machines of a class that are Failed or Deleting. */
+  unusableOf(classNumber: number): number {
+    const { machines } = this.#cycle.fleet;
+    return (
+      machines.countOf(classNumber, MachineState.Failed) +
+      machines.countOf(classNumber, MachineState.Deleting)
+    );
   }
 
   /** What the pools hold for a gang. */

@@ -6,6 +6,7 @@ export { decide, Engine, explain } from './decide.ts';
 export type { Hardware } from './hardware.ts';
 export { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
 export type { Histogram } from './histogram.ts';
+export type { ObstacleVisitor } from './obstacles.ts';
 export type { ServedHardware } from './served-tally.ts';
 export { ServedTally } from './served-tally.ts';
 export type { Phase, Probe } from './solve.ts';

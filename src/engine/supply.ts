@@ -3,11 +3,20 @@
 // machine that matches it comes or leaves.
 
 import type { Pattern } from '../fleet/index.ts';
-import { effectiveCost, MachineState, type UnmetDetail } from '../model/index.ts';
+import { effectiveCost, type FittingSupply, MachineState, type UnmetDetail } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { Sizes } from './sizes.ts';
 import { NONE } from './turns.ts';
 import type { Unmet } from './unmet.ts';
+
+/** Machines that fit a pattern, claimed or not, and by dimension what they offer. */
+interface FittingSums {
+  readonly counts: FittingSupply;
+  /** Of those that are not held, Failed or Deleting. */
+  readonly usable: Float64Array;
+  /** Of all. */
+  readonly all: Float64Array;
+}
 
 /** What is known of a pattern. */
 interface PatternSupply {
@@ -15,8 +24,7 @@ interface PatternSupply {
   /** The classes it was put together from. */
   readonly classes: Uint32Array;
   matching: UnmetDetail['matching'] | null;
-  /** By dimension: what all fitting machines offer that are not held, Failed or Deleting, claimed or not. */
-  usable: Float64Array | null;
+  fitting: FittingSums | null;
   /** By dollars, and for gangs by domain: of every size the class with the best known machine. */
   readonly samples: Map<string, Uint32Array>;
   /** The cycle in which a row asked last. */
@@ -60,28 +68,59 @@ export class Supply {
     return supply.matching;
   }
 
-  /** Whether all machines that fit, are not held, Failed or Deleting, come to what a row wants. */
+  /** Machines that fit, by what keeps them from any row. */
+  fitting(pattern: number): FittingSupply {
+    return this.#fittingOf(pattern).counts;
+  }
+
+  /** Whether all machines that fit and are not held, Failed or Deleting together cover what a row wants. */
   wouldSuffice(pattern: number, row: number): boolean {
+    return this.#covers(this.#fittingOf(pattern).usable, row);
+  }
+
+  /** Whether all machines that fit, in any state, together cover what a row wants. */
+  wouldSufficeInAll(pattern: number, row: number): boolean {
+    return this.#covers(this.#fittingOf(pattern).all, row);
+  }
+
+  #covers(offered: Float64Array, row: number): boolean {
     const { demand, dimensions } = this.#cycle.fleet;
-    const supply = this.#supplyOf(pattern);
-    supply.usable ??= this.#usableOf(supply.pattern);
     // A sum beyond 2^53 is not exact, but more than any row wants. A dimension from after the sum has none of it.
     for (let d = 0; d < dimensions.count; d++) {
-      if ((supply.usable[d] ?? 0) < demand.aggregate.data[row * dimensions.stride + d]!) return false;
+      if ((offered[d] ?? 0) < demand.aggregate.data[row * dimensions.stride + d]!) return false;
     }
     return true;
   }
 
-  #usableOf(pattern: Pattern): Float64Array {
+  #fittingOf(number: number): FittingSums {
+    const supply = this.#supplyOf(number);
+    supply.fitting ??= this.#summed(supply.pattern);
+    return supply.fitting;
+  }
+
+  #summed(pattern: Pattern): FittingSums {
     const { stocks, fleet } = this.#cycle;
     const { allocatable } = fleet.classes;
+    const counts = { total: 0, failed: 0, blocked: 0, deleting: 0 };
     const usable = new Float64Array(fleet.dimensions.count);
+    const all = new Float64Array(fleet.dimensions.count);
     for (const c of pattern.fittingClasses()) {
-      const count = stocks.usableOf(c);
-      for (let d = 0; d < usable.length; d++)
-        usable[d]! += count * allocatable.data[c * allocatable.stride + d]!;
+      const usableCount = stocks.usableOf(c);
+      const inUse = stocks.membersOf(c);
+      const failed = fleet.machines.countOf(c, MachineState.Failed);
+      const deleting = fleet.machines.countOf(c, MachineState.Deleting);
+      const total = inUse + failed + deleting;
+      counts.total += total;
+      counts.failed += failed;
+      counts.deleting += deleting;
+      counts.blocked += inUse - usableCount;
+      for (let d = 0; d < usable.length; d++) {
+        const each = allocatable.data[c * allocatable.stride + d]!;
+        usable[d]! += usableCount * each;
+        all[d]! += total * each;
+      }
     }
-    return usable;
+    return { counts, usable, all };
   }
 
   /**
@@ -141,7 +180,7 @@ export class Supply {
       return known;
     }
     const { number: asked } = this.#cycle;
-    const supply = { pattern, classes, matching: null, usable: null, samples: new Map(), asked };
+    const supply = { pattern, classes, matching: null, fitting: null, samples: new Map(), asked };
     this.#patterns.set(number, supply);
     return supply;
   }

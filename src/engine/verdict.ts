@@ -1,6 +1,6 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
-import type { Fleet } from '../fleet/index.ts';
+import type { Fleet, Pattern } from '../fleet/index.ts';
 import {
   firstOf,
   MachineState,
@@ -182,9 +182,11 @@ export function choiceOf(
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
   const { keys } = cycle.fleet;
+  const pattern = cycle.turns.pattern[unmet.turn]!;
   return {
     reason: reasonOf(cycle, unmet, preemption, supply),
-    matching: supply.matching(cycle.turns.pattern[unmet.turn]!),
+    matching: supply.matching(pattern),
+    fitting: supply.fitting(pattern),
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
     extraSupply: cycle.turns.kind[unmet.turn] === TurnKind.SetAside ? null : supply.extra(unmet),
   };
@@ -195,15 +197,43 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
   const { turn } = unmet;
   if (turns.kind[turn] === TurnKind.SetAside) return 'set-aside';
   if (preemption.covered) return 'preempting';
-  if (preemption.hopeless) return 'topology-unsatisfiable';
+  const isGang = turns.kind[turn] === TurnKind.Gang;
+  if (isGang && preemption.hopeless && !cycle.stocks.of(turn).wouldSufficeInAll(turns.row[turn]!))
+    return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
   if (!cycle.canBind(turn)) return 'cluster-disconnected';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   if (skewForbids(cycle, unmet)) return 'spread-unsatisfiable';
-  const isStarved = unmet.blocker !== NONE && wouldSuffice(cycle, turn, supply);
-  return isStarved ? 'priority-starved' : 'insufficient-supply';
+  if (!isGang && !supply.wouldSufficeInAll(turns.pattern[turn]!, turns.row[turn]!))
+    return 'insufficient-supply';
+  return largestObstacle(cycle, unmet, pattern, supply);
+}
+
+/** All fitting machines together would do: the largest group of those that the row cannot have. */
+function largestObstacle(
+  cycle: Cycle,
+  { turn, blocker }: Unmet,
+  pattern: Pattern,
+  supply: Supply,
+): UnmetReason {
+  const { precedence } = cycle.turns;
+  const { total, failed, blocked, deleting } = supply.fitting(cycle.turns.pattern[turn]!);
+  const unavailable = blocked + deleting;
+  const claimedByOthers = total - failed - unavailable - usableClaims(cycle, turn, pattern);
+  // If usable machines are too few, other rows could give up all of them and the row would still be short.
+  if (claimedByOthers >= Math.max(failed, unavailable) && wouldSuffice(cycle, turn, supply)) {
+    if (blocker === NONE) return 'claimed-elsewhere';
+    return precedence[blocker]! > precedence[turn]! ? 'priority-starved' : 'claimed-by-equals';
+  }
+  return failed >= unavailable ? 'supply-failed' : 'supply-blocked';
+}
+
+/** Machines a row claims that fit it and are not held. */
+function usableClaims(cycle: Cycle, turn: number, pattern: Pattern): number {
+  const { classOf, held } = cycle.fleet.machines;
+  return cycle.claimsOf(turn).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!)).length;
 }
 
 /** Whether a row would be covered if everything that fits it and is not held were free. */

@@ -39,14 +39,20 @@ export interface DecisionInput {
  * Why a Need is not met, the first of these that applies:
  *  set-aside                it exceeds a limit of the shard, so its size is not known
  *  preempting               machines that drain for it, or were picked to, will cover it
- *  topology-unsatisfiable   a gang, and no single domain could ever complete it with what is there
+ *  topology-unsatisfiable   a gang, and no single domain could complete it with all its machines, failed ones included
  *  no-matching-supply       no machine in any state meets its requirements
  *  no-fitting-supply        machines match, none is as large as its largest pod
  *  cluster-disconnected     its cluster cannot bind now
  *  preemption-exhausted     victims were picked, but not enough of them
  *  spread-unsatisfiable     free fitting machines exist, all in domains that the skew forbids
- *  priority-starved         there is enough for it, and rows ahead of it hold what it could use
- *  insufficient-supply      there is too little of it, even if all were free, or no row ahead of it holds any
+ *  insufficient-supply      the fitting machines of all states together are too few
+ * The last five are about fitting machines that other rows use, that have failed or that cannot be acquired now. The reason
+ * is the largest of the three groups; the first group counts only if it would be enough:
+ *  priority-starved         better-ranked rows claim what it could use
+ *  claimed-by-equals        rows of its priority and penalties that came first claim what it could use
+ *  claimed-elsewhere        other clusters use it, and no row of a lower priority does; or it is on its way
+ *  supply-failed            machines that fit have failed
+ *  supply-blocked           machines that fit are in back-off, quarantined, frozen, sold out or being returned
  */
 export type UnmetReason =
   | 'set-aside'
@@ -57,8 +63,12 @@ export type UnmetReason =
   | 'cluster-disconnected'
   | 'preemption-exhausted'
   | 'spread-unsatisfiable'
+  | 'insufficient-supply'
   | 'priority-starved'
-  | 'insufficient-supply';
+  | 'claimed-by-equals'
+  | 'claimed-elsewhere'
+  | 'supply-failed'
+  | 'supply-blocked';
 
 /**
  * The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). The enum calls
@@ -73,8 +83,12 @@ export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
   'cluster-disconnected': 1,
   'preemption-exhausted': 4,
   'spread-unsatisfiable': 3,
-  'priority-starved': 1,
   'insufficient-supply': 1,
+  'priority-starved': 1,
+  'claimed-by-equals': 1,
+  'claimed-elsewhere': 1,
+  'supply-failed': 1,
+  'supply-blocked': 1,
 };
 
 /** How much of a row one domain could cover: whole parts per million, `floor(1e6 × have ÷ want)` per dimension, at most 1e6. */
@@ -87,11 +101,21 @@ export interface DomainCandidate {
   readonly satisfiable: boolean;
 }
 
+/** Machines that meet the requirements and hold the largest pod, in any state and any cluster. */
+export interface FittingSupply {
+  readonly total: number;
+  readonly failed: number;
+  /** Held (back-off, quarantine, freeze, sold out), and not Failed or Deleting. */
+  readonly blocked: number;
+  readonly deleting: number;
+}
+
 /** Details that only unmet Needs carry. */
 export interface UnmetDetail {
   readonly reason: UnmetReason;
   /** Machines that meet the requirements (whatever their size, claims and holds), in any cluster, by state. */
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
+  readonly fitting: FittingSupply;
   /** The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its cluster's bound or anybody's Idle or Speculative). */
   readonly blocker: NeedKey | null;
   /** The smallest extra supply that would meet the rest: so many machines like this known one (fewest, then lowest effective cost, then id). A gang that has a domain wants them there, beyond everything the domain could give it already. */
@@ -106,7 +130,55 @@ export interface Explanation {
   readonly matching: UnmetDetail['matching'];
   /** The worst-ranked row ahead of it that claims a machine it could have used. */
   readonly blocker: NeedKey | null;
+  readonly obstacles: Obstacles;
 }
+
+/**
+ * What keeps a machine that meets the requirements from serving the Need, the first that applies:
+ *  too-small            it cannot hold the largest pod
+ *  failed               it is Failed
+ *  blocked              it is held: back-off, quarantine, freeze, sold out, provider unreachable
+ *  claimed-by-better    a row of higher priority or penalties claims it, picked it, or is its target
+ *  claimed-by-equals    a row of the same priority and penalties does
+ *  claimed-by-worse     a row of lower priority or penalties does, and Phase 2 could not or need not take it
+ *  in-transit           Creating, Configuring, Draining, Deleting or about to be reclaimed, for no row
+ *  unused               Idle or Speculative, and no row claims it: the Need cannot take it (cluster, skew, domain)
+ */
+export const OBSTACLE_CAUSES = [
+  'too-small',
+  'failed',
+  'blocked',
+  'claimed-by-better',
+  'claimed-by-equals',
+  'claimed-by-worse',
+  'in-transit',
+  'unused',
+] as const;
+export type ObstacleCause = (typeof OBSTACLE_CAUSES)[number];
+
+/** Every machine that meets the requirements of a Need, by what keeps it from serving the Need. */
+export interface Obstacles {
+  /** Machines the Need has or gets: claimed by it, draining for it or picked for it. */
+  readonly own: number;
+  readonly machines: Readonly<Record<ObstacleCause, number>>;
+  /** The rows behind each claimed cause, most machines first, then best rank: at most `MAX_CLAIMANTS` for a cause. */
+  readonly claimants: readonly Claimant[];
+  /** How many such rows there are. */
+  readonly claimantsTotal: Readonly<Record<ClaimedCause, number>>;
+}
+
+export const CLAIMED_CAUSES = ['claimed-by-better', 'claimed-by-equals', 'claimed-by-worse'] as const;
+export type ClaimedCause = (typeof CLAIMED_CAUSES)[number];
+
+export interface Claimant {
+  readonly cause: ClaimedCause;
+  readonly key: NeedKey;
+  readonly priority: number;
+  readonly machines: number;
+}
+
+/** Claimants named for one cause in an explanation. */
+export const MAX_CLAIMANTS = 5;
 
 /** The verdict on one original Need. */
 export interface Verdict {

@@ -13,17 +13,22 @@ export {
   victimScore,
 } from './cost.ts';
 export type {
+  Claimant,
+  ClaimedCause,
   DecisionInput,
   DecisionOptions,
   DomainCandidate,
   Explanation,
+  FittingSupply,
   LedgerMachine,
+  ObstacleCause,
+  Obstacles,
   Plan,
   UnmetDetail,
   UnmetReason,
   Verdict,
 } from './decision.ts';
-export { WIRE_UNMET_REASON } from './decision.ts';
+export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
 export { firstOf } from './first-of.ts';
@@ -57,6 +62,8 @@ export {
   sameKey,
   setAside,
 } from './need.ts';
+export type { AdvisedNeed, BlockedCause, Obstacle } from './obstacle-words.ts';
+export { adviceFor, BLOCKED_CAUSES, obstacleWords, sortedObstacles, whyUnused } from './obstacle-words.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
   BUCKET_HALF_DOLLAR,
@@ -110,4 +117,5 @@ export {
   sortedUnique,
   unitOfRank,
 } from './text.ts';
+export { UNMET_REASONS, unmetAdvice, unmetWords } from './unmet-words.ts';
 export { VirtualClock } from './virtual-clock.ts';

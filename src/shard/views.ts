@@ -3,7 +3,7 @@
 // clock of the shard, quantities are texts as Kubernetes writes them.
 
 import type { Hardware } from '../engine/index.ts';
-import type { ActionKind, ActionReason, UnmetReason } from '../model/index.ts';
+import type { ActionKind, ActionReason, BlockedCause, Obstacle, UnmetReason } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
@@ -144,7 +144,11 @@ export interface MachineView {
   readonly need: NeedRef | null;
   readonly idleSinceMs: number | null;
   /** Kept out of decisions; null if it is not. `untilMs` is null where only a person ends it. */
-  readonly held: { readonly why: string; readonly untilMs: number | null } | null;
+  readonly held: {
+    readonly kind: BlockedCause;
+    readonly why: string;
+    readonly untilMs: number | null;
+  } | null;
   readonly quarantine: { readonly by: string; readonly why: string; readonly sinceMs: number } | null;
   readonly isForgotten: boolean;
   /** The action under way, if any. */
@@ -168,6 +172,8 @@ export interface NeedView extends NeedRef {
   readonly preempts: number;
   readonly domain: string | null;
   readonly reason: UnmetReason | null;
+  /** Why it is not met, a sentence without its full stop; '' if it is met. */
+  readonly why: string;
   readonly unmetCycles: number;
   readonly isFolded: boolean;
 }
@@ -192,9 +198,29 @@ export interface NeedStory {
     readonly coverage: number;
     readonly satisfiable: boolean;
   }[];
-  /** Whole sentences: what stands in the way outside the decision (freezes, sessions, providers, holds). */
+  /** Machines that meet its requirements and do not serve it, by what keeps them from it; most machines first. */
+  readonly obstacles: readonly ObstacleView[];
+  /** Machines it has or gets that do not serve it yet, by state. */
+  readonly onTheWay: readonly OnTheWayView[];
+  /** What would help, the most helpful first; whole sentences. */
+  readonly advice: readonly string[];
+  /** Whole sentences: what is in the way outside the decision (freezes, sessions, providers that were never read). */
   readonly remarks: readonly string[];
   readonly actions: readonly ActionView[];
+}
+
+/** One cause, with everything that is known of it. */
+export interface ObstacleView extends Obstacle {
+  readonly sentence: string;
+}
+
+export interface OnTheWayView {
+  readonly state: string;
+  readonly machines: number;
+  /** Of the one that has been in the state longest. */
+  readonly sinceMs: number;
+  /** When the last of them should arrive, by the usual time of its provider; null if none is known. */
+  readonly expectedByMs: number | null;
 }
 
 export interface ClusterView {
@@ -250,6 +276,8 @@ export interface ReportsView {
 export interface ShortfallView extends NeedRef {
   readonly missing: Quantities;
   readonly reason: UnmetReason;
+  /** A sentence without its full stop. */
+  readonly why: string;
   readonly ageCycles: number;
   readonly isEscalated: boolean;
 }

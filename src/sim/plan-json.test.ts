@@ -64,6 +64,7 @@ const PLAN: Plan = {
       unmet: {
         reason: 'no-fitting-supply',
         matching: { idle: 1, speculative: 2, configured: 3 },
+        fitting: { total: 4, failed: 3, blocked: 2, deleting: 1 },
         blocker: FIRST,
         extraSupply: { count: 2, like: '9' },
       },

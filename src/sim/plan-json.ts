@@ -40,6 +40,7 @@ export interface NeedJson extends NeedKey {
   readonly wireReason?: number;
   readonly candidates?: readonly DomainCandidate[];
   readonly matching?: UnmetDetail['matching'];
+  readonly fitting?: UnmetDetail['fitting'];
   readonly blocker?: NeedKey | null;
   readonly extraSupply?: UnmetDetail['extraSupply'];
 }
@@ -115,12 +116,14 @@ function needJson(verdict: Verdict): NeedJson {
 
 function unmetJson(verdict: Verdict, unmet: UnmetDetail): Partial<NeedJson> {
   const { idle, speculative, configured } = unmet.matching;
+  const { total, failed, blocked, deleting } = unmet.fitting;
   return {
     wireReason: WIRE_UNMET_REASON[unmet.reason],
     candidates: verdict.candidates.map(({ domain, coverage, worstCoverage, satisfiable }) => {
       return { domain, coverage, worstCoverage, satisfiable };
     }),
     matching: { idle, speculative, configured },
+    fitting: { total, failed, blocked, deleting },
     blocker: unmet.blocker === null ? null : keyJson(unmet.blocker),
     extraSupply:
       unmet.extraSupply === null ? null : { count: unmet.extraSupply.count, like: unmet.extraSupply.like },

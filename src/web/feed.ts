@@ -12,18 +12,6 @@ export type ActionReason =
   | 'phase3.excess'
   | 'phase3.release';
 
-export type UnmetReason =
-  | 'set-aside'
-  | 'preempting'
-  | 'cluster-disconnected'
-  | 'topology-unsatisfiable'
-  | 'no-matching-supply'
-  | 'no-fitting-supply'
-  | 'preemption-exhausted'
-  | 'spread-unsatisfiable'
-  | 'priority-starved'
-  | 'insufficient-supply';
-
 export type ActionOutcome =
   | 'success'
   | 'ctx_canceled'
@@ -166,7 +154,8 @@ export interface Status {
 export interface Shortfall extends NeedRef {
   readonly group: string;
   readonly missing: Readonly<Record<string, string>>;
-  readonly reason: UnmetReason;
+  /** Why it is not met, a sentence without its full stop. */
+  readonly why: string;
   readonly ageCycles: number;
   readonly isEscalated: boolean;
 }

@@ -46,6 +46,5 @@ export {
   providerWords,
   STATES,
   STORIES,
-  unmetWords,
   WHAT_IT_IS,
 } from './words.ts';

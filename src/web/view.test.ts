@@ -56,7 +56,7 @@ const LIVE: Live = {
       group: '',
       priority: 7,
       missing: { cpu: '12' },
-      reason: 'no-matching-supply',
+      why: 'no machine in the catalogue meets its requirements',
       ageCycles: 6,
       isEscalated: true,
     },
@@ -150,7 +150,7 @@ describe('the page as a tree', () => {
 
   it('what is missing and why, clouds, clusters', () => {
     expect(texts(shown('shortfalls'))).toEqual([
-      'c-1/0123456789 |  lacks 12 cores (priority 7, for 6 cycles):  | no machine anywhere has what it asks for',
+      'c-1/0123456789 |  lacks 12 cores (priority 7, for 6 cycles):  | no machine in the catalogue meets its requirements',
     ]);
     expect(texts(shown('providers'))).toEqual(['cloud | 1,010 machines | does not answer']);
     expect(texts(shown('clusters'))).toEqual([

@@ -19,7 +19,6 @@ import {
   providerWords,
   STATES,
   STORIES,
-  unmetWords,
   WHAT_IT_IS,
 } from './words.ts';
 
@@ -286,7 +285,7 @@ function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
         { class: shortfall.isEscalated ? 'failed' : 'doing' },
         element('strong', {}, shortfall.id),
         ` lacks ${missingWords(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
-        unmetWords(shortfall.reason),
+        shortfall.why,
       ),
     );
 }

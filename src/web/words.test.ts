@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  Action,
-  ActionKind,
-  ActionOutcome,
-  ActionReason,
-  Planned,
-  Status,
-  UnmetReason,
-} from './feed.ts';
+import type { Action, ActionKind, ActionOutcome, ActionReason, Planned, Status } from './feed.ts';
 import {
   actionWords,
   frozenClusterWords,
@@ -19,7 +11,6 @@ import {
   plannedLine,
   plannedWords,
   providerWords,
-  unmetWords,
 } from './words.ts';
 
 const ACTION: Action = {
@@ -139,13 +130,12 @@ describe('words of an action', () => {
   it('a word of a newer shard is shown as it came', () => {
     const action = { ...ACTION, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason };
     expect(actionWords(action).text).toBe('Polish m-12: phase9.shine');
-    expect(unmetWords('gone-fishing' as UnmetReason)).toBe('gone-fishing');
   });
 });
 
 describe('the headline', () => {
-  const say = (change: Partial<Status>, reason?: UnmetReason, isFleetFrozen = false) =>
-    headline({ ...STATUS, ...change }, reason === undefined ? [] : [{ reason }], isFleetFrozen);
+  const say = (change: Partial<Status>, why?: string, isFleetFrozen = false) =>
+    headline({ ...STATUS, ...change }, why === undefined ? [] : [{ why }], isFleetFrozen);
   const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
   const frozen = {
     ...{ why: 'frozen', total: 16, kinds: { Provision: 12, Preempt: 1, Bootstrap: 3 } },
@@ -179,8 +169,8 @@ describe('the headline', () => {
       'All 1,200 Needs of 6 clusters are met; 3 machines are leaving.',
     ],
     [
-      say({ cycle: { ...cycle, unmet: 1 } }, 'no-matching-supply'),
-      '1 of 1,200 Needs is not met yet: no machine anywhere has what it asks for.',
+      say({ cycle: { ...cycle, unmet: 1 } }, 'no machine in the catalogue meets its requirements'),
+      '1 of 1,200 Needs is not met yet: no machine in the catalogue meets its requirements.',
     ],
     [
       say({ providers: [{ ...PROVIDER, breaker: 'open' }] }),
@@ -264,9 +254,9 @@ describe('other words', () => {
 
   it('of a Need that is set aside nothing is known to be missing', () => {
     expect(missingWords({ missing: {} })).toBe('an unknown amount');
-    const fields = { need: 'c1/abc', cycles: 6, missing: {}, reason: 'set-aside' };
+    const fields = { need: 'c1/abc', cycles: 6, missing: {}, why: 'its size is not known' };
     expect(logWords('need-short', fields)).toBe(
-      'c1/abc has gone without an unknown amount for 6 cycles: its size is beyond what the shard can count; it keeps the machines it has',
+      'c1/abc has gone without an unknown amount for 6 cycles: its size is not known',
     );
   });
 
@@ -277,8 +267,8 @@ describe('other words', () => {
   it('that a Need goes short is said in a sentence', () => {
     const missing = { cpu: '256', memory: '1Ti' };
     const fields = { need: 'ml/0123456789', cluster: 'ml', group: '', priority: 1, missing, cycles: 6 };
-    expect(logWords('need-short', { ...fields, reason: 'priority-starved' })).toBe(
-      'ml/0123456789 has gone without 256 cores, 1 TiB memory for 6 cycles: what it could use is held by more important work',
+    expect(logWords('need-short', { ...fields, why: '3 of the 4 machines that fit have failed' })).toBe(
+      'ml/0123456789 has gone without 256 cores, 1 TiB memory for 6 cycles: 3 of the 4 machines that fit have failed',
     );
   });
 

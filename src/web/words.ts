@@ -13,7 +13,6 @@ import type {
   Planned,
   Shortfall,
   Status,
-  UnmetReason,
 } from './feed.ts';
 import { count, counted, measured, perHour, quantityValue, resourceName } from './figures.ts';
 import { wouldWords } from './plan-words.ts';
@@ -139,19 +138,6 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
   missing_profile: 'the work it was meant for is gone',
 };
 
-const UNMET: Readonly<Record<UnmetReason, string>> = {
-  'set-aside': 'its size is beyond what the shard can count; it keeps the machines it has',
-  preempting: 'machines for it are being cleared of less important work',
-  'cluster-disconnected': 'its cluster can take no machines now: not connected, frozen or mute',
-  'topology-unsatisfiable': 'it must be in one place, and no place has enough',
-  'no-matching-supply': 'no machine anywhere has what it asks for',
-  'no-fitting-supply': 'no machine is large enough for its largest pod',
-  'preemption-exhausted': 'less important work was moved, but not enough',
-  'spread-unsatisfiable': 'what is free is where it must not go, to stay spread',
-  'priority-starved': 'what it could use is held by more important work',
-  'insufficient-supply': 'there is too little of what it could use',
-};
-
 /** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */
 export function actionWords(action: Action): Sentence {
   const verbs = VERBS[action.kind];
@@ -256,10 +242,6 @@ export function heldBackLine(held: HeldBack): string {
   return `${wouldWords(held)}, held back: ${heldBackWords(held.why)}`;
 }
 
-export function unmetWords(reason: UnmetReason): string {
-  return UNMET[reason] ?? reason;
-}
-
 /** `12 cores, 48 GiB memory, 8 gpu`. */
 export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
   // Of a row that is set aside nothing is known to be missing.
@@ -283,14 +265,14 @@ export function logWords(event: string, fields: Readonly<Record<string, unknown>
 }
 
 /** What comes with `need-short`, by far the most frequent of all warnings. */
-interface ShortFields extends Pick<Shortfall, 'missing' | 'reason'> {
+interface ShortFields extends Pick<Shortfall, 'missing' | 'why'> {
   readonly need: string;
   readonly cycles: number;
 }
 
-function shortWords({ need, cycles, missing, reason }: ShortFields): string {
+function shortWords({ need, cycles, missing, why }: ShortFields): string {
   const what = missingWords({ missing });
-  return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${unmetWords(reason)}`;
+  return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${why}`;
 }
 
 const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
@@ -313,7 +295,7 @@ export function providerWords(provider: Status['providers'][number]): string {
 /** What is going on, in one sentence for somebody who has never seen this before. */
 export function headline(
   status: Status | null,
-  shortfalls: readonly Pick<Shortfall, 'reason'>[],
+  shortfalls: readonly Pick<Shortfall, 'why'>[],
   isFleetFrozen: boolean,
 ): string {
   if (status === null) return 'Starting: waiting for the first word of the shard.';
@@ -351,7 +333,7 @@ function heldWords(status: Status): string | null {
   return status.cycle === null ? 'Started: about to decide for the first time.' : null;
 }
 
-function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'reason'>[]): string {
+function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'why'>[]): string {
   const unmet = status.cycle?.unmet ?? 0;
   const moves = moveWords(status);
   if (status.needs === 0) return `No cluster wants anything yet${moves === '' ? '.' : `; ${moves}.`}`;
@@ -361,8 +343,8 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'reaso
   }
   const short = `${count(unmet)} of ${count(status.needs)} Needs ${unmet === 1 ? 'is' : 'are'} not met yet`;
   if (moves !== '') return `${short}; ${moves}.`;
-  const reason = shortfalls[0]?.reason;
-  return reason === undefined ? `${short}.` : `${short}: ${unmetWords(reason)}.`;
+  const why = shortfalls[0]?.why;
+  return why === undefined ? `${short}.` : `${short}: ${why}.`;
 }
 
 /** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */

@@ -14,9 +14,8 @@ import { acceptCommand, refuseCommand } from '../../src/cli/remote/accept.ts';
 import { freezeCommand, unfreezeCommand } from '../../src/cli/remote/freeze.ts';
 import { getCommand } from '../../src/cli/remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/remote/machine-orders.ts';
-import { UNMET_WORDS } from '../../src/cli/remote/unmet-words.ts';
 import { noPaint } from '../../src/cli/table.ts';
-import type { UnmetReason } from '../../src/model/index.ts';
+import { UNMET_REASONS, unmetWords } from '../../src/model/index.ts';
 import { type Answer, type MachineView, type NeedView, type Page, serveApi } from '../../src/shard/index.ts';
 import { offsetPage } from '../../src/shard/pages.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
@@ -289,15 +288,19 @@ Not met, for 14 cycles: nvidia.com/gpu 8 missing.
   Being bought in this cycle: 1.
 
 Why
-  All its machines must stand in one domain, and no single domain has enough for all of it.
-  (topology-unsatisfiable)
+  All its machines must be in one domain, and no domain has enough, even with every machine in it
+  (topology-unsatisfiable).
   Machines that meet its requirements: 0 idle, 1 that could be bought, 2 at work.
+  - 12 have failed: 12 in eu-1a; the last one: host lost.
   Ahead of it is prod-eu/3fa94c01de, group checkout: priority 1,000 goes before 100.
   See: bigfleet explain prod-eu/3fa94c01de
 
 What would help
   - 2 more machines like gpu/7.
-  - Add machines to one of the domains below, or let the work be split.
+  - Add machines to one of its domains, or let the work be split.
+
+On their way to it
+  - 1 machine creating, for 2m; expected in 3m.
 
 In the way outside the decision
   - Provision is frozen for the whole fleet by ann@desk: budget.
@@ -343,12 +346,20 @@ Lately
     expect(out).not.toContain('help');
   });
 
-  it.each(Object.keys(UNMET_WORDS) as UnmetReason[])('%s has a sentence of its own', async (reason) => {
+  it.each(UNMET_REASONS)('%s is shown with its sentence', async (reason) => {
     const { shard, run } = await served();
-    shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason } });
+    const why = unmetWords(reason);
+    shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason, why } });
     const words = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
-    expect(words).toContain(`${UNMET_WORDS[reason].why} (${reason})`);
-    expect(words).toContain(UNMET_WORDS[reason].remedy);
+    expect(words).toContain(`${why.charAt(0).toUpperCase()}${why.slice(1)} (${reason}).`);
+  });
+
+  it('given obstacles, machines on their way and advice, then each is a line of its own', async () => {
+    const { run } = await served();
+    const out = (await run('explain', UNMET.id)).replaceAll(/\n {4}/g, ' ');
+    expect(out).toContain('- 12 have failed: 12 in eu-1a; the last one: host lost.');
+    expect(out).toContain('- 1 machine creating, for 2m; expected in 3m.');
+    expect(out).toContain('- Add machines to one of its domains, or let the work be split.');
   });
 
   it('given many machines, some of them gone, then a few are shown and the rest counted', async () => {

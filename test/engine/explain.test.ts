@@ -4,9 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { keyOf, MachineState, type NeedKey } from '../../src/model/index.ts';
+import { keyOf, keyText, MachineState, type NeedKey, OBSTACLE_CAUSES } from '../../src/model/index.ts';
 import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same } from '../fleets.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { obstacles, decide as oracle } from '../oracle/oracle.ts';
+
+const NO_OBSTACLES = Object.fromEntries(OBSTACLE_CAUSES.map((cause) => [cause, 0]));
+
+const NO_CLAIMANTS = { 'claimed-by-better': 0, 'claimed-by-equals': 0, 'claimed-by-worse': 0 };
 
 describe('explaining a Need', () => {
   const { Configured, Idle } = MachineState;
@@ -30,6 +34,12 @@ describe('explaining a Need', () => {
       ],
       matching: { idle: 4, speculative: 0, configured: 0 },
       blocker: keyOf(first),
+      obstacles: {
+        own: 2,
+        machines: { ...NO_OBSTACLES, 'claimed-by-better': 1, unused: 1 },
+        claimants: [{ cause: 'claimed-by-better', key: keyOf(first), priority: 9, machines: 1 }],
+        claimantsTotal: { ...NO_CLAIMANTS, 'claimed-by-better': 1 },
+      },
     });
   });
 
@@ -40,6 +50,12 @@ describe('explaining a Need', () => {
       candidates: [],
       matching: { idle: 1, speculative: 0, configured: 1 },
       blocker: null,
+      obstacles: {
+        own: 1,
+        machines: { ...NO_OBSTACLES, unused: 1 },
+        claimants: [],
+        claimantsTotal: NO_CLAIMANTS,
+      },
     });
   });
 
@@ -54,11 +70,12 @@ describe('explaining a Need', () => {
   }, () => {
     fc.assert(
       fc.property(fleets({ machines: 30, needs: 12 }), (input) => {
+        const all = obstacles(input);
         for (const { candidates, key, unmet } of oracle(input).verdicts) {
           if (unmet === null) continue;
           const { blocker, matching } = unmet;
           const explanation = explain(fleetOf(input), input.nowMs, input.options, key);
-          expect(explanation).toEqual({ blocker, candidates, matching });
+          expect(explanation).toEqual({ blocker, candidates, matching, obstacles: all.get(keyText(key)) });
         }
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 200) },

@@ -34,6 +34,8 @@ describe('the generator', () => {
       if (plan.restamps.size > 0) seen.add('re-stamp');
     }
     expect([...seen].sort()).toEqual([
+      'claimed-by-equals',
+      'claimed-elsewhere',
       'cluster-disconnected',
       'folded',
       'gang met',
@@ -53,6 +55,8 @@ describe('the generator', () => {
       're-stamp',
       'set-aside',
       'spread-unsatisfiable',
+      'supply-blocked',
+      'supply-failed',
       'topology-unsatisfiable',
     ]);
   });

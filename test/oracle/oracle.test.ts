@@ -286,8 +286,9 @@ describe('verdicts', () => {
     ];
     const { unmet } = decide(anInput(machines, [short, second, first])).verdicts[2]!;
     expect(unmet).toEqual({
-      reason: 'insufficient-supply',
+      reason: 'supply-failed',
       matching: { idle: 2, speculative: 0, configured: 0 },
+      fitting: { total: 4, failed: 2, blocked: 0, deleting: 0 },
       blocker: keyOf(second),
       extraSupply: { count: 3, like: 'f2' },
     });

@@ -9,20 +9,34 @@ import {
   isBound,
   MachineState,
   type NeedKey,
+  type Obstacles,
   type Plan,
   RECLAIM_GRACE_SECONDS,
 } from '../../src/model/index.ts';
 import { foldNeeds } from './fold.ts';
 import { makeWorld, type Row, type Slot, type World } from './ledger.ts';
+import { obstaclesOf } from './obstacles.ts';
 import { isExcess, preemptFor, victimPriority } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
 import { solveRows } from './solve.ts';
-import { verdictsOf } from './verdict.ts';
+import { servingRows, verdictsOf } from './verdict.ts';
 
-export function decide(input: DecisionInput): Plan {
+/** What keeps machines from each original Need, by the text of its key. */
+export function obstacles(input: DecisionInput): ReadonlyMap<string, Obstacles> {
+  const { world, rows } = solved(input);
+  const servedBy = servingRows(rows);
+  return new Map([...servedBy].map(([text, row]) => [text, obstaclesOf(world, rows, row)]));
+}
+
+function solved(input: DecisionInput): { readonly world: World; readonly rows: readonly Row[] } {
   const world = makeWorld(input);
   const rows = solveRows(world, foldNeeds(world, input.needs));
   preemptFor(world, rows);
+  return { world, rows };
+}
+
+export function decide(input: DecisionInput): Plan {
+  const { world, rows } = solved(input);
 
   // "Plan order: Phase 1 by rank, inside a row by claim order; Preempts by preemptor's rank and pick order;
   // Reclaims; Deletes."

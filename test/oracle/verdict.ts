@@ -2,16 +2,18 @@
 // little more would have been enough.
 
 import {
+  comparePrecedence,
   compareRank,
   compareText,
   type DomainCandidate,
+  type FittingSupply,
   isBound,
   isZero,
   keyOf,
   keyText,
+  type LedgerMachine,
   MachineState,
   type Need,
-  type NeedKey,
   type ResourceVector,
   subtract,
   type UnmetDetail,
@@ -37,15 +39,21 @@ import { SpreadAccount } from './spread.ts';
 
 /** One verdict per original Need, by rank. `rows` had their turns, unhosted members included. */
 export function verdictsOf(world: World, needs: readonly Need[], rows: readonly Row[]): readonly Verdict[] {
+  const servedBy = servingRows(rows);
+  return [...needs]
+    .sort(compareRank)
+    .map((need) => verdictOf(world, need, servedBy.get(keyText(keyOf(need)))!));
+}
+
+/** By the text of its key: the row that served each original Need. */
+export function servingRows(rows: readonly Row[]): ReadonlyMap<string, Row> {
   const servedBy = new Map<string, Row>();
   for (const row of rows) {
     if (row.kind !== 'fold') servedBy.set(row.text, row);
     const hosted = row.members.length - unhostedMembers(row).length;
     for (const member of row.members.slice(0, hosted)) servedBy.set(keyText(keyOf(member)), row);
   }
-  return [...needs]
-    .sort(compareRank)
-    .map((need) => verdictOf(world, need, servedBy.get(keyText(keyOf(need)))!));
+  return servedBy;
 }
 
 function verdictOf(world: World, need: Need, row: Row): Verdict {
@@ -102,33 +110,65 @@ function unmetDetail(world: World, row: Row, deficit: ResourceVector): UnmetDeta
       speculative: count(MachineState.Speculative),
       configured: count(MachineState.Configured),
     },
-    blocker: row.kind === 'set-aside' ? null : blockerOf(row, matching),
+    fitting: fittingSupply(row, matching),
+    blocker: row.kind === 'set-aside' ? null : (blockingRow(row, matching)?.key ?? null),
     extraSupply: row.kind === 'set-aside' ? null : extraSupply(row, matching, deficit),
+  };
+}
+
+function fittingSupply(row: Row, matching: readonly Slot[]): FittingSupply {
+  const fitting = matching.filter((slot) => coversMinUnit(row, slot));
+  const count = (is: (machine: LedgerMachine) => boolean): number =>
+    fitting.filter(({ machine }) => is(machine)).length;
+  return {
+    total: fitting.length,
+    failed: count(({ state }) => state === MachineState.Failed),
+    blocked: count(
+      ({ state, held }) => held && state !== MachineState.Failed && state !== MachineState.Deleting,
+    ),
+    deleting: count(({ state }) => state === MachineState.Deleting),
   };
 }
 
 /** The first that applies, in the order of the definition of UnmetReason. */
 function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReason {
+  const fitting = matching.filter((slot) => coversMinUnit(row, slot));
   if (row.kind === 'set-aside') return 'set-aside';
   if (row.coveredByDrains) return 'preempting';
-  if (row.kind === 'gang' && !someDomainCouldComplete(row, matching)) return 'topology-unsatisfiable';
+  if (row.kind === 'gang' && !couldCover(row, fitting)) return 'topology-unsatisfiable';
   if (matching.length === 0) return 'no-matching-supply';
-  if (!matching.some((slot) => coversMinUnit(row, slot))) return 'no-fitting-supply';
+  if (fitting.length === 0) return 'no-fitting-supply';
   if (!row.canBind) return 'cluster-disconnected';
   if (row.picks.length > 0) return 'preemption-exhausted';
   if (row.spread !== undefined && skewForbidsAll(world, row)) return 'spread-unsatisfiable';
-  const isBlocked = blockerOf(row, matching) !== null;
-  return isBlocked && wouldSuffice(row, matching) ? 'priority-starved' : 'insufficient-supply';
+  if (!couldCover(row, fitting)) return 'insufficient-supply';
+  return largestObstacle(row, matching);
 }
 
-/**
- * Whether the row would be covered by all fitting machines that are not held, Failed or Deleting, claimed or not and bound
- * to any cluster; a gang by those of one domain, a strict-spread row whatever the skew (R86).
- */
-function wouldSuffice(row: Row, matching: readonly Slot[]): boolean {
-  const taken = matching.filter((slot) => !slot.machine.held);
-  if (row.kind === 'gang') return someDomainCouldComplete(row, taken);
-  return new Shortage(row, usableFor(row, taken)).sumCovered;
+/** "The largest of the three groups; the first group counts only if it would be enough" (R86). */
+function largestObstacle(row: Row, matching: readonly Slot[]): UnmetReason {
+  const usable = usableFor(row, matching).filter((slot) => !slot.machine.held);
+  const { failed, blocked, deleting } = fittingSupply(row, matching);
+  const unavailable = blocked + deleting;
+  const claimedByOthers = usable.filter((slot) => slot.claimedBy !== row).length;
+  if (couldCover(row, usable) && claimedByOthers >= failed && claimedByOthers >= unavailable) {
+    const blocker = blockingRow(row, matching);
+    if (blocker === null) return 'claimed-elsewhere';
+    return comparePrecedence(blocker.profile, row.profile) > 0 ? 'priority-starved' : 'claimed-by-equals';
+  }
+  return failed >= unavailable ? 'supply-failed' : 'supply-blocked';
+}
+
+/** Whether all these machines would cover the row, whichever row claims them; a gang those of one domain. */
+function couldCover(row: Row, slots: readonly Slot[]): boolean {
+  if (row.kind !== 'gang') return new Shortage(row, slots).sumCovered;
+  const names = new Set(slots.map((slot) => domainValue(slot, row.sameKey!)));
+  return [...names].some((name) => {
+    return new Shortage(
+      row,
+      slots.filter((slot) => domainValue(slot, row.sameKey!) === name),
+    ).sumCovered;
+  });
 }
 
 /** Machines that fit, but for those that are Failed or Deleting. */
@@ -139,18 +179,6 @@ function usableFor(row: Row, matching: readonly Slot[]): readonly Slot[] {
       slot.machine.state !== MachineState.Deleting &&
       coversMinUnit(row, slot),
   );
-}
-
-/** Whether a gang would be complete somewhere if it had everything that fits, whichever row holds it now (R78). */
-function someDomainCouldComplete(row: Row, matching: readonly Slot[]): boolean {
-  const usable = usableFor(row, matching);
-  const names = new Set(usable.map((slot) => domainValue(slot, row.sameKey!)));
-  return [...names].some((name) => {
-    return new Shortage(
-      row,
-      usable.filter((slot) => domainValue(slot, row.sameKey!) === name),
-    ).sumCovered;
-  });
 }
 
 /** "Free fitting machines exist, all in domains that the skew forbids" (R80). */
@@ -172,7 +200,7 @@ function skewForbidsAll(world: World, row: Row): boolean {
  * "The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its
  * cluster's bound or anybody's Idle or Speculative)."
  */
-function blockerOf(row: Row, matching: readonly Slot[]): NeedKey | null {
+function blockingRow(row: Row, matching: readonly Slot[]): Row | null {
   let blocker: Row | null = null;
   for (const slot of matching) {
     const { state, cluster, held } = slot.machine;
@@ -183,7 +211,7 @@ function blockerOf(row: Row, matching: readonly Slot[]): NeedKey | null {
       : state === MachineState.Idle || state === MachineState.Speculative;
     if (usable && (blocker === null || holder.turn > blocker.turn)) blocker = holder;
   }
-  return blocker?.key ?? null;
+  return blocker;
 }
 
 /** "So many machines like this known one (fewest, then lowest effective cost, then id). A gang wants them in its domain, if it has one." */

@@ -1,8 +1,8 @@
 // What a history says of each thing that happened, in one sentence.
 
-import { CapacityType, formatResources, type Need, stateName } from '../../model/index.ts';
+import { CapacityType, formatResources, type Need, stateName, unmetWords } from '../../model/index.ts';
 import type { MachineStoryFacts, StoryItem } from '../../shard/index.ts';
-import { actionWords, heldBackWords, logWords, missingWords, unmetWords } from '../../web/index.ts';
+import { actionWords, heldBackWords, logWords, missingWords } from '../../web/index.ts';
 import { amounts, countOf, dollars } from '../amounts.ts';
 
 export function itemWords(item: StoryItem): string {

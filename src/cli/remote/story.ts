@@ -11,7 +11,7 @@ import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { type Look, table } from './listing.ts';
 import { machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
-import { UNMET_WORDS } from './unmet-words.ts';
+import { wireWord } from './wire-words.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
 const MAX_LISTED = 12;
@@ -38,6 +38,7 @@ export async function showStory(
     verdictSection(story, look),
     whySection(story, look),
     helpSection(story, look),
+    titled('On their way to it', onTheWayLines(story, look), look),
     titled('In the way outside the decision', proseLines(story.remarks, '- '), look),
     titled('Domains it could go to', candidateLines(story, look), look),
     await machineSection('Machines it counts on', story.claimed, story.claimedTotal, client, look),
@@ -93,15 +94,18 @@ function domainWords({ isMet, claimed }: NeedView, domain: string): string {
     : `Its place would be "${domain}": there it goes as a whole, or not at all.`;
 }
 
-function whySection({ need, matching, blocker }: NeedStory, look: Look): readonly string[] {
+function whySection({ need, matching, obstacles, blocker }: NeedStory, look: Look): readonly string[] {
   const { idle, speculative, configured } = matching;
   const supply = `${count(idle)} idle, ${count(speculative)} that could be bought, ${count(configured)} at work.`;
-  const sentences = [
-    need.reason === null ? '' : `${UNMET_WORDS[need.reason].why} (${need.reason})`,
-    `Machines that meet its requirements: ${supply}`,
-    ...(blocker === null ? [] : [aheadText(need, blocker), `See: bigfleet explain ${blocker.id}`]),
+  const why =
+    need.why === '' ? '' : `${need.why.charAt(0).toUpperCase()}${need.why.slice(1)} (${need.reason}).`;
+  const lines = [
+    ...proseLines([why, `Machines that meet its requirements: ${supply}`]),
+    // A Need that is met waits for none of them.
+    ...proseLines(need.isMet ? [] : obstacles.map(({ sentence }) => sentence), '- '),
+    ...proseLines(blocker === null ? [] : [aheadText(need, blocker), `See: bigfleet explain ${blocker.id}`]),
   ];
-  return titled(need.isMet ? 'What there is' : 'Why', proseLines(sentences), look);
+  return titled(need.isMet ? 'What there is' : 'Why', lines, look);
 }
 
 function aheadText(need: NeedRef, blocker: NeedRef): string {
@@ -113,10 +117,23 @@ function aheadText(need: NeedRef, blocker: NeedRef): string {
   return `Ahead of it is ${blocker.id}${group}: ${rank}.`;
 }
 
-function helpSection({ need, extraSupply }: NeedStory, look: Look): readonly string[] {
+function onTheWayLines({ onTheWay }: NeedStory, { nowMs }: Look): readonly string[] {
+  const sentences = onTheWay.map(({ state, machines, sinceMs, expectedByMs }) => {
+    const expected =
+      expectedByMs === null
+        ? 'no usual time is known'
+        : expectedByMs > nowMs
+          ? `expected in ${age(expectedByMs - nowMs)}`
+          : `expected ${age(nowMs - expectedByMs)} ago`;
+    return `${countOf(machines, 'machine')} ${wireWord(state)}, for ${age(nowMs - sinceMs)}; ${expected}.`;
+  });
+  return proseLines(sentences, '- ');
+}
+
+function helpSection({ advice, extraSupply }: NeedStory, look: Look): readonly string[] {
   const sentences = [
     extraSupply === null ? '' : `${countOf(extraSupply.count, 'more machine')} like ${extraSupply.like}.`,
-    need.reason === null ? '' : UNMET_WORDS[need.reason].remedy,
+    ...advice,
   ];
   return titled('What would help', proseLines(sentences, '- '), look);
 }

@@ -99,7 +99,7 @@ describe('the live screen', () => {
     expect(lines[first + 1]).toContain('buying m-1 ');
     expect(lineWith(lines, 'What is missing')).toContain('5 shortfalls');
     expect(lineWith(lines, '12 cores, 48 GiB memory')).toMatch(
-      /^cluster-1\/0123456789 lacks .*: no machine is large enough/,
+      /^cluster-1\/0123456789 lacks .*: no machine that matches/,
     );
   });
 

@@ -27,7 +27,6 @@ import {
   span,
   sparkline,
   timeOfDay,
-  unmetWords,
   WHAT_IT_IS,
 } from '../../web/index.ts';
 import type { Paint, Style } from '../table.ts';
@@ -268,7 +267,7 @@ function missingLines(
       .map(
         (shortfall): Line => [
           piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
-          piece(` lacks ${missingWords(shortfall)}: ${unmetWords(shortfall.reason)}`),
+          piece(` lacks ${missingWords(shortfall)}: ${shortfall.why}`),
         ],
       ),
   ];

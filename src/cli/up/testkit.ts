@@ -1,6 +1,7 @@
 // A made-up shard for tests of the live views: a status, and a port that tells what it is told to.
 
 import { aCost } from '../../../test/costs.ts';
+import { unmetWords } from '../../model/index.ts';
 import type {
   ActionView,
   ClusterView,
@@ -118,6 +119,7 @@ export function shortfallOf(number: number): ShortfallView {
     priority: 100,
     missing: { cpu: '12', memory: '48Gi' },
     reason: 'no-fitting-supply',
+    why: unmetWords('no-fitting-supply'),
     ageCycles: 3,
     isEscalated: false,
   };

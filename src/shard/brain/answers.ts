@@ -1,8 +1,8 @@
 // Answers to questions about a running shard, made when somebody asks: machines as they stand now, Needs and verdicts as
 // of the last cycle.
 
-import { explain } from '../../engine/index.ts';
 import {
+  adviceFor,
   compareText,
   effectiveAllocatable,
   firstOf,
@@ -11,6 +11,9 @@ import {
   MachineState,
   type Need,
   type NeedKey,
+  type Obstacle,
+  obstacleWords,
+  unmetWords,
   type Verdict,
 } from '../../model/index.ts';
 import type { InspectNeedsResponse } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
@@ -24,6 +27,7 @@ import type { Cycles } from './cycles.ts';
 import { inspectNeeds } from './inspect.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
+import { explainNeed } from './need-obstacles.ts';
 import { IN_LIST, IN_STORY, needView } from './need-view.ts';
 import { planOf } from './plan.ts';
 import { remarksOn } from './remarks.ts';
@@ -128,7 +132,9 @@ export class Answers {
     const verdict = decision.decided.verdictOf(key);
     const need = this.#needOf(key);
     if (verdict === null || need === undefined) return null;
-    const why = explain(book.fleet, this.#cycles.last!.atMs, decision.options, key);
+    const explained = explainNeed(this.#state, this.#cycles.last!.atMs, decision.options, verdict);
+    const why = explained?.explanation ?? null;
+    const obstacles = explained?.obstacles ?? [];
     const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
     const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
     const extraSupply = verdict.unmet?.extraSupply ?? null;
@@ -150,9 +156,19 @@ export class Answers {
         coverage: worstCoverage / 1_000_000,
         satisfiable,
       })),
+      obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleWords(obstacle) })),
+      onTheWay: explained?.onTheWay ?? [],
+      advice: this.#advice(verdict, obstacles),
       remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
       actions: actions.map(actionView),
     };
+  }
+
+  #advice({ unmet, priority }: Verdict, obstacles: readonly Obstacle[]): readonly string[] {
+    if (unmet === null) return [];
+    const [first] = this.#cycles.decision?.decided.verdicts({ limit: 1 }) ?? [];
+    const isHighest = first === undefined || first.priority <= priority;
+    return adviceFor({ priority, isHighest, reason: unmet.reason }, obstacles);
   }
 
   #shortfalls(ask: Ask<'shortfalls'>): Answer<'shortfalls'> {
@@ -161,10 +177,10 @@ export class Answers {
     return pageOf(ask, {
       entries: shortfalls.top(skip + ask.limit + 1).slice(skip),
       total: shortfalls.gauges.total,
-      viewOf: ({ key, profile, deficit, reason, ageCycles, isEscalated }) => ({
+      viewOf: ({ key, profile, deficit, reason, fitting, ageCycles, isEscalated }) => ({
         ...needRef(key, profile.priority),
         missing: formatResources(deficit),
-        ...{ reason, ageCycles, isEscalated },
+        ...{ reason, why: unmetWords(reason, fitting), ageCycles, isEscalated },
       }),
       positionOf: (_, count) => String(skip + count),
     });

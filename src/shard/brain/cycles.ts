@@ -3,7 +3,14 @@
 
 import { ClaimWatch, type Decision, type ServedHardware, ServedTally } from '../../engine/index.ts';
 import type { RowsSetAside } from '../../fleet/index.ts';
-import { type Action, type DecisionOptions, excerpt, formatResources, type Need } from '../../model/index.ts';
+import {
+  type Action,
+  type DecisionOptions,
+  excerpt,
+  formatResources,
+  type Need,
+  unmetWords,
+} from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
@@ -286,10 +293,12 @@ export class Cycles {
 
   /** Once for each row that stays short; a burst of them is told in a few lines and a number. */
   #sayShort(escalated: readonly Shortfall[]): void {
-    for (const { key, profile, deficit, reason, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
+    for (const { key, profile, deficit, reason, fitting, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
       const { id: need, cluster, group, priority } = needRef(key, profile.priority);
       const missing = formatResources(deficit);
-      this.#log('warn', 'need-short', { need, cluster, group, priority, reason, missing, cycles: ageCycles });
+      const why = unmetWords(reason, fitting);
+      const short = { need, cluster, group, priority, reason, why, missing, cycles: ageCycles };
+      this.#log('warn', 'need-short', short);
     }
     const more = escalated.length - MAX_SHORT_LINES;
     if (more > 0) this.#log('warn', 'more-needs-short', { more });

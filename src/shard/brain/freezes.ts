@@ -101,8 +101,13 @@ export class Freezes {
    * Whether the engine must look for victims elsewhere: a Configured machine of a cluster that is frozen by name, in
    * whole or for Preempt. It goes on serving its cluster.
    */
-  isHeld({ state, cluster }: Pick<Machine, 'state' | 'cluster'>): boolean {
-    return state === MachineState.Configured && this.#freezeAt(cluster, 'Preempt') !== undefined;
+  isHeld(machine: Pick<Machine, 'state' | 'cluster'>): boolean {
+    return this.heldBy(machine) !== null;
+  }
+
+  /** The freeze that keeps a machine from being preempted; null if there is none. */
+  heldBy({ state, cluster }: Pick<Machine, 'state' | 'cluster'>): Freeze | null {
+    return state === MachineState.Configured ? (this.#freezeAt(cluster, 'Preempt') ?? null) : null;
   }
 
   #freezeAt(cluster: string | null, action: ActionKind): Freeze | undefined {

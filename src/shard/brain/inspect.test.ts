@@ -7,7 +7,7 @@ import { fleetOf } from '../../fleet/index.ts';
 import { compareText, keyOf, keyText, MachineState, type Need, type Verdict } from '../../model/index.ts';
 import { InspectNeedsResponse, type NeedView } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { type InspectedCycle, inspectNeeds } from './inspect.ts';
-import { aMetVerdict, anUnmetVerdict } from './testkit.ts';
+import { aMetVerdict, anUnmetVerdict, NO_FITTING } from './testkit.ts';
 
 function aCycle(
   rows: readonly (readonly [Need, Verdict])[],
@@ -126,7 +126,13 @@ describe('inspecting Needs', () => {
     const matching = { idle: 3, speculative: 1000, configured: 256 };
     const verdict = anUnmetVerdict(need, 'preemption-exhausted', {
       preempts: ['v1', 'v2', 'gone'],
-      unmet: { reason: 'preemption-exhausted', matching, blocker: null, extraSupply: null },
+      unmet: {
+        reason: 'preemption-exhausted',
+        matching,
+        fitting: NO_FITTING,
+        blocker: null,
+        extraSupply: null,
+      },
     });
     const offers = new Map([
       ['v1', new Map([['cpu', 1000]])],
@@ -153,7 +159,7 @@ describe('inspecting Needs', () => {
     const need = aNeed();
     const matching = { idle: 256, speculative: 0, configured: 0 };
     const verdict = anUnmetVerdict(need, 'priority-starved', {
-      unmet: { reason: 'priority-starved', matching, blocker: null, extraSupply: null },
+      unmet: { reason: 'priority-starved', matching, fitting: NO_FITTING, blocker: null, extraSupply: null },
     });
 
     const [view] = viewsOf(inspectNeeds(aCycle([[need, verdict]])));

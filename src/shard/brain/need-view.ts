@@ -9,6 +9,7 @@ import {
   type Need,
   Operator,
   type Requirement,
+  unmetWords,
   type Verdict,
 } from '../../model/index.ts';
 import { firstWithin } from '../pages.ts';
@@ -60,6 +61,7 @@ export function needView(need: Need, verdict: Verdict, unmetCycles: number, deta
     preempts: verdict.preempts.length,
     domain: verdict.domain,
     reason: verdict.unmet?.reason ?? null,
+    why: verdict.unmet === null ? '' : unmetWords(verdict.unmet.reason, verdict.unmet.fitting),
     unmetCycles,
     isFolded: verdict.foldedInto !== null,
   };

@@ -1,10 +1,11 @@
-// What stands in the way of a Need outside the decision: things that people can change.
+// What is in the way of a Need outside the decision: things that people can change. Providers out of reach and offerings out
+// of stock are among the obstacles of the Needs they concern (need-obstacles.ts).
 
 import { excerpt, type Verdict } from '../../model/index.ts';
 import type { BrainState } from './brain.ts';
 
 export function remarksOn(state: BrainState, { key }: Verdict): readonly string[] {
-  const { sessions, actuation, freezes, reconcile, desk, parts } = state;
+  const { sessions, actuation, freezes, reconcile, parts } = state;
   const { cluster } = key;
   const name = excerpt(cluster);
   const remarks: string[] = [];
@@ -22,32 +23,16 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
       );
   }
   for (const provider of parts.options.providers) {
-    if (desk.breakerOf(provider) !== 'closed') remarks.push(`Provider ${provider} does not answer.`);
-    const denial = desk.denialOf(provider);
-    if (denial !== '')
-      remarks.push(
-        `Provider ${provider} lets this shard change nothing: ${excerpt(denial, MAX_WORDS_BYTES)}`,
-      );
     const { hasListed, lastError } = reconcile.readingsOf(provider);
     const why = lastError === '' ? '.' : `: ${excerpt(lastError, MAX_WORDS_BYTES)}`;
     if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start${why}`);
   }
-  for (const { provider, instanceType, zone, why, untilMs } of actuation.heldOfferings.slice(
-    0,
-    MAX_OFFERINGS,
-  ))
-    remarks.push(
-      `${provider} sells no ${excerpt(instanceType)} in ${excerpt(zone)} until ${time(untilMs)}: ${excerpt(why)}`,
-    );
   if (parts.options.rails.dryRun) remarks.push('This is a dry run: nothing is carried out.');
   return remarks;
 }
 
 /** A provider's own words, in bytes. */
 const MAX_WORDS_BYTES = 500;
-
-/** Offerings that are sold out, in one answer. */
-const MAX_OFFERINGS = 5;
 
 function time(ms: number): string {
   return new Date(ms).toISOString();

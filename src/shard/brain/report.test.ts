@@ -22,6 +22,7 @@ function short(need: Need, ageCycles = 1): Shortfall {
     profile: need.profile,
     deficit: need.aggregate,
     reason: 'priority-starved',
+    fitting: { total: 0, failed: 0, blocked: 0, deleting: 0 },
     ageCycles,
     isEscalated: false,
   };

@@ -4,6 +4,7 @@
 
 import {
   compareKeys,
+  type FittingSupply,
   firstOf,
   type NeedKey,
   NO_RESOURCES,
@@ -20,6 +21,7 @@ export interface Shortfall {
   /** What is missing after Phase 1. */
   readonly deficit: ResourceVector;
   readonly reason: UnmetReason;
+  readonly fitting: FittingSupply;
   /** Cycles in a row, the last one included; from 1. */
   readonly ageCycles: number;
   readonly isEscalated: boolean;
@@ -137,7 +139,7 @@ function compareShortfalls(a: Shortfall, b: Shortfall): number {
 }
 
 function rowOf({ key, deficit, unmet }: Verdict, before: Row | undefined, profile: Profile): Row {
-  const { reason } = unmet!;
+  const { reason, fitting } = unmet!;
   const ageCycles = reason === 'preempting' ? 0 : (before?.ageCycles ?? 0) + 1;
   const unmetCycles = (before?.unmetCycles ?? 0) + 1;
   return {
@@ -145,6 +147,7 @@ function rowOf({ key, deficit, unmet }: Verdict, before: Row | undefined, profil
     profile,
     deficit,
     reason,
+    fitting,
     ageCycles,
     isEscalated: ageCycles > ESCALATION_CYCLES,
     unmetCycles,

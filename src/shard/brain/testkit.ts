@@ -40,12 +40,14 @@ export function aMetVerdict(need: Need, given: Partial<Verdict> = {}): Verdict {
   };
 }
 
+export const NO_FITTING = { total: 0, failed: 0, blocked: 0, deleting: 0 };
+
 export function anUnmetVerdict(need: Need, reason: UnmetReason, given: Partial<Verdict> = {}): Verdict {
   const matching = { idle: 0, speculative: 0, configured: 0 };
   return aMetVerdict(need, {
     satisfied: false,
     deficit: need.aggregate,
-    unmet: { reason, matching, blocker: null, extraSupply: null },
+    unmet: { reason, matching, fitting: NO_FITTING, blocker: null, extraSupply: null },
     ...given,
   });
 }

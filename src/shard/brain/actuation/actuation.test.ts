@@ -217,7 +217,7 @@ describe('what keeps a machine out of decisions', () => {
     expect(scene.actuation.holdOf('m')).toBeNull();
     expect(scene.actuation.holdOf('nobody')).toBeNull();
     scene.actuation.quarantine('m', 'ann', 'it smokes');
-    expect(scene.actuation.holdOf('m')).toEqual({ why: 'it smokes', untilMs: null });
+    expect(scene.actuation.holdOf('m')).toEqual({ kind: 'quarantined', why: 'it smokes', untilMs: null });
     scene.actuation.retry('m');
     scene.find(Idle);
     expect(scene.actuation.holdOf('m')).toBeNull();
@@ -240,7 +240,7 @@ describe('what keeps a machine out of decisions', () => {
     scene.decide('Provision', 'm-0');
     scene.answer('create', { kind: 'stock-out', message: 'sold out' });
     const { untilMs } = scene.actuation.heldOfferings[0]!;
-    expect(scene.actuation.holdOf('m-1')).toEqual({ why: 'sold out', untilMs });
+    expect(scene.actuation.holdOf('m-1')).toEqual({ kind: 'out-of-stock', why: 'sold out', untilMs });
     for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
   });
 
@@ -248,7 +248,10 @@ describe('what keeps a machine out of decisions', () => {
     const scene = new Scene({ desk: { breakerFailures: 1 } });
     scene.list([record('i', Idle), record('b', Configured)]);
     scene.failList();
-    expect(scene.actuation.holdOf('i')).toMatchObject({ why: 'Nobody answers at the provider.' });
+    expect(scene.actuation.holdOf('i')).toMatchObject({
+      kind: 'provider-unreachable',
+      why: 'The provider does not answer.',
+    });
     expect(scene.actuation.holdOf('b')).toBeNull();
   });
 });

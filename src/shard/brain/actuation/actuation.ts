@@ -32,6 +32,7 @@ import { DrainTimes } from './drain-times.ts';
 import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.ts';
 import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
+import { PassageTimes } from './passage-times.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
 import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
@@ -47,6 +48,14 @@ export type Refusal =
   /** The shard was fenced or is shutting down. */
   | 'stopped'
   | Extract<ActionOutcome, 'stale_state' | 'inventory_miss' | 'missing_profile' | 'no_session'>;
+
+/** A machine in a transitional state. */
+export interface Passing {
+  readonly state: TransitionalState;
+  readonly sinceMs: number;
+  /** By the usual time of its provider; null if none is known. */
+  readonly expectedByMs: number | null;
+}
 
 export interface RefusedAction {
   readonly action: Action;
@@ -87,6 +96,7 @@ export class Actuation {
   readonly #runs: Runs;
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
+  readonly #passageTimes = new PassageTimes();
   /** By machine. */
   readonly #tasks = new Map<string, Task>();
   /** By provider that denied everything: the action that finds out whether it still does. */
@@ -236,7 +246,16 @@ export class Actuation {
   /** What keeps a machine out of decisions; null if nothing does. */
   holdOf(machine: string): Hold | null {
     const hold = this.#holds.of(machine);
-    return hold === null ? null : { why: hold.why, untilMs: hold.untilMs };
+    return hold === null ? null : { kind: hold.kind, why: hold.why, untilMs: hold.untilMs };
+  }
+
+  /** Since when a machine is in a transitional state, and when it has been in it as long as is usual there. */
+  passageOf(machine: string): Passing | null {
+    const passage = this.#deadlines.passageOf(machine);
+    if (passage === null) return null;
+    const { state, sinceMs } = passage;
+    const usualMs = this.#passageTimes.usualMs(this.#parts.book.ownerOf(machine) ?? '', state);
+    return { state, sinceMs, expectedByMs: usualMs === null ? null : sinceMs + usualMs };
   }
 
   get held(): Iterable<HeldMachine> {
@@ -424,9 +443,13 @@ export class Actuation {
   #holdOrRelease(provider: string): void {
     const { desk } = this.#parts;
     if (desk.breakerOf(provider) !== 'closed')
-      this.#holds.holdProvider(provider, 'Nobody answers at the provider.');
+      this.#holds.holdProvider(provider, 'provider-unreachable', 'The provider does not answer.');
     else if (desk.permitOf(provider) === 'open')
-      this.#holds.holdProvider(provider, `The provider denies it: ${desk.denialOf(provider)}`);
+      this.#holds.holdProvider(
+        provider,
+        'provider-denies',
+        `The provider denies it: ${desk.denialOf(provider)}`,
+      );
     else this.#holds.releaseProvider(provider);
   }
 
@@ -464,6 +487,8 @@ export class Actuation {
 
   #passed(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
     this.#parts.observer.passed(id, from, to, seconds);
+    const provider = this.#parts.book.ownerOf(id);
+    if (provider !== undefined && to !== MachineState.Failed) this.#passageTimes.add(provider, from, seconds);
     if (from !== MachineState.Draining || to !== MachineState.Idle) return;
     const record = this.#parts.book.recordOf(id);
     if (record !== null) this.#drainTimes.add(record.instanceType, seconds);

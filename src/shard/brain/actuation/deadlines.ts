@@ -40,6 +40,11 @@ export class Deadlines {
     if (after !== null && isTransitional(after.state)) this.#arm(id, after.state, now);
   }
 
+  /** The transitional state that a machine is in; null if it is in none. */
+  passageOf(id: string): Pick<Passage, 'state' | 'sinceMs'> | null {
+    return this.#passages.get(id) ?? null;
+  }
+
   /** Looks again after as long as was allowed before. */
   extend(id: string): void {
     const passage = this.#passages.get(id);

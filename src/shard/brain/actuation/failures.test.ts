@@ -66,7 +66,7 @@ describe('a transient error', () => {
     }
     expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 3, message: 'no answer' }]);
     expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
-    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'back-off' }]);
+    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'backing-off' }]);
     expect(scene.decide('Provision', 'm')).toEqual(['held']);
     scene.hand.advance(11_000);
     expect(scene.ledger('m')).toMatchObject({ held: false });
@@ -180,7 +180,7 @@ describe('a permanent error', () => {
     scene.answer('drain', { kind: 'permanent', message: 'not like this' });
     scene.find(Configured);
     expect(scene.ledger('m')).toMatchObject({ state: Configured, held: true });
-    expect([...scene.actuation.held]).toMatchObject([{ kind: 'quarantine', why: 'not like this' }]);
+    expect([...scene.actuation.held]).toMatchObject([{ kind: 'quarantined', why: 'not like this' }]);
 
     const after = new Scene({ store: scene.store });
     after.list([record('m', Configured)]);
@@ -343,7 +343,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     scene.answer('create', denied);
     scene.find(Speculative);
     expect(scene.desk.permitOf('p')).toBe('open');
-    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'back-off' }]);
+    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'backing-off' }]);
     untilTried(scene);
     expect(scene.decide('Provision', 'm-4')).toEqual([]);
   });

@@ -1,12 +1,20 @@
 // Machines that the engine must leave alone, and until when: one by one after a failure or by somebody's word, by
 // offering after a stock-out, by provider while nobody answers or nothing is permitted there. The ledger knows one bit, the reasons stand here.
 
-import { type CapacityType, type Clock, MachineState, type Random } from '../../../model/index.ts';
+import {
+  type BlockedCause,
+  type CapacityType,
+  type Clock,
+  MachineState,
+  type Random,
+} from '../../../model/index.ts';
 import { type BackoffLimits, waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 
 /** Why a machine is left alone. */
 export interface Hold {
+  /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
+  readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report'>;
   readonly why: string;
   /** null: until somebody says so, or the provider does. */
   readonly untilMs: number | null;
@@ -14,8 +22,7 @@ export interface Hold {
 
 export interface HeldMachine extends Hold {
   readonly machine: string;
-  /** `unknown`: a call was lost and nobody could say what became of it; ends when a provider lists the machine. */
-  readonly kind: 'back-off' | 'quarantine' | 'unknown';
+  readonly kind: 'backing-off' | 'quarantined' | 'call-lost';
 }
 
 /** What is sold out together. */
@@ -27,6 +34,7 @@ export interface OfferingKey {
 }
 
 export interface HeldOffering extends OfferingKey {
+  readonly kind: 'out-of-stock';
   readonly why: string;
   readonly untilMs: number;
 }
@@ -80,12 +88,12 @@ export class Holds {
   }
 
   backOff(id: string, why: string): void {
-    if (this.#machines.get(id)?.kind === 'quarantine') return;
+    if (this.#machines.get(id)?.kind === 'quarantined') return;
     const { clock, random, machine } = this.#parts;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     const wait = waitMs(random, machine, failures);
-    const held: HeldMachine = { machine: id, kind: 'back-off', why, untilMs: clock.now() + wait };
+    const held: HeldMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
     this.#hold(held);
     clock.after(wait, () => {
       if (this.#machines.get(id) === held) this.release(id);
@@ -93,22 +101,22 @@ export class Holds {
   }
 
   quarantine(id: string, why: string): void {
-    this.#hold({ machine: id, kind: 'quarantine', why, untilMs: null });
+    this.#hold({ machine: id, kind: 'quarantined', why, untilMs: null });
   }
 
   /** Nobody knows what became of a call. */
   lostSight(id: string, why: string): void {
     if (this.#machines.has(id)) return;
-    this.#hold({ machine: id, kind: 'unknown', why, untilMs: null });
+    this.#hold({ machine: id, kind: 'call-lost', why, untilMs: null });
   }
 
   isLost(id: string): boolean {
-    return this.#machines.get(id)?.kind === 'unknown';
+    return this.#machines.get(id)?.kind === 'call-lost';
   }
 
   /** A provider's record of the machine was taken. */
   seen(id: string): void {
-    if (this.#machines.get(id)?.kind === 'unknown') this.#machines.delete(id);
+    if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
     // It may have left the state that it was held for.
     if (this.#parts.book.standing(id)?.held === true && !this.#isHeld(id)) this.#parts.book.hold(id, false);
   }
@@ -152,7 +160,7 @@ export class Holds {
     const { clock, random, offering } = this.#parts;
     const failures = (known?.failures ?? 0) + 1;
     const wait = waitMs(random, offering, failures);
-    const held: HeldOffering = { ...key, why, untilMs: clock.now() + wait };
+    const held: HeldOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
     this.#offerings.set(text, { held, failures });
     clock.after(wait, () => {
       const current = this.#offerings.get(text);
@@ -164,9 +172,9 @@ export class Holds {
   }
 
   /** Nothing more is to be acquired at a provider. */
-  holdProvider(provider: string, why: string): void {
+  holdProvider(provider: string, kind: 'provider-unreachable' | 'provider-denies', why: string): void {
     const isKnown = this.#providers.has(provider);
-    this.#providers.set(provider, { why, untilMs: null });
+    this.#providers.set(provider, { kind, why, untilMs: null });
     if (isKnown) return;
     for (const id of this.#freeOf(provider)) this.#parts.book.hold(id, true);
   }

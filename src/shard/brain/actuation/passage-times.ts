@@ -1,0 +1,26 @@
+// How long machines of a provider usually stay in each transitional state: the median of the last passages. It tells people
+// when a machine that is on its way may be expected; no decision depends on it.
+
+import type { TransitionalState } from './limits.ts';
+
+/** Passages remembered per provider and state. */
+const WINDOW = 31;
+
+export class PassageTimes {
+  readonly #seconds = new Map<string, number[]>();
+
+  add(provider: string, state: TransitionalState, seconds: number): void {
+    const key = `${state} ${provider}`;
+    const known = this.#seconds.get(key) ?? [];
+    this.#seconds.set(key, known);
+    known.push(seconds);
+    if (known.length > WINDOW) known.shift();
+  }
+
+  /** null: no machine of the provider has left the state since the shard started. */
+  usualMs(provider: string, state: TransitionalState): number | null {
+    const known = this.#seconds.get(`${state} ${provider}`);
+    if (known === undefined) return null;
+    return known.toSorted((a, b) => a - b)[known.length >> 1]! * 1000;
+  }
+}
