@@ -17,12 +17,15 @@ describe('exit codes', () => {
     expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(2);
   });
 
-  it.each<ErrorCode>(['BF_SHARD_UNREACHABLE', 'BF_SHARD_REFUSED', 'BF_SHARD_ENDED', 'BF_STORE_FAILED'])(
-    'given %s, which went wrong on the way, then 1',
-    (code) => {
-      expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(1);
-    },
-  );
+  it.each<ErrorCode>([
+    'BF_SHARD_UNREACHABLE',
+    'BF_SHARD_REFUSED',
+    'BF_SHARD_ENDED',
+    'BF_STORE_FAILED',
+    'BF_OUTPUT_FAILED',
+  ])('given %s, which went wrong on the way, then 1', (code) => {
+    expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(1);
+  });
 
   it('given the parser, then 0 after help and 2 after wrong words', () => {
     expect(exitCodeOf(new CommanderError(0, 'commander.helpDisplayed', ''))).toBe(0);

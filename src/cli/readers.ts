@@ -1,4 +1,8 @@
-// What becomes of a command whose output nobody reads any more: the other end of a pipe is closed, or its process dead.
+// What becomes of a command whose output goes nowhere: the other end of a pipe is closed, its process dead, or the disk
+// below it full.
+
+import { BigFleetError } from '../model/index.ts';
+import { exitCodeOf } from './exit-codes.ts';
 
 const STREAMS = [process.stdout, process.stderr];
 /** A pipe without a reader, a socket whose other end went away with lines unread, a terminal that is gone. */
@@ -15,10 +19,12 @@ export function goOnUnread(): void {
 }
 
 function end(error: NodeJS.ErrnoException): void {
-  if (!UNREAD.includes(error.code)) throw error;
-  process.exit(0);
+  if (UNREAD.includes(error.code)) process.exit(0);
+  goOnUnread();
+  // Half of an answer must not pass for the whole. If it is standard error that is full, the exit code is all there is.
+  const failure = new BigFleetError('BF_OUTPUT_FAILED', `${error.message}.`, { cause: error });
+  process.exitCode = exitCodeOf(failure);
+  process.stderr.write(`${failure.message}\n`, () => process.exit());
 }
 
-function goOn(error: NodeJS.ErrnoException): void {
-  if (!UNREAD.includes(error.code)) throw error;
-}
+function goOn(): void {}

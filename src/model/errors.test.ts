@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BigFleetError, ERRORS, type ErrorCode, isErrorCode } from './errors.ts';
+import { BigFleetError, ERRORS, type ErrorCode, isErrorCode, revivedError } from './errors.ts';
 import { ok, refused } from './result.ts';
 
 describe('the error catalogue', () => {
@@ -56,6 +56,21 @@ describe('BigFleetError', () => {
   it.each(Object.keys(ERRORS) as ErrorCode[])('%s can be thrown with its remedy', (code) => {
     const { message } = new BigFleetError(code, 'Found it.', { path: 'here' });
     expect(message).toBe(`${code}: here: Found it. ${ERRORS[code].remedy}`);
+  });
+});
+
+describe('an error of which a thread left only the message', () => {
+  it.each(Object.keys(ERRORS) as ErrorCode[])('is %s again, with the same message', (code) => {
+    const sent = new BigFleetError(code, 'Found it: twice.', { path: 'here' });
+    const revived = revivedError(new Error(sent.message));
+    expect(revived).toBeInstanceOf(BigFleetError);
+    expect(revived).toMatchObject({ code, message: sent.message });
+  });
+
+  it('stays what it is if it is of another kind', () => {
+    const other = new TypeError('BF_NO_SUCH_CODE: x');
+    expect(revivedError(other)).toBe(other);
+    expect(revivedError('gone').message).toBe('gone');
   });
 });
 

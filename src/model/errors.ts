@@ -229,7 +229,11 @@ export const ERRORS = {
   BF_STORE_FAILED: {
     summary: 'A provider or a shard could not write to its store and has stopped.',
     remedy:
-      'Nothing was acknowledged that is not on disk. Mend the disk or its permissions, then start the process again.',
+      'Nothing was acknowledged that is not on disk. Free some space if the disk is full, or mend the disk or its permissions, then start the process again.',
+  },
+  BF_OUTPUT_FAILED: {
+    summary: 'Standard output or standard error cannot be written to.',
+    remedy: 'Free some space if the disk is full, or send the output elsewhere.',
   },
   BF_STORE_UNREADABLE: {
     summary: 'A state file cannot be opened or read, or is not one.',
@@ -455,6 +459,21 @@ export class BigFleetError extends Error {
     this.code = code;
     this.problems = [{ code, path: options.path ?? '', message: detail }];
   }
+}
+
+/**
+ * An error of ours that crossed a thread, where only its message survives, as what it was. Errors of other kinds are
+ * returned as they are.
+ */
+export function revivedError(reason: unknown): Error {
+  const error = reason instanceof Error ? reason : new Error(String(reason));
+  if (error instanceof BigFleetError) return error;
+  const [prefix = '', code = ''] = /^(BF_[A-Z_]+): /.exec(error.message) ?? [];
+  if (!isErrorCode(code)) return error;
+  const detail = error.message.slice(prefix.length);
+  const end = ` ${ERRORS[code].remedy}`;
+  const own = detail.endsWith(end) ? detail.slice(0, -end.length) : detail;
+  return new BigFleetError(code, own, { cause: error });
 }
 
 export function isErrorCode(text: string): text is ErrorCode {

@@ -30,7 +30,7 @@ export type {
 } from './decision.ts';
 export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
-export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
+export { BigFleetError, ERRORS, isErrorCode, revivedError } from './errors.ts';
 export { firstOf } from './first-of.ts';
 export { MinHeap } from './heap.ts';
 export { Interner } from './interner.ts';

@@ -65,7 +65,7 @@ export {
   type SettingsPatch,
 } from './fake/settings.ts';
 export { TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
-export { makeDirectory } from './kit/directories.ts';
+export { directoryError, makeDirectory, replaceFile } from './kit/directories.ts';
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
 export type { ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';

@@ -10,7 +10,13 @@ import { randomInt } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BigFleetError, printable } from '../model/index.ts';
-import { isSqliteFileOf, makeDirectory, SqliteFile, type SqliteFormat } from '../provider/index.ts';
+import {
+  directoryError,
+  isSqliteFileOf,
+  makeDirectory,
+  SqliteFile,
+  type SqliteFormat,
+} from '../provider/index.ts';
 import { failpoint } from './failpoints.ts';
 import { journalFileIn } from './journal/format.ts';
 
@@ -127,7 +133,6 @@ function attempt<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new BigFleetError('BF_DATA_DIR', `${message}.`, { path, cause });
+    throw directoryError(path, cause);
   }
 }

@@ -2,10 +2,16 @@
 // over gRPC. The shard itself is not here: first the clouds are opened, then whoever shows this starts a shard on them,
 // then the operators connect.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BigFleetError, type Need, Random } from '../model/index.ts';
-import { type CloudEvent, makeDirectory, systemClock } from '../provider/index.ts';
+import {
+  type CloudEvent,
+  directoryError,
+  makeDirectory,
+  replaceFile,
+  systemClock,
+} from '../provider/index.ts';
 import type { RollupReport } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { type CloudStatus, Clouds, isCloudFile } from './clouds/clouds.ts';
 import { supplyOf } from './clouds/supply.ts';
@@ -30,6 +36,8 @@ export interface BackstageOptions extends BackstageSize {
   /** How many times faster than in real fleets things happen. */
   readonly speed: number;
   readonly onEvent?: (event: BackstageEvent) => void;
+  /** A cloud cannot keep its state any more and refuses every call; a good moment to end. May be called twice. */
+  readonly onFailure?: (error: BigFleetError) => void;
 }
 
 /** Something that happened behind the scenes, in words. */
@@ -65,7 +73,7 @@ const NOT_THERE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
 /** Whether a demonstration of this version, or of one before it, writes a file of this name into its folder. */
 export function isBackstageFile(name: string): boolean {
-  return name === SIZE_FILE || isCloudFile(name);
+  return name === SIZE_FILE || name === `${SIZE_FILE}.new` || isCloudFile(name);
 }
 
 /** The size of what a folder has the state of; null if it has none. */
@@ -84,13 +92,15 @@ export async function backstageSizeIn(dir: string): Promise<BackstageSize | null
 
 /** Opens the clouds. Throws if the options make no sense, or a state file is in use or damaged; nothing is then left open. */
 export async function startBackstage(options: BackstageOptions): Promise<Backstage> {
-  const { dir, clusters, machines, seed, speed, onEvent } = options;
+  const { dir, clusters, machines, seed, speed, onEvent, onFailure } = options;
   checkRange('clusters', clusters, 1, MAX_CLUSTERS);
   checkRange('speed', speed, 0.01, 1000, false);
   const supply = supplyOf(machines);
   const plan = planDemand(supply, clusters, seed);
   open(dir);
   await checkSize(options);
+  // First, so that a start that was cut off is continued and not mistaken for an empty folder.
+  replaceFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
   const clouds = await Clouds.open({
     dir,
     supply,
@@ -98,8 +108,8 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
     speed,
     clock: systemClock,
     onEvent: (source, event) => onEvent?.({ source, text: cloudText(event) }),
+    onFailure: (error) => onFailure?.(error),
   });
-  await writeFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
   return new Backstage(options, plan, clouds);
 }
 
@@ -107,8 +117,7 @@ function open(dir: string): void {
   try {
     makeDirectory(dir);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new BigFleetError('BF_DATA_DIR', `${message}.`, { path: dir, cause });
+    throw directoryError(dir, cause);
   }
 }
 

@@ -20,8 +20,8 @@ export interface UpNews {
 export interface UpProcess {
   /** The next line that fits; throws if the process ends before there is one. */
   until(fits: (news: UpNews) => boolean): Promise<UpNews>;
-  /** Sends a signal and returns how the process ended. */
-  end(signal: NodeJS.Signals): Promise<UpEnd>;
+  /** Sends a signal, 0 for none, and returns how the process ended. */
+  end(signal: NodeJS.Signals | 0): Promise<UpEnd>;
   readonly exited: Promise<UpEnd>;
 }
 

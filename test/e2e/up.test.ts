@@ -1,7 +1,7 @@
 // `bigfleet up` as a user runs it: what it removes, what it goes on with after a kill, and what it refuses.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -20,65 +20,85 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
+const state = (): string => join(dir, 'state');
 const SIZE = ['--machines', '80', '--clusters', '2'];
-const started = (...args: readonly string[]): UpProcess => {
-  const up = startUp(['--port', '27801', ...SIZE, ...args]);
+/** A limit on the size of files (`ulimit -f`) is what a test can have of a full disk. */
+function startedWith(prefix: string, ...args: readonly string[]): UpProcess {
+  const up = startUp(['--port', '27801', ...SIZE, '--dir', state(), ...args], prefix);
   running.push(up);
   return up;
-};
+}
+const started = (...args: readonly string[]): UpProcess => startedWith('', ...args);
+
+const saying =
+  (text: string) =>
+  ({ fields }: UpNews): boolean =>
+    fields?.text?.startsWith(text) === true;
 
 /** Machines of these states in the first figures after all clouds were listed. */
 const inStates = ({ status }: UpNews, ...states: readonly string[]): number =>
   states.reduce((sum, state) => sum + (status?.machinesByState[state] ?? 0), 0);
 
 describe('bigfleet up', () => {
-  it('given files of the user in the directory, then it refuses with or without --fresh and touches none', () => {
+  it('given files of the user in the directory, then --fresh is refused and touches none', () => {
     writeFileSync(join(dir, 'thesis.txt'), 'mine');
-    for (const args of [
-      ['--dir', dir],
-      ['--dir', '.', '--fresh'],
-    ]) {
-      const main = resolve('src/cli/main.ts');
-      const options = { cwd: dir, encoding: 'utf8' } as const;
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [main, 'up', '--plain', ...args],
-        options,
-      );
-      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-      expect(stderr).toMatch(/^BF_UP_DIR_FOREIGN: .*thesis\.txt.*\n$/);
-    }
+    const args = [resolve('src/cli/main.ts'), 'up', '--plain', '--dir', '.', '--fresh'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^BF_UP_DIR_FOREIGN: .*thesis\.txt.*\n$/);
     expect(readdirSync(dir)).toEqual(['thesis.txt']);
   });
 
-  it('given a kill in the midst of transitions, then they go on at the next start; --fresh waits for its end', async () => {
-    const state = join(dir, 'state');
-    const first = started('--dir', state, '--speed', '1');
-    const isMoving = (news: UpNews) => inStates(news, 'CREATING') > 0 && inStates(news, 'CONFIGURING') > 0;
-    await first.until(isMoving);
+  it('given a kill amid transitions, then they go on at the next start; --fresh beside it is refused', async () => {
+    const first = started('--speed', '1');
+    await first.until((news) => inStates(news, 'CREATING') > 0 && inStates(news, 'CONFIGURING') > 0);
 
-    const beside = await started('--dir', state, '--fresh').exited;
+    const beside = await started('--fresh').exited;
     expect(beside).toMatchObject({ code: 2, stderr: expect.stringContaining('BF_STORE_LOCKED') });
-    expect(existsSync(join(state, 'clouds', 'metal.db'))).toBe(true);
+    expect(existsSync(join(state(), 'clouds', 'metal.db'))).toBe(true);
     expect(await first.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
 
-    const second = started('--dir', state, '--speed', '100');
+    const second = started('--speed', '100');
     const figures = await second.until((news) => inStates(news, 'CREATING', 'CONFIGURING', 'CONFIGURED') > 0);
     expect(inStates(figures, 'FAILED')).toBe(0);
     await second.until((news) => inStates(news, 'CONFIGURED') > 0 && inStates(news, 'CREATING') === 0);
     expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
 
-    const size = readFileSync(join(state, 'clouds', 'size.json'), 'utf8');
-    const third = started('--dir', state, '--fresh');
-    await third.until(({ fields }) => fields?.text?.startsWith('Built a fleet of ') === true);
-    const { code, stderr } = await third.end('SIGTERM');
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      // Everything that a start has written is known to be ours: nothing is left over.
-      stderr: expect.stringMatching(
-        /^Starting over: removing clouds\/ \(\d+ files\), shard\/ \(\d+ files\), shard.log in \S+state\.\n$/,
-      ),
+  /** One line on standard error, for people: a code, the file, and what to do. */
+  const ONE_LINE = /^BF_STORE_FAILED: \S+\.db: [^\n]*Free some space[^\n]*\n$/;
+
+  it('given no room to start, then it ends with 1 and one line', async () => {
+    const { code, stderr } = await startedWith('ulimit -f 40;').exited;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(ONE_LINE) });
+  });
+
+  it('given no more room while it runs, then it ends with 1 and one line; --fresh removes all it wrote', async () => {
+    const up = startedWith('ulimit -f 200;', '--speed', '100');
+    await up.until(saying('Watch it at '));
+    const { code, stderr } = await up.end(0);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(ONE_LINE) });
+
+    const fresh = started('--fresh');
+    await fresh.until(saying('Built a fleet of '));
+    // Whatever a start has written is known to be ours: it is said that nothing is left.
+    expect((await fresh.end('SIGTERM')).stderr).toMatch(
+      /^Starting over: removing clouds\/ \(\d+ files\), shard\/ \(\d+ files\), shard.log in \S+state\.\n$/,
+    );
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
+  it('given a full disk, then a command ends with 1 and one line', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', 'explain'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
     });
-    expect(readFileSync(join(state, 'clouds', 'size.json'), 'utf8')).toBe(size);
+    closeSync(full);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^BF_OUTPUT_FAILED: ENOSPC[^\n]*\n$/),
+    });
   });
 });

@@ -1,21 +1,11 @@
 // The directory of `bigfleet up`: only its own files are ever opened or removed, by one process at a time. A marker file
 // says that the directory is ours; one from before the marker counts as ours if it has nothing but our files.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, parse, resolve } from 'node:path';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { isSqliteFileHeld, makeDirectory } from '../../provider/index.ts';
+import { directoryError, isSqliteFileHeld, makeDirectory, replaceFile } from '../../provider/index.ts';
 import { lockDirectory } from '../../shard/index.ts';
 import { counted } from '../../web/index.ts';
 import { ignoreInGit } from '../git-ignore.ts';
@@ -147,18 +137,10 @@ function removalText(dir: string, state: readonly string[]): string {
   return `Starting over: removing ${parts.join(', ')} in ${printable(realPath(dir))}.`;
 }
 
-/** As a whole, and on disk before anything is removed because of it. */
+/** On disk before anything is removed because of it. */
 function writeMarker(dir: string, marker: Marker): void {
-  const path = join(dir, MARKER);
   const about = 'The state of "bigfleet up". It removes what it wrote with --fresh.';
-  const written = openSync(`${path}.new`, 'w');
-  try {
-    writeFileSync(written, `${JSON.stringify({ about, ...marker })}\n`);
-    fsyncSync(written);
-  } finally {
-    closeSync(written);
-  }
-  renameSync(`${path}.new`, path);
+  replaceFile(join(dir, MARKER), `${JSON.stringify({ about, ...marker })}\n`);
 }
 
 function realPath(path: string): string {
@@ -173,8 +155,6 @@ function attempt<T>(dir: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
-    if (cause instanceof BigFleetError) throw cause;
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new BigFleetError('BF_DATA_DIR', `${message}.`, { path: dir, cause });
+    throw directoryError(dir, cause);
   }
 }

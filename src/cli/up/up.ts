@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { BigFleetError, printable } from '../../model/index.ts';
+import { BigFleetError, printable, revivedError } from '../../model/index.ts';
 import {
   defaultConfig,
   makeLog,
@@ -140,10 +140,16 @@ async function up(flags: UpFlags): Promise<void> {
     backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
   const view = chooseView(flags, { story, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
+  let failure: BigFleetError | null = null;
+  const onFailure = (error: BigFleetError): void => {
+    failure ??= error;
+    quit.resolve();
+  };
   try {
-    const { backstage: opened, story: begun } = await openClouds(flags, directory);
+    const { backstage: opened, story: begun } = await openClouds(flags, directory, onFailure);
     backstage = opened;
-    const shard = await openShard(flags, directory, backstage, story);
+    const log = openLog(directory, (text) => view.step(text));
+    const shard = await openShard(flags, directory, { backstage, log, story });
     // Not before all data has been found usable: who reads an address takes it for open.
     for (const step of [begun, ...addressSteps(directory, backstage, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
@@ -154,13 +160,20 @@ async function up(flags: UpFlags): Promise<void> {
     view.stop();
     await shard.stop();
     const reason = await shard.ended;
-    if (reason.kind !== 'stopped') throw new BigFleetError('BF_SHARD_ENDED', reason.message);
+    if (failure !== null) throw failure as BigFleetError;
+    if (reason.kind !== 'stopped') throw endError(reason.message);
     if (flags.output === 'text') process.stdout.write(farewell(flags));
   } finally {
     view.stop();
     await backstage?.stop();
     directory.close();
   }
+}
+
+/** A message that has a code of its own needs no other around it. */
+function endError(message: string): Error {
+  const error = revivedError(new Error(message));
+  return error instanceof BigFleetError ? error : new BigFleetError('BF_SHARD_ENDED', message);
 }
 
 function farewell({ dir }: UpFlags): string {
@@ -173,11 +186,15 @@ interface Opened {
   readonly story: string;
 }
 
-async function openClouds({ dir, speed, ...flags }: UpFlags, { clouds }: UpDirectory): Promise<Opened> {
+async function openClouds(
+  { dir, speed, ...flags }: UpFlags,
+  { clouds }: UpDirectory,
+  onFailure: (error: BigFleetError) => void,
+): Promise<Opened> {
   const saved = await backstageSizeIn(clouds);
   const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
   const size: BackstageSize = { ...STANDARD, ...saved, ...given(asked) };
-  const backstage = await startBackstage({ ...size, dir: clouds, speed });
+  const backstage = await startBackstage({ ...size, dir: clouds, speed, onFailure });
   // Not what was asked for: every kind is there in every zone, so that the number is rounded.
   const machines = backstage.status().clouds.reduce((sum, cloud) => sum + cloud.machines, 0);
   const fleet = `a fleet of ${machines} machines and ${size.clusters} clusters, seed ${size.seed}`;
@@ -200,11 +217,23 @@ function given(flags: Readonly<Record<string, number | undefined>>): Partial<Bac
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
+/** The view shows what matters of the log; the file has all of it. Without room for it the shard works on. */
+function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.WritableStream {
+  const file = createWriteStream(log, { flags: 'a' });
+  file.on('error', ({ message }) => say(`${log} is no longer written: ${message}`));
+  return file;
+}
+
+interface ShardParts {
+  readonly backstage: Backstage;
+  readonly log: NodeJS.WritableStream;
+  readonly story: (name: StoryName) => Promise<string>;
+}
+
 async function openShard(
   { port, speed, ownedPrice: ownedPrices = OWNED_PRICES }: UpFlags,
   directory: UpDirectory,
-  { providers }: Backstage,
-  story: (name: StoryName) => Promise<string>,
+  { backstage: { providers }, log: file, story }: ShardParts,
 ): Promise<RunningShard> {
   const standard = defaultConfig();
   const config: ShardConfig = {
@@ -218,8 +247,6 @@ async function openShard(
     // Clouds that are ten times as fast want their machines back ten times as soon.
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
-  // The view shows what matters of it; the file is for whoever wants to look closer.
-  const file = createWriteStream(directory.log, { flags: 'a' });
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
   return await startShard(config, { log, pages: pagesWith(story) });
 }

@@ -1,14 +1,33 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDirectory } from './directories.ts';
+import { makeDirectory, replaceFile } from './directories.ts';
 
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'bigfleet-dir-'));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('a small file that is replaced', () => {
+  it('given no room, then the old one stays, nothing is left beside it, and the error says so', () => {
+    const path = join(dir, 'size.json');
+    writeFileSync(path, 'old');
+    const url = new URL('./directories.ts', import.meta.url).href;
+    const script = `import { replaceFile } from ${JSON.stringify(url)};
+      try { replaceFile(${JSON.stringify(path)}, 'new'.repeat(1000)); } catch (error) { console.log(error.message); }`;
+    // A limit on the size of files is what a test can have of a full disk.
+    const command = 'ulimit -f 1; exec "$0" --input-type=module -e "$1"';
+    const { stdout } = spawnSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
+    expect(stdout).toMatch(/^BF_STORE_FAILED: .*size\.json: EFBIG: .*Free some space/);
+    expect(readdirSync(dir)).toEqual(['size.json']);
+    expect(readFileSync(path, 'utf8')).toBe('old');
+    replaceFile(path, 'new');
+    expect(readFileSync(path, 'utf8')).toBe('new');
+  });
+});
 
 describe('a directory that is made', () => {
   it('given none above it, then those are made too, and a second time changes nothing', () => {

@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, type ErrorCode } from '../../model/index.ts';
 
 /** What a file holds. */
 export interface SqliteFormat {
@@ -33,7 +33,10 @@ export class SqliteFile {
   #waiting: Waiting[] = [];
   #failure: Error | null = null;
 
-  /** Opens or makes the file, and holds it exclusively. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+  /**
+   * Opens or makes the file, and holds it exclusively. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE, or BF_STORE_FAILED if
+   * the disk is full.
+   */
   constructor(path: string, format: SqliteFormat) {
     this.database = open(path, format);
   }
@@ -114,6 +117,19 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && /database is locked/.test(error.message);
 }
 
+/**
+ * What SQLite reports of a disk that cannot be written to: SQLITE_FULL, and of SQLITE_IOERR those of write, fsync,
+ * dir_fsync, truncate and shmsize. https://sqlite.org/rescode.html
+ */
+const UNWRITABLE: readonly unknown[] = [13, 778, 1034, 1290, 1546, 4874];
+
+/** A file that cannot be written is not one that cannot be read: it is not to be replaced or restored. */
+function codeOf(cause: unknown): ErrorCode {
+  if (isLocked(cause)) return 'BF_STORE_LOCKED';
+  const isUnwritable = cause instanceof Error && 'errcode' in cause && UNWRITABLE.includes(cause.errcode);
+  return isUnwritable ? 'BF_STORE_FAILED' : 'BF_STORE_UNREADABLE';
+}
+
 function open(path: string, { applicationId, version, schema, isNot, isShared }: SqliteFormat): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -136,6 +152,6 @@ function open(path: string, { applicationId, version, schema, isNot, isShared }:
   } catch (cause) {
     database?.close();
     const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}.`;
-    throw new BigFleetError(isLocked(cause) ? 'BF_STORE_LOCKED' : 'BF_STORE_UNREADABLE', detail, { cause });
+    throw new BigFleetError(codeOf(cause), detail, { cause });
   }
 }

@@ -2,7 +2,7 @@
 // exclusively.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { NeedKey } from '../../model/index.ts';
+import { BigFleetError, type NeedKey } from '../../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../../provider/index.ts';
 import { failpoint } from '../failpoints.ts';
 import type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
@@ -22,11 +22,13 @@ const FORMAT: SqliteFormat = {
 };
 
 export class SqliteDemandStore implements DemandStore {
+  readonly #path: string;
   readonly #file: SqliteFile;
   readonly #statements: ReturnType<typeof prepare>;
 
-  /** Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+  /** Opens or makes the file. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE or BF_STORE_FAILED, writing the latter. */
   constructor(path: string) {
+    this.#path = path;
     this.#file = new SqliteFile(path, FORMAT);
     this.#statements = prepare(this.#file.database);
   }
@@ -41,7 +43,12 @@ export class SqliteDemandStore implements DemandStore {
 
   async write(changes: DemandChanges): Promise<void> {
     failpoint('demand.before-write');
-    await this.#file.write(() => this.#apply(changes));
+    try {
+      await this.#file.write(() => this.#apply(changes));
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new BigFleetError('BF_STORE_FAILED', `${message}.`, { path: this.#path, cause });
+    }
     failpoint('demand.after-write');
   }
 

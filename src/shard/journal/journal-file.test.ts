@@ -1,6 +1,6 @@
 // The file of a journal: bounded, found again after a crash, and never in the way of the shard.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -254,6 +254,26 @@ describe('JournalThread', () => {
       await thread.close();
       expect(said).toHaveLength(1);
       expect(existsSync(`${path}.unreadable`)).toBe(true);
+      expect(replayAll(path)).toHaveLength(1);
+    });
+  });
+
+  it('given a disk without room, then a journal that can be read stays where it is', () => {
+    withPath((path) => {
+      const file = fileAt(path);
+      new Recorded(file).cycle(seen('a'));
+      file.close();
+      const url = new URL('./journal-thread.ts', import.meta.url).href;
+      const given = JSON.stringify({ path, limits });
+      const script = `import(${JSON.stringify(url)}).then(({ JournalThread }) => {
+        const say = (what) => (why) => console.log(what, why.slice(0, why.indexOf(':')));
+        new JournalThread({ ...${given}, onReplaced: say('replaced'), onFailure: say('failed') });
+      })`;
+      // A limit on the size of files is what a test can have of a full disk.
+      const command = 'ulimit -f 1; exec "$0" -e "$1"';
+      const { stdout } = spawnSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
+      expect(stdout).toBe('failed BF_STORE_FAILED\n');
+      expect(existsSync(`${path}.unreadable`)).toBe(false);
       expect(replayAll(path)).toHaveLength(1);
     });
   });

@@ -2,7 +2,7 @@
 // events of one turn leave in one message and queue at the thread, and what comes back is fetched in short turns.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { moduleBeside } from '../../model/index.ts';
+import { moduleBeside, revivedError } from '../../model/index.ts';
 import type { BrainEvent, Effect } from '../events.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
 import { YOUNG_GENERATION_MB } from './brain-limits.ts';
@@ -224,7 +224,7 @@ export class BrainThread implements ShardPort {
 
   #fail(reason: unknown): void {
     if (this.#phase === 'gone') return;
-    const error = reason instanceof Error ? reason : new Error(String(reason));
+    const error = revivedError(reason);
     const wasUp = this.#phase === 'up';
     this.#leave();
     void this.#worker.terminate();

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BigFleetError } from '../../model/index.ts';
 import type { BaselineRow, FirstSeenRow } from '../hands/demand-store.ts';
 import { DemandStoreThread } from './demand-store-thread.ts';
 
@@ -60,7 +61,11 @@ describe('a demand store on a thread', () => {
     const path = newPath();
     writeFileSync(path, 'not a database, and long enough to be looked at as one'.repeat(100));
 
-    await expect(DemandStoreThread.open(path)).rejects.toThrow('BF_STORE_UNREADABLE');
+    const error: unknown = await DemandStoreThread.open(path).catch((reason: unknown) => reason);
+
+    // As what it was on its thread, so that a command shows it as one line and not as a fault of the program.
+    expect(error).toBeInstanceOf(BigFleetError);
+    expect(error).toMatchObject({ code: 'BF_STORE_UNREADABLE' });
   });
 
   it('refuses everything after a write that failed', async () => {
@@ -70,7 +75,7 @@ describe('a demand store on a thread', () => {
     const writes = [store.write(bad), store.write({ seen: [row('b')] })];
 
     for (const { status } of await Promise.allSettled(writes)) expect(status).toBe('rejected');
-    await expect(store.write({ seen: [row('c')] })).rejects.toThrow();
+    await expect(store.write({ seen: [row('c')] })).rejects.toThrow(/^BF_STORE_FAILED: .*demand\.db: /);
   });
 
   it('takes nothing once it is closed', async () => {

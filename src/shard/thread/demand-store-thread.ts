@@ -2,7 +2,7 @@
 // not wait for it. Writes of one turn leave in one message, and what waits at the thread shares one flush.
 
 import { Worker } from 'node:worker_threads';
-import { moduleBeside } from '../../model/index.ts';
+import { moduleBeside, revivedError } from '../../model/index.ts';
 import type { DemandChanges, DemandStore } from '../hands/demand-store.ts';
 import type { DemandContent, FromDemandStore, ToDemandStore } from './demand-store-protocol.ts';
 
@@ -75,7 +75,7 @@ export class DemandStoreThread implements DemandStore {
 
   /** After one failure nothing is written any more: what came later may build on what was lost. */
   #fail(reason: unknown): void {
-    this.#failure ??= reason instanceof Error ? reason : new Error(String(reason));
+    this.#failure ??= revivedError(reason);
     this.#loaded.reject(this.#failure);
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
   }

@@ -2,7 +2,7 @@
 // happen to them.
 
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BigFleetError, CapacityType, type Clock, Random } from '../../model/index.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type ProviderServer,
   patchSettings,
   presetSettings,
+  replaceFile,
   SqliteStore,
   serveProvider,
 } from '../../provider/index.ts';
@@ -27,6 +28,8 @@ export interface CloudsOptions {
   readonly speed: number;
   readonly clock: Clock;
   readonly onEvent?: (cloud: string, event: CloudEvent) => void;
+  /** A state file cannot be written any more; its cloud refuses every call from now on. */
+  readonly onFailure?: (error: BigFleetError) => void;
 }
 
 export interface CloudStatus {
@@ -116,7 +119,7 @@ export class Clouds {
     const { supply, provider } = this.#cloud;
     const lost = provider.cloud.outage(zone, forMs);
     const outages = new Map(await readOutages(this.#options)).set(zone, this.#options.clock.now() + forMs);
-    await writeOutages(this.#options, outages);
+    writeOutages(this.#options, outages);
     const seconds = Math.round(forMs / SECOND_MS);
     return `Zone outage: zone ${zone} of ${supply.name} is dark for ${seconds} s and has lost ${hosts(lost.length)}.`;
   }
@@ -154,16 +157,19 @@ async function readOutages({ dir, clock }: CloudsOptions): Promise<Outages> {
   }
 }
 
-/** As a whole: a start after a crash finds the old or the new one. */
-async function writeOutages({ dir }: CloudsOptions, outages: Outages): Promise<void> {
-  const path = join(dir, OUTAGES_FILE);
-  await writeFile(`${path}.new`, `${JSON.stringify(Object.fromEntries(outages))}\n`);
-  await rename(`${path}.new`, path);
+function writeOutages({ dir }: CloudsOptions, outages: Outages): void {
+  replaceFile(join(dir, OUTAGES_FILE), `${JSON.stringify(Object.fromEntries(outages))}\n`);
 }
 
 async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: number): Promise<OpenCloud> {
-  const { dir, speed, clock, onEvent } = options;
-  const provider = await FakeProvider.open({
+  const { dir, speed, clock, onEvent, onFailure } = options;
+  const path = join(dir, databaseOf(supply.name));
+  let failure: BigFleetError | null = null;
+  const onStoreFailure = (error: unknown): void => {
+    failure = storeFailure(path, error);
+    onFailure?.(failure);
+  };
+  const opening = FakeProvider.open({
     seed,
     clock,
     machines: supply.machines,
@@ -172,8 +178,13 @@ async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: numb
     provider: supply.name,
     // A cloud does not end with the demonstration: what was under way goes on at the next start.
     resumable: true,
-    store: new SqliteStore(join(dir, databaseOf(supply.name))),
+    store: new SqliteStore(path),
+    kit: { onStoreFailure },
     onEvent: (event) => onEvent?.(supply.name, event),
+  });
+  // What the kit answers its callers does not say which file it is.
+  const provider = await opening.catch((error: unknown) => {
+    throw failure ?? error;
   });
   try {
     return { supply, provider, server: await serveProvider(provider, '127.0.0.1:0', { tls: null }) };
@@ -181,6 +192,11 @@ async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: numb
     await provider.close();
     throw error;
   }
+}
+
+function storeFailure(path: string, cause: unknown): BigFleetError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new BigFleetError('BF_STORE_FAILED', `${message}.`, { path, cause });
 }
 
 /** Clouds as they are on a good day: a host takes most of a minute, spot prices wander, now and then something is lost. */
