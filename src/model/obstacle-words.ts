@@ -90,7 +90,7 @@ export function obstacleWords(obstacle: Obstacle): string {
     case 'claimed-by-better':
       return sentence(`${are} claimed by better-ranked rows${rowWords(obstacle)}`);
     case 'claimed-by-equals':
-      return sentence(`${are} claimed by rows of equal rank that came first${rowWords(obstacle)}`);
+      return sentence(`${are} claimed by rows of equal rank, which it may not preempt${rowWords(obstacle)}`);
     case 'claimed-by-worse':
       return sentence(`${are} used by rows of lower rank and cannot be preempted${rowWords(obstacle)}`);
     case 'failed': {
@@ -188,10 +188,10 @@ export function whyUnused({ satisfiable, unmet }: Pick<Verdict, 'satisfiable' | 
 function rowWords({ rows = [], rowsTotal = rows.length }: Obstacle): string {
   if (rows.length === 0) return '';
   const named = rows.map(
-    ({ id, priority, machines }) => `${id} (priority ${grouped(priority)}, ${grouped(machines)})`,
+    ({ id, priority, machines }) => `${id} (${grouped(machines)} at priority ${grouped(priority)})`,
   );
   const rest = rowsTotal - rows.length;
-  return `: ${named.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more rows` : ''}`;
+  return `: ${named.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more ${rest === 1 ? 'row' : 'rows'}` : ''}`;
 }
 
 function zoneWords({ zones = [] }: Obstacle): string {

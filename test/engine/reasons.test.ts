@@ -623,7 +623,7 @@ describe('why a Need is not met', () => {
     const [, verdict] = onBoth(input).verdicts;
     expect(obstacleSentences(verdict!, explanation, ({ cluster }) => cluster)).toEqual([
       '3 have failed.',
-      '2 are claimed by better-ranked rows: best (priority 900, 2).',
+      '2 are claimed by better-ranked rows: best (2 at priority 900).',
       '1 is blocked by back-off, quarantine, freeze or an empty stock.',
     ]);
   });

@@ -113,7 +113,7 @@ describe('what is in the way of a Need', () => {
       .demand('c2', best)
       .tick();
     expect(sentences(scene)).toEqual([
-      `2 are claimed by better-ranked rows: ${needId(keyOf(best))} (priority 900, 2).`,
+      `2 are claimed by better-ranked rows: ${needId(keyOf(best))} (2 at priority 900).`,
     ]);
     expect(story(scene).advice).toEqual([
       'Add machines that fit it, raise its priority above 900, or let the rows that use them ask for less.',
