@@ -26,6 +26,7 @@ const SIDE_DOORS = [
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
   '^src/shard/logger\\.ts$',
   '^src/sim/(offerings-file|plan-json|scenario)\\.ts$',
+  '^src/web/figures\\.ts$',
   '^src/wire/(certificates|steps|tls-files)\\.ts$',
 ];
 

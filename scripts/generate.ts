@@ -23,9 +23,21 @@ const EXIT_CODES = [
   '| exit code | meaning |',
   '|---|---|',
   '| 0 | Done. |',
-  '| 1 | It failed at what it set out to do, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_SHARD_REFUSED`), a cycle that comes out differently, a provider that is not certified, a story of which nothing is known. |',
+  '| 1 | It failed at what it set out to do, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_SHARD_REFUSED`), a cycle that comes out differently, a provider that is not certified, a story of which nothing is known, a defect (`BF_UNEXPECTED`). |',
   '| 2 | What it was given cannot be used, and nothing was begun: words, files, addresses, a journal, or a state file or data directory that is broken or in use by another process (`BF_STORE_LOCKED`). Every code but those above. |',
   '| 130 | It was asked twice to end, and did so at once. |',
+  '',
+  'A command whose reader goes away, as with `| head`, ends without a word and with the code it had by then.',
+  '',
+  '## Errors for programs',
+  '',
+  'A command that was called with `-o json` and fails writes one JSON object to standard error:',
+  '',
+  '```json',
+  '{"code": "BF_USAGE", "message": "…", "remedy": "…", "problems": [{"code": "BF_USAGE", "path": "", "message": "…"}]}',
+  '```',
+  '',
+  '`problems` has one entry for each thing that is wrong; `path` says where, and is empty if there is no such place.',
 ];
 
 const check = process.argv.includes('--check');

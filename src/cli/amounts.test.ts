@@ -13,7 +13,7 @@ describe('amounts for people', () => {
 
   it.each([
     [1.5, '$1.50'],
-    [0.0416, '$0.0416'],
+    [0.0416, '$0.04'],
     [12_345.6, '$12,345.60'],
   ])('%f is %s', (amount, text) => expect(dollars(amount)).toBe(text));
 

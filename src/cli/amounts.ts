@@ -2,9 +2,7 @@
 
 import { formatQuantity, parseQuantity } from '../model/index.ts';
 
-export function dollars(amount: number): string {
-  return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;
-}
+export { dollars, instant } from '../web/figures.ts';
 
 /** 1,234 */
 export function count(n: number): string {

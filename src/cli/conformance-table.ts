@@ -5,12 +5,12 @@ import type { BehaviourResult, ConformanceReport, Status, Verdict } from '../pro
 import {
   type Cell,
   indented,
-  LINE_WIDTH,
   noPaint,
   type Paint,
   type Style,
   shorten,
   tableLines,
+  tableWidth,
 } from './table.ts';
 
 const STATUS_STYLE: Readonly<Record<Status, Style>> = { passed: 'green', failed: 'red', skipped: 'yellow' };
@@ -65,7 +65,7 @@ function summaryLines(report: ConformanceReport, paint: Paint): readonly string[
   const facts = `${machinesUsed} machines used, seed ${seed}, ${(durationMs / 1000).toFixed(1)} s`;
   return [
     `${paint(VERDICT_STYLE[verdict], verdict.toUpperCase())}: ${counts} of ${totals.total}`,
-    shorten(printable(`${target} · ${scope}`), LINE_WIDTH),
+    shorten(printable(`${target} · ${scope}`), tableWidth()),
     facts,
     ...(excused > 0 ? [`Excused, and so not needed for the verdict: ${excused} skipped.`] : []),
     ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were looked at.'] : []),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide as engineDecide } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/index.ts';
-import { keyOf } from '../model/index.ts';
+import { ERRORS, keyOf } from '../model/index.ts';
 import { parseScenario, planJson } from '../sim/index.ts';
 import { type DecideIo, decideCommand } from './decide.ts';
 import { DECIDER } from './decider.ts';
@@ -301,8 +301,13 @@ describe('bigfleet decide on bad input', () => {
   it('also prints them as JSON when asked for JSON', async () => {
     const { out, err, code } = await run(['f', '-o', 'json'], { f: BAD });
     expect(code).toBe(2);
-    expect(err).toContain('4 problems');
     const { problems } = JSON.parse(out) as { problems: unknown[] };
+    expect(JSON.parse(err)).toEqual({
+      code: 'BF_INPUT_INVALID',
+      message: ERRORS.BF_INPUT_INVALID.summary,
+      remedy: ERRORS.BF_INPUT_INVALID.remedy,
+      problems,
+    });
     expect(problems).toHaveLength(4);
     expect(problems[1]).toMatchObject({ code: 'BF_INPUT_INVALID', path: 'machines[0].zoen' });
   });

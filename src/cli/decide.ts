@@ -32,7 +32,8 @@ import { dollars } from './amounts.ts';
 import { adviceOn, obstacleSentences } from './decide-obstacles.ts';
 import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
 import { proseLines } from './remote/facts.ts';
-import { type Cell, LINE_WIDTH, type Paint, paintFor, type Style, shorten, tableLines } from './table.ts';
+import { errorJson } from './report-error.ts';
+import { type Cell, type Paint, paintFor, type Style, tableLines, tableWidth } from './table.ts';
 
 /** Where the command reads and writes; tests bring their own. */
 export interface DecideIo {
@@ -136,14 +137,21 @@ async function readScenarioFile(file: string, io: DecideIo): Promise<ReturnType<
 }
 
 function refuse(file: string, problems: readonly Problem[], flags: DecideFlags, io: DecideIo): void {
-  if (flags.output === 'json') io.out(`${JSON.stringify({ problems }, null, 2)}\n`);
+  io.exitCode(BAD_INPUT);
+  if (flags.output === 'json') {
+    io.out(`${JSON.stringify({ problems }, null, 2)}\n`);
+    const [first] = problems;
+    const code = first?.code ?? 'BF_INPUT_INVALID';
+    const error = new BigFleetError(code, first?.message ?? '', { problems });
+    io.err(`${JSON.stringify(errorJson(error), null, 2)}\n`);
+    return;
+  }
   const name = file === '-' ? 'standard input' : printable(file);
   const lines = problems.map(({ code, path, message }) => {
     return `  ${code}  ${path === '' ? '' : `${printable(path)}: `}${message}`;
   });
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
   io.err(`${[`${name}: ${count}, nothing decided.`, ...lines].join('\n')}\n`);
-  io.exitCode(BAD_INPUT);
 }
 
 function render(
@@ -395,9 +403,9 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
 
 /** `name  text`, long texts going on below. */
 function wrapFact(name: string, text: string): string[] {
-  const room = LINE_WIDTH - FACT_INDENT;
-  const pieces = text.match(new RegExp(`.{1,${room}}`, 'gu')) ?? [''];
-  return pieces.map((piece, i) => (i === 0 ? name : '').padEnd(FACT_INDENT) + piece);
+  const room = tableWidth() - FACT_INDENT;
+  const pieces = Number.isFinite(room) ? text.match(new RegExp(`.{1,${Math.max(1, room)}}`, 'gu')) : [text];
+  return (pieces ?? ['']).map((piece, i) => (i === 0 ? name : '').padEnd(FACT_INDENT) + piece);
 }
 
 const FACT_INDENT = 13;
@@ -434,7 +442,7 @@ function machineLines(
 function candidateLines({ candidates }: Pick<Verdict, 'candidates'>, paint: Paint): readonly string[] {
   if (candidates.length === 0) return [];
   const rows = candidates.map(({ domain, worstCoverage, satisfiable }): readonly Cell[] => [
-    { text: `"${shorten(domain, 40)}"` },
+    { text: `"${domain}"` },
     { text: `${Math.floor(worstCoverage / 1000) / 10} %` },
     { text: satisfiable ? 'completes it' : 'too small', style: satisfiable ? 'green' : 'red' },
   ]);

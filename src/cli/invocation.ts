@@ -74,3 +74,12 @@ function realPath(path: string): string | null {
     return null;
   }
 }
+
+/** Words after `bigfleet` that make it a command to type rather than the name of the project. */
+const TYPED =
+  /\bbigfleet (?=(?:up|shard|decide|get|explain|freeze|unfreeze|retry|quarantine|forget|accept|refuse|history|replay|provider|certs)\b)/g;
+
+/** A text whose hints, such as `bigfleet get clusters`, a reader can type where this command line runs. */
+export function asCalledHere(text: string, call: () => string = invocation): string {
+  return text.search(TYPED) === -1 ? text : text.replaceAll(TYPED, `${call()} `);
+}

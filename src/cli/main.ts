@@ -1,20 +1,22 @@
 // Runs the `bigfleet` command, and ends with the exit code that fits.
 
-import { CommanderError } from 'commander';
-import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { bigfleetProgram, calledBy, printError } from './program.ts';
+import { bigfleetProgram, calledBy } from './program.ts';
 import { endWhenUnread } from './readers.ts';
+import { reportError, wantsJson } from './report-error.ts';
+import { fitLinesTo } from './table.ts';
+
+const words = process.argv.slice(2);
 
 endWhenUnread();
+fitLinesTo(process.stdout);
 
 try {
-  const program = await bigfleetProgram(calledBy(process.argv.slice(2)));
-  if (process.argv.length <= 2) program.outputHelp();
+  const program = await bigfleetProgram(calledBy(words));
+  if (words.length === 0) program.outputHelp();
   else await program.parseAsync();
 } catch (error) {
-  // The parser has said what is wrong by itself.
-  if (error instanceof BigFleetError) printError(error.message);
-  else if (!(error instanceof CommanderError)) console.error(error);
+  // First: a reader of the error that is gone ends the process, with this code.
   process.exitCode = exitCodeOf(error);
+  reportError(error, wantsJson(words));
 }

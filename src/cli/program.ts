@@ -1,10 +1,10 @@
 // All commands of `bigfleet` as one tree, with what holds for each of them: how wide help is, and how errors are shown.
 
 import { readFileSync } from 'node:fs';
-import { Command, type OutputConfiguration } from 'commander';
-import { printable } from '../model/index.ts';
+import { Command, CommanderError, type HelpContext, type OutputConfiguration } from 'commander';
 import { COMMANDS, type CommandEntry } from './commands.ts';
-import { indented, LINE_WIDTH } from './table.ts';
+import { UsageError } from './report-error.ts';
+import { columnsOf, LINE_WIDTH, type Sheet } from './table.ts';
 
 const HELP = `
 Examples:
@@ -27,11 +27,13 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
   // Sub-commands inherit none of this by themselves.
   for (const command of withSubCommands(program)) {
     command
-      .exitOverride()
+      .exitOverride((error) => {
+        throw error.exitCode === 0 ? error : new UsageError(error, pathOf(command));
+      })
       .helpOption('-h, --help', 'show this help')
       .configureHelp({ minWidthToWrap: NARROWEST_TEXT })
-      .configureOutput(OUTPUT)
-      .showHelpAfterError(command === program ? 'Run with --help for the arguments and examples.' : true);
+      .configureOutput(OUTPUT);
+    if (command.commands.length > 0) refuseAlone(command);
   }
   // Arguments of a command are known only once it is loaded.
   return program.configureHelp({
@@ -55,6 +57,22 @@ function versionOfPackage(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
+/** Words from the top to this command, such as `get machines`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
+}
+
+/** A command that only has sub-commands, called without one: those are named, instead of the whole help. */
+function refuseAlone(command: Command): void {
+  const show = command.help.bind(command);
+  command.help = ((context?: HelpContext): never => {
+    if (context?.error !== true) return show();
+    const names = command.commands.map((each) => each.name()).join(', ');
+    const error = new CommanderError(1, 'bigfleet.missingCommand', `a command is missing: ${names}.`);
+    throw new UsageError(error, pathOf(command));
+  }) as Command['help'];
+}
+
 export function withSubCommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubCommands)];
 }
@@ -63,25 +81,13 @@ export function withSubCommands(command: Command): readonly Command[] {
 const NARROWEST_TEXT = 30;
 
 const OUTPUT: OutputConfiguration = {
-  writeErr: printError,
+  // Errors are thrown, and said in one place.
+  outputError: () => {},
   getOutHelpWidth: () => helpWidth(process.stdout),
   getErrHelpWidth: () => helpWidth(process.stderr),
 };
 
-function helpWidth({ columns = LINE_WIDTH }: { readonly columns?: number }): number {
-  return Math.min(columns, LINE_WIDTH);
-}
-
-/** Lines for a person, with nothing in them that a terminal would obey. Files and pipes get them whole. */
-export function printError(text: string): void {
-  const lines = text.trimEnd().split('\n').map(printable);
-  const shown = process.stderr.isTTY ? lines.flatMap(fitted) : lines;
-  process.stderr.write(`${shown.join('\n')}\n`);
-}
-
-/** What is too long goes on below itself. */
-function fitted(line: string): readonly string[] {
-  if (line.length <= LINE_WIDTH) return [line];
-  const text = line.trimStart();
-  return indented(text, line.length - text.length);
+/** Help in a file or a pipe is laid out as for a terminal of that many columns. */
+function helpWidth(sheet: Sheet): number {
+  return Math.min(columnsOf(sheet), LINE_WIDTH);
 }

@@ -23,7 +23,9 @@ export interface ConformanceIo {
 const PROCESS_IO: ConformanceIo = {
   out: (text) => process.stdout.write(text),
   progress: (line) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
+    // A line that is written over needs a terminal that can do that.
+    if (process.stderr.isTTY && process.env['TERM'] !== 'dumb')
+      process.stderr.write(`\r\u001b[K${line ?? ''}`);
   },
   exitCode: (code) => {
     process.exitCode = code;

@@ -22,6 +22,7 @@ import {
 } from '../provider/index.ts';
 import { parseOfferingsFile } from '../sim/offerings-file.ts';
 import { tlsFiles } from '../wire/tls-files.ts';
+import { instant } from './amounts.ts';
 import type { FakeFlags, FakeIo } from './provider-fake.ts';
 
 /** With --faults, unless another is given. What the public fault suite expects. */
@@ -92,7 +93,10 @@ async function readOfferings(file: string): Promise<readonly CatalogueEntry[]> {
   const lines = parsed.problems.map(
     ({ code, path, message }) => `\n  ${code}  ${printable(path)}: ${message}`,
   );
-  throw new BigFleetError('BF_INPUT_INVALID', `${lines.join('')}\n`, { path: file });
+  throw new BigFleetError('BF_INPUT_INVALID', `${lines.join('')}\n`, {
+    path: file,
+    problems: parsed.problems,
+  });
 }
 
 /** As other providers take it: without a host, every address. */
@@ -140,5 +144,5 @@ function startLines(
 }
 
 function eventLine({ atMs, what, whom, detail }: CloudEvent): string {
-  return `${new Date(atMs).toISOString()}  ${what.padEnd(11)}  ${printable(whom)}  ${printable(detail)}`;
+  return `${instant(atMs)}  ${what.padEnd(11)}  ${printable(whom)}  ${printable(detail)}`;
 }

@@ -124,7 +124,7 @@ async function load(command: Command, own: OwnFlags, io: ShardCommandIo): Promis
   const problems = [...unknownWords(command), ...(result.ok ? [] : result.problems)];
   if (result.ok && problems.length === 0) return result.value;
   const lines = problems.map(({ path, message }) => `\n  ${path}: ${message}`);
-  throw new BigFleetError('BF_CONFIG_INVALID', `${lines.join('')}\n`);
+  throw new BigFleetError('BF_CONFIG_INVALID', `${lines.join('')}\n`, { problems });
 }
 
 async function read(file: string, io: ShardCommandIo): Promise<string> {

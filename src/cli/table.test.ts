@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream';
+import { WriteStream } from 'node:tty';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { indented, LINE_WIDTH, tableLines, wrapped } from './table.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { fitLinesTo, indented, LINE_WIDTH, paintFor, proseWidth, tableLines, wrapped } from './table.ts';
 
 describe('a table', () => {
   const texts = fc.array(fc.string({ maxLength: 150 }), { minLength: 8, maxLength: 8 });
@@ -36,5 +38,50 @@ describe('a text in lines', () => {
     const lines = indented('word '.repeat(40), 4);
     expect(lines.every((line) => line.startsWith('    word') && line.length <= LINE_WIDTH)).toBe(true);
     expect(lines).toHaveLength(3);
+  });
+});
+
+describe('lines fitted to where they go', () => {
+  afterEach(() => fitLinesTo({ isTTY: true, columns: LINE_WIDTH }));
+  const long = 'word '.repeat(60).trimEnd();
+  const table = () => tableLines([{ header: 'A' }, { header: 'B' }], [[{ text: long }, { text: long }]]);
+
+  it('given a file or a pipe, then no table is cut and no sentence wrapped', () => {
+    fitLinesTo({});
+    expect(table()[1]).toBe(`${long}  ${long}`);
+    expect(wrapped(long, proseWidth())).toEqual([long]);
+    expect(indented(long, 4)).toEqual([`    ${long}`]);
+  });
+
+  it('given a terminal, then tables have its columns, and sentences at most a hundred of them', () => {
+    fitLinesTo({ isTTY: true, columns: 60 });
+    expect(table()[1]).toHaveLength(60);
+    expect(Math.max(...indented(long, 0).map((line) => line.length))).toBeLessThanOrEqual(60);
+    fitLinesTo({ isTTY: true, columns: 160 });
+    expect(table()[1]).toHaveLength(160);
+    expect(Math.max(...indented(long, 0).map((line) => line.length))).toBeLessThanOrEqual(LINE_WIDTH);
+  });
+
+  it('given a terminal that does not know its size, then lines have the usual width', () => {
+    fitLinesTo({ isTTY: true, columns: 0 });
+    expect(table()[1]).toHaveLength(LINE_WIDTH);
+  });
+});
+
+describe('colours', () => {
+  afterEach(() => vi.unstubAllEnvs());
+  const painted = (env: Readonly<Record<string, string>>, isTTY = true): string => {
+    for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', 'COLORTERM', 'CI'])
+      vi.stubEnv(name, undefined);
+    for (const [name, value] of Object.entries({ TERM: 'xterm-256color', ...env })) vi.stubEnv(name, value);
+    const { getColorDepth } = WriteStream.prototype;
+    return paintFor(Object.assign(new PassThrough(), { isTTY, getColorDepth }))('red', 'x');
+  };
+
+  it('given a terminal, then there are some; given a pipe, NO_COLOR or TERM=dumb, then none', () => {
+    expect(painted({})).toContain('\x1b[31m');
+    expect(painted({}, false)).toBe('x');
+    expect(painted({ NO_COLOR: '1' })).toBe('x');
+    expect(painted({ TERM: 'dumb' })).toBe('x');
   });
 });

@@ -1,4 +1,4 @@
-// Plain tables for the terminal: columns as wide as they need, cut with … where a line would get too long.
+// Plain tables and sentences: columns as wide as they need, cut with … where a line would not fit the terminal.
 // Colour is applied after padding, so that it never counts as width.
 
 import { styleText } from 'node:util';
@@ -17,8 +17,41 @@ export function paintFor(stream: NodeJS.WritableStream): Paint {
 /** For files, pipes and tests. */
 export const noPaint: Paint = (_style, text) => text;
 
-/** Lines for people are no longer than this. */
+/** Sentences on a terminal go on in the next line from here on, however wide the terminal is. */
 export const LINE_WIDTH = 100;
+
+/** A terminal, or what stands in its place: a file or a pipe has no columns. */
+export interface Sheet {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+let columns = LINE_WIDTH;
+
+/**
+ * Fits tables and sentences to where standard output goes. A file or a pipe gets every line whole: a program that reads it
+ * needs all of it, and a person can wrap it but not guess what was cut. Until this is called, lines have `LINE_WIDTH`.
+ */
+export function fitLinesTo(sheet: Sheet): void {
+  columns = sheet.isTTY === true ? columnsOf(sheet) : Number.POSITIVE_INFINITY;
+}
+
+/** A terminal that does not know its size says 0; one that is narrower than this wraps lines by itself. */
+const NARROWEST_SHEET = 40;
+
+export function columnsOf({ columns = 0 }: Sheet): number {
+  return columns === 0 ? LINE_WIDTH : Math.max(columns, NARROWEST_SHEET);
+}
+
+/** Columns that a table may have. */
+export function tableWidth(): number {
+  return columns;
+}
+
+/** Columns that a sentence may have before it goes on in the next line. */
+export function proseWidth(): number {
+  return Number.isFinite(columns) ? Math.min(columns, LINE_WIDTH) : columns;
+}
 
 export interface Column {
   readonly header: string;
@@ -39,7 +72,7 @@ export function tableLines(
   {
     paint = noPaint,
     indent = 0,
-    width = LINE_WIDTH,
+    width = tableWidth(),
   }: { readonly paint?: Paint; readonly indent?: number; readonly width?: number } = {},
 ): readonly string[] {
   const used = allColumns.map((_, i) => allRows.some((row) => (row[i]?.text ?? '') !== ''));
@@ -74,9 +107,10 @@ export function shorten(text: string, width: number): string {
 
 /** Lines of whole words; a word that is longer than a line is broken. Gaps within a line stay as wide as they are. */
 export function wrapped(text: string, width: number): readonly string[] {
+  if (!Number.isFinite(width)) return text === '' ? [] : [printable(text).trimEnd()];
   const words = printable(text)
     .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
+    .flatMap((word) => word.match(new RegExp(`.{1,${Math.max(1, width)}}`, 'gu')) ?? ['']);
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
@@ -87,9 +121,9 @@ export function wrapped(text: string, width: number): readonly string[] {
   return lines.map((line) => line.trimEnd());
 }
 
-/** A text in lines that all begin so many columns to the right. */
-export function indented(text: string, columns: number): readonly string[] {
-  return wrapped(text, LINE_WIDTH - columns).map((line) => ' '.repeat(columns) + line);
+/** A text in lines that all begin `indent` columns to the right. */
+export function indented(text: string, indent: number, width = proseWidth()): readonly string[] {
+  return wrapped(text, width - indent).map((line) => ' '.repeat(indent) + line);
 }
 
 const GAP = '  ';

@@ -399,6 +399,10 @@ export const ERRORS = {
     summary: 'A command was called with the wrong words.',
     remedy: 'Run the command with --help to see its arguments and examples.',
   },
+  BF_UNEXPECTED: {
+    summary: 'A command failed in a way that no check foresaw.',
+    remedy: 'It is a defect: report the message, the command and the version.',
+  },
   BF_LISTEN_FAILED: {
     summary: 'An address cannot be listened on.',
     remedy: 'Choose HOST:PORT with an address of this machine and a port that is free.',
@@ -447,17 +451,23 @@ export interface Problem {
 }
 
 /** An error that carries its catalogue code; the message says what was wrong and what to do. */
+interface Where {
+  readonly path?: string;
+  /** The single facts, if the detail sums up several. */
+  readonly problems?: readonly Problem[];
+}
+
 export class BigFleetError extends Error {
   readonly code: ErrorCode;
   /** The single facts behind the error, one per thing that is wrong. */
   readonly problems: readonly Problem[];
 
-  constructor(code: ErrorCode, detail: string, options: ErrorOptions & { readonly path?: string } = {}) {
+  constructor(code: ErrorCode, detail: string, options: ErrorOptions & Where = {}) {
     const where = options.path ? `${options.path}: ` : '';
     super(`${code}: ${where}${detail} ${ERRORS[code].remedy}`, options);
     this.name = 'BigFleetError';
     this.code = code;
-    this.problems = [{ code, path: options.path ?? '', message: detail }];
+    this.problems = options.problems ?? [{ code, path: options.path ?? '', message: detail }];
   }
 }
 

@@ -137,7 +137,7 @@ describe('a log in text', () => {
   it('given an event, then it is one line that a terminal only shows', () => {
     const { log, lines } = logged({ format: 'text' });
     log('warn', 'rollup-held', { cluster: 'c1', why: 'two\nlines \u001b[31m', rows: 0, map: { a: 1 } });
-    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}rollup-held cluster=c1 why="two\\nlines /);
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3}Z WARN {2}rollup-held cluster=c1 why="two\\nlines /);
     expect(lines[0]).toMatch(/ rows=0 map=\{"a":1\}\n$/);
     expect(lines[0]).not.toContain('\u001b');
   });

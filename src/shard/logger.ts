@@ -63,7 +63,8 @@ export function logToStderr(options: Omit<LoggerOptions, 'isColoured' | 'format'
   const format = options.format === 'auto' ? (isTTY ? 'text' : 'json') : options.format;
   const writer = new LogWriter(2, MAX_WAITING_BYTES);
   process.on('exit', () => writer.writeNow());
-  const isColoured = isTTY && process.env['NO_COLOR'] === undefined;
+  // Knows NO_COLOR, TERM=dumb and what else people say it with.
+  const isColoured = isTTY && process.stderr.getColorDepth() > 1;
   return { log: makeLog({ ...options, format, isColoured }, writer), flush: () => writer.flush(FLUSH_MS) };
 }
 
@@ -95,17 +96,13 @@ interface Line {
 
 const STYLES = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
 
-/** `12:00:00.123 WARN  rollup-held cluster=c1 rows=0`: one line, with nothing in it that a terminal would obey. */
+/** `12:00:00.123Z WARN  rollup-held cluster=c1 rows=0`: one line, with nothing in it that a terminal would obey. */
 function lineOf({ level, time, event, ...fields }: Line, isColoured: boolean): string {
   const paint = (style: (typeof STYLES)[ShardLogLevel] | 'bold', text: string): string =>
     isColoured ? styleText(style, text, { validateStream: false }) : text;
   const own = Object.entries(fields).filter(([name]) => !RESERVED.has(name));
   const words = own.map(([name, value]) => `${name}=${wordOf(value)}`);
-  const head = [
-    time.slice(11, 23),
-    paint(STYLES[level], level.toUpperCase().padEnd(5)),
-    paint('bold', event),
-  ];
+  const head = [time.slice(11), paint(STYLES[level], level.toUpperCase().padEnd(5)), paint('bold', event)];
   return [...head, ...words.map(printable)].join(' ');
 }
 

@@ -30,4 +30,24 @@ describe('reading JSON or YAML', () => {
     ]);
     expect(parseDocumentText('---\na: 1\n')).toEqual({ ok: true, value: { a: 1 } });
   });
+
+  it.each([
+    ['{"a": 1 "b": 2}', "Line 1, column 9: This is not JSON: Expected ',' or '}' after property value."],
+    ['{\n "a": [1,\n 2}', "Line 3, column 3: This is not JSON: Expected ',' or ']' after array element."],
+    ['{"a":\n [1, }]}', "Line 2, column 6: This is not JSON: Unexpected token '}'."],
+    ['{"a": {', "Line 1, column 8: This is not JSON: Expected property name or '}'."],
+    ['["a', 'Line 1, column 4: This is not JSON: Unterminated string.'],
+    ['{"a": [', 'Line 1, column 8: This is not JSON: it ends too early.'],
+  ])('given the slip in %j, then it is told in the words of JSON, with its place', (text, expected) => {
+    expect(refusals(text)).toEqual([expected]);
+  });
+
+  it('given a slip in YAML that begins like an object, then it is told in the words of YAML', () => {
+    const [first] = refusals('{a: 1, b: [2}');
+    expect(first).toMatch(/Flow sequence/);
+  });
+
+  it('given comments and trailing commas, then JSON is forgiven', () => {
+    expect(parseDocumentText('{"a": [1,], # one\n}')).toEqual({ ok: true, value: { a: [1] } });
+  });
 });

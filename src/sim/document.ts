@@ -15,9 +15,12 @@ export function parseDocumentText(text: string): Result<unknown> {
     let value: unknown;
     try {
       value = JSON.parse(body);
-    } catch {
-      // Not strict JSON. The YAML reader accepts the lenient forms and says where the others go wrong.
-      return parseYaml(body);
+    } catch (error) {
+      // Not strict JSON. The YAML reader accepts the lenient forms: comments, trailing commas, names without quotes.
+      const lenient = parseYaml(body);
+      return lenient.ok || !IS_MEANT_AS_JSON.test(body)
+        ? lenient
+        : refused([notJson(body, error as SyntaxError)]);
     }
     const repeated = repeatedKey(body);
     if (repeated === null) return ok(value);
@@ -43,6 +46,39 @@ function parseYaml(text: string): Result<unknown> {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return refused([{ code: 'BF_INPUT_UNREADABLE', path: '', message: printable(message) }]);
+  }
+}
+
+/** An object whose first name is in quotes, or an array of values as JSON has them. */
+const IS_MEANT_AS_JSON = /^\s*(\{\s*["}]|\[\s*(["[{\]\d-]|true|false|null))/;
+
+/** A slip in JSON is told in the words of JSON, with its place, which V8 mostly puts into the message. */
+function notJson(text: string, { message }: SyntaxError): Problem {
+  const [, what = message, position] = /^(.*?) in JSON at position (\d+)/s.exec(message) ?? [];
+  if (position !== undefined) return unreadable(text, Number(position), `This is not JSON: ${what}.`);
+  const [token] = /^Unexpected token '.+?'(?=, )/su.exec(message) ?? [];
+  if (token !== undefined) return unreadable(text, offsetOfToken(text), `This is not JSON: ${token}.`);
+  return unreadable(text, text.length, 'This is not JSON: it ends too early.');
+}
+
+/** The shortest beginning that has the token in it is one longer than the longest that merely ends too early. */
+function offsetOfToken(text: string): number {
+  let sound = 0;
+  let wrong = text.length;
+  while (wrong - sound > 1) {
+    const middle = (sound + wrong) >>> 1;
+    if (hasWrongToken(text.slice(0, middle))) wrong = middle;
+    else sound = middle;
+  }
+  return sound;
+}
+
+function hasWrongToken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return (error as SyntaxError).message.startsWith('Unexpected token');
   }
 }
 

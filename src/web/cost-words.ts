@@ -1,8 +1,8 @@
 // What a fleet costs, in figures that add up: the parts of a cost are rounded together, so that what is shown for them sums
-// up to what is shown for the total, to the cent or, from a thousand dollars on, to the dollar.
+// up to what is shown for the total, to the cent.
 
 import type { Cost } from './feed.ts';
-import { dollarText, dollarUnit, perHour } from './figures.ts';
+import { dollars, perHour } from './figures.ts';
 
 /** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
 const PARTS = [
@@ -13,6 +13,8 @@ const PARTS = [
   { part: 'deleting', state: 'DELETING', label: 'returning' },
   { part: 'failed', state: 'FAILED', label: 'failed' },
 ] as const;
+
+const CENT = 0.01;
 
 /** By state of the machines: `$12.35`. States that cost nothing are left out. */
 export function costByState(cost: Cost): ReadonlyMap<string, string> {
@@ -32,13 +34,12 @@ export function ownedWords(ownedCost: Cost | null): string {
 }
 
 function shownParts({ perHour: total, byPart }: Cost) {
-  const unit = dollarUnit(total);
-  const units = inUnits(
+  const cents = inUnits(
     total,
     PARTS.map(({ part }) => byPart[part] ?? 0),
-    unit,
+    CENT,
   );
-  return PARTS.map((each, i) => ({ ...each, text: dollarText(units[i]!, unit) })).filter(
+  return PARTS.map((each, i) => ({ ...each, text: dollars(cents[i]! * CENT) })).filter(
     ({ part }) => (byPart[part] ?? 0) > 0,
   );
 }

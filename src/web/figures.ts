@@ -15,19 +15,16 @@ export function cutWords(shown: number, total: number, noun: string, order: stri
   return shown >= total ? '' : `${count(shown)} of ${counted(total, noun)} shown, ${order}`;
 }
 
-/** `$1,234.50/h`, without cents from a thousand on. */
-export function perHour(dollars: number): string {
-  const unit = dollarUnit(dollars);
-  return `${dollarText(Math.round(dollars / unit), unit)}/h`;
+/** `$1,234.50`, `-$0.02`: always with cents, so that figures below one another compare at a glance. */
+export function dollars(amount: number): string {
+  const [whole = '', cents = ''] = Math.abs(amount).toFixed(2).split('.');
+  const sign = amount < 0 && Number(`${whole}.${cents}`) > 0 ? '-' : '';
+  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
 }
 
-/** What an amount of money is rounded to. */
-export function dollarUnit(dollars: number): number {
-  return dollars >= 1000 ? 1 : 0.01;
-}
-
-export function dollarText(units: number, unit: number): string {
-  return unit === 1 ? `$${count(units)}` : `$${(units / 100).toFixed(2)}`;
+/** `$1,234.50/h`. */
+export function perHour(amount: number): string {
+  return `${dollars(amount)}/h`;
 }
 
 /** `0.4 ms`, `12 ms`, `1.2 s`. */
@@ -47,12 +44,17 @@ export function span(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `14:03:59`, by the wall clock of whoever looks. */
+/**
+ * `2026-03-01T12:00:00.250Z`. Times are UTC and say so, on every surface: readers in different places compare them with each
+ * other, with the log and with JSON, and what is shown can be given back to `--from`.
+ */
+export function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** `12:00:00Z`, of what is shown as it happens. */
 export function timeOfDay(ms: number): string {
-  const at = new Date(ms);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
+  return `${instant(ms).slice('2026-03-01T'.length, -'.250Z'.length)}Z`;
 }
 
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];

@@ -7,6 +7,8 @@ export {
   count,
   counted,
   cutWords,
+  dollars,
+  instant,
   measured,
   milliseconds,
   perHour,

@@ -101,7 +101,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
       lines: text
         .trimEnd()
         .split('\n')
-        .map((line) => line.slice(25)),
+        .map((line) => line.slice('2026-03-01T12:00:00.250Z  '.length)),
       text,
       code,
     };
@@ -156,7 +156,7 @@ describe('bigfleet history', () => {
   it('goes on below itself where it is longer than a line', () => {
     const { text } = told(historyCommand, 'cluster', 'web');
     expect(isNarrow(text)).toBe(true);
-    expect(text).toContain(`\n${' '.repeat(25)}pod (4 cores`);
+    expect(text).toContain(`\n${' '.repeat('2026-03-01T12:00:00.250Z  '.length)}pod (4 cores`);
   });
 
   it('given a time, then nothing else is told', () => {

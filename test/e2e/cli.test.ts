@@ -39,8 +39,8 @@ describe('bigfleet from a checkout', () => {
 
   it('explains a code, in any case', () => {
     const told = bigfleet('explain', 'bf_quantity_syntax').stdout;
-    expect(told.replace(/\s+/g, ' ')).toContain(ERRORS.BF_QUANTITY_SYNTAX.remedy);
-    expect(told.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    // In one line, since this is no terminal.
+    expect(told.split('\n')).toContain(`  ${ERRORS.BF_QUANTITY_SYNTAX.remedy}`);
   });
 
   it('lists the whole catalogue as JSON', () => {

@@ -2,7 +2,8 @@
 
 import { InvalidArgumentError, Option } from 'commander';
 import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';
-import { LINE_WIDTH, wrapped } from '../table.ts';
+import { instant } from '../amounts.ts';
+import { proseWidth, wrapped } from '../table.ts';
 
 export interface SpanFlags {
   readonly dataDir: string;
@@ -39,10 +40,10 @@ export function spanOf({ from, to }: SpanFlags): Span {
   return { fromMs: from ?? ALWAYS.fromMs, toMs: to ?? ALWAYS.toMs };
 }
 
-/** `2026-03-01 12:00:00.250  what happened`, in UTC; what is longer than a line goes on below itself. */
+/** `2026-03-01T12:00:00.250Z  what happened`; what is longer than a line of the terminal goes on below itself. */
 export function timedLines(ms: number, text: string): string {
-  const time = `${new Date(ms).toISOString().replace('T', ' ').slice(0, 23)}  `;
-  return wrapped(text, LINE_WIDTH - time.length)
+  const time = `${instant(ms)}  `;
+  return wrapped(text, proseWidth() - time.length)
     .map((line, i) => `${i === 0 ? time : ' '.repeat(time.length)}${line}\n`)
     .join('');
 }

@@ -1,6 +1,7 @@
 // Facts below one another, `name  text`, and sentences that go on in the next line instead of being cut.
 
-import { LINE_WIDTH, wrapped } from '../table.ts';
+import { asCalledHere } from '../invocation.ts';
+import { proseWidth, wrapped } from '../table.ts';
 
 export type Fact = readonly [name: string, texts: string | readonly string[]];
 
@@ -11,7 +12,7 @@ const INDENT = 2;
 export function factLines(facts: readonly Fact[]): readonly string[] {
   return facts.flatMap(([name, given]) => {
     const texts = (typeof given === 'string' ? [given] : given).filter((text) => text !== '');
-    const lines = texts.flatMap((text) => wrapped(text, LINE_WIDTH - NAME_WIDTH - INDENT));
+    const lines = texts.flatMap((text) => wrapped(asCalledHere(text), proseWidth() - NAME_WIDTH - INDENT));
     return lines.map((line, i) => `${' '.repeat(INDENT)}${(i === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`);
   });
 }
@@ -20,7 +21,7 @@ export function factLines(facts: readonly Fact[]): readonly string[] {
 export function proseLines(sentences: readonly string[], bullet = ''): readonly string[] {
   const indent = INDENT + bullet.length;
   return sentences.flatMap((sentence) =>
-    wrapped(sentence, LINE_WIDTH - indent).map(
+    wrapped(asCalledHere(sentence), proseWidth() - indent).map(
       (line, i) => `${i === 0 ? ' '.repeat(INDENT) + bullet : ' '.repeat(indent)}${line}`,
     ),
   );

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ActionKind, BigFleetError } from '../../model/index.ts';
 import { freezeId } from '../../shard/brain/freezes.ts';
+import { invocation, shellWord } from '../invocation.ts';
 import { addOrderFlags, clientOf, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
 import { type Done, order, report } from './order.ts';
 
@@ -43,7 +44,7 @@ Examples:
       }
       await order('/v1/freezes', { cluster, action, why }, flags, io);
       const id = freezeId({ cluster: cluster ?? null, action: action ?? null });
-      io.out(`Lift it with: bigfleet unfreeze ${quoted(id)}\n`);
+      io.out(`Lift it with: ${invocation()} unfreeze ${shellWord(id)}\n`);
     });
 }
 
@@ -71,9 +72,4 @@ function kindOf(text: string): ActionKind {
   const kind = KINDS.find((known) => known.toLowerCase() === text.toLowerCase());
   if (kind !== undefined) return kind;
   throw new InvalidArgumentError(`It must be one of ${KINDS.join(', ')}.`);
-}
-
-/** As a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,7 @@
 // Telling a shard something: what it answers is printed as it is.
 
-import { LINE_WIDTH, wrapped } from '../table.ts';
+import { asCalledHere } from '../invocation.ts';
+import { proseWidth, wrapped } from '../table.ts';
 import { clientOf, type OrderFlags, type RemoteIo } from './flags.ts';
 
 /** What a shard says of an order that it carried out. */
@@ -18,5 +19,5 @@ export async function order(
 }
 
 export function report({ message }: Done, io: RemoteIo): void {
-  io.out(`${wrapped(message, LINE_WIDTH).join('\n')}\n`);
+  io.out(`${wrapped(asCalledHere(message), proseWidth()).join('\n')}\n`);
 }

@@ -58,13 +58,13 @@ describe('the live screen', () => {
     const lines = screen(BUSY);
     expect(lineWith(lines, 'serving ')).toMatch(/█{10,} +1,080/);
     expect(lineWith(lines, 'can buy')).toMatch(/1,500/);
-    expect(lineWith(lines, 'serving ')).toMatch(/ 1,080 +\$1,200 /);
+    expect(lineWith(lines, 'serving ')).toMatch(/ 1,080 +\$1,200\.00 /);
     expect(lineWith(lines, 'General')).toContain('General 1 of 2,320 unmet, 88 % used');
     expect(lineWith(lines, 'cpu  ')).toMatch(/█▒░ 11,000 of 12,000 cores$/);
     expect(lineWith(lines, 'memory  ')).toMatch(/█ 48 TiB of 48 TiB$/);
     expect(lineWith(lines, 'With gpu')).toContain('With gpu 4 of 8 Needs unmet, 80 % used');
     expect(lineWith(lines, 'gpu  ')).toMatch(/█░+ 32 of 64$/);
-    expect(lineWith(lines, '$1,235/h')).toMatch(/[▁-█]{10,}$/);
+    expect(lineWith(lines, '$1,234.50/h')).toMatch(/[▁-█]{10,}$/);
     expect(lineWith(lines, 'metal')).toContain('fine, 1,325 machines');
     expect(lineWith(lines, 'unmet: ')).toContain('cluster-3 (3)');
   });
@@ -72,8 +72,8 @@ describe('the live screen', () => {
   it('shows what owned machines cost apart, and parts of the cost that add up', () => {
     const lines = screen({ ...BUSY, status: { ...STATUS, ownedCost: aCost({ serving: 400, idle: 32.1 }) } });
     expect(lineWith(lines, 'owned ')).toContain('owned     $432.10/h amortised');
-    const parts = lines.slice(3, 12).map((line) => / \$([\d,]+) /.exec(`${line.slice(0, 40)} `)?.[1] ?? '0');
-    expect(parts.reduce((sum, part) => sum + Number(part.replace(',', '')), 0)).toBe(1235);
+    const parts = lines.slice(3, 12).map((line) => / \$([\d,.]+) /.exec(`${line.slice(0, 40)} `)?.[1] ?? '0');
+    expect(parts.reduce((sum, part) => sum + Number(part.replace(',', '')), 0)).toBe(1234.5);
   });
 
   it('given a Need that goes without, then no bar of its kind is green', () => {
@@ -111,7 +111,7 @@ describe('the live screen', () => {
 
   it('given a cost that changes by a hundredth, then its bars are all of one height', () => {
     const costs = NUMBERS.map((i) => 100 + (i % 2));
-    expect(lineWith(screen({ ...BUSY, costs }), '$1,235/h')).toMatch(/ █{10,}$/);
+    expect(lineWith(screen({ ...BUSY, costs }), '$1,234.50/h')).toMatch(/ █{10,}$/);
   });
 
   it('uses more room for more actions, all shortfalls and the clusters', () => {

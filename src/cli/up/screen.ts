@@ -171,7 +171,8 @@ function machineLines(status: Status, width: number): readonly Line[] {
   const most = Math.max(1, ...there.map(({ machines }) => machines));
   const costs = costByState(status.cost);
   const figure = 8;
-  const barWidth = width - LABEL - figure - COST;
+  const cost = Math.max(COST, ...[...costs.values()].map((text) => text.length + 1));
+  const barWidth = width - LABEL - figure - cost;
   return [
     title('Machines'),
     ...counts.map(({ state, label, machines }): Line => {
@@ -182,7 +183,7 @@ function machineLines(status: Status, width: number): readonly Line[] {
         piece(label.padEnd(LABEL)),
         ...padded(bars, barWidth),
         piece(count(machines).padStart(figure)),
-        piece((costs.get(state) ?? '').padStart(COST), 'dim'),
+        piece((costs.get(state) ?? '').padStart(cost), 'dim'),
       ];
     }),
   ];

@@ -33,7 +33,7 @@ describe('plain lines', () => {
     port.tell({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
     port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
     port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
-    const told = lines.map((line) => line.slice('00:00:00 '.length));
+    const told = lines.map((line) => line.slice('00:00:00Z '.length));
     expect(told.filter((line) => !line.includes('not met'))).toEqual([
       'two clouds listen\n',
       'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
@@ -50,7 +50,7 @@ describe('plain lines', () => {
     for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
     port.tell({ kind: 'cycle', status: STATUS });
     const bought = lines.filter((line) => line.includes('buying'));
-    expect(bought.map((line) => line.slice('00:00:00 '.length))).toEqual([
+    expect(bought.map((line) => line.slice('00:00:00Z '.length))).toEqual([
       'buying 4 machines for cluster-3: nothing idle fits\n',
     ]);
   });
@@ -62,7 +62,7 @@ describe('plain lines', () => {
     const standing = lines.filter((line) => line.includes('Needs are not met'));
     expect(standing).toHaveLength(3);
     expect(standing[0]).toContain(
-      '2,650 machines, $1,235/h (serving $1,200, joining $9, idle $25, failed $1), 5 shortfalls. General: ',
+      '2,650 machines, $1,234.50/h (serving $1,200.00, joining $8.50, idle $25.00, failed $1.00), 5 shortfalls. General: ',
     );
   });
 
@@ -70,7 +70,7 @@ describe('plain lines', () => {
     const { view } = watch('text');
     const step = `a fleet in ${'/very/long'.repeat(40)}`;
     view.step(step);
-    expect(lines).toEqual([expect.stringMatching(/^[\d:]{8} a fleet.*long\n$/)]);
+    expect(lines).toEqual([expect.stringMatching(/^[\d:]{8}Z a fleet.*long\n$/)]);
     expect(lines[0]).toContain(step);
   });
 
