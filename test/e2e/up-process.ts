@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-export interface UpEnd {
+interface UpEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stderr: string;

@@ -69,14 +69,12 @@ function check(options: UpDirectoryOptions): Survey {
   const found = attempt(dir, () => survey(dir));
   const { marker, state, foreign } = found;
   if (marker !== null || isMixed(found, options)) return found;
+  const place = foreign.includes('.git') ? 'a git checkout' : specialPlace(options);
   if (foreign.length > 0) {
-    const kind = foreign.includes('.git') ? 'is a git checkout, with' : 'has';
-    refuse(options, `${kind} files that bigfleet did not write: ${listed(foreign)}`);
+    const files = `files that bigfleet did not write: ${listed(foreign)}`;
+    refuse(options, place === null ? `has ${files}` : `is ${place}, with ${files}`);
   }
-  if (state.length === 0) {
-    const place = specialPlace(options);
-    if (place !== null) refuse(options, `is ${place}`);
-  }
+  if (state.length === 0 && place !== null) refuse(options, `is ${place}`);
   return found;
 }
 

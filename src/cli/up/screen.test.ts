@@ -109,6 +109,11 @@ describe('the live screen', () => {
     expect(lines[placeOf(lines, 'What is missing') + 1]).toBe(wanted);
   });
 
+  it('given clusters whose machines are still joining, then no more is said than that no Need is unmet', () => {
+    const clusters = BUSY.clusters.map((cluster) => ({ ...cluster, unmet: 0 }));
+    expect(lineWith(screen({ ...BUSY, clusters }), 'clusters  ')).toMatch(/clusters {2}6, no Need is unmet$/);
+  });
+
   it('given a cost that changes by a hundredth, then its bars are all of one height', () => {
     const costs = NUMBERS.map((i) => 100 + (i % 2));
     expect(lineWith(screen({ ...BUSY, costs }), '$1,234.50/h')).toMatch(/ █{10,}$/);

@@ -229,9 +229,7 @@ function clusterLine(status: Status, { clusters }: Live): Line {
   return [
     piece('clusters'.padEnd(LABEL)),
     piece(away > 0 ? `${words}${unmet === '' ? '' : ', '}` : words, away > 0 ? 'red' : undefined),
-    unmet === ''
-      ? piece(away > 0 ? '' : 'all have what they want', 'dim')
-      : piece(`unmet: ${unmet}`, 'yellow'),
+    unmet === '' ? piece(away > 0 ? '' : 'no Need is unmet', 'dim') : piece(`unmet: ${unmet}`, 'yellow'),
   ];
 }
 

@@ -63,7 +63,11 @@ export function upCommand(): Command {
   return new Command('up')
     .description('start a shard, two fake clouds and some clusters, and watch them work')
     .option('--clusters <n>', `simulated clusters (default: ${STANDARD.clusters})`, wholeNumber)
-    .option('--machines <n>', `machines in both clouds together (default: ${STANDARD.machines})`, wholeNumber)
+    .option(
+      '--machines <n>',
+      `about how many machines both clouds have together (default: ${STANDARD.machines})`,
+      wholeNumber,
+    )
     .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
     .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
     .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
@@ -80,11 +84,12 @@ export function upCommand(): Command {
         .choices(['text', 'json'])
         .default('text'),
     )
-    .addHelpText('after', HELP)
+    .addHelpText('after', () => help(invocation()))
     .action((flags: UpFlags) => up(flags));
 }
 
-const HELP = `
+/** `call` starts this command line where the reader is. */
+const help = (call: string): string => `
 Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
 that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
 and goes. It ends with q or Ctrl-C.
@@ -97,12 +102,12 @@ Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints 
 keys; the page has buttons.
 
 While it runs, other terminals can ask and tell the shard; the first lines say where it is:
-  bigfleet get machines --shard http://127.0.0.1:${FIRST_PORT}
-  bigfleet get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
+  ${call} get machines --shard http://127.0.0.1:${FIRST_PORT}
+  ${call} get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
 
 What the shard remembers is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
-  bigfleet history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
-  bigfleet replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
+  ${call} history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
+  ${call} replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
 
 Examples:
   bigfleet up
@@ -177,7 +182,8 @@ function endError(message: string): Error {
 }
 
 function farewell({ dir }: UpFlags): string {
-  return `Ended. All of it is in ${printable(dir)}, and the next start goes on from there.\n`;
+  const next = dir === STANDARD_DIR ? 'the next start' : 'the next start with the same --dir';
+  return `Ended. All of it is in ${printable(dir)}, and ${next} goes on from there.\n`;
 }
 
 interface Opened {
