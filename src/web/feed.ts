@@ -82,6 +82,17 @@ export interface Plan {
   readonly actions: { readonly items: readonly Planned[]; readonly total: number };
 }
 
+/** How things stood at a moment, and what happened since the one before. */
+export interface Point {
+  readonly atMs: number;
+  readonly costPerHour: number;
+  readonly machinesByState: Counts;
+  readonly needs: number;
+  readonly unmet: number;
+  readonly begun: number;
+  readonly failed: number;
+}
+
 interface Provider {
   readonly name: string;
   readonly breaker: 'closed' | 'open' | 'half-open';
@@ -189,7 +200,10 @@ export interface Freeze {
   readonly why: string;
 }
 
-export type News =
+/** A shard of an earlier version gives events neither an id nor a time. */
+export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
+
+type NewsBody =
   | { readonly kind: 'cycle'; readonly status: Status }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: Action }
   | {

@@ -57,6 +57,14 @@ export function timeOfDay(ms: number): string {
   return `${instant(ms).slice('2026-03-01T'.length, -'.250Z'.length)}Z`;
 }
 
+/** `12:00:00Z` on the day of `nowMs`, `2026-03-01T12:00Z` on another. */
+export function moment(ms: number, nowMs: number): string {
+  const [at, now] = [instant(ms), instant(nowMs)];
+  const day = '2026-03-01'.length;
+  if (at.slice(0, day) === now.slice(0, day)) return timeOfDay(ms);
+  return `${at.slice(0, '2026-03-01T12:00'.length)}Z`;
+}
+
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** An amount of a resource: `1,234` cores or pieces, `3.5 TiB` of memory and storage. */
@@ -116,10 +124,12 @@ const SPARKS = '▁▂▃▄▅▆▇█';
 
 /**
  * The last `width` values as a line of little bars from 0 to the highest of those shown, so that a small change looks
- * small. None may be below 0.
+ * small. None may be below 0; NaN is a blank.
  */
 export function sparkline(values: readonly number[], width: number): string {
   const shown = values.slice(-width);
-  const most = Math.max(...shown, Number.MIN_VALUE);
-  return shown.map((value) => SPARKS[Math.round((value / most) * (SPARKS.length - 1))]).join('');
+  const most = Math.max(...shown.filter((value) => !Number.isNaN(value)), Number.MIN_VALUE);
+  return shown
+    .map((value) => (Number.isNaN(value) ? ' ' : SPARKS[Math.round((value / most) * (SPARKS.length - 1))]))
+    .join('');
 }

@@ -11,12 +11,14 @@ export {
   instant,
   measured,
   milliseconds,
+  moment,
   perHour,
   resourceName,
   span,
   sparkline,
   timeOfDay,
 } from './figures.ts';
+export { resampled, unmetSinceWords, withPoints } from './history.ts';
 export type { Details, Live, Remark } from './live.ts';
 export {
   FLEET_FREEZE,
@@ -26,6 +28,7 @@ export {
   MAX_SHORTFALLS,
   NOTHING_YET,
   withNews,
+  withPast,
 } from './live.ts';
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';

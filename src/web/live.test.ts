@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, News, Status } from './feed.ts';
-import { isFrozen, type Live, MAX_ACTIONS, MAX_COSTS, NOTHING_YET, withNews } from './live.ts';
+import { isFrozen, type Live, MAX_ACTIONS, MAX_EVENTS, NOTHING_YET, withNews, withPast } from './live.ts';
 
 const having = (news: readonly News[], from: Live = NOTHING_YET) => news.reduce(withNews, from);
 
@@ -17,8 +17,9 @@ function action(id: number, outcome: Action['outcome'] = null): Action {
   };
 }
 
-const cycle = (costPerHour: number, startedMs = 0): News => {
-  return { kind: 'cycle', status: { costPerHour, startedMs } as Status };
+const cycle = (startedMs: number): News => ({ kind: 'cycle', status: { startedMs } as Status });
+const log = (event: string, atMs: number, level: 'info' | 'warn' = 'warn'): News => {
+  return { kind: 'log', level, event, fields: {}, atMs, id: `1-${atMs}` };
 };
 
 describe('what a view keeps in mind', () => {
@@ -35,21 +36,61 @@ describe('what a view keeps in mind', () => {
   it('no more than fits, however long it watches', () => {
     const many = Array.from({ length: 1000 }, (_, i): News[] => [
       { kind: 'action-started', action: action(i) },
-      cycle(i),
+      log(`e-${i}`, i),
     ]);
-    const { actions, costs } = having(many.flat());
+    const { actions, events } = having(many.flat());
     expect(actions).toHaveLength(MAX_ACTIONS);
-    expect(costs).toHaveLength(MAX_COSTS);
-    expect(costs.at(-1)).toBe(999);
+    expect(events).toHaveLength(MAX_EVENTS);
+    expect(events[0]?.text).toBe('e-999');
   });
 
-  it('costs of one process of the shard only', () => {
-    expect(having([cycle(1), cycle(2), cycle(3, 50)]).costs).toEqual([3]);
+  it('given another process of the shard, then its own hour, and nothing of the old one is under way', () => {
+    const point = { atMs: 1, costPerHour: 1, machinesByState: {}, needs: 0, unmet: 0, begun: 0, failed: 0 };
+    const old = having([
+      cycle(1),
+      { kind: 'action-started', action: action(1) },
+      { kind: 'action-ended', action: action(2, 'success') },
+    ]);
+    const { series, actions } = having([cycle(50)], { ...old, series: [point] });
+    expect(series).toEqual([]);
+    expect(actions.map(({ id }) => id)).toEqual(['a-2']);
+    expect(having([cycle(1)], { ...old, series: [point] }).series).toEqual([point]);
   });
 
-  it('the last warning, and no talk', () => {
-    const log = (level: 'info' | 'warn', event: string): News => ({ kind: 'log', level, event, fields: {} });
-    expect(having([log('warn', 'list-held'), log('info', 'listed')]).remark?.text).toBe('list-held');
+  it('warnings and orders with their times, the last warning apart, and no talk', () => {
+    const { events, remark } = having([
+      log('list-held', 10),
+      log('listed', 20, 'info'),
+      {
+        kind: 'log',
+        level: 'info',
+        event: 'order',
+        fields: { order: 'freeze', who: 'ann', message: 'Done.' },
+        atMs: 30,
+      },
+      log('action-failed', 40),
+    ]);
+    expect(events.map(({ atMs, text }) => [atMs, text])).toEqual([
+      [30, 'freeze by ann: Done.'],
+      [10, 'list-held'],
+    ]);
+    expect(remark).toMatchObject({ atMs: 10, text: 'list-held' });
+  });
+
+  it('what happened before it was opened, below what it has heard itself, each once', () => {
+    const heard = having([{ kind: 'action-ended', action: action(2, 'success') }, log('new', 30)]);
+    const { actions, events, remark } = withPast(heard, [
+      { kind: 'action-ended', action: action(1, 'stock_out') },
+      { kind: 'action-started', action: action(2) },
+      log('old', 10),
+      log('new', 30),
+    ]);
+    expect(actions.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ['a-2', 'success'],
+      ['a-1', 'stock_out'],
+    ]);
+    expect(events.map(({ text }) => text)).toEqual(['new', 'old']);
+    expect(remark?.text).toBe('new');
   });
 
   it('news that it does not know change nothing', () => {

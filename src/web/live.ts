@@ -1,10 +1,12 @@
-// What a live view has in mind: the newest status, the last actions and costs, and what it asked for besides. Made from
-// the news one by one. Everything has a bound, so that a view may stay open for weeks.
+// What a live view has in mind: the newest status, the last actions and events, the last hour in numbers, and what it asked
+// for besides. Made from the news one by one, which begin with those from before the view was opened. Everything has a bound, so that a view may stay open for weeks.
 
-import type { Action, Cluster, Freeze, News, Plan, Shortfall, Status } from './feed.ts';
+import type { Action, Cluster, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
 import { logWords } from './words.ts';
 
+/** A log line in words. */
 export interface Remark {
+  readonly atMs: number;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
 }
@@ -14,8 +16,10 @@ export interface Live {
   readonly status: Status | null;
   /** Newest first; one that ends stays in its place. */
   readonly actions: readonly Action[];
-  /** Per hour, one for each cycle, oldest first. */
-  readonly costs: readonly number[];
+  /** The last hour, oldest first. */
+  readonly series: readonly Point[];
+  /** Warnings, errors and orders, newest first. */
+  readonly events: readonly Remark[];
   /** The last warning or error. */
   readonly remark: Remark | null;
   readonly shortfalls: readonly Shortfall[];
@@ -29,8 +33,7 @@ export interface Live {
 export type Details = Pick<Live, 'shortfalls' | 'clusters' | 'freezes' | 'plan'>;
 
 export const MAX_ACTIONS = 200;
-/** At one cycle a second: the last five minutes. */
-export const MAX_COSTS = 300;
+export const MAX_EVENTS = 100;
 /** Shortfalls that are worth asking for. */
 export const MAX_SHORTFALLS = 20;
 /** Clusters that a view has room for. */
@@ -43,7 +46,8 @@ export const FLEET_FREEZE = 'fleet';
 export const NOTHING_YET: Live = {
   status: null,
   actions: [],
-  costs: [],
+  series: [],
+  events: [],
   remark: null,
   shortfalls: [],
   clusters: [],
@@ -59,19 +63,50 @@ export function withNews(live: Live, news: News): Live {
     case 'action-ended':
       return { ...live, actions: withAction(live.actions, news.action) };
     case 'log':
-      if (news.level === 'info') return live;
-      return { ...live, remark: { level: news.level, text: logWords(news.event, news.fields) } };
+      return isWorthShowing(news) ? withLog(live, news) : live;
     default:
       // A newer shard may have more to tell.
       return live;
   }
 }
 
-/** Another process of the shard starts a new account: costs and actions of the old one would mislead. */
+/**
+ * Another process of the shard starts a new account: the hour before it comes from that process, and what the old one had
+ * begun is not under way any more.
+ */
 function withStatus(live: Live, status: Status): Live {
   const isSame = live.status === null || live.status.startedMs === status.startedMs;
-  const costs = isSame ? live.costs : [];
-  return { ...live, status, costs: [...costs, status.costPerHour].slice(-MAX_COSTS) };
+  if (isSame) return { ...live, status };
+  return { ...live, status, series: [], actions: live.actions.filter(({ outcome }) => outcome !== null) };
+}
+
+type LogNews = Extract<News, { readonly kind: 'log' }>;
+
+/** What the shard says of its ordinary work is not, nor what the list of actions tells better. */
+function isWorthShowing({ level, event }: LogNews): boolean {
+  return event === 'order' || (level !== 'info' && event !== 'action-failed');
+}
+
+function withLog(live: Live, { atMs, level, event, fields }: LogNews): Live {
+  const remark: Remark = { atMs: atMs ?? live.status?.nowMs ?? 0, level, text: logWords(event, fields) };
+  return withEvents(live, withRemark(live.events, remark));
+}
+
+/** A new process tells again what the journal has of the old one: each is shown once. */
+function withRemark(events: readonly Remark[], remark: Remark): readonly Remark[] {
+  if (events.some(({ atMs, text }) => atMs === remark.atMs && text === remark.text)) return events;
+  return [remark, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MAX_EVENTS);
+}
+
+function withEvents(live: Live, events: readonly Remark[]): Live {
+  return { ...live, events, remark: events.find(({ level }) => level !== 'info') ?? null };
+}
+
+/** `live` with what happened before it, oldest first. What it has heard itself is newer. */
+export function withPast(live: Live, past: readonly News[]): Live {
+  const before = past.reduce(withNews, { ...NOTHING_YET, status: live.status });
+  const actions = live.actions.toReversed().reduce(withAction, before.actions);
+  return withEvents({ ...live, actions }, live.events.toReversed().reduce(withRemark, before.events));
 }
 
 function withAction(actions: readonly Action[], action: Action): readonly Action[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Planned, Status } from './feed.ts';
+import type { Planned, Point, Status } from './feed.ts';
+import { timeOfDay } from './figures.ts';
 import { type Live, NOTHING_YET } from './live.ts';
 import { type PageParts, type PageState, pageParts, type Tree } from './view.ts';
 
@@ -45,10 +46,23 @@ const STATUS: Status = {
   ],
 };
 
+function pointAt(atMs: number, change: Partial<Point> = {}): Point {
+  return {
+    atMs,
+    costPerHour: 1,
+    machinesByState: { CONFIGURED: 8 },
+    needs: 3,
+    unmet: 0,
+    begun: 1,
+    failed: 0,
+    ...change,
+  };
+}
+
 const LIVE: Live = {
   ...NOTHING_YET,
   status: STATUS,
-  costs: [0, 5, 10],
+  series: [0, 5, 10].map((costPerHour, i) => pointAt(1000 * (i + 1), { costPerHour })),
   shortfalls: [
     {
       id: 'c-1/0123456789',
@@ -156,6 +170,30 @@ describe('the page as a tree', () => {
     expect(texts(shown('clusters'))).toEqual([
       'c-1 | 3 Needs | 1 not met | 8 serving | $12.50/h | not connected',
     ]);
+  });
+
+  it('given an outage that began before the page was opened, then when it began', () => {
+    const minutes = Array.from({ length: 50 }, (_, i) => pointAt(i * 60_000, { unmet: i < 20 ? 0 : 4 }));
+    const status = { ...STATUS, nowMs: 50 * 60_000 };
+    const rows = texts(shown('history', { live: { ...LIVE, status, series: minutes } }));
+    expect(rows[0]).toBe(`Needs not met | 4 now, since ${timeOfDay(20 * 60_000)} (30 min); highest 4`);
+    expect(rows[1]).toBe('Cost | lowest $1.00/h, highest $1.00/h');
+    expect(rows.slice(3)).toEqual(['Actions begun | 50', 'Actions failed | 0']);
+    expect(shown('since', { live: { ...LIVE, status, series: minutes } })).toEqual([
+      `From ${timeOfDay(0)} to now, 50 min.`,
+    ]);
+    expect(texts(shown('history'))[0]).toBe('Needs not met | none in this time');
+  });
+
+  it('the last events with their times, and how many more there are', () => {
+    const events = Array.from(
+      { length: 30 },
+      (_, i) => ({ atMs: i * 1000, level: 'warn', text: `e-${i}` }) as const,
+    );
+    const items = texts(shown('events', { live: { ...LIVE, events } }));
+    expect(items[0]).toBe(`${timeOfDay(0)} |  e-0`);
+    expect(items.at(-1)).toBe('20 of 30 events shown, newest first');
+    expect(texts(shown('events'))).toEqual(['No warning, error or order is known.']);
   });
 
   it('what is held back, in numbers, one by one, and how many are not shown', () => {

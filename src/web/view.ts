@@ -2,10 +2,12 @@
 // page's script brings the document in line with it. Texts stay texts, so nothing that a cluster is called is ever markup.
 
 import { costByState, costPartWords, ownedWords } from './cost-words.ts';
-import type { Status } from './feed.ts';
-import { count, counted, cutWords, milliseconds, perHour, span, timeOfDay } from './figures.ts';
+import type { Point, Status } from './feed.ts';
+import { count, counted, milliseconds, moment, perHour, span } from './figures.ts';
+import { curve, eventItems, historyRows, sinceWords } from './history-view.ts';
 import { isFrozen, type Live } from './live.ts';
 import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-words.ts';
+import { element, leftOut, row, type Tree, type TreeElement } from './tree.ts';
 import {
   actionWords,
   clusterNotes,
@@ -22,13 +24,7 @@ import {
   WHAT_IT_IS,
 } from './words.ts';
 
-interface TreeElement {
-  readonly tag: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: readonly Tree[];
-}
-
-export type Tree = TreeElement | string;
+export type { Tree } from './tree.ts';
 
 /** What the page knows besides the shard. */
 export interface PageState {
@@ -51,12 +47,14 @@ export interface PageParts {
   readonly about: readonly Tree[];
   readonly trouble: readonly Tree[];
   readonly notice: readonly Tree[];
-  readonly remark: readonly Tree[];
   readonly controls: readonly Tree[];
   readonly machines: readonly Tree[];
   readonly supply: readonly Tree[];
   readonly cost: readonly Tree[];
+  readonly history: readonly Tree[];
+  readonly since: readonly Tree[];
   readonly actions: readonly Tree[];
+  readonly events: readonly Tree[];
   readonly plan: readonly Tree[];
   readonly shortfalls: readonly Tree[];
   readonly providers: readonly Tree[];
@@ -72,35 +70,19 @@ export function pageParts(state: PageState): PageParts {
     about: [status === null ? '' : aboutWords(status)],
     trouble: [trouble],
     notice: [notice],
-    remark: [live.remark?.text ?? ''],
     controls: controls(state),
     machines: status === null ? [] : machineRows(status),
     supply: status === null ? [] : supplyRows(status),
-    cost: status === null ? [] : costParts(status, live.costs),
+    cost: status === null ? [] : costParts(status, live.series),
+    history: historyRows(live),
+    since: [sinceWords(live)],
     actions: actionItems(live),
+    events: eventItems(live),
     plan: planItems(live),
     shortfalls: shortfallItems(live),
     providers: status === null ? [] : providerRows(status),
     clusters: clusterRows(live),
   };
-}
-
-function element(
-  tag: string,
-  attributes: Readonly<Record<string, string>>,
-  ...children: readonly Tree[]
-): TreeElement {
-  return { tag, attributes, children };
-}
-
-function row(...cells: readonly (Tree | readonly Tree[])[]): TreeElement {
-  const [first, ...rest] = cells.map((cell) => (Array.isArray(cell) ? cell : [cell]) as readonly Tree[]);
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'row' }, ...(first ?? [])),
-    ...rest.map((cell) => element('td', {}, ...cell)),
-  );
 }
 
 /** A bar without a word of its own: the figure stands beside it. */
@@ -213,26 +195,14 @@ function stackedBar(
   );
 }
 
-function costParts(status: Status, costs: readonly number[]): readonly Tree[] {
+function costParts(status: Status, series: readonly Point[]): readonly Tree[] {
   const parts = costPartWords(status.cost);
   const owned = ownedWords(status.ownedCost);
   return [
     element('strong', {}, perHour(status.costPerHour)),
-    curve(costs),
+    curve(series, ({ costPerHour }) => costPerHour),
     element('small', {}, parts === '' ? '' : `${parts}.`, owned === '' ? '' : ` Besides, ${owned}.`),
   ];
-}
-
-/** The last minutes as a curve that starts at nothing, so that a small change looks small. */
-function curve(values: readonly number[]): TreeElement {
-  const most = Math.max(...values, Number.MIN_VALUE);
-  const step = 100 / Math.max(1, values.length - 1);
-  const points = values.map((value, i) => `${round(i * step)},${round(30 - (value / most) * 28)}`).join(' ');
-  return element(
-    'svg',
-    { class: 'curve', viewBox: '0 0 100 30', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    element('polyline', { points }),
-  );
 }
 
 function round(value: number): number {
@@ -246,7 +216,7 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
   return actions.slice(0, MAX_SHOWN.actions).map((action) => {
     const { mood, text } = actionWords(action);
     const at = action.endedMs ?? action.startedMs;
-    return element('li', { class: mood }, element('time', {}, timeOfDay(at)), ` ${text}`);
+    return element('li', { class: mood }, element('time', {}, moment(at, status?.nowMs ?? at)), ` ${text}`);
   });
 }
 
@@ -265,12 +235,6 @@ function planItems({ status, plan }: Live): readonly Tree[] {
     ...shown.map((planned) => element('li', { class: 'doing' }, plannedLine(planned))),
     ...leftOut(shown.length, total, 'action', 'most urgent first'),
   ];
-}
-
-/** A last item that says how much of a list is not shown; none if all of it is. */
-function leftOut(shown: number, total: number, noun: string, order: string): readonly Tree[] {
-  const words = cutWords(shown, total, noun, order);
-  return words === '' ? [] : [element('li', { class: 'quiet' }, words)];
 }
 
 function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {

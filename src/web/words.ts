@@ -258,10 +258,17 @@ export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
 /** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it; or a sentence. */
 export function logWords(event: string, fields: Readonly<Record<string, unknown>>): string {
   if (event === 'need-short') return shortWords(fields as unknown as ShortFields);
+  if (event === 'order') return orderWords(fields);
   const parts = Object.entries(fields).map(([name, value]) => {
     return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
   return [event, ...parts].join(' ');
+}
+
+/** `freeze by alice (maintenance): cluster:web is frozen.` */
+function orderWords(fields: Readonly<Record<string, unknown>>): string {
+  const { order, who, why, message } = fields as Readonly<Record<string, string | undefined>>;
+  return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
 }
 
 /** What comes with `need-short`, by far the most frequent of all warnings. */

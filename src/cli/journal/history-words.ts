@@ -20,7 +20,7 @@ export function itemWords(item: StoryItem): string {
         ? `Need ${item.need.id} is met, or nobody wants it any more`
         : `Need ${item.need.id} is not met: ${unmetWords(item.reason)} (${missingWords(item)} missing)`;
     case 'log':
-      return item.event === 'order' ? orderWords(item.fields) : logWords(item.event, item.fields);
+      return logWords(item.event, item.fields);
     case 'machine-changed':
       return machineWords(item.before, item.after, item.meaning);
     case 'need-changed':
@@ -36,12 +36,6 @@ export function itemWords(item: StoryItem): string {
     case 'binding':
       return item.canBind ? 'machines can join again' : 'no machine can join now';
   }
-}
-
-/** `freeze by alice (maintenance): cluster:web is frozen.` */
-function orderWords(fields: Readonly<Record<string, unknown>>): string {
-  const { order, who, why, message } = fields as Readonly<Record<string, string | undefined>>;
-  return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {

@@ -9,7 +9,12 @@ import {
   MAX_SHORTFALLS,
   NOTHING_YET,
   withNews,
+  withPast,
+  withPoints,
 } from '../../web/index.ts';
+
+/** Events from before: enough for all that a screen has room for. */
+const MAX_RECALLED = 500;
 
 export class Follower {
   readonly #port: ShardPort;
@@ -26,6 +31,17 @@ export class Follower {
       this.#become(withNews(this.#live, news));
       if (news.kind === 'cycle') void this.refresh();
     });
+    void this.#recall();
+  }
+
+  /** What happened before the view was opened. */
+  async #recall(): Promise<void> {
+    try {
+      const { items } = await this.#port.ask('events', { sinceMs: 0, limit: MAX_RECALLED });
+      this.#become(withPast(this.#live, items));
+    } catch {
+      // The view begins with what happens from now on.
+    }
   }
 
   get live(): Live {
@@ -37,15 +53,18 @@ export class Follower {
     if (this.#isAsking || this.#hasLeft) return;
     this.#isAsking = true;
     try {
-      const [shortfalls, clusters, freezes, plan] = await Promise.all([
+      const sinceMs = this.#live.series.at(-1)?.atMs ?? 0;
+      const [shortfalls, clusters, freezes, plan, { points }] = await Promise.all([
         this.#port.ask('shortfalls', { limit: MAX_SHORTFALLS }),
         this.#port.ask('clusters', { limit: MAX_CLUSTERS }),
         this.#port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
         this.#port.ask('plan', { limit: MAX_PLANNED }),
+        this.#port.ask('series', { sinceMs }),
       ]);
       this.#become({
         ...this.#live,
         ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items, plan },
+        series: withPoints(this.#live.series, points),
       });
     } catch {
       // The next cycle asks again.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { aCost } from '../../../test/costs.ts';
-import { type Live, NOTHING_YET } from '../../web/index.ts';
+import { type Live, NOTHING_YET, timeOfDay } from '../../web/index.ts';
 import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
-import { actionOf, clusterOf, PLACE, plannedOf, STATUS, shortfallOf } from './testkit.ts';
+import { actionOf, clusterOf, PLACE, plannedOf, pointOf, STATUS, shortfallOf } from './testkit.ts';
 
 const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
 const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };
@@ -12,7 +12,7 @@ const BUSY: Live = {
   ...NOTHING_YET,
   status: STATUS,
   actions: NUMBERS.map((i) => actionOf(i)),
-  costs: NUMBERS,
+  series: NUMBERS.map((i) => pointOf(i, { costPerHour: i })),
   shortfalls: [1, 2, 3, 4].map(shortfallOf),
   clusters: [1, 2, 3].map((number) => clusterOf(number, number)),
 };
@@ -64,7 +64,7 @@ describe('the live screen', () => {
     expect(lineWith(lines, 'memory  ')).toMatch(/█ 48 TiB of 48 TiB$/);
     expect(lineWith(lines, 'With gpu')).toContain('With gpu 4 of 8 Needs unmet, 80 % used');
     expect(lineWith(lines, 'gpu  ')).toMatch(/█░+ 32 of 64$/);
-    expect(lineWith(lines, '$1,234.50/h')).toMatch(/[▁-█]{10,}$/);
+    expect(lineWith(lines, '$1,234.50/h')).toMatch(/[▁-█]{10,} 59 s$/);
     expect(lineWith(lines, 'metal')).toContain('fine, 1,325 machines');
     expect(lineWith(lines, 'unmet: ')).toContain('cluster-3 (3)');
   });
@@ -115,8 +115,17 @@ describe('the live screen', () => {
   });
 
   it('given a cost that changes by a hundredth, then its bars are all of one height', () => {
-    const costs = NUMBERS.map((i) => 100 + (i % 2));
-    expect(lineWith(screen({ ...BUSY, costs }), '$1,234.50/h')).toMatch(/ █{10,}$/);
+    const series = NUMBERS.map((i) => pointOf(i, { costPerHour: 100 + (i % 2) }));
+    expect(lineWith(screen({ ...BUSY, series }), '$1,234.50/h')).toMatch(/ █{10,} 59 s$/);
+  });
+
+  it('given an outage that began before, then since when, with its course', () => {
+    const series = NUMBERS.map((i) => pointOf(i, { unmet: i < 20 ? 0 : 5 }));
+    const status = { ...STATUS, nowMs: 80_000 };
+    const line = lineWith(screen({ ...BUSY, series, status }, { width: 120 }), 'unmet  ');
+    expect(line).toContain(`unmet     5 since ${timeOfDay(20_000)} (1 min)  ▁`);
+    expect(lineWith(screen({ ...BUSY, series: [] }), 'unmet  ')).toBe('');
+    expect(screen({ ...BUSY, series, status })).toHaveLength(24);
   });
 
   it('uses more room for more actions, all shortfalls and the clusters', () => {
@@ -169,8 +178,8 @@ describe('the live screen', () => {
   });
 
   it('shows the answer to a key above the keys, before the last warning', () => {
-    const remark = { level: 'warn', text: 'list-held provider=cloud' } as const;
-    expect(screen({ ...BUSY, remark }).at(-2)).toBe('list-held provider=cloud');
+    const remark = { atMs: 61_000, level: 'warn', text: 'list-held provider=cloud' } as const;
+    expect(screen({ ...BUSY, remark }).at(-2)).toBe(`${timeOfDay(61_000)} list-held provider=cloud`);
     expect(screen({ ...BUSY, remark }, { notice: 'burst begun' }).at(-2)).toBe('burst begun');
   });
 

@@ -18,15 +18,17 @@ import {
   machinesIn,
   milliseconds,
   missingWords,
+  moment,
   ownedWords,
   perHour,
   plannedWords,
   providerWords,
+  resampled,
   STATES,
   STORIES,
   span,
   sparkline,
-  timeOfDay,
+  unmetSinceWords,
   WHAT_IT_IS,
 } from '../../web/index.ts';
 import type { Paint, Style } from '../table.ts';
@@ -91,9 +93,15 @@ function headlineLine({ live }: ScreenModel): Line {
   return [piece(headline(live.status, live.shortfalls, isFrozen(live)), 'bold')];
 }
 
-function noticeLine({ live: { remark }, notice }: ScreenModel): Line {
+function noticeLine({ live, notice }: ScreenModel): Line {
+  const { remark } = live;
   if (notice !== '') return [piece(notice, 'cyan')];
-  return remark === null ? [] : [piece(remark.text, remark.level === 'error' ? 'red' : 'yellow')];
+  if (remark === null) return [];
+  const { atMs, level, text } = remark;
+  return [
+    piece(`${moment(atMs, live.status?.nowMs ?? atMs)} `, 'dim'),
+    piece(text, level === 'error' ? 'red' : 'yellow'),
+  ];
 }
 
 function keyLine({ live }: ScreenModel): Line {
@@ -194,7 +202,8 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
   const owned = ownedWords(status.ownedCost);
   return [
     ...hardwareLines(status, width),
-    costLine(status, live.costs, width),
+    costLine(status, live.series, width),
+    ...unmetLines(status, live.series, width),
     ...(owned === '' ? [] : [[piece('owned'.padEnd(LABEL)), piece(owned.replace(' owned,', ''))]]),
     ...providers.map(
       (provider): Line => [
@@ -211,12 +220,48 @@ function byTrouble(a: Status['providers'][number], b: Status['providers'][number
   return Number(isInTrouble(b)) - Number(isInTrouble(a));
 }
 
-function costLine(status: Status, costs: readonly number[], width: number): Line {
+function costLine(status: Status, series: Live['series'], width: number): Line {
   const words = `${perHour(status.costPerHour)}  `;
+  const over = spanWords(series);
+  const room = Math.max(1, width - LABEL - words.length - over.length);
   return [
     piece('cost'.padEnd(LABEL)),
     piece(words, 'bold'),
-    piece(sparkline(costs, Math.max(1, width - LABEL - words.length)), 'cyan'),
+    piece(
+      sparkline(
+        resampled(series, room, ({ costPerHour }) => costPerHour),
+        room,
+      ),
+      'cyan',
+    ),
+    piece(over, 'dim'),
+  ];
+}
+
+/** The time that little bars cover. */
+function spanWords(series: Live['series']): string {
+  const [first] = series;
+  return first === undefined ? '' : ` ${span(series.at(-1)!.atMs - first.atMs)}`;
+}
+
+/** Since when Needs have been unmet, and how it was before; nothing where none was in the last hour. */
+function unmetLines(status: Status, series: Live['series'], width: number): readonly Line[] {
+  if (series.every(({ unmet }) => unmet === 0)) return [];
+  const since = unmetSinceWords(series, status.nowMs);
+  const words = since === '' ? 'none now  ' : `${count(series.at(-1)!.unmet)} ${since}  `;
+  const room = Math.max(1, width - LABEL - words.length);
+  return [
+    [
+      piece('unmet'.padEnd(LABEL)),
+      piece(words, since === '' ? undefined : 'yellow'),
+      piece(
+        sparkline(
+          resampled(series, room, ({ unmet }) => unmet),
+          room,
+        ),
+        'yellow',
+      ),
+    ],
   ];
 }
 
@@ -239,12 +284,13 @@ const MOOD_STYLES: Readonly<Record<Mood, Style | undefined>> = {
   failed: 'red',
 };
 
-function actionLines({ actions }: Live, room: number): readonly Line[] {
+function actionLines({ actions, status }: Live, room: number): readonly Line[] {
   if (room < 2) return [];
+  const nowMs = status?.nowMs ?? 0;
   const lines = actions.slice(0, room - 1).map((action): Line => {
     const { mood, text } = actionWords(action);
     return [
-      piece(`${timeOfDay(action.endedMs ?? action.startedMs)} `, 'dim'),
+      piece(`${moment(action.endedMs ?? action.startedMs, nowMs)} `, 'dim'),
       piece(text, MOOD_STYLES[mood]),
     ];
   });

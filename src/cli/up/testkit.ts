@@ -7,6 +7,7 @@ import type {
   ClusterView,
   News,
   Order,
+  SeriesPoint,
   ShardPort,
   ShortfallView,
   StatusView,
@@ -103,6 +104,14 @@ export function actionOf(number: number, change: Partial<ActionView> = {}): Acti
   };
 }
 
+/** How things stood at a second. */
+export function pointOf(second: number, change: Partial<SeriesPoint> = {}): SeriesPoint {
+  return {
+    ...{ atMs: second * 1000, costPerHour: 1, costByPart: {}, machinesByState: { CONFIGURED: 8 } },
+    ...{ needs: 3, unmet: 0, begun: 0, failed: 0, ...change },
+  };
+}
+
 export function plannedOf(number: number): WaitingActionView {
   return {
     ...{ kind: 'Provision', machine: `m-${number}`, provider: 'cloud', cluster: 'cluster-3' },
@@ -153,6 +162,8 @@ export class FakePort implements ShardPort {
   answers: Record<string, unknown> = {
     ...{ shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE },
     plan: { ...NO_PLAN, actions: NO_PAGE },
+    series: { nowMs: 125_000, fromMs: null, points: [] },
+    events: NO_PAGE,
   };
 
   async ask<T>(name: string): Promise<T> {

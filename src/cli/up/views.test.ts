@@ -6,7 +6,7 @@ import { noPaint } from '../table.ts';
 import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
-import { actionOf, FakePort, PLACE, plannedOf, STATUS } from './testkit.ts';
+import { actionOf, FakePort, PLACE, plannedOf, pointOf, STATUS } from './testkit.ts';
 
 describe('plain lines', () => {
   let nowMs: number;
@@ -198,6 +198,17 @@ describe('the view on a terminal', () => {
     input.write(key);
     await vi.advanceTimersByTimeAsync(300);
   };
+
+  it('begins with what was before it was opened', async () => {
+    const event = { kind: 'action-ended', action: actionOf(7, { outcome: 'success', endedMs: 2000 }) };
+    port.answers['events'] = { items: [{ ...event, id: '1-1', atMs: 2000 }], total: 1, next: null };
+    port.answers['series'] = { points: [pointOf(1), pointOf(61, { unmet: 5 })] };
+    watch();
+    port.tell({ kind: 'cycle', status: STATUS });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(shown()).toContain('m-7 (spot, zone-a)');
+    expect(shown()).toContain('unmet     5 since');
+  });
 
   it('takes the other page of the terminal and gives the terminal back as it was', () => {
     const before = process.listenerCount('exit');

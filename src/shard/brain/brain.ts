@@ -206,9 +206,10 @@ type Memories = Pick<BrainState, 'recorder' | 'series' | 'events'>;
 /** All that a brain tells gets an id and a time, and is kept for those who look later. */
 function heardBy({ recorder, series, events }: Memories, parts: BrainParts): BrainParts {
   const tell = (news: News): void => {
-    recorder?.news(news);
-    series.hear(news);
-    parts.tell(events.add(news));
+    const stamped = events.add(news);
+    recorder?.news(stamped);
+    series.hear(stamped);
+    parts.tell(stamped);
   };
   return { ...parts, tell };
 }

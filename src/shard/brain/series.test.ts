@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aCost } from '../../../test/costs.ts';
 import { aNeed } from '../../../test/fleets.ts';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import { NEED, record } from '../../../test/shard/scene.ts';
@@ -10,7 +11,14 @@ import { COARSE, FINE, Series } from './series.ts';
 const { Speculative, Idle } = MachineState;
 
 function statusAt(nowMs: number, unmet = 0, costPerHour = 1): StatusView {
-  return { nowMs, costPerHour, machinesByState: {}, needs: 9, cycle: { unmet } } as unknown as StatusView;
+  return {
+    nowMs,
+    costPerHour,
+    cost: aCost({ serving: costPerHour }),
+    machinesByState: {},
+    needs: 9,
+    cycle: { unmet },
+  } as unknown as StatusView;
 }
 
 /** One cycle a second, from a time on. */

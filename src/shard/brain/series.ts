@@ -93,6 +93,6 @@ function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'fa
 }
 
 /** What the cost consists of, in one place for all points. */
-function costParts(_status: StatusView): SeriesPoint['costByPart'] {
-  return {};
+function costParts({ cost }: StatusView): SeriesPoint['costByPart'] {
+  return cost.byPart;
 }

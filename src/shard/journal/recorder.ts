@@ -131,10 +131,11 @@ export class Recorder {
 
   news(news: News): void {
     if (news.kind === 'cycle') return;
-    const atMs = this.#parts.clock.now();
+    const atMs = news.atMs ?? this.#parts.clock.now();
     if (news.kind === 'log') {
-      if (TOLD_ELSEWHERE.has(news.event)) return;
-      this.#note({ atMs, ...subjectOf(news), need: null, body: news });
+      const { kind, level, event, fields } = news;
+      if (TOLD_ELSEWHERE.has(event)) return;
+      this.#note({ atMs, ...subjectOf(news), need: null, body: { kind, level, event, fields } });
       return;
     }
     const { action } = news;

@@ -1,7 +1,7 @@
 // Brings the document in line with a tree, and touches only what differs: focus, selection and what a screen reader has
 // read stay where they are, and at one change a second for days nothing piles up.
 
-import type { Tree } from '../view.ts';
+import type { Tree } from '../tree.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const SVG_TAGS = new Set(['svg', 'rect', 'polyline']);

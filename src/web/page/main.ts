@@ -1,8 +1,9 @@
 // The script of the page: listens to the news of the shard, asks now and then for what no news brings, and sends what
 // buttons are for. If the shard goes away it says so, and goes on by itself when one is back.
 
-import type { Cluster, Freeze, News, Plan, Shortfall, Status } from '../feed.ts';
+import type { Cluster, Freeze, News, Plan, Point, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
+import { withPoints } from '../history.ts';
 import {
   type Details,
   FLEET_FREEZE,
@@ -64,8 +65,8 @@ async function askDetails(): Promise<void> {
   isAsking = true;
   try {
     // News may come in while the shard answers, so what is known is looked at afterwards.
-    const found = await details();
-    become({ live: { ...state.live, ...found } });
+    const { points, ...found } = await details(state.live.series.at(-1)?.atMs ?? 0);
+    become({ live: { ...state.live, ...found, series: withPoints(state.live.series, points) } });
   } catch {
     // The news say how the shard is; the next cycle asks again.
   } finally {
@@ -73,14 +74,19 @@ async function askDetails(): Promise<void> {
   }
 }
 
-async function details(): Promise<Details> {
-  const [shortfalls, clusters, freezes, plan] = await Promise.all([
+/** What no news brings, with points of the series after `sinceMs`. */
+async function details(sinceMs: number): Promise<Details & { readonly points: readonly Point[] }> {
+  const [shortfalls, clusters, freezes, plan, { points }] = await Promise.all([
     read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
     read<{ items: Cluster[] }>(`/v1/clusters?limit=${MAX_CLUSTERS}`),
     read<{ items: Freeze[] }>(`/v1/freezes?id=${FLEET_FREEZE}`),
     read<Plan>(`/v1/plan?limit=${MAX_PLANNED}`),
+    read<{ points: Point[] }>(`/v1/series?since=${sinceMs}`),
   ]);
-  return { shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items, plan };
+  return {
+    ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items },
+    ...{ plan, points },
+  };
 }
 
 async function read<T>(path: string): Promise<T> {
@@ -90,7 +96,7 @@ async function read<T>(path: string): Promise<T> {
 }
 
 function listen(): void {
-  const source = new EventSource('/v1/events');
+  const source = new EventSource('/v1/events?since=0');
   for (const kind of ['cycle', 'action-started', 'action-ended', 'log']) {
     source.addEventListener(kind, (event: MessageEvent<string>) => hear(JSON.parse(event.data) as News));
   }

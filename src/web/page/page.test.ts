@@ -1,10 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { News, Status } from '../feed.ts';
+import { timeOfDay } from '../figures.ts';
 import type { Tree } from '../view.ts';
 import { show } from './dom.ts';
 import { FakeDocument, FakeElement, FakeNode } from './testkit.ts';
 
-const IDS = ['headline', 'about', 'trouble', 'notice', 'remark', 'controls', 'machines', 'supply', 'cost'];
+const IDS = [
+  'headline',
+  'about',
+  'trouble',
+  'notice',
+  'since',
+  'history',
+  'events',
+  'controls',
+  'machines',
+  'supply',
+  'cost',
+];
 const LISTS = ['actions', 'plan', 'shortfalls', 'providers', 'clusters'];
 
 let page: FakeDocument;
@@ -60,7 +73,10 @@ class FakeSource {
   readyState = 1;
   readonly #listeners = new Map<string, (event: { data: string }) => void>();
 
-  constructor() {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
     FakeSource.all.push(this);
   }
 
@@ -113,6 +129,7 @@ describe('the page', () => {
       '/v1/shortfalls?limit=20': { items: [] },
       '/v1/clusters?limit=100': { items: [] },
       '/v1/freezes?id=fleet': { items: [] },
+      '/v1/series?since=0': { points: [] },
       '/v1/plan?limit=20': { frozenClusters: [], actions: { items: [], total: 0 } },
     };
     vi.stubGlobal('EventSource', FakeSource);
@@ -139,6 +156,26 @@ describe('the page', () => {
     expect(page.textOf('headline')).toBe('All 3 Needs of 1 cluster are met; nothing to do.');
     expect(page.textOf('cost')).toContain('$1.50/h');
     expect(buttons().map((button) => button.textContent)).toEqual(['Freeze the fleet']);
+  });
+
+  it('begins with what was before: the last hour, actions and events with their times', async () => {
+    const point = { costPerHour: 1, machinesByState: {}, needs: 3, unmet: 2, begun: 4, failed: 1 };
+    answers['/v1/series?since=0'] = {
+      points: [
+        { ...point, atMs: 1_000, unmet: 0 },
+        { ...point, atMs: 11_000 },
+      ],
+    };
+    expect(source().url).toBe('/v1/events?since=0');
+    await connect();
+    source().tell({ kind: 'log', level: 'error', event: 'list-held', fields: {}, id: '1-1', atMs: 5_000 });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(page.textOf('history')).toContain(`2 now, since ${timeOfDay(11_000)} (50 s)`);
+    expect(page.textOf('events')).toBe(`${timeOfDay(5_000)} list-held`);
+    answers['/v1/series?since=11000'] = { points: [{ ...point, atMs: 21_000, unmet: 0 }] };
+    source().tell({ kind: 'cycle', status: STATUS });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(page.textOf('history')).toContain('none now; highest 2');
   });
 
   it('has a button for each story there is, which asks for it', async () => {
