@@ -293,6 +293,7 @@ export const STATUS: StatusView = {
       lastListMs: NOW_MS - 4_000,
       lastError: '',
       heldLosses: 0,
+      health: { state: 'fine', machines: 10, failing: 0, failedPurchases: 0, zones: [] },
     },
     {
       name: 'cloud',
@@ -304,6 +305,7 @@ export const STATUS: StatusView = {
       lastListMs: null,
       lastError: 'deadline exceeded',
       heldLosses: 12,
+      health: { state: 'fine', machines: 10, failing: 0, failedPurchases: 0, zones: [] },
     },
   ],
 };

@@ -5,6 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import {
+  ACTION_KINDS,
+  ACTION_WORDS,
   type ActionKind,
   BigFleetError,
   type DecisionInput,
@@ -270,15 +272,13 @@ function amounts(vector: ResourceVector): string {
   return entries.length === 0 ? 'nothing' : entries.map(([name, text]) => `${name} ${text}`).join(' ');
 }
 
-const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
-
 function actionLines(plan: Plan, paint: Paint): readonly string[] {
   const numbers = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), i + 1]));
   const lines: string[] = [];
-  for (const kind of KINDS) {
+  for (const kind of ACTION_KINDS) {
     const actions = plan.actions.filter((action) => action.kind === kind);
     if (actions.length === 0) continue;
-    lines.push(`  ${paint(KIND_STYLE[kind], kind)} ${actions.length}`);
+    lines.push(`  ${paint(KIND_STYLE[kind], ACTION_WORDS[kind].verb)} ${actions.length}`);
     const rows = actions
       .slice(0, MAX_LISTED)
       .map((action): readonly Cell[] => [

@@ -29,3 +29,29 @@ export interface Action {
   /** The row it is for: Bootstrap, Provision, Preempt. It becomes the machine's in-flight target. */
   readonly need: NeedKey | null;
 }
+
+/**
+ * What people call each kind, on every surface but JSON, metrics and the wire: the verb, and both tenses. A purchase is
+ * `ordered` until a host exists; the other kinds are under way until their machine is where it was to go.
+ */
+export const ACTION_WORDS: Readonly<Record<ActionKind, ActionWords>> = {
+  Bootstrap: { verb: 'bind', doing: 'binding', done: 'bound' },
+  Provision: { verb: 'buy', doing: 'ordered', done: 'bought' },
+  Preempt: { verb: 'preempt', doing: 'preempting', done: 'preempted' },
+  Reclaim: { verb: 'reclaim', doing: 'reclaiming', done: 'reclaimed' },
+  Delete: { verb: 'release', doing: 'releasing', done: 'released' },
+};
+
+export interface ActionWords {
+  readonly verb: string;
+  readonly doing: string;
+  readonly done: string;
+}
+
+export const ACTION_KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+
+/** The kind that a word names, as the wire or as people spell it, in any case; undefined if it names none. */
+export function actionKindOf(word: string): ActionKind | undefined {
+  const wanted = word.toLowerCase();
+  return ACTION_KINDS.find((kind) => kind.toLowerCase() === wanted || ACTION_WORDS[kind].verb === wanted);
+}

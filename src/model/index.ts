@@ -1,6 +1,7 @@
 // The vocabulary of BigFleet: what every room means by a quantity, a requirement, a machine, a Need, an action.
 
-export type { Action, ActionKind, ActionReason } from './action.ts';
+export type { Action, ActionKind, ActionReason, ActionWords } from './action.ts';
+export { ACTION_KINDS, ACTION_WORDS, actionKindOf } from './action.ts';
 export { moduleBeside } from './beside.ts';
 export type { Clock } from './clock.ts';
 export type { ScoreWeights, Victim } from './cost.ts';

@@ -19,7 +19,7 @@ export { Book } from './brain/book.ts';
 export type { DeskLimits } from './brain/desk.ts';
 export { DESK_LIMITS, Desk } from './brain/desk.ts';
 export type { Freeze, FreezeScope, FreezeStore } from './brain/freezes.ts';
-export { Freezes, freezeId } from './brain/freezes.ts';
+export { Freezes, freezeId, freezeName } from './brain/freezes.ts';
 export type { InspectedCycle } from './brain/inspect.ts';
 export { inspectNeeds } from './brain/inspect.ts';
 export type { MachineFacts, MachineStore } from './brain/memory.ts';

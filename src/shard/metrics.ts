@@ -4,16 +4,18 @@
 
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
-import { type ActionKind, excerpt } from '../model/index.ts';
+import { type ActionKind, type CapacityType, excerpt } from '../model/index.ts';
 import type { IncompleteCluster } from './brain/incomplete-demand.ts';
 import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
 import { CostMetrics, type CostTallies } from './cost-metrics.ts';
 import type { DemandTally } from './demand-tally.ts';
 import { engineFamilies } from './engine-metrics.ts';
+import { ERROR_CLASSES } from './error-class.ts';
 import { BUCKET_LABELS, CAPACITY_TYPE_LABELS, inventoryOf, STATE_LABELS } from './fleet-counts.ts';
 import { HandsCounters } from './hands/counters.ts';
 import { Registry } from './registry.ts';
+import type { LossKind, LossView, ProviderView } from './views.ts';
 
 const PREFIX = 'bigfleet_shard_';
 /**
@@ -22,13 +24,20 @@ const PREFIX = 'bigfleet_shard_';
  */
 const MAX_CLUSTERS = 1000;
 const MAX_PROVIDERS = 64;
+/** Zones that have a series of their own while machines in them fail. */
+const MAX_ZONES = 256;
+const LOSS_KINDS: readonly LossKind[] = ['failed', 'interrupted', 'vanished', 'unbound'];
 
 const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 
 const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
 export type CyclePhase = (typeof CYCLE_PHASES)[number];
 
-/** How carrying out an action ended. */
+/** Of an action that went well. */
+export const NO_ERROR = 'none';
+const ERROR_LABELS = [NO_ERROR, ...ERROR_CLASSES] as const;
+
+/** What became of an action. `success`: its machine is where it was to go. */
 const EXECUTE_OUTCOMES = [
   'success',
   /** The cluster has no session. */
@@ -39,6 +48,10 @@ const EXECUTE_OUTCOMES = [
   'blob_error',
   /** The provider refused for good. */
   'configure_error',
+  /** The provider accepted, and the machine failed. */
+  'machine_failed',
+  /** The provider no longer has the machine, or no longer its host. */
+  'machine_gone',
   /** The provider has nothing of the kind now. */
   'stock_out',
   /** The provider was throttled, out of reach or too slow. */
@@ -151,14 +164,28 @@ export class BrainMetrics {
   readonly actions = this.#byKind('actions_total', 'Actions that were let through to be carried out.');
   readonly outcomes = this.registry.counters(
     `${PREFIX}action_execute_outcomes_total`,
-    'Actions carried out by how that ended.',
+    'Actions by what became of them.',
     { kind: KINDS, outcome: EXECUTE_OUTCOMES },
+  );
+  readonly results = this.registry.counters(
+    `${PREFIX}action_results_total`,
+    'Actions by what went wrong with them; none: nothing did.',
+    {
+      kind: KINDS,
+      provider: { atMost: MAX_PROVIDERS },
+      capacity_type: CAPACITY_TYPE_LABELS,
+      error_class: ERROR_LABELS,
+    },
   );
   readonly #deferred = this.#counter('actions_deferred_total', 'Actions beyond the limit of a cycle.');
   readonly dropped = this.#counter('actions_dropped_total', 'Actions for which the queue had no room.');
   readonly deduped = this.#counter('actions_deduped_total', 'Actions for machines with one under way.');
   readonly queueDepth = this.#gauge('action_queue_depth', 'Actions that wait for their turn.');
-  readonly inflight = this.#gauge('execute_inflight', 'Actions being carried out.');
+  readonly inflight = this.#gauge('execute_inflight', 'Actions that no provider has accepted yet.');
+  readonly pending = this.#gauge(
+    'actions_pending',
+    'Actions that a provider has accepted and whose machine is on its way.',
+  );
   readonly #capped = this.#counter(
     'reclaims_capped_total',
     'Reclaims beyond what a cluster may lose at once.',
@@ -201,6 +228,26 @@ export class BrainMetrics {
     `${PREFIX}provider_down`,
     '1 while a provider is left alone because it does not answer.',
     { provider: { atMost: MAX_PROVIDERS } },
+  );
+  readonly #lost = this.registry.counters(
+    `${PREFIX}machines_lost_total`,
+    'Machines that lost their host, or their cluster, without an action of the shard.',
+    {
+      provider: { atMost: MAX_PROVIDERS },
+      capacity_type: CAPACITY_TYPE_LABELS,
+      loss: LOSS_KINDS,
+      error_class: ERROR_CLASSES,
+    },
+  );
+  readonly #providerFailing = this.registry.gauges(
+    `${PREFIX}provider_failing_share`,
+    'Share of the machines of a provider that are failing: Failed, lost lately, or not to be bought lately.',
+    { provider: { atMost: MAX_PROVIDERS } },
+  );
+  readonly #zoneFailing = this.registry.gauges(
+    `${PREFIX}zone_failing_share`,
+    'The same of a zone; zones without a failing machine have no series.',
+    { provider: { atMost: MAX_PROVIDERS }, zone: { atMost: MAX_ZONES } },
   );
   readonly observationsStale = this.#counter(
     'observations_stale_total',
@@ -257,6 +304,20 @@ export class BrainMetrics {
     }
   }
 
+  lost({ provider, loss, errorClass }: LossView, capacityType: CapacityType): void {
+    const capacity_type = CAPACITY_TYPE_LABELS[capacityType]!;
+    this.#lost.of({ provider, capacity_type, loss, error_class: errorClass }).add(1);
+  }
+
+  /** What the machines of each provider do. */
+  health(providers: readonly Pick<ProviderView, 'name' | 'health'>[]): void {
+    this.#zoneFailing.clear();
+    for (const { name: provider, health } of providers) {
+      this.#providerFailing.of({ provider }).set(shareOf(health));
+      for (const zone of health.zones) this.#zoneFailing.of({ provider, zone: zone.zone }).set(shareOf(zone));
+    }
+  }
+
   providerDown(provider: string, isDown: boolean): void {
     this.#providerDown.of({ provider }).set(isDown ? 1 : 0);
   }
@@ -290,6 +351,10 @@ export class BrainMetrics {
   #histogram(name: string, help: string, bounds: readonly number[]) {
     return this.registry.histogram(`${PREFIX}${name}`, help, bounds);
   }
+}
+
+function shareOf({ machines, failing }: { readonly machines: number; readonly failing: number }): number {
+  return failing === 0 ? 0 : failing / machines;
 }
 
 /** What is counted where sessions end. */

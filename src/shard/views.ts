@@ -8,6 +8,7 @@ import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardre
 import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
 import type { CostView } from './cost.ts';
+import type { ErrorClass } from './error-class.ts';
 import type { Page, PageAsk } from './pages.ts';
 
 export type { Page } from './pages.ts';
@@ -121,6 +122,34 @@ export interface ProviderView {
   readonly lastError: string;
   /** Machines that a List no longer had and that are kept all the same, until it is believed. */
   readonly heldLosses: number;
+  readonly health: ProviderHealth;
+}
+
+/**
+ * What a provider's machines do, whether or not its calls are answered. A machine is failing while it is Failed, and for
+ * five minutes after it was lost, or a purchase of it failed, unless it has worked since.
+ */
+export interface ProviderHealth {
+  /** `failing`: at least half of its machines, or of one zone, are failing. `degraded`: a twentieth, or a fifth of a zone. */
+  readonly state: 'fine' | 'degraded' | 'failing';
+  /** Machines with a host, and those that are failing. */
+  readonly machines: number;
+  readonly failing: number;
+  /** Of those that are failing, purchases that failed. */
+  readonly failedPurchases: number;
+  /** The zones with failing machines, the worst first; at most 20. */
+  readonly zones: readonly ZoneHealth[];
+}
+
+export interface ZoneHealth {
+  readonly zone: string;
+  readonly state: ProviderHealth['state'];
+  readonly machines: number;
+  readonly failing: number;
+  readonly failedPurchases: number;
+  /** Of the error that most of them have, and the latest words of it. */
+  readonly errorClass: ErrorClass;
+  readonly error: string;
 }
 
 export interface MachineView {
@@ -282,10 +311,60 @@ export interface ShortfallView extends NeedRef {
   readonly isEscalated: boolean;
 }
 
-/** In a journal of an earlier version, `capacityType` and `zone` may be missing. */
-export interface ActionView extends Omit<ActionRecord, 'capacityType' | 'zone'> {
-  readonly capacityType?: string | undefined;
-  readonly zone?: string | undefined;
+/** An action. What was added since 0.1.0 is missing in journals of that version. */
+export interface ActionView
+  extends Omit<ActionRecord, LaterInActions>,
+    Partial<Pick<ActionRecord, LaterInActions>> {}
+
+type LaterInActions = 'capacityType' | 'zone' | 'from' | 'leaving' | 'acceptedMs' | 'errorClass';
+
+/** How capacity was lost. */
+export type LossKind =
+  /** The provider says that it is Failed. */
+  | 'failed'
+  /** The same of a spot host that the cloud took back. */
+  | 'interrupted'
+  /** The provider no longer has the machine, or no longer a host for it. */
+  | 'vanished'
+  /** It was taken out of its cluster by neither the shard nor a failure. */
+  | 'unbound';
+
+/** A machine that had, or was getting, a host and lost it without an action of the shard that failed. */
+export interface LossView {
+  readonly atMs: number;
+  readonly loss: LossKind;
+  readonly machine: string;
+  readonly provider: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  /** Its state before. */
+  readonly was: string;
+  /** The cluster it served or was joining; '' for none. */
+  readonly cluster: string;
+  /** The row it was bound for, or on its way to. */
+  readonly need: NeedRef | null;
+  readonly errorClass: ErrorClass;
+  /** In the provider's words; '' if it said nothing. */
+  readonly error: string;
+}
+
+/** Losses in one zone that came together and are told as one. */
+export interface LossesView {
+  readonly atMs: number;
+  /** When the first of them came. */
+  readonly sinceMs: number;
+  readonly provider: string;
+  readonly zone: string;
+  /** Whether at least half of what the provider had in the zone is lost: the zone has gone dark. */
+  readonly isDark: boolean;
+  readonly count: number;
+  /** Machines with a host that the provider had in the zone when the first of them came. */
+  readonly of: number;
+  /** The clusters that lost most, at most ten. */
+  readonly clusters: readonly { readonly cluster: string; readonly count: number }[];
+  /** Of the error that most of them have, and its words. */
+  readonly errorClass: ErrorClass;
+  readonly error: string;
 }
 
 /** Decided, and held back by the rails or by what actuation knows. */
@@ -453,6 +532,10 @@ export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
 type NewsBody =
   | { readonly kind: 'cycle'; readonly status: StatusView }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: ActionView }
+  /** One machine. Where many are lost in a zone within a minute, `losses` tells of the others in one piece. */
+  | { readonly kind: 'loss'; readonly loss: LossView }
+  | { readonly kind: 'losses'; readonly losses: LossesView }
+  /** A line of the shard's log. Failed actions and losses have one each besides what is told of them above. */
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

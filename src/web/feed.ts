@@ -26,7 +26,10 @@ export type ActionOutcome =
   | 'transient'
   | 'stale_state'
   | 'inventory_miss'
-  | 'missing_profile';
+  | 'missing_profile'
+  | 'machine_failed'
+  | 'rolled_back'
+  | 'superseded';
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -50,6 +53,55 @@ export interface Action {
   readonly message: string;
   readonly capacityType?: string | undefined;
   readonly zone?: string | undefined;
+  /** The row that a machine leaves, and why it does where no row counts on it. */
+  readonly from?: NeedRef | null | undefined;
+  readonly leaving?: Leaving | null | undefined;
+}
+
+interface Leaving {
+  readonly cause: 'excess' | 'work-ended' | 'gang-broken' | 'gang-moved';
+  readonly domain: string | null;
+  readonly goesTo: string | null;
+}
+
+/** A machine that lost its host, or its cluster, without an action of the shard. */
+export interface Loss {
+  readonly atMs: number;
+  readonly loss: 'failed' | 'interrupted' | 'vanished' | 'unbound';
+  readonly machine: string;
+  readonly provider: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  readonly was: string;
+  readonly cluster: string;
+  readonly need: NeedRef | null;
+  readonly error: string;
+}
+
+/** Many of one zone; without a name, of several. */
+export interface Losses {
+  readonly atMs: number;
+  readonly sinceMs: number;
+  readonly provider: string;
+  readonly zone: string;
+  readonly isDark: boolean;
+  readonly count: number;
+  readonly of: number;
+  readonly clusters: readonly { readonly cluster: string; readonly count: number }[];
+  readonly errorClass: string;
+  readonly error: string;
+}
+
+type HealthState = 'fine' | 'degraded' | 'failing';
+
+interface ZoneHealth {
+  readonly zone: string;
+  readonly state: HealthState;
+  readonly machines: number;
+  readonly failing: number;
+  readonly failedPurchases: number;
+  readonly errorClass: string;
+  readonly error: string;
 }
 
 /** Decided in the last cycle, and not begun. */
@@ -102,6 +154,13 @@ interface Provider {
   readonly hasListed: boolean;
   readonly lastError: string;
   readonly heldLosses: number;
+  /** What its machines do. */
+  readonly health: {
+    readonly state: HealthState;
+    readonly machines: number;
+    readonly failing: number;
+    readonly zones: readonly ZoneHealth[];
+  };
 }
 
 /** Dollars per hour; the parts add up to the total. */
@@ -206,6 +265,8 @@ export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
 type NewsBody =
   | { readonly kind: 'cycle'; readonly status: Status }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: Action }
+  | { readonly kind: 'loss'; readonly loss: Loss }
+  | { readonly kind: 'losses'; readonly losses: Losses }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

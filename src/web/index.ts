@@ -23,6 +23,7 @@ export type { Details, Live, Remark } from './live.ts';
 export {
   FLEET_FREEZE,
   isFrozen,
+  lately,
   MAX_CLUSTERS,
   MAX_PLANNED,
   MAX_SHORTFALLS,
@@ -30,6 +31,7 @@ export {
   withNews,
   withPast,
 } from './live.ts';
+export { healthWords, lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export { heldOnPurpose, kindName } from './plan-words.ts';
@@ -49,7 +51,9 @@ export {
   plannedLine,
   plannedWords,
   providerWords,
+  reasonWords,
   STATES,
   STORIES,
+  VERBS,
   WHAT_IT_IS,
 } from './words.ts';

@@ -2,13 +2,16 @@
 // for besides. Made from the news one by one, which begin with those from before the view was opened. Everything has a bound, so that a view may stay open for weeks.
 
 import type { Action, Cluster, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
-import { logWords } from './words.ts';
+import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
+import { actionWords, logWords, type Sentence } from './words.ts';
 
 /** A log line in words. */
 export interface Remark {
   readonly atMs: number;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
+  /** Of machines that were lost. */
+  readonly isLoss?: true;
 }
 
 export interface Live {
@@ -62,6 +65,15 @@ export function withNews(live: Live, news: News): Live {
     case 'action-started':
     case 'action-ended':
       return { ...live, actions: withAction(live.actions, news.action) };
+    case 'loss':
+      return withLoss(live, news.loss.atMs, 'warn', lossWords(news.loss));
+    case 'losses':
+      return withLoss(
+        live,
+        news.losses.atMs,
+        news.losses.isDark ? 'error' : 'warn',
+        lossesWords(news.losses),
+      );
     case 'log':
       return isWorthShowing(news) ? withLog(live, news) : live;
     default:
@@ -84,7 +96,7 @@ type LogNews = Extract<News, { readonly kind: 'log' }>;
 
 /** What the shard says of its ordinary work is not, nor what the list of actions tells better. */
 function isWorthShowing({ level, event }: LogNews): boolean {
-  return event === 'order' || (level !== 'info' && event !== 'action-failed');
+  return event === 'order' || (level !== 'info' && !TOLD_IN_WORDS.has(event));
 }
 
 function withLog(live: Live, { atMs, level, event, fields }: LogNews): Live {
@@ -107,6 +119,34 @@ export function withPast(live: Live, past: readonly News[]): Live {
   const before = past.reduce(withNews, { ...NOTHING_YET, status: live.status });
   const actions = live.actions.toReversed().reduce(withAction, before.actions);
   return withEvents({ ...live, actions }, live.events.toReversed().reduce(withRemark, before.events));
+}
+
+function withLoss(live: Live, atMs: number, level: Remark['level'], text: string): Live {
+  return withEvents(live, withRemark(live.events, { atMs, level, text, isLoss: true }));
+}
+
+export interface Happening extends Sentence {
+  readonly atMs: number;
+}
+
+/** The last actions and losses, newest first: an action where it began, with the time of its latest news. */
+export function lately(
+  { actions, events }: Pick<Live, 'actions' | 'events'>,
+  most: number,
+): readonly Happening[] {
+  const losses = events.filter(({ isLoss }) => isLoss === true);
+  const happenings: Happening[] = [];
+  let lost = 0;
+  for (const action of actions) {
+    for (; (losses[lost]?.atMs ?? -1) >= action.startedMs; lost++) happenings.push(lossOf(losses[lost]!));
+    happenings.push({ atMs: action.endedMs ?? action.startedMs, ...actionWords(action) });
+    if (happenings.length >= most) break;
+  }
+  return [...happenings, ...losses.slice(lost).map(lossOf)].slice(0, most);
+}
+
+function lossOf({ atMs, text }: Remark): Happening {
+  return { atMs, mood: 'failed', text };
 }
 
 function withAction(actions: readonly Action[], action: Action): readonly Action[] {

@@ -22,6 +22,7 @@ const SCRIPTS = [
   'supply-words',
   'history',
   'plan-words',
+  'loss-words',
   'words',
   'live',
   'tree',

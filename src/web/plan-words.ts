@@ -13,8 +13,9 @@ const NAMES: Readonly<Record<ActionKind, string>> = {
   Delete: 'release',
 };
 
-export function kindName(kind: ActionKind): string {
-  return NAMES[kind] ?? kind;
+/** What people call a kind of action, on every surface but JSON and metrics; one of a newer shard as it came. */
+export function kindName(kind: string): string {
+  return (NAMES as Readonly<Record<string, string>>)[kind] ?? kind;
 }
 
 /** `bind 3, buy 12 and preempt 1`; '' if there is nothing. */

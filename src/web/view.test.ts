@@ -42,6 +42,7 @@ const STATUS: Status = {
       hasListed: true,
       lastError: '',
       heldLosses: 0,
+      health: { state: 'fine', machines: 10, failing: 0, zones: [] },
     },
   ],
 };

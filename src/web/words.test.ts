@@ -59,6 +59,7 @@ const PROVIDER: Status['providers'][number] = {
   hasListed: true,
   lastError: '',
   heldLosses: 0,
+  health: { state: 'fine', machines: 10, failing: 0, zones: [] },
 };
 
 describe('words of an action', () => {
@@ -67,34 +68,34 @@ describe('words of an action', () => {
       { outcome: 'success', capacityType: 'SPOT', zone: 'zone-a' },
       'bought m-12 (spot, zone-a) for cluster-3: nothing idle fits',
     ],
-    [{ capacityType: 'ON_DEMAND' }, 'buying m-12 (on-demand) for cluster-3: nothing idle fits'],
-    [{ kind: 'Bootstrap', reason: 'phase1.idle' }, 'giving m-12 to cluster-3: idle, and fits'],
+    [{ capacityType: 'ON_DEMAND' }, 'ordered m-12 (on-demand) for cluster-3: nothing idle fits'],
+    [{ kind: 'Bootstrap', reason: 'phase1.idle' }, 'binding m-12 to cluster-3: idle, and fits'],
     [
       { kind: 'Preempt', reason: 'phase2.inversion', outcome: 'success' },
-      'took m-12 from cluster-3 for cluster-5: work of priority 900 goes first',
+      'preempted m-12 from cluster-3 for cluster-5/0123456789: priority 900 goes before a lower one',
     ],
     [
       { kind: 'Preempt', reason: 'phase2.excess' },
-      'taking m-12 from cluster-3 for cluster-5: cluster-3 has more than it needs, and others go without',
+      'preempting m-12 from cluster-3 for cluster-5/0123456789: cluster-3 has more than it needs, and cluster-5/0123456789 goes without',
     ],
     [
       { kind: 'Reclaim', reason: 'phase3.excess' },
-      'taking back m-12 from cluster-3: cluster-3 has more than it needs',
+      'reclaiming m-12 from cluster-3: cluster-3 has more than it needs',
     ],
     [
       { kind: 'Delete', reason: 'phase3.release', cluster: '', outcome: 'success' },
-      'returned m-12 to cloud-b: idle for a while, and nobody needs it',
+      'released m-12 to cloud-b: idle for a while, and no row needs it',
     ],
     [
       { outcome: 'provider_error', message: 'no capacity' },
-      'could not buy m-12 for cluster-3: its provider refused (no capacity)',
+      'failed to buy m-12 for cluster-3: its provider refused (no capacity)',
     ],
     [
       { outcome: 'stock_out', message: 'no big in za' },
-      'could not buy m-12 for cluster-3: its provider has none left (no big in za)',
+      'failed to buy m-12 for cluster-3: its provider has none left (no big in za)',
     ],
-    [{ outcome: 'transient' }, 'could not buy m-12 for cluster-3: its provider is busy or out of reach'],
-    [{ outcome: 'no_session' }, 'could not buy m-12 for cluster-3: its cluster is not connected'],
+    [{ outcome: 'transient' }, 'failed to buy m-12 for cluster-3: its provider is busy or out of reach'],
+    [{ outcome: 'no_session' }, 'failed to buy m-12 for cluster-3: its cluster is not connected'],
   ])('%o', (change, text) => {
     expect(actionWords({ ...ACTION, ...change }).text).toBe(text);
   });
@@ -227,7 +228,7 @@ describe('what would be done', () => {
         freeze: null,
         why: 'dry-run',
       }),
-      'would release m-12 (on-demand, zone-a) to cloud-b: idle for a while, and nobody needs it (-$0.31/h); this is a dry run',
+      'would release m-12 (on-demand, zone-a) to cloud-b: idle for a while, and no row needs it (-$0.31/h); this is a dry run',
     ],
     [
       plannedWords({ ...planned, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason }),

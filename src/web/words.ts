@@ -15,7 +15,8 @@ import type {
   Status,
 } from './feed.ts';
 import { count, counted, measured, perHour, quantityValue, resourceName } from './figures.ts';
-import { wouldWords } from './plan-words.ts';
+import { darkWords, healthWords, machineWords } from './loss-words.ts';
+import { kindName, wouldWords } from './plan-words.ts';
 
 /** For whoever has never seen it. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -34,7 +35,7 @@ export type StoryName = (typeof STORIES)[number]['name'];
 export const STATES = [
   { state: 'CONFIGURED', label: 'serving', what: 'bound to a cluster and doing its work' },
   { state: 'CONFIGURING', label: 'joining', what: 'on its way into a cluster' },
-  { state: 'CREATING', label: 'starting', what: 'bought, the cloud is making it' },
+  { state: 'CREATING', label: 'starting', what: 'ordered, the cloud is making it' },
   { state: 'IDLE', label: 'idle', what: 'paid for, bound to nobody' },
   { state: 'DRAINING', label: 'leaving', what: 'its work is moving elsewhere' },
   { state: 'DELETING', label: 'returning', what: 'going back to the cloud' },
@@ -59,10 +60,9 @@ export interface Sentence {
 }
 
 interface Verbs {
-  readonly would: string;
+  /** Until the machine is where it is to go, and then. */
   readonly doing: string;
   readonly done: string;
-  readonly failed: string;
   /** What follows the machine. */
   readonly whom: (action: Decided) => string;
 }
@@ -70,43 +70,32 @@ interface Verbs {
 /** What an action is, whether it was begun or not. */
 type Decided = Pick<
   Action,
-  'kind' | 'machine' | 'provider' | 'cluster' | 'need' | 'reason' | 'capacityType' | 'zone'
+  | 'kind'
+  | 'machine'
+  | 'provider'
+  | 'cluster'
+  | 'need'
+  | 'reason'
+  | 'capacityType'
+  | 'zone'
+  | 'from'
+  | 'leaving'
 >;
 
-const VERBS: Readonly<Record<ActionKind, Verbs>> = {
-  Bootstrap: {
-    would: 'would bind',
-    doing: 'giving',
-    done: 'gave',
-    failed: 'could not give',
-    whom: ({ cluster }) => ` to ${cluster}`,
-  },
-  Provision: {
-    would: 'would buy',
-    doing: 'buying',
-    done: 'bought',
-    failed: 'could not buy',
-    whom: ({ cluster }) => ` for ${cluster}`,
-  },
+export const VERBS: Readonly<Record<ActionKind, Verbs>> = {
+  Bootstrap: { doing: 'binding', done: 'bound', whom: ({ cluster }) => ` to ${cluster}` },
+  Provision: { doing: 'ordered', done: 'bought', whom: ({ cluster }) => ` for ${cluster}` },
   Preempt: {
-    would: 'would preempt',
-    doing: 'taking',
-    done: 'took',
-    failed: 'could not take',
-    whom: ({ cluster, need }) => ` from ${cluster}${need === null ? '' : ` for ${need.cluster}`}`,
+    ...{ doing: 'preempting', done: 'preempted' },
+    whom: ({ cluster, from, need }) =>
+      ` from ${from?.id ?? cluster}${need === null ? '' : ` for ${need.id}`}`,
   },
   Reclaim: {
-    would: 'would reclaim',
-    doing: 'taking back',
-    done: 'took back',
-    failed: 'could not take back',
+    ...{ doing: 'reclaiming', done: 'reclaimed' },
     whom: ({ cluster }) => ` from ${cluster}`,
   },
   Delete: {
-    would: 'would release',
-    doing: 'returning',
-    done: 'returned',
-    failed: 'could not return',
+    ...{ doing: 'releasing', done: 'released' },
     whom: ({ provider }) => ` to ${provider}`,
   },
 };
@@ -114,12 +103,32 @@ const VERBS: Readonly<Record<ActionKind, Verbs>> = {
 const REASONS: Readonly<Record<ActionReason, (action: Decided) => string>> = {
   'phase1.idle': () => 'idle, and fits',
   'phase1.speculative': () => 'nothing idle fits',
-  'phase2.inversion': ({ need }) =>
-    need === null ? 'more important work needs it' : `work of priority ${need.priority} goes first`,
-  'phase2.excess': ({ cluster }) => `${cluster} has more than it needs, and others go without`,
-  'phase3.excess': ({ cluster }) => `${cluster} has more than it needs`,
-  'phase3.release': () => 'idle for a while, and nobody needs it',
+  'phase2.inversion': ({ need, from }) =>
+    need === null
+      ? 'more important work needs it'
+      : `priority ${need.priority} goes before ${from?.priority ?? 'a lower one'}`,
+  'phase2.excess': (action) =>
+    `${leavingWords(action)}, and ${action.need?.id ?? 'another row'} goes without`,
+  'phase3.excess': (action) => leavingWords(action),
+  'phase3.release': () => 'idle for a while, and no row needs it',
 };
+
+/** Why a machine that no row counts on leaves its cluster. */
+function leavingWords({ cluster, from, leaving }: Decided): string {
+  const row = from?.id ?? 'the row it was bound for';
+  switch (leaving?.cause) {
+    case 'work-ended':
+      return `the work it was bound for (${row}) has ended`;
+    case 'gang-broken': {
+      const where = leaving.domain ? ` in ${leaving.domain}` : '';
+      return `its gang ${row} can no longer be whole${where}, so it keeps no part there`;
+    }
+    case 'gang-moved':
+      return `its gang ${row} is now in ${leaving.goesTo}`;
+    default:
+      return `${cluster} has more than it needs`;
+  }
+}
 
 /** Why an action came to nothing. */
 const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
@@ -136,23 +145,31 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
   stale_state: 'it had moved on by itself',
   inventory_miss: 'its provider no longer has it',
   missing_profile: 'the work it was meant for is gone',
+  machine_failed: 'the machine failed',
+  rolled_back: 'the machine went back to where it came from',
+  superseded: 'something else took the machine',
 };
 
 /** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */
 export function actionWords(action: Action): Sentence {
   const verbs = VERBS[action.kind];
-  const why = REASONS[action.reason]?.(action) ?? action.reason;
-  if (verbs === undefined) return { mood: moodOf(action), text: `${action.kind} ${action.machine}: ${why}` };
   const mood = moodOf(action);
-  const text = `${verbs[mood]} ${machineWords(action)}${verbs.whom(action)}`;
-  return { mood, text: `${text}: ${mood === 'failed' ? failureWords(action) : why}` };
+  const why = mood === 'failed' ? failureWords(action) : reasonWords(action);
+  if (verbs === undefined) return { mood, text: `${action.kind} ${action.machine}: ${why}` };
+  const did = mood === 'failed' ? `failed to ${kindName(action.kind)}` : verbs[mood];
+  return { mood, text: `${did} ${machineWords(action)}${verbs.whom(action)}: ${why}` };
+}
+
+/** Why it was decided. */
+export function reasonWords(action: Action): string {
+  return REASONS[action.reason]?.(action) ?? action.reason;
 }
 
 /** `would buy m-12 (spot, zone-a) for cluster-3: nothing idle fits`, of an action that was decided and not begun. */
 export function plannedWords(action: Decided): string {
   const verbs = VERBS[action.kind];
   const why = REASONS[action.reason]?.(action) ?? action.reason;
-  const what = verbs === undefined ? action.kind : verbs.would;
+  const what = verbs === undefined ? action.kind : `would ${kindName(action.kind)}`;
   return `${what} ${machineWords(action)}${verbs?.whom(action) ?? ''}: ${why}`;
 }
 
@@ -180,20 +197,6 @@ export function frozenClusterWords({ cluster, unmet }: Plan['frozenClusters'][nu
 function moodOf({ outcome }: Action): Mood {
   if (outcome === null) return 'doing';
   return outcome === 'success' ? 'done' : 'failed';
-}
-
-function machineWords({ machine, capacityType, zone }: Decided): string {
-  const about = [capacityWords(capacityType ?? ''), zone ?? ''].filter((word) => word !== '');
-  return about.length === 0 ? machine : `${machine} (${about.join(', ')})`;
-}
-
-/** `ON_DEMAND` and `OnDemand` are both on-demand. */
-function capacityWords(capacityType: string): string {
-  const words = capacityType
-    .replace(/([a-z])(?=[A-Z])/g, '$1-')
-    .replaceAll('_', '-')
-    .toLowerCase();
-  return words === 'unspecified' ? '' : words;
 }
 
 function failureWords({ outcome, message }: Action): string {
@@ -284,18 +287,22 @@ function shortWords({ need, cycles, missing, why }: ShortFields): string {
 
 const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
 
-/** Whether nothing can be got from a provider now. */
-export function isInTrouble({ breaker, denial }: Status['providers'][number]): boolean {
-  return breaker !== 'closed' || denial !== '';
+/** Whether something is wrong with a provider, or with most of its machines in some zone. */
+export function isInTrouble({ breaker, denial, health }: Provider): boolean {
+  return breaker !== 'closed' || denial !== '' || health.state !== 'fine';
 }
 
-export function providerWords(provider: Status['providers'][number]): string {
+type Provider = Status['providers'][number];
+
+export function providerWords(provider: Provider): string {
   if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;
   if (provider.denial !== '') return `lets nothing be changed: ${provider.denial}`;
   if (!provider.hasListed) return 'being read';
+  if (provider.health.state !== 'fine') return healthWords(provider);
   if (provider.heldLosses > 0)
     return `${counted(provider.heldLosses, 'machine')} missing from its list, kept for now`;
   if (provider.lastError !== '') return provider.lastError;
+  if (provider.health.failing > 0) return healthWords(provider);
   return provider.waiting > 0 ? `${counted(provider.waiting, 'call')} waiting` : BREAKER.closed;
 }
 
@@ -309,8 +316,9 @@ export function headline(
   const held = heldWords(status);
   if (held !== null) return held;
   const silent = status.providers.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
-  const aside =
+  const mute =
     silent.length === 0 ? '' : `${silent.join(' and ')} ${silent.length === 1 ? 'does' : 'do'} not answer. `;
+  const aside = `${mute}${darkWords(status.providers)}`;
   return `${planWords(status, isFleetFrozen)}${aside}${demandWords(status, shortfalls)}`;
 }
 

@@ -119,8 +119,8 @@ describe('bigfleet history', () => {
     expect(told(historyCommand, 'machine', 'm').lines).toEqual([
       STARTED,
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
-      'could not buy m for web: its provider refused (no quota)',
-      'Delete of m was decided and held back: it is frozen',
+      'failed to buy m for web: its provider refused (no quota)',
+      'to release m was decided and held back: it is frozen',
       'Speculative → Idle; is now on-demand standard in za at $2.00 an hour:',
       'nobody here asked for that',
       'its provider no longer has it; it was Idle',
@@ -131,7 +131,7 @@ describe('bigfleet history', () => {
     expect(told(historyCommand, 'need', ID).lines).toEqual([
       STARTED,
       'its cluster wants cpu 4 at priority 0',
-      'could not buy m for web: its provider refused (no quota)',
+      'failed to buy m for web: its provider refused (no quota)',
       `Need ${ID} is not met: no machine that matches holds its largest`,
       'pod (4 cores missing)',
       'its cluster wants cpu 8, before cpu 4',
@@ -143,7 +143,7 @@ describe('bigfleet history', () => {
     expect(told(historyCommand, 'cluster', 'web').lines).toEqual([
       STARTED,
       'its demand changed: 1 Need, before 0',
-      'could not buy m for web: its provider refused (no quota)',
+      'failed to buy m for web: its provider refused (no quota)',
       'freeze by ann (a look): fleet is frozen.',
       `Need ${ID} is not met: no machine that matches holds its largest`,
       'pod (4 cores missing)',
@@ -185,7 +185,7 @@ describe('bigfleet replay', () => {
     const { lines, text, code } = told(replayCommand);
     expect(code).toBe(0);
     expect(text).toMatch(/^epoch 1\n/);
-    expect(lines[1]).toMatch(/^cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 Provision$/);
+    expect(lines[1]).toMatch(/^cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 buy$/);
     expect(lines).toHaveLength(5);
     expect(isNarrow(text)).toBe(true);
   });

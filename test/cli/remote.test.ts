@@ -86,7 +86,7 @@ describe('bigfleet get', () => {
       `MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR  NOTE
 m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
 m-2      idle                 bm.large  eu-1a  bare-metal     $1.50  idle for 5m
-gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  Provision for 30s, attempt 3: …
+gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for 30s, attempt 3: th…
 `,
     );
     expect(await run('get', 'machines', '--state', 'idle')).not.toContain('m-1');
@@ -122,17 +122,21 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  Provision f
     expect(await run('get', 'clusters', '-o', 'wide')).toMatch(
       /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$5\.00 /,
     );
-    expect(await run('get', 'providers')).toMatch(/cloud +1 +open +7 +never +not read yet; 12 machines miss/);
+    expect(await run('get', 'providers')).toMatch(
+      /cloud +1 +open +fine +7 +never +not read yet; 12 machines miss/,
+    );
     expect(await run('get', 'shortfalls')).toMatch(
       /ml\/00ff00ff00 +training +100 +gpu 8 +topology-unsatisfiable +14 cycles +escalated/,
     );
     const actions = await run('get', 'actions');
-    expect(actions).toMatch(/30s ago +Provision +gpu\/7 +ml +under way +phase1.speculative +3 attempts; the/);
+    expect(actions).toMatch(
+      /30s ago +buy +gpu\/7 +ml +ordered +ml\/00ff00ff00 +the zone is out of stock; 3 attempt/,
+    );
     expect(actions).toMatch(
       /held back.*\n.*\nbuy +gpu\/8 +ml +ml\/00ff00ff00 +100 +\+\$12\.35 +frozen by ann@desk/,
     );
     expect(await run('get', 'freezes')).toMatch(
-      /action:Provision +Provision +the whole fleet +10m ago +ann@desk +budget/,
+      /action:buy +buy +the whole fleet +10m ago +ann@desk +budget/,
     );
   });
 
@@ -318,15 +322,15 @@ Domains it could go to
 
 Machines it counts on
   MACHINE  STATE     TYPE    ZONE   CAPACITY  PER HOUR  NOTE
-  gpu/7    creating  gpu.8x  eu-1a  spot        $12.35  Provision for 30s, attempt 3: the zone is o…
+  gpu/7    creating  gpu.8x  eu-1a  spot        $12.35  ordered for 30s, attempt 3: the zone is out…
 
 Moved out for it
   MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR
   m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
 
 Lately
-    BEGAN  ACTION     MACHINE  CLUSTER  OUTCOME    REASON              NOTE
-  30s ago  Provision  gpu/7    ml       under way  phase1.speculative  3 attempts; the zone is out …
+    BEGAN  ACTION  MACHINE  CLUSTER  OUTCOME  FOR            NOTE
+  30s ago  buy     gpu/7    ml       ordered  ml/00ff00ff00  the zone is out of stock; 3 attempts; …
 `);
   });
 
@@ -413,7 +417,7 @@ describe('telling a shard', () => {
     [
       ['freeze', '--cluster', 'ml', '--action', 'reclaim', '--why', 'w'],
       { kind: 'freeze', scope: { cluster: 'ml', action: 'Reclaim' }, who, why: 'w' },
-      `Done.\nLift it with: ${CALL} unfreeze action:Reclaim/cluster:ml\n`,
+      `Done.\nLift it with: ${CALL} unfreeze action:reclaim/cluster:ml\n`,
     ],
     [
       ['freeze', '--fleet', '--why', 'w', '--who', 'ann'],

@@ -2,7 +2,15 @@
 
 import { CapacityType, formatResources, type Need, stateName, unmetWords } from '../../model/index.ts';
 import type { MachineStoryFacts, StoryItem } from '../../shard/index.ts';
-import { actionWords, heldBackWords, logWords, missingWords } from '../../web/index.ts';
+import {
+  actionWords,
+  heldBackWords,
+  kindName,
+  logWords,
+  lossesWords,
+  lossWords,
+  missingWords,
+} from '../../web/index.ts';
 import { amounts, countOf, dollars } from '../amounts.ts';
 
 export function itemWords(item: StoryItem): string {
@@ -13,8 +21,12 @@ export function itemWords(item: StoryItem): string {
       return 'some time is missing here: the journal could not keep up';
     case 'action':
       return actionWords(item.action).text;
+    case 'loss':
+      return lossWords(item.loss);
+    case 'losses':
+      return lossesWords(item.losses);
     case 'waiting':
-      return `${item.action.kind} of ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why, item.action.freeze)}`;
+      return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why, item.action.freeze)}`;
     case 'need':
       return item.reason === null
         ? `Need ${item.need.id} is met, or nobody wants it any more`

@@ -7,6 +7,7 @@ import { journalFileIn } from '../../shard/journal/format.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { replay } from '../../shard/journal/replay.ts';
 import { decidedJson } from '../../sim/plan-json.ts';
+import { kindName } from '../../web/index.ts';
 import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
 import type { Style } from '../table.ts';
@@ -132,9 +133,9 @@ function verdictOf(isSame: boolean | null): { readonly word: string; readonly st
   return isSame ? { word: 'ok', style: null } : { word: 'DIFFERS', style: 'red' };
 }
 
-/** `2 Provision, 1 Reclaim; 3 unmet; held back: 1 frozen`. */
+/** `2 buy, 1 reclaim; 3 unmet; held back: 1 frozen`. */
 function countsText({ recorded, decision }: ReplayedCycle): string {
-  const decided = kindsText(decision.counts) || 'nothing to do';
+  const decided = kindsText(decision.counts, kindName) || 'nothing to do';
   const unmet = decision.unmet.length === 0 ? '' : `; ${count(decision.unmet.length)} unmet`;
   return `${decided}${unmet}${waitingText(recorded)}`;
 }
@@ -144,9 +145,9 @@ function waitingText(recorded: CycleOutcome | null): string {
   return waiting === '' ? '' : `; held back: ${waiting}`;
 }
 
-function kindsText(counts: Readonly<Record<string, number>>): string {
+function kindsText(counts: Readonly<Record<string, number>>, wordOf = (name: string) => name): string {
   return Object.entries(counts)
     .filter(([, n]) => n > 0)
-    .map(([kind, n]) => `${count(n)} ${kind}`)
+    .map(([kind, n]) => `${count(n)} ${wordOf(kind)}`)
     .join(', ');
 }

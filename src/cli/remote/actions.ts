@@ -1,6 +1,7 @@
 // `bigfleet get actions`: what is being done, what was done, and what waits and why.
 
 import type { ActionView, Answer } from '../../shard/index.ts';
+import { kindName, reasonWords, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
@@ -38,8 +39,8 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'MACHINE', isWhole: true },
   { header: 'CLUSTER' },
   { header: 'OUTCOME' },
-  { header: 'REASON' },
-  { header: 'NEED', isWide: true },
+  { header: 'FOR' },
+  { header: 'FROM', isWide: true },
   { header: 'PROVIDER', isWide: true },
   { header: 'NOTE' },
 ];
@@ -51,22 +52,30 @@ export function actionTable(actions: readonly ActionView[], look: Look, indent: 
 }
 
 function rowOf(action: ActionView, { nowMs }: Look): readonly Cell[] {
-  const { kind, machine, cluster, outcome, reason, need, provider, message, attempts } = action;
+  const { kind, machine, cluster, need, from, provider, message, attempts } = action;
   const tries = attempts > 1 ? `${attempts} attempts` : '';
   return [
     { text: `${age(nowMs - action.startedMs)} ago` },
-    { text: kind },
+    { text: kindName(kind) },
     { text: machine },
     { text: cluster },
-    outcomeCell(outcome),
-    { text: reason, style: 'dim' },
+    outcomeCell(action),
     { text: need?.id ?? '' },
+    { text: from?.id ?? '' },
     { text: provider },
-    { text: [tries, message].filter((part) => part !== '').join('; '), style: 'dim' },
+    { text: [message, tries, reasonWords(action)].filter((part) => part !== '').join('; '), style: 'dim' },
   ];
 }
 
-function outcomeCell(outcome: ActionView['outcome']): Cell {
-  if (outcome === null) return { text: 'under way', style: 'cyan' };
-  return outcome === 'success' ? { text: 'done', style: 'green' } : { text: outcome, style: 'red' };
+/** Kinds that drain a machine say so until it has drained. */
+const DOING: Readonly<Partial<Record<ActionView['kind'], string>>> = {
+  Preempt: 'draining',
+  Reclaim: 'draining',
+};
+
+/** `ordered`, `bought`, `failed: zone-outage`. */
+function outcomeCell({ kind, outcome, errorClass }: ActionView): Cell {
+  if (outcome === null) return { text: DOING[kind] ?? VERBS[kind].doing, style: 'cyan' };
+  if (outcome === 'success') return { text: VERBS[kind].done, style: 'green' };
+  return { text: `failed: ${errorClass ?? outcome}`, style: 'red' };
 }

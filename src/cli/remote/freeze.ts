@@ -1,8 +1,14 @@
 // `bigfleet freeze` and `bigfleet unfreeze`: stop a running shard from doing things, at once and until told otherwise.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ActionKind, BigFleetError } from '../../model/index.ts';
-import { freezeId } from '../../shard/brain/freezes.ts';
+import {
+  ACTION_KINDS,
+  ACTION_WORDS,
+  type ActionKind,
+  actionKindOf,
+  BigFleetError,
+} from '../../model/index.ts';
+import { freezeName } from '../../shard/brain/freezes.ts';
 import { invocation, shellWord } from '../invocation.ts';
 import { addOrderFlags, clientOf, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
 import { type Done, order, report } from './order.ts';
@@ -14,13 +20,13 @@ interface FreezeFlags extends OrderFlags {
   readonly why: string;
 }
 
-const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
+const VERBS = ACTION_KINDS.map((kind) => ACTION_WORDS[kind].verb);
 
 export function freezeCommand(io: RemoteIo = PROCESS_IO): Command {
   const command = new Command('freeze')
     .description('stop actions of a running shard until unfreeze, also across restarts')
     .option('--cluster <id>', 'only what concerns this cluster')
-    .addOption(new Option('--action <kind>', `only ${KINDS.join(', ')}`).argParser(kindOf))
+    .addOption(new Option('--action <kind>', `only ${VERBS.join(', ')}`).argParser(kindOf))
     .addOption(new Option('--fleet', 'everything, everywhere').conflicts(['cluster', 'action']))
     .requiredOption('--why <text>', 'for those who find it later');
   return addOrderFlags(command)
@@ -32,7 +38,7 @@ ${EXIT_CODES}
 
 Examples:
   bigfleet freeze --cluster ml --why "migration until noon"
-  bigfleet freeze --action Reclaim --why "roll-ups look wrong"
+  bigfleet freeze --action reclaim --why "roll-ups look wrong"
   bigfleet freeze --cluster ml --action preempt --why "demo"
   bigfleet freeze --fleet --why "incident 42"`,
     )
@@ -43,7 +49,7 @@ Examples:
         throw new BigFleetError('BF_USAGE', choices);
       }
       await order('/v1/freezes', { cluster, action, why }, flags, io);
-      const id = freezeId({ cluster: cluster ?? null, action: action ?? null });
+      const id = freezeName({ cluster: cluster ?? null, action: action ?? null });
       io.out(`Lift it with: ${invocation()} unfreeze ${shellWord(id)}\n`);
     });
 }
@@ -60,7 +66,7 @@ ${EXIT_CODES}
 
 Examples:
   bigfleet unfreeze fleet
-  bigfleet unfreeze action:Reclaim/cluster:ml`,
+  bigfleet unfreeze action:reclaim/cluster:ml`,
     )
     .action(async (id: string, flags: OrderFlags) => {
       const path = `/v1/freezes/${encodeURIComponent(id)}`;
@@ -69,7 +75,7 @@ Examples:
 }
 
 function kindOf(text: string): ActionKind {
-  const kind = KINDS.find((known) => known.toLowerCase() === text.toLowerCase());
+  const kind = actionKindOf(text);
   if (kind !== undefined) return kind;
-  throw new InvalidArgumentError(`It must be one of ${KINDS.join(', ')}.`);
+  throw new InvalidArgumentError(`It must be one of ${VERBS.join(', ')}.`);
 }

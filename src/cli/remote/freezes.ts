@@ -1,6 +1,7 @@
 // `bigfleet get freezes`.
 
-import type { Freeze, Page } from '../../shard/index.ts';
+import { type Freeze, freezeName, type Page } from '../../shard/index.ts';
+import { kindName } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { type Listing, pageLines } from './listing.ts';
 
@@ -9,7 +10,7 @@ export const FREEZES: Listing<Page<Freeze>> = {
   summary: 'what the shard was told not to do, by whom and why',
   filters: ['limit'],
   examples: `  bigfleet get freezes
-  bigfleet unfreeze action:Reclaim/cluster:ml     by the id in the list`,
+  bigfleet unfreeze action:reclaim/cluster:ml     by the id in the list`,
   path: '/v1/freezes',
   lines: (page, look) => {
     const columns = [
@@ -20,9 +21,9 @@ export const FREEZES: Listing<Page<Freeze>> = {
       { header: 'WHO' },
       { header: 'WHY' },
     ] as const;
-    const rowOf = ({ id, action, cluster, sinceMs, who, why }: Freeze) => [
-      { text: id },
-      { text: action ?? 'everything', style: 'red' as const },
+    const rowOf = ({ action, cluster, sinceMs, who, why }: Freeze) => [
+      { text: freezeName({ cluster, action }) },
+      { text: action === null ? 'everything' : kindName(action), style: 'red' as const },
       { text: cluster ?? 'the whole fleet' },
       { text: `${age(look.nowMs - sinceMs)} ago` },
       { text: who },

@@ -2,6 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, Page } from '../../shard/index.ts';
+import { VERBS } from '../../web/index.ts';
 import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { factLines } from './facts.ts';
@@ -95,7 +96,7 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   if (action !== null) {
     const attempt = action.attempts > 1 ? `, attempt ${action.attempts}` : '';
     const message = action.message === '' ? '' : `: ${action.message}`;
-    notes.push(`${action.kind} for ${age(nowMs - action.startedMs)}${attempt}${message}`);
+    notes.push(`${VERBS[action.kind].doing} for ${age(nowMs - action.startedMs)}${attempt}${message}`);
   }
   if (lastError !== '') notes.push(lastError);
   if (idleSinceMs !== null) notes.push(`idle for ${age(nowMs - idleSinceMs)}`);

@@ -1,13 +1,14 @@
 // `bigfleet get providers`.
 
 import type { Page, ProviderView } from '../../shard/index.ts';
+import { healthWords } from '../../web/index.ts';
 import { age, count } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { type Listing, type Look, pageLines } from './listing.ts';
 
 export const PROVIDERS: Listing<Page<ProviderView>> = {
   noun: 'providers',
-  summary: 'providers, and whether they answer',
+  summary: 'providers, whether they answer, and how their machines do',
   filters: ['limit'],
   examples: `  bigfleet get providers
   bigfleet accept list cloud                      believe a List that has lost machines`,
@@ -17,6 +18,7 @@ export const PROVIDERS: Listing<Page<ProviderView>> = {
       { header: 'PROVIDER', isWhole: true },
       { header: 'MACHINES', align: 'right' },
       { header: 'BREAKER' },
+      { header: 'HEALTH' },
       { header: 'CALLS WAITING', align: 'right' },
       { header: 'LAST LIST', align: 'right' },
       { header: 'NOTE' },
@@ -31,20 +33,29 @@ const STYLES: Readonly<Record<ProviderView['breaker'], Style>> = {
   'half-open': 'yellow',
 };
 
+const HEALTH_STYLES: Readonly<Record<ProviderView['health']['state'], Style>> = {
+  fine: 'green',
+  degraded: 'yellow',
+  failing: 'red',
+};
+
 function rowOf(provider: ProviderView, { nowMs }: Look): readonly Cell[] {
-  const { name, machines, breaker, waiting, lastListMs } = provider;
+  const { name, machines, breaker, health, waiting, lastListMs } = provider;
   return [
     { text: name },
     { text: count(machines) },
     { text: breaker, style: STYLES[breaker] },
+    { text: health.state, style: HEALTH_STYLES[health.state] },
     { text: count(waiting) },
     { text: lastListMs === null ? 'never' : `${age(nowMs - lastListMs)} ago` },
     { text: notesOf(provider).join('; '), style: 'red' },
   ];
 }
 
-export function notesOf({ denial, hasListed, lastError, heldLosses }: ProviderView): readonly string[] {
+export function notesOf(provider: ProviderView): readonly string[] {
+  const { denial, hasListed, lastError, heldLosses } = provider;
   return [
+    healthWords(provider),
     denial === '' ? '' : `lets nothing be changed: ${denial}`,
     hasListed ? '' : 'not read yet',
     heldLosses === 0 ? '' : `${count(heldLosses)} machines missing from its List are kept`,

@@ -2,7 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
-import { costPartWords, heldBackLine, perHour, supplyGroups } from '../../web/index.ts';
+import { costPartWords, heldBackLine, kindName, perHour, supplyGroups } from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
@@ -83,11 +83,14 @@ function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {
 
 function kindWords(kinds: Readonly<Record<string, number>>): string {
   const some = Object.entries(kinds).filter(([, n]) => n > 0);
-  return some.length === 0 ? 'nothing' : some.map(([kind, n]) => `${count(n)} ${kind}`).join(', ');
+  return some.length === 0 ? 'nothing' : some.map(([kind, n]) => `${count(n)} ${kindName(kind)}`).join(', ');
 }
 
 function providerText(provider: StatusView['providers'][number]): string {
   const notes = notesOf(provider);
   const breaker = provider.breaker === 'closed' ? [] : [`breaker ${provider.breaker}`];
-  return [`${provider.name}: ${countOf(provider.machines, 'machine')}`, ...breaker, ...notes].join(', ');
+  const health = provider.health.state === 'fine' ? [] : [provider.health.state];
+  return [`${provider.name}: ${countOf(provider.machines, 'machine')}`, ...health, ...breaker, ...notes].join(
+    ', ',
+  );
 }

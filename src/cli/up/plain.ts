@@ -13,11 +13,14 @@ import {
   headline,
   heldBackLine,
   logWords,
+  lossesWords,
+  lossWords,
   ownedWords,
   perHour,
   plannedLine,
   type SupplyGroup,
   supplyGroups,
+  TOLD_IN_WORDS,
   timeOfDay,
 } from '../../web/index.ts';
 import type { ShardPlace, UpView } from './terminal.ts';
@@ -42,8 +45,8 @@ export class PlainView implements UpView {
   readonly #parts: PlainParts;
   #leave = () => {};
   #statusMs = Number.NEGATIVE_INFINITY;
-  /** Actions of the cycle that is being told. */
-  #begun: Action[] = [];
+  /** Actions that began or ended since the last cycle. */
+  #news: Action[] = [];
   #port: ShardPort | undefined;
   #hint = '';
   /** Of the plan that was told last, so that the same is not told again and again. */
@@ -81,33 +84,34 @@ export class PlainView implements UpView {
         this.#status(news.status);
         break;
       case 'action-started':
-        this.#begun.push(news.action);
+      case 'action-ended':
+        this.#news.push(news.action);
         break;
-      case 'action-ended': {
-        // That it went well is nothing new.
-        const { mood, text } = actionWords(news.action);
-        if (mood === 'failed') this.#line(news.action.endedMs ?? news.action.startedMs, text);
+      case 'loss':
+        this.#line(news.loss.atMs, lossWords(news.loss));
         break;
-      }
+      case 'losses':
+        this.#line(news.losses.atMs, lossesWords(news.losses));
+        break;
       case 'log':
-        if (news.level === 'info') break;
+        if (news.level === 'info' || TOLD_IN_WORDS.has(news.event)) break;
         this.#line(this.#parts.nowMs(), `${news.level}: ${logWords(news.event, news.fields)}`);
         break;
     }
   }
 
-  /** What a cycle began; many alike, as at a cold start, are one line. */
+  /** What began and what ended since the last cycle; many alike, as at a cold start, are one line. */
   #actions(): void {
-    const alike = Map.groupBy(this.#begun, ({ kind, cluster, reason }) => `${kind} ${cluster} ${reason}`);
-    this.#begun = [];
+    const alike = Map.groupBy(this.#news, likenessOf);
+    this.#news = [];
     for (const actions of alike.values()) {
       if (actions.length <= MAX_ALIKE) {
-        for (const action of actions) this.#line(action.startedMs, actionWords(action).text);
+        for (const action of actions) this.#line(momentOf(action), actionWords(action).text);
         continue;
       }
-      const { capacityType: _, zone: __, ...first } = actions[0]!;
+      const { capacityType: _, zone: __, from: ___, ...first } = actions[0]!;
       const many = { ...first, machine: counted(actions.length, 'machine') };
-      this.#line(first.startedMs, actionWords(many).text);
+      this.#line(momentOf(first), actionWords(many).text);
     }
   }
 
@@ -194,6 +198,17 @@ function planTexts(
     ...actions.items.map((planned) => `  ${plannedLine(planned)}`),
     ...(cut === '' ? [] : [`  ${cut}: ${hint}`]),
   ];
+}
+
+function momentOf({ startedMs, endedMs }: Action): number {
+  return endedMs ?? startedMs;
+}
+
+/** Actions that one sentence can tell of. */
+function likenessOf({ kind, cluster, need, reason, leaving, outcome, message, ...rest }: Action): string {
+  const row = kind === 'Preempt' ? need?.id : '';
+  const error = outcome === null || outcome === 'success' ? '' : `${message} ${rest.zone}`;
+  return JSON.stringify([kind, cluster, row, reason, leaving?.cause, leaving?.domain, outcome, error]);
 }
 
 /** Fields of a log line may have whole numbers beyond those of JSON. */

@@ -94,9 +94,9 @@ describe('the live screen', () => {
 
   it('shows actions newest first with their reason, and the first shortfalls', () => {
     const lines = screen(BUSY);
-    const first = placeOf(lines, 'buying m-0 (spot, zone-a) for cluster-3: nothing idle fits');
+    const first = placeOf(lines, 'ordered m-0 (spot, zone-a) for cluster-3: nothing idle fits');
     expect(lines[first - 1]).toBe('What is done, and why');
-    expect(lines[first + 1]).toContain('buying m-1 ');
+    expect(lines[first + 1]).toContain('ordered m-1 ');
     expect(lineWith(lines, 'What is missing')).toContain('5 shortfalls');
     expect(lineWith(lines, '12 cores, 48 GiB memory')).toMatch(
       /^cluster-1\/0123456789 lacks .*: no machine that matches/,
@@ -133,7 +133,7 @@ describe('the live screen', () => {
       lines.filter((line) => line.includes(text)).length;
     const small = screen(BUSY);
     const large = screen(BUSY, { width: 120, height: 40 });
-    expect(shown(large, 'buying')).toBeGreaterThan(shown(small, 'buying'));
+    expect(shown(large, 'ordered')).toBeGreaterThan(shown(small, 'ordered'));
     expect(shown(large, '48 GiB')).toBe(4);
     expect(shown(large, '388 Needs')).toBe(3);
   });
@@ -198,7 +198,7 @@ describe('the live screen', () => {
       const lines = screen(hostile, { width, height });
       expect(lines.filter((line) => line.length > width)).toEqual([]);
       expect(lines.join('')).not.toMatch(/\p{Cc}|\u202e/u);
-      expect(lineWith(lines, 'buying')).toMatch(/…$/);
+      expect(lineWith(lines, 'ordered')).toMatch(/…$/);
     }
   });
 

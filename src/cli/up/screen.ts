@@ -2,7 +2,6 @@
 // 80 × 24; more room goes to actions first, then to what is missing and to a table of clusters.
 
 import {
-  actionWords,
   costByState,
   count,
   counted,
@@ -14,6 +13,7 @@ import {
   isFrozen,
   isInTrouble,
   type Live,
+  lately,
   type Mood,
   machinesIn,
   milliseconds,
@@ -284,16 +284,12 @@ const MOOD_STYLES: Readonly<Record<Mood, Style | undefined>> = {
   failed: 'red',
 };
 
-function actionLines({ actions, status }: Live, room: number): readonly Line[] {
+function actionLines(live: Live, room: number): readonly Line[] {
   if (room < 2) return [];
-  const nowMs = status?.nowMs ?? 0;
-  const lines = actions.slice(0, room - 1).map((action): Line => {
-    const { mood, text } = actionWords(action);
-    return [
-      piece(`${moment(action.endedMs ?? action.startedMs, nowMs)} `, 'dim'),
-      piece(text, MOOD_STYLES[mood]),
-    ];
-  });
+  const nowMs = live.status?.nowMs ?? 0;
+  const lines = lately(live, room - 1).map(
+    ({ mood, text, atMs }): Line => [piece(`${moment(atMs, nowMs)} `, 'dim'), piece(text, MOOD_STYLES[mood])],
+  );
   const shown = lines.length === 0 ? [[piece('nothing has had to be done yet', 'dim')]] : lines;
   return [title('What is done, and why'), ...filled(shown, room - 1)];
 }

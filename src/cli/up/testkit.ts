@@ -81,6 +81,7 @@ export const STATUS: StatusView = {
     lastListMs: 120_000,
     lastError: '',
     heldLosses: 0,
+    health: { state: 'fine', machines: 10, failing: 0, failedPurchases: 0, zones: [] },
   })),
 };
 

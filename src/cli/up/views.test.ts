@@ -31,6 +31,7 @@ describe('plain lines', () => {
     port.tell({ kind: 'cycle', status: STATUS });
     port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
     port.tell({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
+    port.tell({ kind: 'cycle', status: STATUS });
     port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
     port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
     const told = lines.map((line) => line.slice('00:00:00Z '.length));
@@ -38,8 +39,9 @@ describe('plain lines', () => {
       'two clouds listen\n',
       'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
       'Ask it in another terminal: bigfleet get shortfalls --shard http://127.0.0.1:7777\n',
-      'buying m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
-      'could not buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
+      'ordered m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
+      'bought m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
+      'failed to buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
       'warn: list-held provider=a\\u001b[2J\n',
     ]);
   });
@@ -49,9 +51,9 @@ describe('plain lines', () => {
     view.follow(port, PLACE);
     for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
     port.tell({ kind: 'cycle', status: STATUS });
-    const bought = lines.filter((line) => line.includes('buying'));
+    const bought = lines.filter((line) => line.includes('ordered'));
     expect(bought.map((line) => line.slice('00:00:00Z '.length))).toEqual([
-      'buying 4 machines for cluster-3: nothing idle fits\n',
+      'ordered 4 machines for cluster-3: nothing idle fits\n',
     ]);
   });
 

@@ -2,7 +2,8 @@
 // list with examples, and a test holds the two together.
 
 import type { ServerResponse } from 'node:http';
-import { type ActionKind, excerpt, MachineState } from '../../model/index.ts';
+import { ACTION_KINDS, ACTION_WORDS, type ActionKind, excerpt, MachineState } from '../../model/index.ts';
+import { freezeIdOf } from '../brain/freezes.ts';
 import { EXPOSITION_TYPE } from '../exposition.ts';
 import { offsetPage, type PageAsk } from '../pages.ts';
 import type { MachineFilter, Order, Page, ShardPort } from '../views.ts';
@@ -54,7 +55,6 @@ export type Reply =
 
 const PLAIN_TYPE = 'text/plain; charset=utf-8';
 
-const ACTIONS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
 
 /** What every list can be asked. */
@@ -225,13 +225,24 @@ async function plan({ port }: Call, words: Words) {
 }
 
 async function freezes({ port }: Call, words: Words) {
-  const ask = { id: words.text('id', MAX_FREEZE_ID), ...pageAsk(words, 'freezes') };
+  const id = words.text('id', MAX_FREEZE_ID);
+  const ask = { id: id === undefined ? undefined : freezeIdOf(id), ...pageAsk(words, 'freezes') };
   return withCursor('freezes', await port.ask('freezes', ask));
 }
 
 function freeze(_name: string, words: Words): Order {
-  const scope = { cluster: words.text('cluster') ?? null, action: words.oneOf('action', ACTIONS) ?? null };
+  const scope = { cluster: words.text('cluster') ?? null, action: actionIn(words) };
   return { kind: 'freeze', scope, who: words.needed('who'), why: words.needed('why') };
+}
+
+/** An action as the wire spells it or as people do: `Provision` and `buy` are one. */
+function actionIn(words: Words): ActionKind | null {
+  const text = words.text('action');
+  if (text === undefined) return null;
+  const kind = ACTION_KINDS.find((known) => text === known || text === ACTION_WORDS[known].verb);
+  if (kind !== undefined) return kind;
+  const verbs = ACTION_KINDS.map((known) => ACTION_WORDS[known].verb);
+  throw new Refusal(400, `The field "action" must be one of ${verbs.join(', ')}.`);
 }
 
 function machineOrder(kind: 'retry' | 'forget') {
@@ -263,7 +274,7 @@ async function hasMachine(port: ShardPort, id: string): Promise<boolean> {
 }
 
 async function hasFreeze(port: ShardPort, id: string): Promise<boolean> {
-  return (await port.ask('freezes', { id, limit: 1 })).total > 0;
+  return (await port.ask('freezes', { id: freezeIdOf(id), limit: 1 })).total > 0;
 }
 
 async function hasProvider(port: ShardPort, name: string): Promise<boolean> {

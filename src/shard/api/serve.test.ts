@@ -242,7 +242,7 @@ describe('ordering', () => {
     ['no who', { why: 'w' }],
     ['no why', WHO],
     ['an empty cluster', { ...WHO, why: 'w', cluster: ' ' }],
-    ['a kind that is none', { ...WHO, why: 'w', action: 'reclaim' }],
+    ['a kind that is none', { ...WHO, why: 'w', action: 'recycle' }],
     ['a number', { ...WHO, why: 7 }],
     ['a long text', { ...WHO, why: 'w'.repeat(1_001) }],
     ['a list', []],

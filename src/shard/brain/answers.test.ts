@@ -174,13 +174,17 @@ describe('the story of a Need', () => {
       .open('c1')
       .demand('c1', ...gangs)
       .tick();
-    scene.accept('create', Creating).tick();
+    scene
+      .accept('create', Creating)
+      .list([])
+      .list([record('m-0', Idle)])
+      .tick();
 
     for (const gang of gangs) {
       expect(scene.brain.ask('explain', { need: needId(keyOf(gang)) })).toMatchObject({
         need: { isFolded: true, group: gang.group },
         claimed: ['m-0'],
-        actions: [{ kind: 'Provision', machine: 'm-0', outcome: 'success' }],
+        actions: [{ kind: 'Bootstrap' }, { kind: 'Provision', machine: 'm-0', outcome: 'success' }],
       });
     }
   });
@@ -205,7 +209,10 @@ describe('a question about actions', () => {
 
     expect(ask({}).items.map(({ machine }) => machine)).toEqual(['m-1', 'm-0']);
     expect(ask({}, 1)).toMatchObject({ items: [{ machine: 'm-1' }], total: 2 });
-    expect(ask({ machine: 'm-0' })).toMatchObject({ items: [{ outcome: 'success' }], total: 1 });
+    expect(ask({ machine: 'm-0' })).toMatchObject({
+      items: [{ outcome: null, acceptedMs: expect.any(Number) }],
+      total: 1,
+    });
     expect(ask({ cluster: 'c1' }).total).toBe(2);
     expect(ask({ cluster: 'c2' }).total).toBe(0);
   });

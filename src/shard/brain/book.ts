@@ -180,6 +180,15 @@ export class Book {
     return facts === null ? null : { ...facts, ...this.particularsOf(id) };
   }
 
+  /** The zone of a machine, as it was known before a record that listeners are being told of; '' if it is not known. */
+  zoneOf(id: string): string {
+    const seen = this.#seen.get(id);
+    if (seen !== undefined) return seen.zone;
+    const { machines, classes } = this.fleet;
+    const slot = machines.slotOf(id);
+    return slot === undefined ? '' : (classes.attributes[machines.classOf[slot]!]?.zone ?? '');
+  }
+
   /** Takes a provider's word. The record has been checked, and the provider owns the machine or nobody does. */
   observe(machine: Machine, provider: string, atMs: number): void {
     const { id } = machine;
@@ -197,8 +206,9 @@ export class Book {
     const known = this.standing(id);
     if (known === null) return;
     this.#journal.append({ kind: 'gone', id });
-    this.#owners.forget(id, this.fleet.machines.slotOf(id));
+    // Listeners may still ask whose it was.
     this.#stand(id, known, null, null);
+    this.#owners.forget(id, this.fleet.machines.slotOf(id));
     this.#particulars.delete(id);
     this.#seen.delete(id);
   }

@@ -25,12 +25,14 @@ import { FailureTimes } from './failure-times.ts';
 import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
+import { Losses } from './losses.ts';
 import { Memory } from './memory.ts';
 import { Profiles } from './need-names.ts';
 import { NodeNews } from './node-news.ts';
 import { Observers } from './observers.ts';
 import type { BrainOptions, BrainStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
+import { ProvidersHealth } from './provider-health.ts';
 import { Rails } from './rails.ts';
 import { Reconcile } from './reconcile/reconcile.ts';
 import { Series } from './series.ts';
@@ -74,6 +76,8 @@ export interface BrainState {
   readonly engine: Engine;
   readonly metrics: BrainMetrics;
   readonly profiles: Profiles;
+  readonly health: ProvidersHealth;
+  readonly losses: Losses;
   readonly demandTally: DemandTally;
   readonly supplyTally: SupplyTally;
   readonly clusterCosts: ClusterCosts;
@@ -168,6 +172,7 @@ export class Brain {
     this.#cycles.stop();
     state.reconcile.stop();
     state.actuation.stop();
+    state.losses.flush();
     state.memory.flush();
     state.recorder?.flush();
   }
@@ -238,7 +243,20 @@ function stateOf(
   const clusterCosts = new ClusterCosts(fleet, ownedPrices);
   const metrics = new BrainMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
-  const observers = new Observers({ parts, book, metrics });
+  const health = new ProvidersHealth(book, () => clock.now());
+  const observers = new Observers({ parts, book, metrics, health });
+  // Before actuation, whose listener ends the action that is pending with a machine: a failure is told once, of the
+  // action if there is one, else as a loss.
+  const losses = new Losses({
+    ...{ book, clock, health },
+    hasAction: (machine) => actuation.hasAction(machine),
+    priorityOf: (key) => profiles.of(key)?.priority,
+    lost: (loss, capacityType) => {
+      metrics.lost(loss, capacityType);
+      memories.recorder?.loss(loss);
+    },
+    ...observers.losses,
+  });
   const actuation = new Actuation({
     ...{ book, desk, memory, clock, random, emit },
     profileOf: (key) => profiles.of(key),
@@ -300,6 +318,8 @@ function stateOf(
       engine,
       metrics,
       profiles,
+      health,
+      losses,
       demandTally,
       supplyTally,
       clusterCosts,

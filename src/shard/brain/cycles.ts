@@ -9,6 +9,7 @@ import {
   excerpt,
   formatResources,
   type Need,
+  type NeedKey,
   unmetWords,
 } from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
@@ -17,6 +18,7 @@ import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
 import { heldBackOf } from './held-back.ts';
+import { leavingOf } from './leaving.ts';
 import { needRef } from './need-names.ts';
 import { type Admission, countByKind } from './rails.ts';
 import type { Shortfall } from './shortfalls.ts';
@@ -275,7 +277,10 @@ export class Cycles {
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
       freezes,
     });
-    const refused = actuation.accept(admission.admitted);
+    const verdictOf = (key: NeedKey) => decision.verdictOf(key);
+    const refused = actuation.accept(admission.admitted, (action) =>
+      leavingOf(action, { book, profiles, verdictOf }),
+    );
     metrics.admitted(admission);
     metrics.dropped.add(refused.filter(({ why }) => why === 'dropped').length);
     metrics.deduped.add(refused.filter(({ why }) => why === 'deduped').length);
@@ -324,8 +329,10 @@ export class Cycles {
       freezes.list().some(({ id }) => id === 'fleet'),
     );
     metrics.incomplete(incomplete.list(), (cluster) => decision.spareOf(cluster));
-    metrics.queueDepth.set(actuation.counts.queued);
-    metrics.inflight.set(actuation.counts.inFlight);
+    const { queued, inFlight, accepted } = actuation.counts;
+    metrics.queueDepth.set(queued);
+    metrics.inflight.set(inFlight);
+    metrics.pending.set(accepted);
     const heldBack = heldBackOf(this.#state, admission, refused);
     this.#waiting = heldBack.actions;
     this.#served = decision.served(this.#servedTally);
@@ -341,7 +348,9 @@ export class Cycles {
       waiting: Object.fromEntries(heldBack.counts.map(({ why, total }) => [why, total])),
       heldBack: heldBack.counts,
     };
-    parts.tell({ kind: 'cycle', status: statusOf(this.#state, this.#last, this.#served) });
+    const status = statusOf(this.#state, this.#last, this.#served);
+    metrics.health(status.providers);
+    parts.tell({ kind: 'cycle', status });
     metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
   }
 

@@ -3,7 +3,15 @@
 // made as always, and the rails hold back what is frozen. Two things reach the engine, so that others do not suffer:
 // a frozen cluster claims no free machine (`cannotBind`), and its machines are nobody's victims (`held`).
 
-import { type Action, type ActionKind, compareText, type Machine, MachineState } from '../../model/index.ts';
+import {
+  ACTION_WORDS,
+  type Action,
+  type ActionKind,
+  actionKindOf,
+  compareText,
+  type Machine,
+  MachineState,
+} from '../../model/index.ts';
 
 /** What a freeze stops. null means "any": both null is the whole fleet. */
 export interface FreezeScope {
@@ -123,8 +131,24 @@ export class Freezes {
   }
 }
 
-/** Names a scope for people and commands: `fleet`, `action:Reclaim`, `cluster:a`, `action:Reclaim/cluster:a`. */
+/** The id of a scope: `fleet`, `action:Reclaim`, `cluster:a`, `action:Reclaim/cluster:a`. */
 export function freezeId({ cluster, action }: FreezeScope): string {
+  return scopeText(action, cluster);
+}
+
+/** The same as people read and type it: `action:reclaim/cluster:a`, and `action:buy` of a Provision. */
+export function freezeName({ cluster, action }: FreezeScope): string {
+  return scopeText(action === null ? null : ACTION_WORDS[action].verb, cluster);
+}
+
+/** The id that a text means, whichever way its action is spelled. */
+export function freezeIdOf(text: string): string {
+  const [whole, word] = /^action:([A-Za-z]+)(?=\/cluster:|$)/.exec(text) ?? [];
+  const kind = word === undefined ? undefined : actionKindOf(word);
+  return kind === undefined ? text : `action:${kind}${text.slice(whole!.length)}`;
+}
+
+function scopeText(action: string | null, cluster: string | null): string {
   const parts = [
     ...(action === null ? [] : [`action:${action}`]),
     ...(cluster === null ? [] : [`cluster:${cluster}`]),

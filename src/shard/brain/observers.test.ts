@@ -15,6 +15,8 @@ describe('what a brain notices', () => {
       .demand('c1', NEED)
       .tick();
     scene.accept('create', Creating);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(0);
+    scene.list([]).list([record('m', Idle)]);
 
     expect(scene.news.filter(({ kind }) => kind.startsWith('action-'))).toMatchObject([
       {
@@ -40,7 +42,7 @@ describe('what a brain notices', () => {
     scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
 
     expect(scene.logged('action-failed')).toMatchObject([
-      { action: 'Provision', machine: 'm', outcome: 'provider_error', message: 'no such flavour' },
+      { action: 'buy', machine: 'm', outcome: 'provider_error', message: 'no such flavour' },
     ]);
     expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="configure_error"}')).toBe(1);
   });

@@ -1,15 +1,24 @@
 // What reconcile and actuation notice, as metrics, log lines and news.
 
 import type { PlanDifference } from '../../engine/index.ts';
-import { excerpt, type MachineState, MachineState as State, stateName } from '../../model/index.ts';
-import type { BrainMetrics, ExecuteOutcome } from '../metrics.ts';
-import type { News } from '../views.ts';
-import { actionView } from './action-view.ts';
+import {
+  ACTION_WORDS,
+  CapacityType,
+  excerpt,
+  type MachineState,
+  MachineState as State,
+  stateName,
+} from '../../model/index.ts';
+import { type BrainMetrics, type ExecuteOutcome, NO_ERROR } from '../metrics.ts';
+import type { ActionView, News } from '../views.ts';
+import { actionView, capacityLabel } from './action-view.ts';
 import type { ActuationObserver } from './actuation/actuation.ts';
 import type { ActionOutcome, ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
 import type { BrainParts } from './brain.ts';
 import type { BreakerState } from './breaker.ts';
+import type { LossesParts } from './losses.ts';
+import type { ProvidersHealth } from './provider-health.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
 
@@ -20,6 +29,7 @@ export interface ObserverParts {
   readonly parts: BrainParts;
   readonly book: Book;
   readonly metrics: BrainMetrics;
+  readonly health: ProvidersHealth;
 }
 
 /** What the metric of outcomes calls them: fewer words, which dashboards know. */
@@ -31,14 +41,36 @@ const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   transition_raced_to_idle: 'transition_error',
   transition_error: 'transition_error',
   stale_state: 'transition_error',
-  inventory_miss: 'transition_error',
+  inventory_miss: 'machine_gone',
   blob_error: 'blob_error',
   missing_profile: 'blob_error',
   provider_error: 'configure_error',
   denied: 'configure_error',
   stock_out: 'stock_out',
   transient: 'transient',
+  machine_failed: 'machine_failed',
+  rolled_back: 'transition_error',
+  superseded: 'transition_error',
 };
+
+/** The fields of a failed action in the log; kinds have the names that people use. */
+function failureFields(action: ActionView): Readonly<Record<string, unknown>> {
+  const { kind, machine, provider, zone, cluster, need, outcome, errorClass, message, attempts } = action;
+  return {
+    ...{ action: ACTION_WORDS[kind].verb, machine: excerpt(machine), provider, zone: excerpt(zone ?? '') },
+    ...{ cluster: excerpt(cluster), need: need === null ? null : excerpt(need.id) },
+    ...{ outcome, errorClass, message, attempts },
+  };
+}
+
+/** `OnDemand`, as labels of metrics have it, of `ON_DEMAND`. */
+function capacityTypeName(label: string): string {
+  return CAPACITY_NAMES.get(label) ?? 'Unspecified';
+}
+
+const CAPACITY_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(CapacityType).map(([name, type]) => [capacityLabel(type), name]),
+);
 
 export class Observers {
   readonly #parts: ObserverParts;
@@ -88,6 +120,23 @@ export class Observers {
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 
+  /** Losses that are told: each has a line in the log and a piece of news. */
+  readonly losses: Pick<LossesParts, 'tellOne' | 'tellMany'> = {
+    tellOne: (loss) => {
+      const { atMs: _, machine, cluster, need, zone, ...rest } = loss;
+      const names = { machine: excerpt(machine), zone: excerpt(zone), cluster: excerpt(cluster) };
+      this.#log('warn', 'machine-lost', { ...names, need: need === null ? null : excerpt(need.id), ...rest });
+      this.#tell({ kind: 'loss', loss });
+    },
+    tellMany: (losses) => {
+      const { atMs: _, sinceMs: __, isDark, zone, clusters, ...rest } = losses;
+      const lost = clusters.map(({ cluster, count }) => ({ cluster: excerpt(cluster), count }));
+      const fields = { zone: excerpt(zone), clusters: lost, ...rest };
+      this.#log(isDark ? 'error' : 'warn', isDark ? 'zone-dark' : 'machines-lost', fields);
+      this.#tell({ kind: 'losses', losses });
+    },
+  };
+
   /** Whether a provider is left alone, for whatever reason. */
   leftAlone(provider: string, isDown: boolean): void {
     this.#parts.metrics.providerDown(provider, isDown);
@@ -111,17 +160,17 @@ export class Observers {
     this.#log('error', 'incremental-difference', { cycle });
   }
 
+  /** One increment of each metric, one log line if it failed, and one piece of news. */
   #ended(record: ActionRecord): void {
-    const { kind, machine, provider, cluster, outcome, message, attempts } = record;
-    this.#parts.metrics.outcomes.of({ kind, outcome: METRIC_OUTCOME[outcome!] }).add(1);
-    if (outcome !== 'success') {
-      const fields = {
-        ...{ action: kind, machine: excerpt(machine), provider, cluster: excerpt(cluster) },
-        ...{ outcome, message: excerpt(message, MAX_WORDS_BYTES), attempts },
-      };
-      this.#log('warn', 'action-failed', fields);
-    }
-    this.#tell({ kind: 'action-ended', action: actionView(record) });
+    const { kind, provider, outcome, errorClass, capacityType } = record;
+    const { outcomes, results } = this.#parts.metrics;
+    this.#parts.health.ended(record);
+    outcomes.of({ kind, outcome: METRIC_OUTCOME[outcome!] }).add(1);
+    const of = { kind, provider, capacity_type: capacityTypeName(capacityType) };
+    results.of({ ...of, error_class: errorClass ?? NO_ERROR }).add(1);
+    const action = actionView(record);
+    if (outcome !== 'success') this.#log('warn', 'action-failed', failureFields(action));
+    this.#tell({ kind: 'action-ended', action });
   }
 
   #passed(from: MachineState, to: MachineState, seconds: number): void {

@@ -3,7 +3,7 @@
 import { excerpt } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { BrainState } from './brain.ts';
-import { MAX_FREEZES } from './freezes.ts';
+import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
 
 /** Who gave an order and why, in a log line: bytes. */
 const MAX_WORDS_BYTES = 1000;
@@ -63,7 +63,7 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
   const made = freezes.add(scope, who, why, parts.clock.now());
   if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
   freezeChanged(state, scope.cluster);
-  const name = excerpt(made.id);
+  const name = excerpt(freezeName(made));
   const isOlder = made.who !== who || made.why !== why;
   const words = isOlder
     ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
@@ -84,12 +84,13 @@ function unknownWords(cluster: string): string {
   return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
 }
 
-function unfreeze(state: BrainState, id: string): OrderResult {
+function unfreeze(state: BrainState, text: string): OrderResult {
+  const id = freezeIdOf(text);
   const known = state.freezes.list().find((each) => each.id === id);
   if (known === undefined || !state.freezes.remove(id))
-    return refused(`There is no freeze "${excerpt(id)}".`);
+    return refused(`There is no freeze "${excerpt(text)}".`);
   freezeChanged(state, known.cluster);
-  return done(`${excerpt(id)} is no longer frozen.`);
+  return done(`${excerpt(freezeName(known))} is no longer frozen.`);
 }
 
 /** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. What waits is stopped by both. */

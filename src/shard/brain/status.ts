@@ -5,8 +5,17 @@ import type { Fleet } from '../../fleet/index.ts';
 import { excerpt, formatQuantity, MachineState, stateName } from '../../model/index.ts';
 import { costView } from '../cost.ts';
 import { firstWithin } from '../pages.ts';
-import type { Counts, CycleView, HardwareView, ProviderView, ResourceView, StatusView } from '../views.ts';
+import type {
+  Counts,
+  CycleView,
+  HardwareView,
+  ProviderHealth,
+  ProviderView,
+  ResourceView,
+  StatusView,
+} from '../views.ts';
 import type { BrainState } from './brain.ts';
+import { ALL_FINE } from './provider-health.ts';
 
 /** Of JSON: a status stays below a megabyte with any number of providers. */
 const PROVIDER_BYTES = 700_000;
@@ -25,6 +34,7 @@ export function statusOf(
   const { total, escalated } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
   const cost = costView(micros);
+  const health = state.health.views((machine) => state.memory.verdictsOn(machine).isForgotten);
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
@@ -37,7 +47,7 @@ export function statusOf(
     supply: supplyOf(fleet, demandTally.wanted(), offered),
     hardware: served.map((each, kind) => hardwareView(fleet, kind, each, offered[kind]!)),
     providers: firstWithin(
-      parts.options.providers.map((name) => providerOf(state, name)),
+      parts.options.providers.map((name) => providerOf(state, name, health.get(name))),
       parts.options.providers.length,
       PROVIDER_BYTES,
     ),
@@ -47,7 +57,11 @@ export function statusOf(
 /** A provider's own words, bytes that are shown: the status of hundreds of providers goes out after every cycle. */
 const MAX_WORDS_BYTES = 500;
 
-function providerOf({ desk, book, reconcile }: BrainState, name: string): ProviderView {
+function providerOf(
+  { desk, book, reconcile, health }: BrainState,
+  name: string,
+  trouble: ProviderHealth | undefined,
+): ProviderView {
   const readings = reconcile.readingsOf(name);
   return {
     name,
@@ -58,6 +72,7 @@ function providerOf({ desk, book, reconcile }: BrainState, name: string): Provid
     ...readings,
     lastError: excerpt(readings.lastError, MAX_WORDS_BYTES),
     heldLosses: reconcile.heldLosses(name),
+    health: trouble ?? { ...ALL_FINE, machines: health.hostsOf(name) },
   };
 }
 

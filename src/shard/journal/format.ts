@@ -11,6 +11,8 @@ import type {
   ActionView,
   Counts,
   CycleView,
+  LossesView,
+  LossView,
   NeedRef,
   News,
   Quantities,
@@ -87,6 +89,10 @@ export type HeldBackAction = Pick<WaitingActionView, 'kind' | 'machine' | 'clust
 
 export type EventBody =
   | { readonly kind: 'action'; readonly action: ActionView }
+  /** One machine; each loss is written, also those that are told in one piece. */
+  | { readonly kind: 'loss'; readonly loss: LossView }
+  /** What was told in one piece. */
+  | { readonly kind: 'losses'; readonly losses: LossesView }
   /** Decided and held back. */
   | { readonly kind: 'waiting'; readonly action: HeldBackAction }
   /** A Need is not met, or no longer for the same reason; null: it is met, or nobody reports it any more. */

@@ -120,8 +120,12 @@ export class JournalReader {
     return this.#events('machine = ?', [JSON.stringify(machine)], span);
   }
 
+  /** Of a Need, and of machines that it had to give up: those are found by its cluster, and name it in the action. */
   eventsOfNeed(need: string, span: Span): JournalEvent[] {
-    return this.#events('need = ?', [JSON.stringify(need)], span);
+    const name = JSON.stringify(need);
+    const cluster = JSON.stringify(need.slice(0, Math.max(0, need.lastIndexOf('/'))));
+    const where = `need = ? OR (cluster = ? AND json_extract(body, '$.action.from.id') = ?)`;
+    return this.#events(where, [name, cluster, need], span);
   }
 
   /** Of a cluster, of its Needs, and of everybody. */

@@ -18,7 +18,7 @@ export function readPast(path: string, nowMs: number): Past | undefined {
     reader = new JournalReader(path);
     return {
       points: reader.points(nowMs - COARSE.stepMs * COARSE.points),
-      events: reader.lastEvents(MAX_OTHER_EVENTS, AMONG).flatMap(newsOf),
+      events: withoutMany(reader.lastEvents(MAX_OTHER_EVENTS, AMONG)).flatMap(newsOf),
     };
   } catch {
     // Its writer says what is wrong with it.
@@ -28,10 +28,27 @@ export function readPast(path: string, nowMs: number): Past | undefined {
   }
 }
 
+/** Losses of a zone that one piece tells of, without those told one by one. */
+function withoutMany(events: readonly JournalEvent[]): readonly JournalEvent[] {
+  const pieces = events.flatMap(({ body }) => (body.kind === 'losses' ? [body.losses] : []));
+  return events.filter(({ body }) => {
+    if (body.kind !== 'loss') return true;
+    const { provider, zone, atMs } = body.loss;
+    return !pieces.some(
+      (piece) =>
+        (piece.provider === '' || (piece.provider === provider && piece.zone === zone)) &&
+        piece.sinceMs <= atMs &&
+        atMs <= piece.atMs,
+    );
+  });
+}
+
 function newsOf({ atMs, body }: JournalEvent): Past['events'] {
   switch (body.kind) {
     case 'action':
       return [{ atMs, news: { kind: 'action-ended', action: body.action } }];
+    case 'loss':
+    case 'losses':
     case 'log':
       return [{ atMs, news: body }];
     default:

@@ -7,7 +7,7 @@ import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
 import { type Action, type Clock, type DecisionOptions, formatResources } from '../../model/index.ts';
 import { needRef } from '../brain/need-names.ts';
 import type { UnmetChange } from '../brain/shortfalls.ts';
-import type { CycleView, News, SeriesPoint } from '../views.ts';
+import type { CycleView, LossView, News, SeriesPoint } from '../views.ts';
 import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
 import type { Begin, HeldBackAction, JournalEvent, JournalLimits, JournalSink } from './format.ts';
 import { InputPacker } from './packing.ts';
@@ -37,8 +37,10 @@ const EVENTS_WAIT_MS = 100;
 /** Events of one turn, as far as they are written: a cold fleet may have as many as it has rows. */
 const MAX_EVENTS = 20_000;
 
-/** Told by `action-ended` already, with more to it. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(['action-failed']);
+/** Lines of the log about what is written with more to it: ended actions, and losses one by one. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['action-failed', 'machine-lost', 'machines-lost', 'zone-dark'],
+]);
 
 export class Recorder {
   readonly #parts: RecorderParts;
@@ -129,13 +131,26 @@ export class Recorder {
     }
   }
 
+  /** Every loss, also those that are told in one piece. */
+  loss(loss: LossView): void {
+    const { atMs, machine, cluster, need } = loss;
+    const about = { machine, cluster: cluster || null, need: need?.id ?? null };
+    this.#note({ atMs, ...about, body: { kind: 'loss', loss } });
+  }
+
   news(news: News): void {
-    if (news.kind === 'cycle') return;
+    if (news.kind === 'cycle' || news.kind === 'loss') return;
     const atMs = news.atMs ?? this.#parts.clock.now();
     if (news.kind === 'log') {
       const { kind, level, event, fields } = news;
       if (TOLD_ELSEWHERE.has(event)) return;
       this.#note({ atMs, ...subjectOf(news), need: null, body: { kind, level, event, fields } });
+      return;
+    }
+    if (news.kind === 'losses') {
+      const { losses } = news;
+      const body = { kind: 'losses', losses } as const;
+      this.#note({ atMs, machine: null, cluster: null, need: null, body });
       return;
     }
     const { action } = news;

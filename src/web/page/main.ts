@@ -97,7 +97,7 @@ async function read<T>(path: string): Promise<T> {
 
 function listen(): void {
   const source = new EventSource('/v1/events?since=0');
-  for (const kind of ['cycle', 'action-started', 'action-ended', 'log']) {
+  for (const kind of ['cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log']) {
     source.addEventListener(kind, (event: MessageEvent<string>) => hear(JSON.parse(event.data) as News));
   }
   source.addEventListener('open', () => void begin());

@@ -254,6 +254,6 @@ describe('the page', () => {
     await vi.advanceTimersByTimeAsync(300);
     const { childNodes } = page.getElementById('actions')!;
     expect(childNodes).toHaveLength(20);
-    expect(childNodes[0]!.textContent).toContain('buying m-499 for c: nothing idle fits');
+    expect(childNodes[0]!.textContent).toContain('ordered m-499 for c: nothing idle fits');
   });
 });

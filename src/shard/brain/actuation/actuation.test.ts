@@ -153,7 +153,7 @@ describe('actuation', () => {
     scene.list(some(4));
     for (let i = 0; i < 3; i++) {
       scene.decide('Delete', `m-${i}`);
-      scene.accept('delete', Deleting);
+      scene.accept('delete', Speculative);
     }
     scene.decide('Bootstrap', 'm-3');
     const shown = [...scene.actuation.actions()];
@@ -179,6 +179,7 @@ describe('actuation', () => {
     expect(scene.ledger('m-1')).toMatchObject({ state: Speculative, target: null });
     expect(scene.ledger('i')).toMatchObject({ state: Idle });
     scene.accept('create', Creating);
+    scene.list([record('m-0', Idle)]);
     expect(scene.ended.at(-1)).toMatchObject({ machine: 'm-0', outcome: 'success' });
     expect(scene.decide('Provision', 'm-1')).toEqual(['stopped']);
   });
@@ -199,15 +200,17 @@ describe('actuation', () => {
   it('says which action has a machine, how many wait and how many are carried out', () => {
     const scene = new Scene({ desk: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(3, Speculative), record('i', Idle)]);
-    expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0 });
+    expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 0 });
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
     scene.decide('Bootstrap', 'i');
-    expect(scene.actuation.counts).toEqual({ queued: 2, inFlight: 2 });
+    expect(scene.actuation.counts).toEqual({ queued: 2, inFlight: 2, accepted: 0 });
     expect(scene.actuation.actionOf('m-0')).toMatchObject({ kind: 'Provision', attempts: 1, endedMs: null });
     expect(scene.actuation.actionOf('m-1')).toMatchObject({ kind: 'Provision', attempts: 0 });
     scene.accept('create', Creating);
+    expect(scene.actuation.actionOf('m-0')).toMatchObject({ outcome: null, acceptedMs: scene.hand.now() });
+    expect(scene.actuation.counts).toEqual({ queued: 1, inFlight: 2, accepted: 1 });
+    scene.list([record('m-0', Idle)]);
     expect(scene.actuation.actionOf('m-0')).toBeNull();
-    expect(scene.actuation.counts).toEqual({ queued: 1, inFlight: 2 });
   });
 });
 

@@ -1,10 +1,12 @@
 // Turns admitted actions into calls. The ledger moves, with its target, the moment an action is taken, so no later
-// cycle decides the same machine twice; it moves back if the start is refused. An action ends when the provider has
-// accepted it; from there on the machine's own state tells the story, and a deadline watches it.
+// cycle decides the same machine twice; it moves back if the start is refused. Once the provider has accepted an action,
+// its machine is free for readings and decisions; the action stays pending until the machine shows what became of it, and
+// a deadline watches that.
 
 import type { Standing } from '../../../fleet/index.ts';
 import {
   type Action,
+  CapacityType,
   type Clock,
   COMMANDS,
   Command,
@@ -18,6 +20,7 @@ import {
   type Stamp,
   stateName,
 } from '../../../model/index.ts';
+import { classOfError, type ErrorClass, type ErrorSubject } from '../../error-class.ts';
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
@@ -33,7 +36,8 @@ import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.t
 import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { PassageTimes } from './passage-times.ts';
-import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
+import { PendingActions } from './pending-actions.ts';
+import { type ActionOutcome, type ActionRecord, type Leaving, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
 import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
@@ -97,8 +101,9 @@ export class Actuation {
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
   readonly #passageTimes = new PassageTimes();
-  /** By machine. */
+  /** By machine: actions that no provider has accepted yet. */
   readonly #tasks = new Map<string, Task>();
+  readonly #pending: PendingActions;
   /** By provider that denied everything: the action that finds out whether it still does. */
   readonly #probes = new Map<string, Task>();
   readonly #records: RecordList;
@@ -115,6 +120,7 @@ export class Actuation {
     this.#parts = parts;
     const { book, desk, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
+    this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
     this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
     this.#blobs = new Blobs({
       clock,
@@ -128,6 +134,7 @@ export class Actuation {
     this.#runs = new Runs({
       ...{ book, desk, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
       instructions: this.#instructions,
+      accepted: (task) => this.#accepted(task),
       ended: (task, outcome) => this.#end(task, outcome),
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
@@ -157,12 +164,18 @@ export class Actuation {
     });
   }
 
-  /** Takes what it can of a plan that the rails let through. Returns what it could not take. */
-  accept(actions: readonly Action[]): readonly RefusedAction[] {
+  /**
+   * Takes what it can of a plan that the rails let through. Returns what it could not take. `leavingOf` says why a machine
+   * that no row counts on leaves.
+   */
+  accept(
+    actions: readonly Action[],
+    leavingOf: (action: Action) => Leaving | null = () => null,
+  ): readonly RefusedAction[] {
     const refused: RefusedAction[] = [];
     const taken: Task[] = [];
     for (const action of actions) {
-      const task = this.#take(action);
+      const task = this.#take(action, leavingOf);
       if (typeof task === 'string') refused.push({ action, why: task });
       else taken.push(task);
     }
@@ -224,23 +237,29 @@ export class Actuation {
     this.#holds.seen(machine);
   }
 
-  /** Actions under way, then those that ended, oldest first. */
+  /** Actions that are pending, then those that ended, oldest first. */
   *actions(): Generator<ActionRecord> {
     for (const task of this.#tasks.values()) yield recordOf(task);
+    for (const task of this.#pending.values()) yield recordOf(task);
     yield* this.#records;
   }
 
-  /** The action that has a machine; null if none does. */
+  /** The action that is pending with a machine; null if none is. */
   actionOf(machine: string): ActionRecord | null {
-    const task = this.#tasks.get(machine);
+    const task = this.#tasks.get(machine) ?? this.#pending.get(machine);
     return task === undefined ? null : recordOf(task);
   }
 
-  /** Actions under way: those that wait for their turn at a provider, and those being carried out. */
-  get counts(): { readonly queued: number; readonly inFlight: number } {
+  /** Whether an action is pending with a machine, so that what happens to the machine happens to the action. */
+  hasAction(machine: string): boolean {
+    return this.#tasks.has(machine) || this.#pending.get(machine) !== undefined;
+  }
+
+  /** Actions that wait for their turn at a provider, that are being called, and that are accepted and pending. */
+  get counts(): { readonly queued: number; readonly inFlight: number; readonly accepted: number } {
     let queued = 0;
     for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
-    return { queued, inFlight: this.#tasks.size - queued };
+    return { queued, inFlight: this.#tasks.size - queued, accepted: this.#pending.size };
   }
 
   /** What keeps a machine out of decisions; null if nothing does. */
@@ -322,7 +341,7 @@ export class Actuation {
     return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
   }
 
-  #take(action: Action): Task | Refusal {
+  #take(action: Action, leavingOf: (action: Action) => Leaving | null): Task | Refusal {
     const { book, desk, limits } = this.#parts;
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
@@ -338,8 +357,11 @@ export class Actuation {
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
     if (binding === undefined) return 'missing_profile';
     if (kind === 'Bootstrap' && !this.#blobs.canBind(action.cluster)) return 'no_session';
+    this.#pending.supersede(machine);
+    // Before the machine moves.
+    const about = this.#about(action, before, leavingOf(action));
     this.#move(action, binding?.stamp ?? null);
-    return this.#newTask({ action, command, provider, before, binding });
+    return this.#newTask({ action, command, provider, before, about, binding });
   }
 
   #bindingOf(need: NeedKey): Task['binding'] | undefined {
@@ -347,14 +369,14 @@ export class Actuation {
     return profile === undefined ? undefined : { profile, stamp: stampOf(profile, need) };
   }
 
-  #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'binding'>): Task {
+  #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>): Task {
     const { epoch, clock, desk } = this.#parts;
     const task: Task = {
       ...decided,
-      about: this.#about(decided.action),
       isProbe: isAcquiring(decided.command) && desk.permitOf(decided.provider) === 'half-open',
       id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
       startedMs: clock.now(),
+      acceptedMs: null,
       stage: 'queued',
       blob: null,
       attempts: 0,
@@ -368,13 +390,20 @@ export class Actuation {
     return task;
   }
 
-  #about({ need, machine, preemptorPriority }: Action): Task['about'] {
+  /** What is true of the rows and of the machine when an action is decided; it outlives both. */
+  #about(action: Action, { cluster, stamp }: Standing, leaving: Leaving | null): Task['about'] {
     const { book, profileOf } = this.#parts;
+    const { need, machine, preemptorPriority } = action;
     const known = book.recordOf(machine);
+    const from =
+      stamp === null || cluster === ''
+        ? null
+        : needRef({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }, stamp.priority ?? 0);
     return {
       need: need === null ? null : needRef(need, profileOf(need)?.priority ?? preemptorPriority),
       capacityType: known === null ? '' : capacityLabel(known.capacityType),
       zone: known?.zone ?? '',
+      ...{ from, leaving },
     };
   }
 
@@ -399,14 +428,32 @@ export class Actuation {
     }
   }
 
+  #accepted(task: Task): void {
+    const { book, clock } = this.#parts;
+    const { machine } = task.action;
+    this.#letGo(task);
+    task.acceptedMs = clock.now();
+    this.#pending.add(task, book.standing(machine), book.particularsOf(machine).lastError);
+    this.#free(machine, this.#holds.isLost(machine));
+  }
+
   #end(task: Task, outcome: ActionOutcome): void {
     const { machine } = task.action;
-    this.#tasks.delete(machine);
+    this.#letGo(task);
+    this.#record(task, outcome);
+    this.#free(machine, this.#holds.isLost(machine));
+  }
+
+  #letGo(task: Task): void {
+    this.#tasks.delete(task.action.machine);
     if (task.isProbe) this.#probes.delete(task.provider);
-    const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome });
+  }
+
+  #record(task: Task, outcome: ActionOutcome): void {
+    const errorClass = errorClassOf(outcome, task);
+    const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome, errorClass });
     this.#records.add(record);
     this.#parts.observer.ended(record);
-    this.#free(machine, this.#holds.isLost(machine));
   }
 
   #free(machine: string, mustLook: boolean): void {
@@ -416,6 +463,7 @@ export class Actuation {
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     this.#deadlines.moved(id, after);
     this.#instructions.moved(id, after);
+    this.#pending.moved(id, after, seen);
     if (after?.state !== MachineState.Draining) this.#grace.delete(id);
     if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
     if (after === null) {
@@ -537,6 +585,46 @@ export class Actuation {
       desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
   }
 }
+
+/** What went wrong, in one of few words; null if nothing did. */
+function errorClassOf(outcome: ActionOutcome, { message, about }: Task): ErrorClass | null {
+  switch (outcome) {
+    case 'success':
+      return null;
+    case 'ctx_canceled':
+    case 'fenced':
+      return 'called-off';
+    case 'no_session':
+    case 'blob_error':
+    case 'missing_profile':
+      return 'cluster';
+    case 'denied':
+      return 'denied';
+    case 'stock_out':
+      return 'stock-out';
+    case 'inventory_miss':
+      return 'vanished';
+    case 'stale_state':
+    case 'transition_error':
+    case 'transition_raced_to_idle':
+    case 'rolled_back':
+    case 'superseded':
+      return 'moved-away';
+    case 'transient': {
+      // The call was not answered, whatever else its text sounds like.
+      return classOfError(message, subjectOf(about)) === 'timeout' ? 'timeout' : 'unreachable';
+    }
+    case 'machine_failed':
+    case 'provider_error':
+      return classOfError(message, subjectOf(about));
+  }
+}
+
+function subjectOf({ zone, capacityType }: Task['about']): ErrorSubject {
+  return { zone, isSpot: capacityType === SPOT };
+}
+
+const SPOT = capacityLabel(CapacityType.Spot);
 
 export function stampOf(profile: Profile, { fingerprint, group }: NeedKey): Stamp {
   return {

@@ -20,6 +20,7 @@ describe('a transient error', () => {
     expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
     scene.find(Creating);
     expect(scene.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED), held: false });
+    scene.list([record('m', Idle)]);
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 1 }]);
   });
 
@@ -40,6 +41,8 @@ describe('a transient error', () => {
     expect(waits[0]).toBeLessThanOrEqual(1050);
     expect(waits[1]).toBeGreaterThanOrEqual(1000);
     scene.accept('configure', Configuring);
+    scene.list([]);
+    scene.list([record('m', Configured)]);
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 3 }]);
   });
 

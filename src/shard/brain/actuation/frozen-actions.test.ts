@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../../test/shard/scene.ts';
-import { type ActionKind, MachineState } from '../../../model/index.ts';
+import { type ActionKind, COMMANDS, MachineState } from '../../../model/index.ts';
 import { COMMAND_OF } from './task.ts';
 
 const { Speculative, Idle, Configured, Configuring, Draining } = MachineState;
@@ -47,7 +47,8 @@ describe('a freeze', () => {
 
       expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled', attempts: 0 }]);
       expect(scene.ledger('m-1')).toMatchObject({ state });
-      scene.accept(command, Draining);
+      scene.accept(command, COMMANDS[command].to);
+      scene.list([record('m-0', kind === 'Delete' ? Speculative : Idle)]);
       expect(scene.ended[1]).toMatchObject({ machine: 'm-0', outcome: 'success' });
       expect(scene.calls(command)).toEqual([]);
     },
@@ -90,6 +91,7 @@ describe('a freeze', () => {
     const scene = waiting();
     scene.actuation.frozen(() => true);
     scene.find(Configuring, { cluster: 'c1' });
+    scene.list([record('m', Configured)]);
     expect(scene.ended).toMatchObject([{ outcome: 'success' }]);
   });
 

@@ -1,9 +1,11 @@
-// Actions as people see them: those under way, and the last ones that ended.
+// Actions as people see them: those that are pending, and the last ones that ended.
 
 import type { ActionKind, ActionReason } from '../../../model/index.ts';
+import type { ErrorClass } from '../../error-class.ts';
 import type { NeedRef } from '../../views.ts';
 
 export type ActionOutcome =
+  /** The machine is where it was to go: it has a host, is Configured, has drained, or has no host any more. */
   | 'success'
   | 'ctx_canceled'
   | 'fenced'
@@ -20,8 +22,31 @@ export type ActionOutcome =
   /** It was throttled, out of reach or too slow, however often it was tried. */
   | 'transient'
   | 'stale_state'
+  /** The provider no longer has the machine. */
   | 'inventory_miss'
-  | 'missing_profile';
+  | 'missing_profile'
+  /** The provider accepted it, and the machine is Failed. */
+  | 'machine_failed'
+  /** The provider accepted it, and the machine is back where it came from. */
+  | 'rolled_back'
+  /** The provider accepted it, and the machine is elsewhere, by the hand of another. */
+  | 'superseded';
+
+/**
+ * Why a machine leaves its cluster, where the plan says that no row counts on it:
+ *  excess       its row has enough without it
+ *  work-ended   the row it was bound for is no longer reported
+ *  gang-broken  its row is a gang that cannot be whole now, and a gang keeps no part
+ *  gang-moved   its row is a gang that is, or is being put together, in another place
+ */
+export type LeavingCause = 'excess' | 'work-ended' | 'gang-broken' | 'gang-moved';
+
+export interface Leaving {
+  readonly cause: LeavingCause;
+  /** Of a gang: the place that the machine is in, and the one that the gang is in now. */
+  readonly domain: string | null;
+  readonly goesTo: string | null;
+}
 
 export interface ActionRecord {
   readonly id: string;
@@ -34,11 +59,19 @@ export interface ActionRecord {
   /** Of the machine when the action was accepted; '' where its provider did not say. */
   readonly capacityType: string;
   readonly zone: string;
+  /** Of a machine that leaves a cluster: the row that it was bound for. */
+  readonly from: NeedRef | null;
+  /** Of a machine that leaves a cluster because no row counts on it. */
+  readonly leaving: Leaving | null;
   readonly reason: ActionReason;
   readonly startedMs: number;
-  /** null while it is under way. A provider that has accepted ends it; how the machine goes on its state shows. */
+  /** When the provider accepted it; null: it has not. */
+  readonly acceptedMs: number | null;
+  /** null while it is pending: not accepted yet, or the machine is on its way. */
   readonly endedMs: number | null;
   readonly outcome: ActionOutcome | null;
+  /** null while it is pending and after success. */
+  readonly errorClass: ErrorClass | null;
   /** What went wrong last; '' if nothing did. */
   readonly message: string;
   /** Calls that were made to the provider to bring it about. */

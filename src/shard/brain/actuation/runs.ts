@@ -25,6 +25,8 @@ export interface RunsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: ActuationLimits;
+  /** The provider has taken it on; the machine shows what becomes of it. */
+  readonly accepted: (task: Task) => void;
   readonly ended: (task: Task, outcome: ActionOutcome) => void;
   readonly soldOut: (machine: string, why: string) => void;
   readonly quarantine: (machine: string, why: string) => void;
@@ -213,8 +215,10 @@ export class Runs {
     else if (isUntouched && failure.kind === 'denied' && isAcquiring(task.command)) this.#denied(task);
     else if (isUntouched) this.#parts.holds.backOff(machine.id, task.message);
     if (isUntouched) this.#parts.ended(task, OUTCOMES[failure.kind]);
-    else
-      this.#parts.ended(task, machine.state === MachineState.Failed ? failedAs(machine) : 'transition_error');
+    else if (machine.state === MachineState.Failed) {
+      task.message = machine.lastError;
+      this.#parts.ended(task, looksSoldOut(machine.lastError) ? 'stock_out' : 'provider_error');
+    } else this.#parts.ended(task, 'transition_error');
   }
 
   /** It is not the machine's fault. But should the provider deny this one only, the next try is to be another. */
@@ -226,8 +230,11 @@ export class Runs {
   #adopt(task: Task, machine: Machine): void {
     this.#observe(task, machine);
     const isBack = task.command === 'configure' && machine.state === MachineState.Idle;
-    if (!isBack) this.#parts.holds.succeeded(machine.id);
-    this.#parts.ended(task, isBack ? 'transition_raced_to_idle' : 'success');
+    if (isBack) this.#parts.ended(task, 'transition_raced_to_idle');
+    else {
+      this.#parts.holds.succeeded(machine.id);
+      this.#parts.accepted(task);
+    }
   }
 
   #lose(task: Task): void {
@@ -259,11 +266,6 @@ const OUTCOMES: Readonly<Record<Failure['kind'], ActionOutcome>> = {
   permanent: 'provider_error',
   'unknown-machine': 'provider_error',
 };
-
-/** The provider took the order and failed. */
-function failedAs({ lastError }: Machine): ActionOutcome {
-  return looksSoldOut(lastError) ? 'stock_out' : 'provider_error';
-}
 
 function messageOf(failure: Failure): string {
   return failure.kind === 'unknown-machine' ? 'The provider does not know the machine.' : failure.message;

@@ -29,12 +29,14 @@ export interface Task {
   /** Of the row it binds a machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
   /** What a record of it says about its row and its machine, as they were when it was accepted. */
-  readonly about: Pick<ActionRecord, 'need' | 'capacityType' | 'zone'>;
+  readonly about: Pick<ActionRecord, 'need' | 'capacityType' | 'zone' | 'from' | 'leaving'>;
   readonly startedMs: number;
   /** Finds out whether a provider that denied everything still does. */
   readonly isProbe: boolean;
   /** `queued` has not reached the provider yet; after that only the provider knows what became of it. */
   stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
+  /** When the provider accepted it; null: it has not. */
+  acceptedMs: number | null;
   blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
   attempts: number;
   /** Why it is to be called again, until it is. */
@@ -78,11 +80,15 @@ export function whatBecameOf(
   return isElsewhere ? 'other' : 'done';
 }
 
-export function recordOf(
-  task: Task,
-  ended: Pick<ActionRecord, 'endedMs' | 'outcome'> = { endedMs: null, outcome: null },
-): ActionRecord {
-  const { id, action, about, provider, startedMs, message, attempts } = task;
+type Ended = Pick<ActionRecord, 'endedMs' | 'outcome' | 'errorClass'>;
+
+const PENDING: Ended = { endedMs: null, outcome: null, errorClass: null };
+
+export function recordOf(task: Task, ended: Ended = PENDING): ActionRecord {
+  const { id, action, about, provider, startedMs, acceptedMs, message, attempts } = task;
   const { kind, machine, cluster, reason } = action;
-  return { id, kind, machine, provider, cluster, ...about, reason, startedMs, ...ended, message, attempts };
+  return {
+    ...{ id, kind, machine, provider, cluster, ...about, reason },
+    ...{ startedMs, acceptedMs, ...ended, message, attempts },
+  };
 }

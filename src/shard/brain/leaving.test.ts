@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { aNeed, RACK_KEY, resources, same, stampOf } from '../../../test/fleets.ts';
+import { BrainScene, SETTLED_MS } from '../../../test/shard/brain-scene.ts';
+import { record } from '../../../test/shard/scene.ts';
+import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
+import { actionWords } from '../../web/index.ts';
+import type { ActionView } from '../views.ts';
+import { needId } from './need-names.ts';
+
+const { Configured, Idle, Failed } = MachineState;
+
+const GANG = aNeed({
+  group: 'g',
+  requirements: [same(RACK_KEY)],
+  aggregate: resources({ cpu: 8 }),
+  priority: 9,
+});
+const PLAIN = aNeed({ aggregate: resources({ cpu: 4 }) });
+
+function inRack(id: string, rack: string, need: Need, state: MachineState = Configured): Machine {
+  const stamp = state === Configured ? stampOf(need) : null;
+  return record(id, state, { stamp, labels: new Map([[RACK_KEY, rack]]) });
+}
+
+/** A settled brain with these machines and this demand of c1. */
+function settled(machines: readonly Machine[], ...needs: readonly Need[]): BrainScene {
+  return new BrainScene()
+    .list(machines)
+    .open('c1')
+    .demand('c1', ...needs)
+    .tick(SETTLED_MS)
+    .list([]);
+}
+
+function actions(scene: BrainScene): readonly ActionView[] {
+  return scene.news.flatMap((news) => (news.kind === 'action-started' ? [news.action] : []));
+}
+
+describe('why a machine leaves its cluster', () => {
+  it('given a gang that cannot be whole, then what it gives up in another place is not called excess', () => {
+    const large = { ...GANG, aggregate: resources({ cpu: 16 }) };
+    const machines = [inRack('a', 'r1', GANG), inRack('b', 'r1', GANG), inRack('c', 'r2', GANG)];
+    const scene = settled(machines, large);
+
+    const [action, ...others] = actions(scene);
+    expect(others).toEqual([]);
+    expect(action).toMatchObject({
+      ...{ kind: 'Reclaim', machine: 'c', from: { id: needId(keyOf(GANG)), priority: 9 } },
+      leaving: { cause: 'gang-broken', domain: 'r2', goesTo: null },
+    });
+    const words = actionWords(action!).text;
+    expect(words).toContain(
+      `its gang ${needId(keyOf(GANG))} can no longer be whole in r2, so it keeps no part there`,
+    );
+    expect(words).not.toContain('more than it needs');
+  });
+
+  it('given a row that is gone, then the work has ended', () => {
+    const scene = settled([inRack('a', 'r1', PLAIN)], PLAIN);
+    scene.demand('c1').tick(2000);
+    expect(actions(scene)).toMatchObject([{ kind: 'Reclaim', leaving: { cause: 'work-ended' } }]);
+    expect(actionWords(actions(scene)[0]!).text).toContain(
+      `the work it was bound for (${needId(keyOf(PLAIN))}) has ended`,
+    );
+  });
+
+  it('given a row that wants less, then it has more than it needs', () => {
+    const two = { ...PLAIN, aggregate: resources({ cpu: 8 }) };
+    const scene = settled([inRack('a', 'r1', PLAIN), inRack('b', 'r1', PLAIN)], two);
+    scene.demand('c1', PLAIN).tick(2000);
+    expect(actions(scene)).toMatchObject([{ kind: 'Reclaim', leaving: { cause: 'excess' } }]);
+    expect(actionWords(actions(scene)[0]!).text).toContain('c1 has more than it needs');
+  });
+
+  it('given a gang that is whole in another place, then it says where', () => {
+    const machines = [inRack('a', 'r1', GANG), inRack('b', 'r1', GANG)];
+    const scene = settled([...machines, inRack('x', 'r2', GANG, Idle), inRack('y', 'r2', GANG, Idle)], GANG);
+    const failed = record('a', Failed, { lastError: 'the host died' });
+    scene.list([failed]);
+    scene.answer('get', { kind: 'found', machine: failed });
+    scene.tick(2000);
+
+    const reclaim = actions(scene).find(({ kind }) => kind === 'Reclaim');
+    expect(reclaim).toMatchObject({ machine: 'b', leaving: { cause: 'gang-moved', goesTo: 'r2' } });
+  });
+});
+
+describe('a preemption', () => {
+  it('names the row that takes the machine, also after that row has gone', () => {
+    const taker = aNeed({ cluster: 'c2', priority: 900 });
+    const scene = new BrainScene()
+      .list([inRack('a', 'r1', PLAIN)])
+      .open('c1', 'c2')
+      .demand('c1', PLAIN)
+      .demand('c2', taker)
+      .tick();
+    scene.demand('c2').tick();
+    const { items } = scene.brain.ask('actions', { limit: 10 }).actions;
+    expect(items).toMatchObject([
+      {
+        ...{ kind: 'Preempt', cluster: 'c1' },
+        need: { id: needId(keyOf(taker)), cluster: 'c2', priority: 900 },
+        from: { id: needId(keyOf(PLAIN)), cluster: 'c1', priority: 0 },
+      },
+    ]);
+    expect(actionWords(items[0]!).text).toBe(
+      `preempting a (on-demand, za) from ${needId(keyOf(PLAIN))} for ${needId(keyOf(taker))}: priority 900 goes before 0`,
+    );
+  });
+});

@@ -1,0 +1,149 @@
+// Puts losses of one zone together. The first few of a minute are told one by one, a second after they came, in case more
+// follow; if more do, they are told in one piece, and what comes later in that minute in another at its end.
+
+import type { Clock } from '../../model/index.ts';
+import type { ErrorClass } from '../error-class.ts';
+import type { LossesView, LossView } from '../views.ts';
+
+/** Told one by one in a zone and minute. */
+const MAX_ALONE = 3;
+/** Losses that come within this of one another belong together, up to the longest wait. */
+const GATHER_MS = 1000;
+const LONGEST_GATHER_MS = 10_000;
+const WINDOW_MS = 60_000;
+/** From so many on, if they are at least half of what was there, a zone is dark. */
+const MIN_DARK = 5;
+/** Pieces told in a minute, of all zones together; the rest is told as one. A provider may name its zones as it likes. */
+const MAX_TOLD = 60;
+const MAX_CLUSTERS = 10;
+
+export interface LossGatherParts {
+  readonly clock: Clock;
+  readonly tellOne: (loss: LossView) => void;
+  readonly tellMany: (losses: LossesView) => void;
+}
+
+/** Losses that are not told yet. */
+interface Batch {
+  readonly sinceMs: number;
+  lastMs: number;
+  count: number;
+  /** As many as might be told one by one. */
+  readonly first: LossView[];
+  readonly byCluster: Map<string, number>;
+  readonly byClass: Map<ErrorClass, { count: number; error: string }>;
+  cancel: () => void;
+}
+
+/** A minute of one zone. */
+interface Window {
+  readonly provider: string;
+  readonly zone: string;
+  readonly sinceMs: number;
+  /** Machines with a host when it began. */
+  readonly hosts: number;
+  /** Told so far. */
+  told: number;
+  batch: Batch | null;
+}
+
+export class LossGather {
+  readonly #parts: LossGatherParts;
+  readonly #windows = new Map<string, Window>();
+  #minuteMs = Number.NEGATIVE_INFINITY;
+  #told = 0;
+
+  constructor(parts: LossGatherParts) {
+    this.#parts = parts;
+  }
+
+  /** `hosts`: what the provider had in the zone until now. */
+  add(loss: LossView, hosts: number): void {
+    const window = this.#windowOf(loss, hosts);
+    window.batch ??= this.#begin(window, loss.atMs);
+    const { batch } = window;
+    batch.lastMs = loss.atMs;
+    batch.count++;
+    if (batch.first.length < MAX_ALONE) batch.first.push(loss);
+    const { cluster, errorClass, error } = loss;
+    if (cluster !== '') batch.byCluster.set(cluster, (batch.byCluster.get(cluster) ?? 0) + 1);
+    const known = batch.byClass.get(errorClass);
+    batch.byClass.set(errorClass, { count: (known?.count ?? 0) + 1, error });
+  }
+
+  flush(): void {
+    for (const window of this.#windows.values()) this.#tell(window);
+  }
+
+  #windowOf({ provider, zone, atMs }: LossView, hosts: number): Window {
+    const shared = this.#isFull(atMs) && !this.#windows.has(keyOf(provider, zone));
+    const key = shared ? keyOf('', '') : keyOf(provider, zone);
+    const known = this.#windows.get(key);
+    if (known !== undefined) return known;
+    const names = shared ? { provider: '', zone: '' } : { provider, zone };
+    const window: Window = { ...names, sinceMs: atMs, hosts: shared ? 0 : hosts, told: 0, batch: null };
+    this.#windows.set(key, window);
+    this.#parts.clock.after(WINDOW_MS, () => {
+      this.#windows.delete(key);
+      this.#tell(window);
+    });
+    return window;
+  }
+
+  #begin(window: Window, nowMs: number): Batch {
+    const batch: Batch = {
+      ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, first: [], cancel: () => {} },
+      ...{ byCluster: new Map(), byClass: new Map() },
+    };
+    // Once a zone has been told of in one piece, the rest of the minute is another.
+    if (window.told < MAX_ALONE && window.provider !== '') this.#arm(window, batch);
+    return batch;
+  }
+
+  #arm(window: Window, batch: Batch): void {
+    const { clock } = this.#parts;
+    batch.cancel = clock.after(GATHER_MS, () => {
+      const now = clock.now();
+      const isStillComing = now - batch.lastMs < GATHER_MS && now - batch.sinceMs < LONGEST_GATHER_MS;
+      if (isStillComing) this.#arm(window, batch);
+      else this.#tell(window);
+    });
+  }
+
+  #tell(window: Window): void {
+    const { batch } = window;
+    if (batch === null) return;
+    batch.cancel();
+    window.batch = null;
+    const isFew = window.told + batch.count <= MAX_ALONE && window.provider !== '';
+    window.told += batch.count;
+    this.#told += isFew ? batch.count : 1;
+    if (isFew) for (const loss of batch.first) this.#parts.tellOne(loss);
+    else this.#parts.tellMany(this.#viewOf(window, batch));
+  }
+
+  #viewOf({ provider, zone, hosts, told }: Window, batch: Batch): LossesView {
+    const byCount = [...batch.byClass].sort(([, a], [, b]) => b.count - a.count);
+    const [errorClass, { error }] = byCount[0]!;
+    const clusters = [...batch.byCluster].sort(([, a], [, b]) => b - a).slice(0, MAX_CLUSTERS);
+    return {
+      ...{ atMs: batch.lastMs, sinceMs: batch.sinceMs, provider, zone },
+      isDark: told >= MIN_DARK && told * 2 >= hosts && provider !== '',
+      ...{ count: batch.count, of: hosts, errorClass, error },
+      clusters: clusters.map(([cluster, count]) => ({ cluster, count })),
+    };
+  }
+
+  #isFull(nowMs: number): boolean {
+    if (nowMs - this.#minuteMs >= WINDOW_MS || nowMs < this.#minuteMs) {
+      this.#minuteMs = nowMs;
+      this.#told = 0;
+    }
+    return this.#told >= MAX_TOLD;
+  }
+}
+
+/** Lengths in front keep it collision-free whatever the names contain. */
+function keyOf(provider: string, zone: string): string {
+  return `${provider.length}:${provider}${zone}`;
+}
