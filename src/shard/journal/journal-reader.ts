@@ -43,6 +43,9 @@ const FOREVER_MS = 1e18;
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Losses, one by one, that the last events have at most. */
+const MAX_PAST_LOSSES = 100;
+
 export class JournalReader {
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -148,12 +151,18 @@ export class JournalReader {
 
   /** The last actions that ended and the last log lines, oldest first, among the newest `among` events of all kinds. */
   lastEvents(limit: number, among: number): JournalEvent[] {
-    const rows = this.#all(
-      `SELECT * FROM events WHERE id > (SELECT coalesce(max(id), 0) FROM events) - ?
-       AND (json_extract(body, '$.kind') = 'log' OR json_type(body, '$.action.outcome') = 'text')
-       ORDER BY id DESC LIMIT ?`,
-      ...[among, limit],
-    );
+    const newest = (which: string, most: number) =>
+      this.#all(
+        `SELECT * FROM events WHERE id > (SELECT coalesce(max(id), 0) FROM events) - ? AND (${which})
+         ORDER BY id DESC LIMIT ?`,
+        ...[among, most],
+      );
+    const kind = `json_extract(body, '$.kind')`;
+    const rows = [
+      ...newest(`${kind} IN ('log', 'losses') OR json_type(body, '$.action.outcome') = 'text'`, limit),
+      // Apart, since a zone that goes dark writes one for each of its machines.
+      ...newest(`${kind} = 'loss'`, MAX_PAST_LOSSES),
+    ].sort((a, b) => Number(b['id']) - Number(a['id']));
     return rows.map(eventOf).reverse();
   }
 

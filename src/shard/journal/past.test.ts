@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ActionView, SeriesPoint } from '../views.ts';
+import type { ActionView, LossesView, LossView, SeriesPoint } from '../views.ts';
 import { readPast } from './past.ts';
 import { aCycleView, fileAt, Recorded, withPath } from './testkit.ts';
 
@@ -10,6 +10,19 @@ function pointAt(atMs: number): SeriesPoint {
   const counts = { needs: 1, unmet: 1, begun: 0, failed: 0 };
   return { atMs, costPerHour: 2, costByPart: {}, machinesByState: {}, ...counts };
 }
+
+function aLoss(given: Partial<LossView>): LossView {
+  return {
+    ...{ atMs: 1, loss: 'failed', machine: 'm', provider: 'p', zone: 'za', capacityType: 'SPOT' },
+    ...{ was: 'CONFIGURED', cluster: 'c', need: null, errorClass: 'host-failed', error: 'the host died' },
+    ...given,
+  };
+}
+
+const SOME_LOSSES: LossesView = {
+  ...{ atMs: 104, sinceMs: 100, provider: 'p', zone: 'za', isDark: true, count: 5, of: 5, clusters: [] },
+  ...{ errorClass: 'host-failed', error: 'the host died' },
+};
 
 describe('what a new process knows of the time before it', () => {
   it('given a journal, then the points of the last hour, and ended actions and log lines in their order', () =>
@@ -39,6 +52,24 @@ describe('what a new process knows of the time before it', () => {
       expect(past?.events).toMatchObject([
         { news: { kind: 'action-ended', action: { outcome: 'success' } } },
         { news: { kind: 'log', event: 'provider-breaker' }, atMs: expect.any(Number) },
+      ]);
+    }));
+
+  it('given losses, then those that were told in one piece are one event', () =>
+    withPath((path) => {
+      const file = fileAt(path);
+      const recorded = new Recorded({ behindBytes: 0, put: (message) => file.write([message]) });
+      const { recorder } = recorded;
+      recorded.cycle([]);
+      for (let i = 0; i < 5; i++) recorder.loss(aLoss({ machine: `m-${i}`, zone: 'za', atMs: 100 + i }));
+      recorder.loss(aLoss({ machine: 'n', zone: 'zb', atMs: 102 }));
+      recorder.news({ kind: 'losses', losses: SOME_LOSSES });
+      recorder.flush();
+      file.close();
+
+      expect(readPast(path, recorded.nowMs)?.events.map(({ news }) => news)).toMatchObject([
+        { kind: 'loss', loss: { machine: 'n' } },
+        { kind: 'losses', losses: { zone: 'za', count: 5 } },
       ]);
     }));
 
