@@ -27,7 +27,7 @@ const KINDS = HARDWARE.length;
  * By dimension. `served`: by Configured machines. `coming`: by machines that are joining, being bought or about to be.
  * `used`: what rows of any kind count on, of what Configured machines of this kind offer.
  */
-export type ServedResources = Readonly<Record<Part, Float64Array>>;
+type ServedResources = Readonly<Record<Part, Float64Array>>;
 
 /** What became of the rows that want one kind of hardware. */
 export interface ServedHardware extends ServedResources {

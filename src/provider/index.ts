@@ -68,7 +68,7 @@ export { TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
 export { directoryError, makeDirectory, replaceFile } from './kit/directories.ts';
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
-export type { ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
+export type { Loss, ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
 export { Provider } from './kit/provider.ts';
 export type { ProviderServer, ServedProvider, ServeOptions } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';

@@ -7,7 +7,7 @@ import { CapacityType } from '../model/index.ts';
 import { microsOf } from './cost.ts';
 
 /** Names of kinds of capacity that a fleet owns, as the setting has them. */
-export const OWNED_CAPACITY = {
+const OWNED_CAPACITY = {
   'bare-metal': CapacityType.BareMetal,
   reserved: CapacityType.Reserved,
 } as const;

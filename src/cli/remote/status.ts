@@ -62,7 +62,7 @@ function costText(cost: StatusView['cost']): string {
 function supplyTexts(status: StatusView): readonly string[] {
   return supplyGroups(status).flatMap(({ title, needWords, spareWords, rows }) => [
     `${title}: ${needWords}${spareWords === '' ? '' : `; ${spareWords}`}`,
-    ...rows.map(({ name, longWords }) => `${title} ${name}: ${longWords}`),
+    ...rows.map(({ name, longWords }) => `- ${name} ${longWords}`),
   ]);
 }
 

@@ -1,6 +1,5 @@
 // A made-up shard for tests of the live views: a status, and a port that tells what it is told to.
 
-import { aCost } from '../../../test/costs.ts';
 import { unmetWords } from '../../model/index.ts';
 import type {
   ActionView,
@@ -16,6 +15,7 @@ import type {
 
 export const PLACE = { url: 'http://127.0.0.1:7777', call: 'bigfleet' };
 
+const NO_COST = { serving: 0, joining: 0, idle: 0, draining: 0, deleting: 0, failed: 0 };
 const NONE = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
 
 export const STATUS: StatusView = {
@@ -39,7 +39,7 @@ export const STATUS: StatusView = {
   machines: 2650,
   machinesByState: { SPECULATIVE: 1500, CREATING: 12, IDLE: 30, CONFIGURING: 8, CONFIGURED: 1080, FAILED: 1 },
   costPerHour: 1234.5,
-  cost: aCost({ serving: 1200, joining: 8.5, idle: 25, failed: 1 }),
+  cost: { perHour: 1234.5, byPart: { ...NO_COST, serving: 1200, joining: 8.5, idle: 25, failed: 1 } },
   ownedCost: null,
   needs: 2328,
   clusters: 6,
@@ -144,7 +144,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     unmet,
     machinesByState: { CONFIGURED: 180 },
     costPerHour: 200,
-    cost: aCost({ serving: 200 }),
+    cost: { perHour: 200, byPart: { ...NO_COST, serving: 200 } },
     ownedCost: null,
     freeze: null,
     cannotBind: '',

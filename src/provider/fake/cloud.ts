@@ -15,6 +15,7 @@ import {
   type Random,
 } from '../../model/index.ts';
 import type { Backend, Binding, Offering, Operation, Subject } from '../backend.ts';
+import type { Loss } from '../kit/provider.ts';
 import type { TransitionKind } from '../kit/transitions.ts';
 import {
   type CatalogueEntry,
@@ -59,7 +60,7 @@ export interface CloudEvent {
 
 /** Whoever has to know that a machine went away or came back: a provider of the kit. */
 export interface Watcher {
-  lose(machineId: string, reason: string): Promise<boolean>;
+  lose(machineId: string, reason: string, loss: Loss): Promise<boolean>;
   recover(machineId: string, host: HostRef | null): Promise<boolean>;
 }
 
@@ -443,7 +444,9 @@ export class FakeCloud implements Backend {
     this.#say(what, item.id, host.cluster === '' ? 'while idle' : `while bound to ${host.cluster}`);
     // First, since losing it calls off what runs on it, and that is cleaned up after as well.
     this.#cleanUpLater(item, host.ref);
-    this.#watcher.lose(item.id, reason).catch(ignoreClosed);
+    // One that is owned is still there to be repaired; one that is rented is no longer paid for.
+    const loss = { hostIsGone: !item.pool.entry.isOwned };
+    this.#watcher.lose(item.id, reason, loss).catch(ignoreClosed);
   }
 
   #cleanUpLater(item: Item, lost?: HostRef): void {

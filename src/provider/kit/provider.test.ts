@@ -296,6 +296,18 @@ describe('failure', () => {
     });
   });
 
+  it.each([
+    ['that may still be there', {}, true],
+    ['that is gone', { hostIsGone: true }, false],
+  ])('given a lost host %s, then the record says whether there is one', async (_, loss, isThere) => {
+    const given = await scene();
+    await walk(given, 'm-0', 'Configured');
+    const before = (await given.provider.get({ id: 'm-0' })).host;
+    await given.provider.lose('m-0', 'the host died', loss);
+    expect((await given.provider.get({ id: 'm-0' })).host).toEqual(isThere ? before : undefined);
+    expect(before).toBeDefined();
+  });
+
   it('given a machine lost while it is created, then the call is told to stop and its success is dropped', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));

@@ -56,6 +56,12 @@ export interface ProviderParts {
   readonly options?: ProviderOptions;
 }
 
+/** What is known of a host that was lost. */
+export interface Loss {
+  /** There is no such host any more. Left out: it may still be there, and be paid for. */
+  readonly hostIsGone?: boolean | undefined;
+}
+
 /** What a refresh brought. */
 export interface Refreshed {
   readonly added: number;
@@ -210,14 +216,17 @@ export class Provider {
     return this.#refreshing;
   }
 
-  /** The backend found a machine dead: it is Failed from now on. False if it is unknown or Failed already. */
-  async lose(machineId: string, reason: string): Promise<boolean> {
+  /**
+   * The backend found a machine dead: it is Failed from now on. False if it is unknown or Failed already. The record names
+   * its host still, unless the host is gone: a shard takes a host that is named for one that is paid for.
+   */
+  async lose(machineId: string, reason: string, { hostIsGone = false }: Loss = {}): Promise<boolean> {
     this.#check();
     const slot = this.#records.slotOf(machineId);
     if (slot === undefined || this.#records.stateOf(slot) === MachineState.Failed) return false;
     const draft = newDraft();
     this.#runs.drop(slot);
-    this.#fail(slot, reason, draft);
+    this.#fail(slot, reason, draft, hostIsGone);
     this.#inventory.write(draft);
     await this.#journal.settled();
     return true;
@@ -381,10 +390,11 @@ export class Provider {
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 
-  #fail(slot: number, reason: string, draft: Draft): void {
+  #fail(slot: number, reason: string, draft: Draft, hostIsGone = false): void {
     const life = this.#records.lifeOf(slot);
+    const host = hostIsGone ? null : life.host;
     const lastError = reason.slice(0, MAX_ERROR_CHARACTERS) || 'failed without a reason';
-    this.#inventory.move(slot, { ...life, state: MachineState.Failed, lastError }, draft);
+    this.#inventory.move(slot, { ...life, host, state: MachineState.Failed, lastError }, draft);
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { upCommand } from './up.ts';
+
+describe('bigfleet up', () => {
+  it.each(['bare-metal', 'bare-metal=free'])(
+    'given %s as a price of owned machines, then it says what is expected and starts nothing',
+    async (text) => {
+      const command = upCommand()
+        .exitOverride()
+        .configureOutput({ writeErr: () => {} });
+      await expect(command.parseAsync(['--owned-price', text], { from: 'user' })).rejects.toThrow(
+        /--owned-price.* Expected dollars per hour as NAME=PRICE/,
+      );
+    },
+  );
+});
