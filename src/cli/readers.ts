@@ -3,6 +3,7 @@
 
 import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { reportError, wantsJson } from './report-error.ts';
 
 const STREAMS = [process.stdout, process.stderr];
 /** A pipe without a reader, a socket whose other end went away with lines unread, a terminal that is gone. */
@@ -30,8 +31,8 @@ function end(error: NodeJS.ErrnoException): void {
   goOnUnread();
   // Half of an answer must not pass for the whole. If it is standard error that is full, the exit code is all there is.
   const failure = new BigFleetError('BF_OUTPUT_FAILED', `${error.message}.`, { cause: error });
-  process.exitCode = exitCodeOf(failure);
-  process.stderr.write(`${failure.message}\n`, () => process.exit());
+  reportError(failure, wantsJson(process.argv.slice(2)));
+  process.exit(exitCodeOf(failure));
 }
 
 function goOn(): void {}
