@@ -27,7 +27,7 @@ const SIDE_DOORS = [
   '^src/shard/logger\\.ts$',
   '^src/sim/(offerings-file|plan-json|scenario)\\.ts$',
   '^src/web/figures\\.ts$',
-  '^src/wire/(certificates|steps|tls-files)\\.ts$',
+  '^src/wire/(certificates|steps|tls-advice|tls-files)\\.ts$',
 ];
 
 const directions = Object.entries(ROOMS).map(([room, allowed]) => ({

@@ -23,7 +23,7 @@ const EXIT_CODES = [
   '| exit code | meaning |',
   '|---|---|',
   '| 0 | Done. |',
-  '| 1 | It failed at what it set out to do, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_SHARD_REFUSED`), a cycle that comes out differently, a provider that is not certified, a story of which nothing is known, a defect (`BF_UNEXPECTED`). |',
+  '| 1 | It failed at what it set out to do, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_TLS_FAILED`, `BF_SHARD_REFUSED`), a cycle that comes out differently, a provider that is not certified, a story of which nothing is known, a defect (`BF_UNEXPECTED`). |',
   '| 2 | What it was given cannot be used, and nothing was begun: words, files, addresses, a journal, or a state file or data directory that is broken or in use by another process (`BF_STORE_LOCKED`). Every code but those above. |',
   '| 130 | It was asked twice to end, and did so at once. |',
   '',

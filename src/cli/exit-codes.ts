@@ -11,6 +11,7 @@ const FAILURES: ReadonlySet<ErrorCode> = new Set([
   'BF_SHARD_ENDED',
   'BF_STORE_FAILED',
   'BF_OUTPUT_FAILED',
+  'BF_TLS_FAILED',
   'BF_UNEXPECTED',
 ]);
 

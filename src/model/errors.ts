@@ -399,6 +399,10 @@ export const ERRORS = {
     summary: 'A command was called with the wrong words.',
     remedy: 'Run the command with --help to see its arguments and examples.',
   },
+  BF_TLS_FAILED: {
+    summary: 'Two ends do not agree on TLS, or one does not believe the certificate of the other.',
+    remedy: 'Certificates, and who needs which: docs/security.md.',
+  },
   BF_UNEXPECTED: {
     summary: 'A command failed in a way that no check foresaw.',
     remedy: 'It is a defect: report the message, the command and the version.',

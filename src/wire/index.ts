@@ -53,6 +53,7 @@ export {
 } from './service.ts';
 export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './stamp.ts';
 export { finished } from './steps.ts';
+export { tlsAdvice } from './tls-advice.ts';
 export type { TlsFiles } from './tls-files.ts';
 export { isLoopback, tlsFiles } from './tls-files.ts';
 export type { FencingToken } from './token.ts';

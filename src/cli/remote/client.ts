@@ -6,7 +6,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { BigFleetError, printable } from '../../model/index.ts';
-import type { TlsFiles } from '../../wire/index.ts';
+import { tlsAdvice } from '../../wire/tls-advice.ts';
+import type { TlsFiles } from '../../wire/tls-files.ts';
 
 /** A little more than the shard gives itself for an answer. */
 const ANSWER_MS = 35_000;
@@ -62,7 +63,16 @@ export class ShardClient {
       });
       return { status: response.statusCode ?? 0, content: await text(response) };
     } catch (cause) {
-      throw this.#unreachable(whyOf(cause), cause);
+      const why = whyOf(cause);
+      const advice = await tlsAdvice(why, {
+        address: addressOf(url),
+        hasFiles: this.#tls !== null,
+        url: { flag: '--shard', isHttps: url.protocol === 'https:' },
+      });
+      if (advice === null) throw this.#unreachable(why, cause);
+      // A shard is there, so it need not be started.
+      const detail = `The shard at ${printable(this.#base.origin)} cannot be asked: ${printable(advice)}.`;
+      throw new BigFleetError('BF_TLS_FAILED', detail, { cause });
     }
   }
 
@@ -80,6 +90,11 @@ function baseOf(shard: string, scheme: 'http' | 'https'): URL {
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   }
   throw new BigFleetError('BF_USAGE', `"${shard}" is not the URL of a shard, such as http://127.0.0.1:8780.`);
+}
+
+/** With the port that the scheme implies. */
+function addressOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }
 
 function pemOf(tls: TlsFiles | null): {

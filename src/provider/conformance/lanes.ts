@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError, MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { tlsAdvice } from '../../wire/index.ts';
 import { Failure, type Lane, Skip } from './behaviour.ts';
 import {
   type BeforeKill,
@@ -112,7 +113,12 @@ export class Lanes {
     const problem = await session.problem();
     if (problem === undefined) return session;
     session.lost = problem;
-    throw new BigFleetError('BF_TARGET_UNREACHABLE', `The provider at ${textOfTarget(target)}: ${problem}.`);
+    const advice =
+      typeof target === 'string'
+        ? await tlsAdvice(problem, { address: target, hasFiles: credentials !== undefined })
+        : null;
+    const why = advice ?? problem;
+    throw new BigFleetError('BF_TARGET_UNREACHABLE', `The provider at ${textOfTarget(target)}: ${why}.`);
   }
 
   async #openFault(): Promise<TargetSession> {
