@@ -239,7 +239,7 @@ export interface NeedStory {
 }
 
 /** One cause, with everything that is known of it. */
-export interface ObstacleView extends Obstacle {
+interface ObstacleView extends Obstacle {
   readonly sentence: string;
 }
 
