@@ -404,7 +404,7 @@ export class FakeShard implements ShardPort {
           (where.cluster ?? cluster) === cluster &&
           (where.withForgotten === true || !isForgotten),
       );
-      return fakePage(ask, items, ({ id }) => id);
+      return fakePage(ask, items, ({ id }) => (ask.order === 'trouble' ? `1 ${id}` : id));
     },
     needs: ({ onlyUnmet, ...ask }) => offsetPage(ask, onlyUnmet ? [UNMET] : [MET, UNMET]),
     explain: ({ need }) => [MET_STORY, UNMET_STORY].find((story) => story.need.id === need) ?? null,

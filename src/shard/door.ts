@@ -5,7 +5,7 @@ import { excerpt, type Problem } from '../model/index.ts';
 import type { BrainPort } from './events.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
 import type { Hands } from './hands/hands.ts';
-import { recut } from './pages.ts';
+import { offsetOf, recut } from './pages.ts';
 import type {
   Answer,
   ClusterView,
@@ -84,7 +84,10 @@ export class Door implements ShardPort {
       const report = reports.get(cluster.cluster);
       return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
     });
-    return recut({ ...page, items }, ask.maxBytes, ({ cluster }) => cluster);
+    const skip = ask.order === 'trouble' ? offsetOf(ask) : 0;
+    const positionOf = ({ cluster }: ClusterView, count: number): string =>
+      ask.order === 'trouble' ? String(skip + count) : cluster;
+    return recut({ ...page, items }, ask.maxBytes, positionOf);
   }
 }
 

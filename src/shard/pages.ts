@@ -65,7 +65,11 @@ export function offsetOf({ after }: PageAsk): number {
 }
 
 /** A page whose items have grown since it was made, cut again. */
-export function recut<T>(page: Page<T>, maxBytes: number | undefined, positionOf: (item: T) => string) {
+export function recut<T>(
+  page: Page<T>,
+  maxBytes: number | undefined,
+  positionOf: (item: T, count: number) => string,
+) {
   const limit = page.items.length;
   const cut = pageOf({ limit, maxBytes }, { ...partsOf(page), positionOf });
   return cut.next === null ? { ...cut, next: page.next } : cut;

@@ -407,19 +407,29 @@ export interface MachineFilter {
   readonly withForgotten?: boolean;
 }
 
+/** `trouble`: what needs attention first, such as Failed machines or clusters that are not connected. */
+export type ListOrder = 'name' | 'trouble';
+
 /** What can be asked, with the answer to each. */
 export interface Questions {
   status: { ask: object; answer: StatusView };
-  machines: { ask: PageAsk & { where: MachineFilter }; answer: Page<MachineView> };
+  machines: {
+    ask: PageAsk & { where: MachineFilter; order?: ListOrder | undefined };
+    answer: Page<MachineView>;
+  };
   needs: {
     ask: PageAsk & { cluster?: string | undefined; onlyUnmet: boolean };
     answer: Page<NeedView>;
   };
   /** null: there is no such Need. */
   explain: { ask: { need: string }; answer: NeedStory | null };
-  /** `alsoNamed`: shown as well, although nothing else may be known of them. `cluster`: this one only. */
+  /** `alsoNamed`: in trouble with their roll-ups, and shown although nothing else may be known of them. `cluster`: this one only. */
   clusters: {
-    ask: PageAsk & { cluster?: string | undefined; alsoNamed?: readonly string[] };
+    ask: PageAsk & {
+      cluster?: string | undefined;
+      alsoNamed?: readonly string[];
+      order?: ListOrder | undefined;
+    };
     answer: Page<ClusterView>;
   };
   shortfalls: { ask: PageAsk; answer: Page<ShortfallView> };

@@ -253,6 +253,14 @@ export interface Cluster {
   } | null;
 }
 
+export interface FailedMachine {
+  readonly id: string;
+  readonly provider: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  readonly lastError: string;
+}
+
 export interface Freeze {
   readonly id: string;
   readonly who: string;

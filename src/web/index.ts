@@ -25,6 +25,7 @@ export {
   isFrozen,
   lately,
   MAX_CLUSTERS,
+  MAX_FAILED,
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
@@ -40,6 +41,8 @@ export { supplyGroups } from './supply-words.ts';
 export type { Mood, Sentence, StoryName } from './words.ts';
 export {
   actionWords,
+  byTrouble,
+  failedWords,
   frozenClusterWords,
   headline,
   heldBackLine,

@@ -1,7 +1,7 @@
 // What a live view has in mind: the newest status, the last actions and events, the last hour in numbers, and what it asked
 // for besides. Made from the news one by one, which begin with those from before the view was opened. Everything has a bound, so that a view may stay open for weeks.
 
-import type { Action, Cluster, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
+import type { Action, Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
 import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
 import { actionWords, logWords, type Sentence } from './words.ts';
 
@@ -26,14 +26,22 @@ export interface Live {
   /** The last warning or error. */
   readonly remark: Remark | null;
   readonly shortfalls: readonly Shortfall[];
+  /** Those in trouble first. */
   readonly clusters: readonly Cluster[];
+  readonly clustersTotal: number;
+  /** Failed machines, as far as a view has room for them. */
+  readonly failed: readonly FailedMachine[];
+  readonly failedTotal: number;
   readonly freezes: readonly Freeze[];
   /** What was decided and is not carried out; null where the shard said nothing of it. */
   readonly plan: Plan | null;
 }
 
 /** What no news brings: views ask for it now and then. Of the freezes, only whether the whole fleet is frozen. */
-export type Details = Pick<Live, 'shortfalls' | 'clusters' | 'freezes' | 'plan'>;
+export type Details = Pick<
+  Live,
+  'shortfalls' | 'clusters' | 'clustersTotal' | 'failed' | 'failedTotal' | 'freezes' | 'plan'
+>;
 
 export const MAX_ACTIONS = 200;
 export const MAX_EVENTS = 100;
@@ -41,6 +49,8 @@ export const MAX_EVENTS = 100;
 export const MAX_SHORTFALLS = 20;
 /** Clusters that a view has room for. */
 export const MAX_CLUSTERS = 100;
+/** Failed machines that a view has room for. */
+export const MAX_FAILED = 10;
 /** Actions that were decided and not begun, as far as a view has room for them. */
 export const MAX_PLANNED = 20;
 /** The freeze that stops everything. */
@@ -54,6 +64,9 @@ export const NOTHING_YET: Live = {
   remark: null,
   shortfalls: [],
   clusters: [],
+  clustersTotal: 0,
+  failed: [],
+  failedTotal: 0,
   freezes: [],
   plan: null,
 };

@@ -33,3 +33,9 @@ export function leftOut(shown: number, total: number, noun: string, order: strin
   const words = cutWords(shown, total, noun, order);
   return words === '' ? [] : [element('li', { class: 'quiet' }, words)];
 }
+
+/** The same as the last row of a table. */
+export function leftOutRow(shown: number, total: number, noun: string, order: string): readonly Tree[] {
+  const words = cutWords(shown, total, noun, order);
+  return words === '' ? [] : [element('tr', {}, element('td', { class: 'quiet', colspan: '9' }, words))];
+}

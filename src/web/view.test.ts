@@ -197,6 +197,30 @@ describe('the page as a tree', () => {
     expect(texts(shown('events'))).toEqual(['No warning, error or order is known.']);
   });
 
+  it('lists that are cut say so and have trouble first', () => {
+    const cloud = STATUS.providers[0]!;
+    const fine = Array.from({ length: 30 }, (_, i) => ({
+      ...cloud,
+      name: `p-${i}`,
+      breaker: 'closed' as const,
+    }));
+    const failed = { id: 'm-4', provider: 'cloud', zone: 'z', capacityType: 'SPOT', lastError: 'disk died' };
+    const live = {
+      ...LIVE,
+      status: { ...STATUS, providers: [...fine, cloud], shortfalls: 340 },
+      clustersTotal: 12,
+      ...{ failed: [failed], failedTotal: 7 },
+    };
+    expect(texts(shown('providers', { live }))[0]).toContain('does not answer');
+    expect(texts(shown('providers', { live })).at(-1)).toBe('20 of 31 clouds shown, those in trouble first');
+    expect(texts(shown('clusters', { live })).at(-1)).toBe('1 of 12 clusters shown, those in trouble first');
+    expect(texts(shown('shortfalls', { live })).at(-1)).toBe('1 of 340 shortfalls shown, most urgent first');
+    expect(texts(shown('failed', { live }))).toEqual([
+      'm-4 (spot, z) of cloud: disk died',
+      '1 of 7 Failed machines shown, by name',
+    ]);
+  });
+
   it('what is held back, in numbers, one by one, and how many are not shown', () => {
     const planned: Planned = {
       ...{ kind: 'Provision', machine: 'm-1', provider: 'cloud', cluster: 'c-1', zone: '' },

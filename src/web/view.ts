@@ -7,10 +7,12 @@ import { count, counted, milliseconds, moment, perHour, span } from './figures.t
 import { curve, eventItems, historyRows, sinceWords } from './history-view.ts';
 import { isFrozen, type Live } from './live.ts';
 import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-words.ts';
-import { element, leftOut, row, type Tree, type TreeElement } from './tree.ts';
+import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from './tree.ts';
 import {
   actionWords,
+  byTrouble,
   clusterNotes,
+  failedWords,
   frozenClusterWords,
   headline,
   heldBackLine,
@@ -38,7 +40,7 @@ export interface PageState {
 }
 
 /** Lists on the page end here. */
-const MAX_SHOWN = { actions: 20, planned: 10, shortfalls: 10, clusters: 50 };
+const MAX_SHOWN = { actions: 20, planned: 10, shortfalls: 10, providers: 20, clusters: 50 };
 
 /** Keys of the parts of the page; index.html has an element with each as its id. */
 export interface PageParts {
@@ -49,6 +51,7 @@ export interface PageParts {
   readonly notice: readonly Tree[];
   readonly controls: readonly Tree[];
   readonly machines: readonly Tree[];
+  readonly failed: readonly Tree[];
   readonly supply: readonly Tree[];
   readonly cost: readonly Tree[];
   readonly history: readonly Tree[];
@@ -72,6 +75,7 @@ export function pageParts(state: PageState): PageParts {
     notice: [notice],
     controls: controls(state),
     machines: status === null ? [] : machineRows(status),
+    failed: failedItems(live),
     supply: status === null ? [] : supplyRows(status),
     cost: status === null ? [] : costParts(status, live.series),
     history: historyRows(live),
@@ -213,11 +217,23 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
   if (actions.length === 0) {
     return [element('li', { class: 'quiet' }, status === null ? '' : 'Nothing has had to be done yet.')];
   }
-  return actions.slice(0, MAX_SHOWN.actions).map((action) => {
-    const { mood, text } = actionWords(action);
-    const at = action.endedMs ?? action.startedMs;
-    return element('li', { class: mood }, element('time', {}, moment(at, status?.nowMs ?? at)), ` ${text}`);
-  });
+  const shown = actions.slice(0, MAX_SHOWN.actions);
+  return [
+    ...shown.map((action) => {
+      const { mood, text } = actionWords(action);
+      const at = action.endedMs ?? action.startedMs;
+      return element('li', { class: mood }, element('time', {}, moment(at, status?.nowMs ?? at)), ` ${text}`);
+    }),
+    ...leftOut(shown.length, actions.length, 'action', 'newest first'),
+  ];
+}
+
+/** Failed machines, each with what its provider says; none: nothing is shown. */
+function failedItems({ failed, failedTotal }: Live): readonly Tree[] {
+  return [
+    ...failed.map((machine) => element('li', { class: 'failed' }, failedWords(machine))),
+    ...leftOut(failed.length, failedTotal, 'Failed machine', 'by name'),
+  ];
 }
 
 /** What is held back, in numbers for each reason and then one by one. */
@@ -241,9 +257,10 @@ function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
   if (shortfalls.length === 0) {
     return [element('li', { class: 'quiet' }, status === null ? '' : 'None: all demand is met.')];
   }
-  return shortfalls
-    .slice(0, MAX_SHOWN.shortfalls)
-    .map((shortfall) =>
+  const shown = shortfalls.slice(0, MAX_SHOWN.shortfalls);
+  const total = Math.max(status?.shortfalls ?? 0, shortfalls.length);
+  return [
+    ...shown.map((shortfall) =>
       element(
         'li',
         { class: shortfall.isEscalated ? 'failed' : 'doing' },
@@ -251,23 +268,29 @@ function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
         ` lacks ${missingWords(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
         shortfall.why,
       ),
-    );
+    ),
+    ...leftOut(shown.length, total, 'shortfall', 'most urgent first'),
+  ];
 }
 
 function providerRows({ providers }: Status): readonly Tree[] {
-  return providers.map((provider) =>
-    row(
-      provider.name,
-      counted(provider.machines, 'machine'),
-      element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerWords(provider)),
+  const shown = [...providers].sort(byTrouble).slice(0, MAX_SHOWN.providers);
+  return [
+    ...shown.map((provider) =>
+      row(
+        provider.name,
+        counted(provider.machines, 'machine'),
+        element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerWords(provider)),
+      ),
     ),
-  );
+    ...leftOutRow(shown.length, providers.length, 'cloud', 'those in trouble first'),
+  ];
 }
 
-function clusterRows({ clusters }: Live): readonly Tree[] {
-  return clusters
-    .slice(0, MAX_SHOWN.clusters)
-    .map((cluster) =>
+function clusterRows({ clusters, clustersTotal }: Live): readonly Tree[] {
+  const shown = clusters.slice(0, MAX_SHOWN.clusters);
+  return [
+    ...shown.map((cluster) =>
       row(
         cluster.cluster,
         counted(cluster.needs, 'Need'),
@@ -277,5 +300,7 @@ function clusterRows({ clusters }: Live): readonly Tree[] {
         ownedWords(cluster.ownedCost),
         clusterNotes(cluster).join('; '),
       ),
-    );
+    ),
+    ...leftOutRow(shown.length, clustersTotal, 'cluster', 'those in trouble first'),
+  ];
 }

@@ -8,6 +8,7 @@ import type {
   ActionOutcome,
   ActionReason,
   Cluster,
+  FailedMachine,
   HeldBack,
   Plan,
   Planned,
@@ -293,6 +294,17 @@ export function isInTrouble({ breaker, denial, health }: Provider): boolean {
 }
 
 type Provider = Status['providers'][number];
+
+/** Orders providers: those in trouble first. */
+export function byTrouble(a: Provider, b: Provider): number {
+  return Number(isInTrouble(b)) - Number(isInTrouble(a));
+}
+
+/** `m-4 (spot, zone-a) of cloud: the host is gone`. */
+export function failedWords({ id, provider, zone, capacityType, lastError }: FailedMachine): string {
+  const error = lastError === '' ? 'its provider does not say why' : lastError;
+  return `${machineWords({ machine: id, zone, capacityType })} of ${provider}: ${error}`;
+}
 
 export function providerWords(provider: Provider): string {
   if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;

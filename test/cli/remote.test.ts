@@ -90,7 +90,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
 `,
     );
     expect(await run('get', 'machines', '--state', 'idle')).not.toContain('m-1');
-    expect(await run('get', 'machines', '--limit', '1')).toContain('… 1 of 3; ');
+    expect(await run('get', 'machines', '--limit', '1')).toContain('… 1 of 3 machines shown');
     const wide = await run('get', 'machines', '--forgotten', '-o', 'wide');
     expect(wide).toContain(
       'in quarantine by ann@desk for 90m: smells of smoke; disk \\u001b[31mdied; forgotten',
@@ -241,7 +241,8 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     const { shard, run } = await served();
     const labels = { notes: 'x'.repeat(5_000) };
     const machines = Array.from({ length: 500 }, (_, i) => ({ ...MACHINES[0]!, id: `m-${i}`, labels }));
-    shard.answers.machines = (ask) => fakePage(ask, machines, ({ id }) => id);
+    shard.answers.machines = (ask) =>
+      fakePage(ask, machines, ({ id }) => (ask.order === 'trouble' ? `1 ${id}` : id));
     const listed = async (limit: string) => {
       const page = JSON.parse(
         await run('get', 'machines', '--limit', limit, '-o', 'json'),
@@ -252,7 +253,10 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await listed('20000')).toEqual({ ids, total: 500, hasNext: false });
     expect(await listed('400')).toEqual({ ids: ids.slice(0, 400), total: 500, hasNext: true });
     expect(shard.asked.filter(({ name }) => name === 'machines').length).toBeGreaterThan(4);
-    expect(await run('get', 'machines', '--limit', '400')).toContain('… 400 of 500; ');
+    expect(await run('get', 'machines', '--limit', '400')).toContain(
+      '… 400 of 500 machines shown, Failed first; 100 left out: --limit 500 shows all',
+    );
+    expect(shard.asked.at(-2)).toMatchObject({ ask: { order: 'trouble' } });
   });
 
   it('given many actions, then both of their lists are followed', async () => {

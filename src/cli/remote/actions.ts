@@ -6,7 +6,7 @@ import { age } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
-import { WAITING_COLUMNS, waitingRow } from './plan.ts';
+import { PLANNED, WAITING_COLUMNS, waitingRow } from './plan.ts';
 
 export const ACTIONS: Listing<Answer<'actions'>> = {
   noun: 'actions',
@@ -25,11 +25,17 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
     };
   },
   lines: ({ actions, waiting }, look) => [
-    ...pageLines(actions, 'actions', COLUMNS, (action) => rowOf(action, look), look),
+    ...pageLines(
+      actions,
+      { noun: 'action', order: 'newest first' },
+      COLUMNS,
+      (action) => rowOf(action, look),
+      look,
+    ),
     ...(waiting.total === 0
       ? []
       : ['', look.paint('bold', 'Decided, and held back: bigfleet get plan says more')]),
-    ...(waiting.total === 0 ? [] : pageLines(waiting, 'actions', WAITING_COLUMNS, waitingRow, look)),
+    ...(waiting.total === 0 ? [] : pageLines(waiting, PLANNED, WAITING_COLUMNS, waitingRow, look)),
   ],
 };
 

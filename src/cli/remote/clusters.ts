@@ -15,6 +15,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
   filters: ['limit'],
   examples: '  bigfleet get clusters',
   path: '/v1/clusters',
+  order: 'trouble',
   lines: (page, look) => {
     const hasOwned = page.items.some(({ ownedCost }) => ownedCost !== null);
     const columns = [
@@ -31,7 +32,10 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
       { header: 'NOTE' },
     ] as const;
     const row = (view: ClusterView) => rowOf(view, hasOwned);
-    return [...pageLines(page, 'clusters', columns, row, look), ...page.items.flatMap(reportLines)];
+    return [
+      ...pageLines(page, { noun: 'cluster', order: 'those in trouble first' }, columns, row, look),
+      ...page.items.flatMap(reportLines),
+    ];
   },
 };
 

@@ -29,6 +29,6 @@ export const FREEZES: Listing<Page<Freeze>> = {
       { text: who },
       { text: why },
     ];
-    return pageLines(page, 'freezes', columns, rowOf, look);
+    return pageLines(page, { noun: 'freeze', order: 'oldest first' }, columns, rowOf, look);
   },
 };

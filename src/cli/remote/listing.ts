@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander';
 import type { Page, StatusView } from '../../shard/index.ts';
+import { cutWords } from '../../web/index.ts';
 import { count } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
 import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
@@ -26,6 +27,8 @@ export interface Listing<T> {
   readonly filters: readonly FilterName[];
   readonly examples: string;
   readonly path: string;
+  /** People get the list with what needs attention first. */
+  readonly order?: 'trouble';
   /** Reads the answer, where it is neither one list nor one object. */
   readonly read?: (client: ShardClient, query: Query, limit: number) => Promise<T>;
   readonly lines: (answer: T, look: Look) => readonly string[];
@@ -80,10 +83,12 @@ export function listCommand<T>(listing: Listing<T>, io: RemoteIo): Command {
 
 /** A list is read page by page, up to the limit; what has no limit is one object. */
 async function answerTo(listing: Listing<unknown>, client: ShardClient, flags: Flags): Promise<unknown> {
-  const { path, filters, read } = listing;
+  const { path, filters, read, order } = listing;
   const { limit } = flags;
+  // A program sorts for itself, and gets what the API says.
+  const ordered = flags.output === 'json' || order === undefined ? {} : { order };
   const names = filters.filter((name) => name !== 'limit');
-  const query = Object.fromEntries(names.map((name) => [name, flags[name]?.toString()]));
+  const query = { ...Object.fromEntries(names.map((name) => [name, flags[name]?.toString()])), ...ordered };
   if (typeof limit !== 'number') return await client.get<unknown>(path, query);
   if (read !== undefined) return await read(client, query, limit);
   return await readPages(limit, (part) => client.get<Page<unknown>>(path, { ...query, ...part }));
@@ -118,17 +123,23 @@ export function table(
   return tableLines(columns.filter(isShown), shown, { paint, indent, ...width });
 }
 
-/** A table of a page, with what it leaves out; or that there is nothing. */
+/** A table of a page, with what it leaves out and in which order it is; or that there is nothing. */
 export function pageLines<T>(
-  { items, total }: Page<T>,
-  noun: string,
+  page: Page<T>,
+  { noun, order }: { readonly noun: string; readonly order: string },
   columns: readonly WideColumn[],
   rowOf: (item: T) => readonly Cell[],
   look: Look,
 ): readonly string[] {
-  if (items.length === 0) return [total === 0 ? `No ${noun}.` : `${count(total)} ${noun}, none shown.`];
+  const { items, total } = page;
+  if (items.length === 0) return [total === 0 ? `No ${noun}s.` : `${count(total)} ${noun}s, none shown.`];
   const lines = table(columns, items.map(rowOf), look);
-  if (total <= items.length) return lines;
-  const rest = `… ${count(items.length)} of ${count(total)}; filters narrow it, --limit shows more`;
-  return [...lines, look.paint('dim', rest)];
+  return total <= items.length ? lines : [...lines, look.paint('dim', restWords(page, noun, order))];
+}
+
+/** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all, filters fewer`. */
+function restWords({ items, total, next }: Page<unknown>, noun: string, order: string): string {
+  const shown = `… ${cutWords(items.length, total, noun, order)}; ${count(total - items.length)} left out`;
+  // Of some lists the shard keeps the first only, and counts the others.
+  return next === null ? `${shown}: the shard keeps no more` : `${shown}: --limit ${total} shows all`;
 }

@@ -18,7 +18,15 @@ export const MACHINES: Listing<Page<MachineView>> = {
   bigfleet get machines m-17                      everything about one
   bigfleet get machines -o json | jq '.items[].id'`,
   path: '/v1/machines',
-  lines: (page, look) => pageLines(page, 'machines', COLUMNS, (machine) => rowOf(machine, look), look),
+  order: 'trouble',
+  lines: (page, look) =>
+    pageLines(
+      page,
+      { noun: 'machine', order: 'Failed first' },
+      COLUMNS,
+      (machine) => rowOf(machine, look),
+      look,
+    ),
   one: {
     name: 'id',
     path: (id) => `/v1/machines/${encodeURIComponent(id)}`,

@@ -25,7 +25,13 @@ export const NEEDS: Listing<Page<NeedView>> = {
       { header: 'AGE', align: 'right' },
       { header: 'REQUIRES', isWide: true },
     ] as const;
-    return pageLines(page, 'Needs', columns, (need) => rowOf(need, look), look);
+    return pageLines(
+      page,
+      { noun: 'Need', order: 'most urgent first' },
+      columns,
+      (need) => rowOf(need, look),
+      look,
+    );
   },
 };
 

@@ -24,7 +24,9 @@ export const PLAN: Listing<Answer<'plan'>> = {
   },
   lines: (plan, look) => [
     ...headLines(plan, look),
-    ...pageLines(plan.actions, 'actions are held back', WAITING_COLUMNS, waitingRow, look),
+    ...(plan.actions.total === 0
+      ? ['Nothing is held back.']
+      : pageLines(plan.actions, PLANNED, WAITING_COLUMNS, waitingRow, look)),
   ],
 };
 
@@ -37,6 +39,8 @@ function headLines(plan: PlanView, { nowMs }: Look): readonly string[] {
   ];
   return [dryRun ? `${when} This is a dry run.` : when, ...proseLines(texts), ''];
 }
+
+export const PLANNED = { noun: 'action', order: 'most urgent first' };
 
 export const WAITING_COLUMNS: readonly WideColumn[] = [
   { header: 'ACTION' },

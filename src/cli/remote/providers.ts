@@ -23,7 +23,13 @@ export const PROVIDERS: Listing<Page<ProviderView>> = {
       { header: 'LAST LIST', align: 'right' },
       { header: 'NOTE' },
     ] as const;
-    return pageLines(page, 'providers', columns, (provider) => rowOf(provider, look), look);
+    return pageLines(
+      page,
+      { noun: 'provider', order: 'those in trouble first' },
+      columns,
+      (provider) => rowOf(provider, look),
+      look,
+    );
   },
 };
 

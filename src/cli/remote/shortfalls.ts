@@ -30,6 +30,6 @@ export const SHORTFALLS: Listing<Page<ShortfallView>> = {
       { text: countOf(ageCycles, 'cycle') },
       { text: isEscalated ? 'escalated' : '', style: 'red' as const },
     ];
-    return pageLines(page, 'shortfalls', columns, rowOf, look);
+    return pageLines(page, { noun: 'shortfall', order: 'most urgent first' }, columns, rowOf, look);
   },
 };

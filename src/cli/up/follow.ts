@@ -5,6 +5,7 @@ import {
   FLEET_FREEZE,
   type Live,
   MAX_CLUSTERS,
+  MAX_FAILED,
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
@@ -54,16 +55,18 @@ export class Follower {
     this.#isAsking = true;
     try {
       const sinceMs = this.#live.series.at(-1)?.atMs ?? 0;
-      const [shortfalls, clusters, freezes, plan, { points }] = await Promise.all([
+      const [shortfalls, clusters, failed, freezes, plan, { points }] = await Promise.all([
         this.#port.ask('shortfalls', { limit: MAX_SHORTFALLS }),
-        this.#port.ask('clusters', { limit: MAX_CLUSTERS }),
+        this.#port.ask('clusters', { limit: MAX_CLUSTERS, order: 'trouble' }),
+        this.#port.ask('machines', { where: { state: 'FAILED' }, limit: MAX_FAILED }),
         this.#port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
         this.#port.ask('plan', { limit: MAX_PLANNED }),
         this.#port.ask('series', { sinceMs }),
       ]);
       this.#become({
         ...this.#live,
-        ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items, plan },
+        ...{ shortfalls: shortfalls.items, clusters: clusters.items, clustersTotal: clusters.total },
+        ...{ failed: failed.items, failedTotal: failed.total, freezes: freezes.items, plan },
         series: withPoints(this.#live.series, points),
       });
     } catch {

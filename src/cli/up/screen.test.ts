@@ -128,6 +128,22 @@ describe('the live screen', () => {
     expect(screen({ ...BUSY, series, status })).toHaveLength(24);
   });
 
+  it('says of lists that are cut how much is left out', () => {
+    const failed = NUMBERS.slice(0, 10).map((i) => {
+      return { id: `f-${i}`, provider: 'cloud', zone: 'z', capacityType: 'SPOT', lastError: 'disk died' };
+    });
+    const cloud = STATUS.providers[0]!;
+    const status = { ...STATUS, shortfalls: 340, providers: [cloud, cloud, cloud] };
+    const clusters = NUMBERS.map((i) => clusterOf(i));
+    const live = { ...BUSY, status, clusters, clustersTotal: 500, failed, failedTotal: 12 };
+    const text = screen(live, { width: 120, height: 60 }).join('\n');
+    expect(text).toContain('What is missing: 4 of 340 shortfalls shown, most urgent first');
+    expect(text).toContain('2 of 3 clouds shown, trouble first');
+    expect(text).toContain('8 of 500 clusters shown, those in trouble first');
+    expect(text).toContain('f-0 (spot, z) of cloud: disk died');
+    expect(text).toContain('3 of 12 Failed machines shown, by name');
+  });
+
   it('uses more room for more actions, all shortfalls and the clusters', () => {
     const shown = (lines: readonly string[], text: string) =>
       lines.filter((line) => line.includes(text)).length;

@@ -2,10 +2,12 @@
 // 80 × 24; more room goes to actions first, then to what is missing and to a table of clusters.
 
 import {
+  byTrouble,
   costByState,
   count,
   counted,
   cutWords,
+  failedWords,
   frozenClusterWords,
   headline,
   heldBackWords,
@@ -60,6 +62,9 @@ const TALL = 34;
 /** Two columns need as much; a screen that has less loses their right end. */
 const NARROW = 60;
 const GAP = 2;
+/** Lines of the tables of clusters and of Failed machines. */
+const MAX_CLUSTER_LINES = 8;
+const MAX_FAILED_LINES = 3;
 /** Dollars per hour of machines in a state; they add up to the cost. */
 const COST = 9;
 
@@ -129,7 +134,7 @@ function statusLines(status: Status, model: ScreenModel, width: number, room: nu
     half,
     GAP,
   );
-  const clusters = room >= TALL ? [[], ...clusterLines(live)] : [];
+  const clusters = room >= TALL ? [[], ...failedLines(live), ...clusterLines(live)] : [];
   const left = room - overview.length - clusters.length;
   // The title and the hint come with them.
   const wanted = live.shortfalls.length === 0 ? 0 : live.shortfalls.length + 2;
@@ -212,12 +217,9 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
         piece(`, ${counted(provider.machines, 'machine')}`, 'dim'),
       ],
     ),
+    ...cutLine(providers.length, status.providers.length, 'cloud', 'trouble first'),
     clusterLine(status, live),
   ];
-}
-
-function byTrouble(a: Status['providers'][number], b: Status['providers'][number]): number {
-  return Number(isInTrouble(b)) - Number(isInTrouble(a));
 }
 
 function costLine(status: Status, series: Live['series'], width: number): Line {
@@ -300,22 +302,30 @@ function missingLines(
 ): readonly Line[] {
   if (shortfalls.length === 0 || room < 3) return [];
   const total = Math.max(status?.shortfalls ?? 0, shortfalls.length);
+  const shown = shortfalls.slice(0, room - 2);
   return [
-    title(`What is missing: ${counted(total, 'shortfall')}`),
+    title(
+      `What is missing: ${cutWords(shown.length, total, 'shortfall', 'most urgent first') || counted(total, 'shortfall')}`,
+    ),
     [piece(`${call} explain NEED --shard ${url}`, 'dim')],
-    ...shortfalls
-      .slice(0, room - 2)
-      .map(
-        (shortfall): Line => [
-          piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
-          piece(` lacks ${missingWords(shortfall)}: ${shortfall.why}`),
-        ],
-      ),
+    ...shown.map(
+      (shortfall): Line => [
+        piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
+        piece(` lacks ${missingWords(shortfall)}: ${shortfall.why}`),
+      ],
+    ),
   ];
 }
 
-function clusterLines({ clusters }: Live): readonly Line[] {
-  const shown = [...clusters].sort((a, b) => b.unmet - a.unmet).slice(0, 8);
+/** A last line that says how much of a list is not shown; none if all of it is. */
+function cutLine(shown: number, total: number, noun: string, order: string): readonly Line[] {
+  const words = cutWords(shown, total, noun, order);
+  return words === '' ? [] : [[piece(words, 'dim')]];
+}
+
+/** The shard lists those in trouble first. */
+function clusterLines({ clusters, clustersTotal }: Live): readonly Line[] {
+  const shown = clusters.slice(0, MAX_CLUSTER_LINES);
   return [
     title('Clusters'),
     ...shown.map(
@@ -331,5 +341,16 @@ function clusterLines({ clusters }: Live): readonly Line[] {
         piece(cluster.hasSession ? cluster.cannotBind : 'not connected', 'red'),
       ],
     ),
+    ...cutLine(shown.length, clustersTotal, 'cluster', 'those in trouble first'),
+  ];
+}
+
+function failedLines({ failed, failedTotal }: Live): readonly Line[] {
+  if (failed.length === 0) return [];
+  const shown = failed.slice(0, MAX_FAILED_LINES);
+  return [
+    title('Failed machines'),
+    ...shown.map((machine): Line => [piece(failedWords(machine), 'red')]),
+    ...cutLine(shown.length, failedTotal, 'Failed machine', 'by name'),
   ];
 }

@@ -165,6 +165,7 @@ export class FakePort implements ShardPort {
     plan: { ...NO_PLAN, actions: NO_PAGE },
     series: { nowMs: 125_000, fromMs: null, points: [] },
     events: NO_PAGE,
+    machines: NO_PAGE,
   };
 
   async ask<T>(name: string): Promise<T> {

@@ -8,6 +8,8 @@ import { Refusal } from './refusal.ts';
 const POSITIONS = {
   /** The id of the last machine. */
   machines: /^.+$/s,
+  /** Whether the last machine is not Failed, and its id. */
+  'machines-by-trouble': /^[01] .+$/s,
   /** The name of the last cluster. */
   clusters: /^.+$/s,
   /** When the last freeze began, and its id. */
@@ -15,6 +17,7 @@ const POSITIONS = {
   /** When the last action began, and its id. */
   actions: /^-?[\d.e+]{1,30} .+$/s,
   /** How many were shown. */
+  'clusters-by-trouble': /^\d{1,9}$/,
   needs: /^\d{1,9}$/,
   shortfalls: /^\d{1,9}$/,
   providers: /^\d{1,9}$/,

@@ -6,7 +6,7 @@ import { ACTION_KINDS, ACTION_WORDS, type ActionKind, excerpt, MachineState } fr
 import { freezeIdOf } from '../brain/freezes.ts';
 import { EXPOSITION_TYPE } from '../exposition.ts';
 import { offsetPage, type PageAsk } from '../pages.ts';
-import type { MachineFilter, Order, Page, ShardPort } from '../views.ts';
+import type { ListOrder, MachineFilter, Order, ShardPort } from '../views.ts';
 import { type ListName, placeOf, withCursor } from './cursor.ts';
 import type { Access } from './guard.ts';
 import { Words } from './input.ts';
@@ -55,6 +55,7 @@ export type Reply =
 
 const PLAIN_TYPE = 'text/plain; charset=utf-8';
 
+const ORDERS: readonly ListOrder[] = ['name', 'trouble'];
 const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
 
 /** What every list can be asked. */
@@ -66,13 +67,13 @@ const PAGE_BYTES = 900_000;
 
 export const ROUTES: readonly Route[] = [
   read('/v1/status', ({ port }) => port.ask('status', {})),
-  read('/v1/machines', machines, ['state', 'cluster', 'provider', 'forgotten', ...PAGE]),
+  read('/v1/machines', machines, ['state', 'cluster', 'provider', 'forgotten', 'order', ...PAGE]),
   read('/v1/machines/ID', machine),
   read('/v1/needs', needs, ['cluster', 'unmet', ...PAGE]),
   read('/v1/needs/CLUSTER/HASH', story),
-  read('/v1/clusters', listOf('clusters'), PAGE),
+  read('/v1/clusters', clusters, ['order', ...PAGE]),
   read('/v1/providers', providers, PAGE),
-  read('/v1/shortfalls', listOf('shortfalls'), PAGE),
+  read('/v1/shortfalls', shortfalls, PAGE),
   read('/v1/actions', actions, ['machine', 'cluster', ...PAGE]),
   read('/v1/series', series, ['since']),
   read('/v1/plan', plan, ['machine', 'cluster', ...PAGE]),
@@ -157,12 +158,19 @@ function pageAsk(words: Words, list: ListName): PageAsk {
   return { limit: words.limit(), after, maxBytes: PAGE_BYTES };
 }
 
-/** A list without filters. */
-function listOf(list: 'clusters' | 'shortfalls'): Answer {
-  return async ({ port }, words) => {
-    const page: Page<unknown> = await port.ask(list, pageAsk(words, list));
-    return withCursor(list, page);
-  };
+/** The names of a list in the order that is asked for, by name if none is. */
+function orderOf<L extends 'machines' | 'clusters'>(words: Words, list: L) {
+  const order = words.oneOf('order', ORDERS);
+  return { order, list: order === 'trouble' ? (`${list}-by-trouble` as const) : list };
+}
+
+async function clusters({ port }: Call, words: Words) {
+  const { order, list } = orderOf(words, 'clusters');
+  return withCursor(list, await port.ask('clusters', { order, ...pageAsk(words, list) }));
+}
+
+async function shortfalls({ port }: Call, words: Words) {
+  return withCursor('shortfalls', await port.ask('shortfalls', pageAsk(words, 'shortfalls')));
 }
 
 async function providers({ port }: Call, words: Words) {
@@ -183,7 +191,10 @@ async function machines({ port }: Call, words: Words) {
     ...(provider === undefined ? {} : { provider }),
     withForgotten: words.flag('forgotten'),
   };
-  return withCursor('machines', await port.ask('machines', { where, ...pageAsk(words, 'machines') }));
+  const asked = orderOf(words, 'machines');
+  // Machines of one state are all in trouble, or none is.
+  const { order, list } = state === undefined ? asked : { order: undefined, list: 'machines' as const };
+  return withCursor(list, await port.ask('machines', { where, order, ...pageAsk(words, list) }));
 }
 
 async function machine({ port, params }: Call) {

@@ -48,6 +48,24 @@ describe('a question about machines', () => {
     expect(found(fleet(), {}, 2)).toEqual({ ids: 'b1 b2', total: 7 });
   });
 
+  it('given trouble first, then Failed ones come first on every page, each machine once', () => {
+    const scene = fleet();
+    scene.list([record('z9', Failed)]).tick();
+    const ask = (after?: string) =>
+      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 3, after });
+    const pages = [ask()];
+    while (pages.at(-1)!.next !== null) pages.push(ask(pages.at(-1)!.next!));
+    expect(pages.map(({ items }) => items.map(({ id }) => id).join(' '))).toEqual([
+      'f1 z9 b1',
+      'b2 i1 i2',
+      'i3 s1',
+    ]);
+    expect(pages[0]!.total).toBe(8);
+    expect(
+      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 1, after: '0 f1' }).items,
+    ).toMatchObject([{ id: 'z9' }]);
+  });
+
   it('is answered as machines stand now, before any cycle has seen it', () => {
     const scene = fleet().open('c1');
     scene.list([]).list([record('i1', Failed)]);
@@ -270,6 +288,26 @@ describe('a question about what waits', () => {
 });
 
 describe('a question about clusters', () => {
+  it('given trouble first, then those with unmet Needs, then those that are not connected', () => {
+    const scene = new BrainScene().open('a-fine', 'z-short', 'm-short');
+    scene.list([serving('m', aNeed({ cluster: 'b-away' }))]);
+    scene.demand('a-fine').demand('m-short', aNeed({ cluster: 'm-short' }));
+    scene
+      .demand('z-short', aNeed({ cluster: 'z-short' }), aNeed({ cluster: 'z-short', group: 'two' }))
+      .tick();
+    const ask = (after?: string) =>
+      scene.brain.ask('clusters', { order: 'trouble', limit: 2, after, alsoNamed: ['c-refused'] });
+    const first = ask();
+    const second = ask(first.next!);
+    const names = (page: typeof first) => page.items.map(({ cluster }) => cluster);
+    expect([names(first), names(second), names(ask(second.next!))]).toEqual([
+      ['z-short', 'm-short'],
+      ['b-away', 'c-refused'],
+      ['a-fine'],
+    ]);
+    expect(first.total).toBe(5);
+  });
+
   it('has all that report, are connected or have machines', () => {
     const scene = new BrainScene()
       .list([serving('m')])

@@ -75,6 +75,7 @@ export class Answers {
     if (state === undefined) return NOTHING;
     const hidden = where.withForgotten === true ? new Set<number>() : this.#forgotten();
     const slots = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
+    if (ask.order === 'trouble' && state === null) return this.#failedFirst(ask, slots);
     const rest = after === undefined ? slots : slots.filter(this.#isBehind(after));
     return pageOf(ask, {
       entries: firstOf(rest, limit + 1, machines.idOrder).first,
@@ -82,6 +83,30 @@ export class Answers {
       // Slots in use are on record.
       viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS)!,
       positionOf: (slot) => machines.idOf(slot),
+    });
+  }
+
+  /** Failed machines by id, then the others by id. A position says which of the two, and the id. */
+  #failedFirst(ask: Ask<'machines'>, slots: readonly number[]): Page<MachineView> {
+    const { where, limit, after } = ask;
+    const { book } = this.#state;
+    const { machines } = book.fleet;
+    const failed = new Set(book.slotsOf({ ...where, state: MachineState.Failed }));
+    const [first, others] = [
+      slots.filter((slot) => failed.has(slot)),
+      slots.filter((slot) => !failed.has(slot)),
+    ];
+    const isAmongOthers = after?.startsWith(OTHERS) ?? false;
+    const isBehind = after === undefined ? () => true : this.#isBehind(after.slice(OTHERS.length));
+    const inOrder = (some: readonly number[]) => firstOf(some, limit + 1, machines.idOrder).first;
+    const entries = isAmongOthers
+      ? inOrder(others.filter(isBehind))
+      : [...inOrder(first.filter(isBehind)), ...inOrder(others)];
+    return pageOf(ask, {
+      entries,
+      total: slots.length,
+      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS)!,
+      positionOf: (slot) => `${failed.has(slot) ? FAILED : OTHERS}${machines.idOf(slot)}`,
     });
   }
 
@@ -274,6 +299,9 @@ const STORY = {
   remarks: 100,
   remarkBytes: 100_000,
 } as const;
+/** How a position in a list begins that has Failed machines first. */
+const FAILED = '0 ';
+const OTHERS = '1 ';
 const NOTHING = { items: [], total: 0, next: null } as const;
 
 /** The latest first; of those that began at once the one with the higher number. */

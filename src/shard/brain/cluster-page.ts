@@ -1,8 +1,8 @@
-// Clusters as people see them, by name: their sessions, demand, machines and cost.
+// Clusters as people see them, by name or those in trouble first: their sessions, demand, machines and cost.
 
 import type { Decision } from '../../engine/index.ts';
 import { compareText, excerpt } from '../../model/index.ts';
-import { pageOf } from '../pages.ts';
+import { offsetOf, pageOf } from '../pages.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import type { IncompleteCluster } from './incomplete-demand.ts';
@@ -16,6 +16,15 @@ const MAX_WHY_BYTES = 1000;
 export function clusterPage(state: BrainState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
   const names = namesOf(state, ask);
   const { after } = ask;
+  if (ask.order === 'trouble') {
+    const skip = offsetOf(ask);
+    return pageOf(ask, {
+      entries: troubleFirst(names, state, decided, ask).slice(skip),
+      total: names.length,
+      viewOf: viewerOf(state, decided),
+      positionOf: (_, count) => String(skip + count),
+    });
+  }
   return pageOf(ask, {
     entries: after === undefined ? names : names.filter((name) => compareText(name, after) > 0),
     total: names.length,
@@ -32,13 +41,34 @@ function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: As
   return [...names].sort(compareText);
 }
 
+/** Those with the most Needs that are not met, then others in trouble, then the rest; each by name. */
+function troubleFirst(
+  names: readonly string[],
+  { sessions, actuation, incomplete }: BrainState,
+  decided: Decision | null,
+  { alsoNamed = [] }: Ask,
+): readonly string[] {
+  const unmet = unmetByCluster(decided);
+  const others = new Set([...alsoNamed, ...actuation.mutedClusters.map(({ cluster }) => cluster)]);
+  const isInTrouble = (name: string): boolean =>
+    !sessions.has(name) || others.has(name) || incomplete.of(name).rows > 0;
+  const rank = (name: string): number => (unmet.get(name) ?? 0) + (isInTrouble(name) ? 0.5 : 0);
+  const ranks = new Map(names.map((name) => [name, rank(name)]));
+  return [...names].sort((a, b) => ranks.get(b)! - ranks.get(a)! || compareText(a, b));
+}
+
+function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
+  const unmet = new Map<string, number>();
+  for (const { key } of decided?.unmet ?? []) unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+  return unmet;
+}
+
 function viewerOf(
   { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: BrainState,
   decided: Decision | null,
 ): (cluster: string) => ClusterView {
   const { fleet } = book;
-  const unmet = new Map<string, number>();
-  for (const { key } of decided?.unmet ?? []) unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+  const unmet = unmetByCluster(decided);
   const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
   const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
   return (cluster) => {

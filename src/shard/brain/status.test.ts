@@ -101,12 +101,12 @@ describe('the status of a shard', () => {
     });
   });
 
-  it('says how it goes with each provider', () => {
+  it('says how it goes with each provider, those in trouble first', () => {
     const scene = new BrainScene({ providers: ['p', 'q'] }).list(some(3)).failList('q', 'no route').tick();
 
     expect(scene.brain.ask('status', {}).providers).toMatchObject([
-      { name: 'p', machines: 3, hasListed: true, lastError: '', breaker: 'closed', heldLosses: 0 },
       { name: 'q', machines: 0, hasListed: false, lastListMs: null, lastError: 'no route' },
+      { name: 'p', machines: 3, hasListed: true, lastError: '', breaker: 'closed', heldLosses: 0 },
     ]);
   });
 

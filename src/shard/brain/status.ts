@@ -47,11 +47,18 @@ export function statusOf(
     supply: supplyOf(fleet, demandTally.wanted(), offered),
     hardware: served.map((each, kind) => hardwareView(fleet, kind, each, offered[kind]!)),
     providers: firstWithin(
-      parts.options.providers.map((name) => providerOf(state, name, health.get(name))),
+      parts.options.providers.map((name) => providerOf(state, name, health.get(name))).sort(troubleFirst),
       parts.options.providers.length,
       PROVIDER_BYTES,
     ),
   };
+}
+
+/** Providers in trouble come first, where a list of many may be cut; otherwise they stay as they are configured. */
+function troubleFirst(a: ProviderView, b: ProviderView): number {
+  const isFine = ({ breaker, denial, heldLosses, lastError, health }: ProviderView): boolean =>
+    breaker === 'closed' && denial === '' && heldLosses === 0 && lastError === '' && health.state === 'fine';
+  return Number(isFine(a)) - Number(isFine(b));
 }
 
 /** A provider's own words, bytes that are shown: the status of hundreds of providers goes out after every cycle. */

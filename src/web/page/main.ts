@@ -1,13 +1,14 @@
 // The script of the page: listens to the news of the shard, asks now and then for what no news brings, and sends what
 // buttons are for. If the shard goes away it says so, and goes on by itself when one is back.
 
-import type { Cluster, Freeze, News, Plan, Point, Shortfall, Status } from '../feed.ts';
+import type { Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
 import { withPoints } from '../history.ts';
 import {
   type Details,
   FLEET_FREEZE,
   MAX_CLUSTERS,
+  MAX_FAILED,
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
@@ -76,15 +77,17 @@ async function askDetails(): Promise<void> {
 
 /** What no news brings, with points of the series after `sinceMs`. */
 async function details(sinceMs: number): Promise<Details & { readonly points: readonly Point[] }> {
-  const [shortfalls, clusters, freezes, plan, { points }] = await Promise.all([
+  const [shortfalls, clusters, failed, freezes, plan, { points }] = await Promise.all([
     read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
-    read<{ items: Cluster[] }>(`/v1/clusters?limit=${MAX_CLUSTERS}`),
+    read<{ items: Cluster[]; total: number }>(`/v1/clusters?order=trouble&limit=${MAX_CLUSTERS}`),
+    read<{ items: FailedMachine[]; total: number }>(`/v1/machines?state=FAILED&limit=${MAX_FAILED}`),
     read<{ items: Freeze[] }>(`/v1/freezes?id=${FLEET_FREEZE}`),
     read<Plan>(`/v1/plan?limit=${MAX_PLANNED}`),
     read<{ points: Point[] }>(`/v1/series?since=${sinceMs}`),
   ]);
   return {
-    ...{ shortfalls: shortfalls.items, clusters: clusters.items, freezes: freezes.items },
+    ...{ shortfalls: shortfalls.items, clusters: clusters.items, clustersTotal: clusters.total },
+    ...{ failed: failed.items, failedTotal: failed.total, freezes: freezes.items },
     ...{ plan, points },
   };
 }

@@ -18,7 +18,7 @@ const IDS = [
   'supply',
   'cost',
 ];
-const LISTS = ['actions', 'plan', 'shortfalls', 'providers', 'clusters'];
+const LISTS = ['actions', 'failed', 'plan', 'shortfalls', 'providers', 'clusters'];
 
 let page: FakeDocument;
 
@@ -127,7 +127,8 @@ describe('the page', () => {
     answers = {
       '/v1/status': STATUS,
       '/v1/shortfalls?limit=20': { items: [] },
-      '/v1/clusters?limit=100': { items: [] },
+      '/v1/clusters?order=trouble&limit=100': { items: [], total: 0 },
+      '/v1/machines?state=FAILED&limit=10': { items: [], total: 0 },
       '/v1/freezes?id=fleet': { items: [] },
       '/v1/series?since=0': { points: [] },
       '/v1/plan?limit=20': { frozenClusters: [], actions: { items: [], total: 0 } },
@@ -253,7 +254,8 @@ describe('the page', () => {
     }
     await vi.advanceTimersByTimeAsync(300);
     const { childNodes } = page.getElementById('actions')!;
-    expect(childNodes).toHaveLength(20);
+    expect(childNodes).toHaveLength(21);
+    expect(childNodes[20]!.textContent).toBe('20 of 200 actions shown, newest first');
     expect(childNodes[0]!.textContent).toContain('ordered m-499 for c: nothing idle fits');
   });
 });
