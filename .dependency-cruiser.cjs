@@ -22,7 +22,7 @@ const SIDE_DOORS = [
   '^src/provider/fake/settings\\.ts$',
   '^src/provider/kit/directories\\.ts$',
   '^src/shard/brain/freezes\\.ts$',
-  '^src/shard/config/index\\.ts$',
+  '^src/shard/config/(index|nearest)\\.ts$',
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
   '^src/shard/logger\\.ts$',
   '^src/sim/(offerings-file|plan-json|scenario)\\.ts$',

@@ -38,8 +38,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'say why a Need is met or not, or what an error code means',
-    load: async () => (await import('./explain.ts')).explainCommand(),
+    summary: 'say why a Need is met or not, or what a word means',
+    load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {
     name: 'freeze',

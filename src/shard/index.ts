@@ -105,6 +105,7 @@ export type {
   EventsView,
   EventView,
   HeldBackView,
+  LossView,
   MachineFilter,
   MachineView,
   NeedRef,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
-import { explainCommand } from '../../src/cli/explain.ts';
+import { explainCommand } from '../../src/cli/explain/explain.ts';
 import { invocation } from '../../src/cli/invocation.ts';
 import { acceptCommand, refuseCommand } from '../../src/cli/remote/accept.ts';
 import { freezeCommand, unfreezeCommand } from '../../src/cli/remote/freeze.ts';

@@ -1,0 +1,107 @@
+// `bigfleet explain [NEED|WORD]`: why a Need of a running shard is met or not, and what a word means that any surface
+// prints: an error code, an action, a reason, a verdict, an outcome, a state.
+
+import { Command, Option } from 'commander';
+import { BigFleetError, printable } from '../../model/index.ts';
+import { proseLines } from '../remote/facts.ts';
+import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
+import { isNeedId, showStory } from '../remote/story.ts';
+import { proseWidth } from '../table.ts';
+import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from './catalogue.ts';
+
+type Flags = ShardFlags & { readonly output: 'text' | 'json' };
+
+export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('explain')
+    .description('say why a Need is met or not, or what a word means')
+    .argument(
+      '[what]',
+      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, or a group of words',
+    )
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+  return addShardFlags(command)
+    .addHelpText(
+      'after',
+      `
+Words are error codes, and all words for actions, reasons, verdicts, outcomes and states that
+commands, the page, the API and metrics use, in any case. Needs have the ids that
+"bigfleet get needs" shows; for those a shard must be running.
+${EXIT_CODES}
+
+Examples:
+  bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
+  bigfleet explain                       list all words in groups
+  bigfleet explain phase2.inversion      one word
+  bigfleet explain BF_QUANTITY_SYNTAX    one error code
+  bigfleet explain outcomes              the words of one group
+  bigfleet explain -o json               the whole catalogue for programs`,
+    )
+    .action(async (what: string | undefined, flags: Flags) => {
+      if (what !== undefined && isNeedId(what)) return await showStory(what, flags, io);
+      const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
+      io.out(`${text}\n`);
+    });
+}
+
+/** Error codes are one object each, with the field `code`; other words may have several meanings. */
+function jsonOf(what: string | undefined): unknown {
+  if (what === undefined) return GROUPS.flatMap(({ entries }) => entries.map(entryJson));
+  const group = groupNamed(what);
+  const entries = found(what);
+  const [only] = entries;
+  if (only?.group === 'errors') return entryJson(only);
+  return [...entries, ...(group?.entries ?? [])].map(entryJson);
+}
+
+function entryJson(entry: Entry): object {
+  return entry.group === 'errors' ? { code: entry.word, ...entry } : entry;
+}
+
+function textOf(what: string | undefined): string {
+  if (what === undefined) return GROUPS.map(overview).join('\n\n');
+  const group = groupNamed(what);
+  const parts = [...found(what).map(entryText), ...(group === undefined ? [] : [groupText(group)])];
+  return parts.join('\n\n');
+}
+
+/** The meanings of a word; none for the name of a group, which is known too. */
+function found(what: string): readonly Entry[] {
+  const entries = meaningsOf(what);
+  if (entries.length > 0 || groupNamed(what) !== undefined) return entries;
+  const shown = printable(what);
+  throw new BigFleetError(
+    'BF_USAGE',
+    what.includes('/')
+      ? `"${shown}" is no Need: those are CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
+      : `No surface uses the word "${shown}".${nearWord(what)} "bigfleet explain" lists all words.`,
+  );
+}
+
+function entryText({ group, word, summary, remedy, synonyms }: Entry): string {
+  const { one } = GROUPS.find(({ name }) => name === group)!;
+  if (group === 'errors') return [word, ...proseLines([summary, remedy])].join('\n');
+  const also = synonyms.length === 0 ? '' : ` (also: ${synonyms.join(', ')})`;
+  return [`${word}, ${one}${also}`, ...proseLines([summary, remedy])].join('\n');
+}
+
+/** A group by name, with its words alone. */
+function overview({ name, title, entries }: Group): string {
+  return [`${name}: ${title}`, ...wordLines(entries.map(({ word }) => word))].join('\n');
+}
+
+/** Words in lines, none of them broken. */
+function wordLines(words: readonly string[]): readonly string[] {
+  const width = proseWidth();
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 2 + word.length < width)
+      lines[lines.length - 1] = `${last}, ${word}`;
+    else lines.push(`  ${word}`);
+  }
+  return lines;
+}
+
+function groupText({ title, entries }: Group): string {
+  return [title, ...entries.flatMap(({ word, summary }) => [word, ...proseLines([summary])])].join('\n');
+}
