@@ -129,7 +129,7 @@ describe('bigfleet decide', () => {
     expect(out).toContain('Needs: 3, met 2');
     expect(out).toMatch(/1 {2}prod +g +1000 {2}cpu 12 +preemption-exhausted {2}binds 1, buys 1, preempts 1/);
     expect(out).toMatch(/short {2}cpu 4/);
-    expect(out).toMatch(/bind 1\n {4}i1 {2}to prod {2}for Need 1/);
+    expect(out).toMatch(/bind 1\n {4}i1 {2}to prod {2}for Need 1 {2}idle, and fits/);
     expect(out).toMatch(/preempt 1\n {4}v1 {2}from batch {2}grace 2 min/);
     expect(out).toMatch(/before {2}\$1\.50/);
     expect(out).toMatch(/after {3}\$3\.50 {2}\+\$2\.00/);

@@ -32,6 +32,7 @@ import { type PlanJson, planJson } from '../sim/plan-json.ts';
 import { parseScenario } from '../sim/scenario.ts';
 import { dollars } from './amounts.ts';
 import { adviceOn, obstacleSentences } from './decide-obstacles.ts';
+import { reasonsIn } from './decide-reasons.ts';
 import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
 import { proseLines } from './remote/facts.ts';
 import { errorJson } from './report-error.ts';
@@ -203,7 +204,7 @@ function planLines(plan: Plan, input: DecisionInput, json: PlanJson, paint: Pain
     ...needLines(plan, input, paint),
     '',
     paint('bold', `Actions: ${plan.actions.length}`),
-    ...actionLines(plan, paint),
+    ...actionLines(plan, input, paint),
     '',
     paint('bold', 'Cost per hour'),
     ...costLines(json, paint),
@@ -272,7 +273,8 @@ function amounts(vector: ResourceVector): string {
   return entries.length === 0 ? 'nothing' : entries.map(([name, text]) => `${name} ${text}`).join(' ');
 }
 
-function actionLines(plan: Plan, paint: Paint): readonly string[] {
+function actionLines(plan: Plan, input: DecisionInput, paint: Paint): readonly string[] {
+  const reasonOf = reasonsIn(plan, input);
   const numbers = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), i + 1]));
   const lines: string[] = [];
   for (const kind of ACTION_KINDS) {
@@ -286,7 +288,7 @@ function actionLines(plan: Plan, paint: Paint): readonly string[] {
         { text: directionOf(action.kind, action.cluster) },
         { text: action.graceSeconds > 0 ? `grace ${duration(action.graceSeconds)}` : '' },
         { text: action.need === null ? '' : forWhom(action.need, numbers) },
-        { text: action.reason, style: 'dim' },
+        { text: reasonOf(action), style: 'dim' },
       ]);
     const columns = [{ header: '' }, { header: '' }, { header: '' }, { header: '' }, { header: '' }];
     lines.push(...tableLines(columns, rows, { paint, indent: 4 }));

@@ -35,6 +35,8 @@ export { BigFleetError, ERRORS, isErrorCode, revivedError } from './errors.ts';
 export { firstOf } from './first-of.ts';
 export { MinHeap } from './heap.ts';
 export { Interner } from './interner.ts';
+export type { Leaving, LeavingCause } from './leaving.ts';
+export { leavingOfRow } from './leaving.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';
 export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
 export type { HostRef, Machine, Stamp } from './machine.ts';

@@ -3,7 +3,14 @@
 // clock of the shard, quantities are texts as Kubernetes writes them.
 
 import type { Hardware } from '../engine/index.ts';
-import type { ActionKind, ActionReason, BlockedCause, Obstacle, UnmetReason } from '../model/index.ts';
+import type {
+  ActionKind,
+  ActionReason,
+  BlockedCause,
+  Leaving,
+  Obstacle,
+  UnmetReason,
+} from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from './brain/actuation/records.ts';
 import type { Freeze, FreezeScope } from './brain/freezes.ts';
@@ -380,6 +387,9 @@ export interface WaitingActionView {
   readonly pricePerHour: number;
   /** The row it is for; null for Reclaim and Delete. */
   readonly need: NeedRef | null;
+  /** The row that a machine would leave, and why where no row counts on it; missing in older journals. */
+  readonly from?: NeedRef | null;
+  readonly leaving?: Leaving | null;
   /** The freeze that stops it, cut where it is long; null if none does. */
   readonly freeze: Pick<Freeze, 'id' | 'who' | 'why'> | null;
 }

@@ -117,6 +117,8 @@ export interface Planned {
   readonly zone: string;
   readonly pricePerHour: number;
   readonly freeze: Pick<Freeze, 'id' | 'who' | 'why'> | null;
+  readonly from?: NeedRef | null | undefined;
+  readonly leaving?: Leaving | null | undefined;
 }
 
 /** Actions that were decided and not begun for one reason. */

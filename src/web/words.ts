@@ -119,7 +119,7 @@ function leavingWords({ cluster, from, leaving }: Decided): string {
   const row = from?.id ?? 'the row it was bound for';
   switch (leaving?.cause) {
     case 'work-ended':
-      return `the work it was bound for (${row}) has ended`;
+      return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
     case 'gang-broken': {
       const where = leaving.domain ? ` in ${leaving.domain}` : '';
       return `its gang ${row} can no longer be whole${where}, so it keeps no part there`;
@@ -162,7 +162,7 @@ export function actionWords(action: Action): Sentence {
 }
 
 /** Why it was decided. */
-export function reasonWords(action: Action): string {
+export function reasonWords(action: Decided): string {
   return REASONS[action.reason]?.(action) ?? action.reason;
 }
 

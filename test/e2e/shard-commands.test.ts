@@ -68,7 +68,7 @@ describe('commands against a running shard', PATIENT, () => {
     expect(await ask('freeze', '--action', 'provision', '--why', 'budget', '--who', 'ann')).toContain(
       'is frozen',
     );
-    expect(await ask('get', 'freezes')).toMatch(/action:Provision .*ann +budget/);
+    expect(await ask('get', 'freezes')).toMatch(/action:buy +buy .*ann +budget/);
     expect(await ask('unfreeze', 'action:Provision')).toContain('no longer frozen');
     expect(await ask('get', 'freezes')).toBe('No freezes.\n');
 

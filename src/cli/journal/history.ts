@@ -7,6 +7,7 @@ import { journalFileIn } from '../../shard/journal/format.ts';
 import { history } from '../../shard/journal/history.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { isNeedId } from '../remote/story.ts';
+import { foldLosses } from './fold-losses.ts';
 import { itemWords } from './history-words.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';
 import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
@@ -64,5 +65,7 @@ function asJson(items: readonly StoryItem[]): string {
 function asText({ kind, name }: Subject, items: readonly StoryItem[]): string {
   if (!items.some(isAboutIt))
     return `The journal has nothing about ${kind} ${printable(name)} in that time.\n`;
-  return items.map((item) => timedLines(item.atMs, itemWords(item))).join('');
+  return foldLosses(items)
+    .map((item) => timedLines(item.atMs, itemWords(item)))
+    .join('');
 }

@@ -105,7 +105,7 @@ export class PlainView implements UpView {
     const alike = Map.groupBy(this.#news, likenessOf);
     this.#news = [];
     for (const actions of alike.values()) {
-      if (actions.length <= MAX_ALIKE) {
+      if (actions.length <= (actions[0]!.outcome === 'success' ? 1 : MAX_ALIKE)) {
         for (const action of actions) this.#line(momentOf(action), actionWords(action).text);
         continue;
       }

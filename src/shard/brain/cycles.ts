@@ -8,9 +8,12 @@ import {
   type DecisionOptions,
   excerpt,
   formatResources,
+  keyText,
+  type Leaving,
   type Need,
   type NeedKey,
   unmetWords,
+  type Verdict,
 } from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
@@ -277,14 +280,26 @@ export class Cycles {
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
       freezes,
     });
-    const verdictOf = (key: NeedKey) => decision.verdictOf(key);
-    const refused = actuation.accept(admission.admitted, (action) =>
-      leavingOf(action, { book, profiles, verdictOf }),
-    );
+    const refused = actuation.accept(admission.admitted, this.#leavingOf(decision));
     metrics.admitted(admission);
     metrics.dropped.add(refused.filter(({ why }) => why === 'dropped').length);
     metrics.deduped.add(refused.filter(({ why }) => why === 'deduped').length);
     return { admission, refused };
+  }
+
+  /** Why machines that no row counts on leave; each row is looked at once. */
+  #leavingOf(decision: Decision): (action: Action) => Leaving | null {
+    const { book, profiles } = this.#state;
+    const verdicts = new Map<string, Verdict | null>();
+    const verdictOf = (key: NeedKey): Verdict | null => {
+      const text = keyText(key);
+      const known = verdicts.get(text);
+      if (known !== undefined) return known;
+      const verdict = decision.verdictOf(key);
+      verdicts.set(text, verdict);
+      return verdict;
+    };
+    return (action) => leavingOf(action, { book, profiles, verdictOf });
   }
 
   /** What follows from a decision apart from its actions. */
@@ -333,7 +348,7 @@ export class Cycles {
     metrics.queueDepth.set(queued);
     metrics.inflight.set(inFlight);
     metrics.pending.set(accepted);
-    const heldBack = heldBackOf(this.#state, admission, refused);
+    const heldBack = heldBackOf(this.#state, admission, refused, this.#leavingOf(decision));
     this.#waiting = heldBack.actions;
     this.#served = decision.served(this.#servedTally);
     const durationMs = parts.monotonicMs() - cycle.began;

@@ -2,11 +2,12 @@
 // cost, and the first of them with all that explains them. Made once a cycle, from the frozen columns of the ledger.
 
 import type { Fleet } from '../../fleet/index.ts';
-import { type Action, type ActionKind, excerpt } from '../../model/index.ts';
+import { type Action, type ActionKind, excerpt, type Leaving } from '../../model/index.ts';
 import type { HeldBackView, WaitingActionView } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
 import type { RefusedAction } from './actuation/actuation.ts';
 import type { BrainState } from './brain.ts';
+import { rowOf } from './leaving.ts';
 import { needRef } from './need-names.ts';
 import type { Admission, WaitReason } from './rails.ts';
 
@@ -28,6 +29,7 @@ export function heldBackOf(
   state: BrainState,
   admission: Admission,
   refused: readonly RefusedAction[],
+  leavingOf: (action: Action) => Leaving | null,
 ): HeldBack {
   const tallies = new Map<string, Tally>();
   const actions: WaitingActionView[] = [];
@@ -35,7 +37,7 @@ export function heldBackOf(
     const tally = tallies.get(why) ?? new Tally(why, state.book.fleet);
     tallies.set(why, tally);
     tally.add(action);
-    if (actions.length < MAX_KEPT) actions.push(viewOf(state, action, why));
+    if (actions.length < MAX_KEPT) actions.push(viewOf(state, action, why, leavingOf(action)));
   }
   const counts = [...tallies.values()].map((tally) => tally.view());
   return { counts: counts.sort((a, b) => b.total - a.total), actions };
@@ -80,9 +82,15 @@ function priceOf({ machines, classes }: Fleet, machine: string): number {
   return slot === undefined ? 0 : classes.price[machines.classOf[slot]!]!;
 }
 
-function viewOf({ book, profiles, freezes }: BrainState, action: Action, why: string): WaitingActionView {
+function viewOf(
+  { book, profiles, freezes }: BrainState,
+  action: Action,
+  why: string,
+  leaving: Leaving | null,
+): WaitingActionView {
   const { kind, machine, cluster, reason, need, preemptorPriority } = action;
   const known = book.recordOf(machine);
+  const standing = book.standing(machine);
   const freeze = why === 'frozen' ? freezes.freezeOf(action) : undefined;
   return {
     ...{ kind, machine, cluster, reason, why },
@@ -91,6 +99,8 @@ function viewOf({ book, profiles, freezes }: BrainState, action: Action, why: st
     zone: known?.zone ?? '',
     pricePerHour: known?.pricePerHour ?? 0,
     need: need === null ? null : needRef(need, profiles.of(need)?.priority ?? preemptorPriority),
+    from: standing === null ? null : rowOf(standing),
+    leaving,
     freeze:
       freeze === undefined
         ? null

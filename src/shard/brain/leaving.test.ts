@@ -55,6 +55,19 @@ describe('why a machine leaves its cluster', () => {
     expect(words).not.toContain('more than it needs');
   });
 
+  it('given a frozen fleet, then what would leave says the same', () => {
+    const scene = new BrainScene();
+    scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
+    scene
+      .list([inRack('a', 'r1', PLAIN)])
+      .open('c1')
+      .demand('c1')
+      .tick(SETTLED_MS);
+    expect(scene.brain.ask('plan', { limit: 10 }).actions.items).toMatchObject([
+      { kind: 'Reclaim', from: { id: needId(keyOf(PLAIN)) }, leaving: { cause: 'work-ended' } },
+    ]);
+  });
+
   it('given a row that is gone, then the work has ended', () => {
     const scene = settled([inRack('a', 'r1', PLAIN)], PLAIN);
     scene.demand('c1').tick(2000);

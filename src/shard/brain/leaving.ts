@@ -1,23 +1,30 @@
-// Why a machine that no row counts on leaves its cluster. The plan says only that it is excess; whether its row has
-// enough, has ended, or is a gang that keeps no part is read from the demand and the verdicts that the plan comes with.
+// Why a machine that no row counts on leaves its cluster, read from the ledger and the verdicts when the action is
+// decided: later the row may be gone.
 
+import type { Standing } from '../../fleet/index.ts';
 import {
   type Action,
-  attributeOf,
   excerpt,
+  type Leaving,
+  leavingOfRow,
   type NeedKey,
-  sameTermOf,
   type Verdict,
 } from '../../model/index.ts';
-import type { Leaving } from './actuation/records.ts';
+import type { NeedRef } from '../views.ts';
 import type { Book } from './book.ts';
-import type { Profiles } from './need-names.ts';
+import { needRef, type Profiles } from './need-names.ts';
 
 export interface LeavingParts {
   readonly book: Book;
   readonly profiles: Profiles;
   /** null: it is no row of its own. */
   readonly verdictOf: (key: NeedKey) => Verdict | null;
+}
+
+/** The row that a bound machine was bound for; null where that is not known. */
+export function rowOf({ cluster, stamp }: Pick<Standing, 'cluster' | 'stamp'>): NeedRef | null {
+  if (stamp === null || cluster === '') return null;
+  return needRef({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }, stamp.priority ?? 0);
 }
 
 /** null: the machine leaves for another reason, or the row it was bound for is not known. */
@@ -27,21 +34,14 @@ export function leavingOf(
 ): Leaving | null {
   const isExcess = kind === 'Reclaim' || (kind === 'Preempt' && reason === 'phase2.excess');
   const { cluster, stamp } = book.standing(machine) ?? { cluster: '', stamp: null };
-  if (!isExcess || stamp === null || cluster === '') return null;
-  const key = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
-  const profile = profiles.of(key);
-  if (profile === undefined) return { cause: 'work-ended', domain: null, goesTo: null };
-  const same = sameTermOf(profile);
   const record = book.recordOf(machine);
-  const verdict = same === undefined ? null : verdictOf(key);
-  if (same === undefined || record === null || verdict === null) return EXCESS;
-  const domain = excerpt(attributeOf(record, same.key) ?? '');
-  const goesTo = verdict.domain === null ? null : excerpt(verdict.domain);
-  // A gang that no place can complete keeps what it has in the one that covers most of it, and nothing elsewhere.
-  const isBroken = !verdict.satisfied && verdict.satisfiable !== true;
-  if (isBroken && (goesTo !== domain || verdict.claimed.length === 0))
-    return { cause: 'gang-broken', domain, goesTo: null };
-  return goesTo === null || goesTo === domain ? EXCESS : { cause: 'gang-moved', domain, goesTo };
+  if (!isExcess || stamp === null || cluster === '' || record === null) return null;
+  const key = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
+  const { cause, domain, goesTo } = leavingOfRow(record, profiles.of(key), () => verdictOf(key));
+  return { cause, domain: shown(domain), goesTo: shown(goesTo) };
 }
 
-const EXCESS: Leaving = { cause: 'excess', domain: null, goesTo: null };
+/** A label's value is a text of a peer. */
+function shown(domain: string | null): string | null {
+  return domain === null ? null : excerpt(domain);
+}

@@ -11,6 +11,7 @@ import {
   COMMANDS,
   Command,
   dollarsOfBucket,
+  type Leaving,
   type Machine,
   MachineState,
   type NeedKey,
@@ -27,6 +28,7 @@ import { looksSoldOut } from '../../sold-out.ts';
 import { capacityLabel } from '../action-view.ts';
 import { ANY_STATE, type Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
+import { rowOf } from '../leaving.ts';
 import type { Memory } from '../memory.ts';
 import { needRef } from '../need-names.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
@@ -37,7 +39,7 @@ import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
 import { PassageTimes } from './passage-times.ts';
 import { PendingActions } from './pending-actions.ts';
-import { type ActionOutcome, type ActionRecord, type Leaving, RecordList } from './records.ts';
+import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { Runs } from './runs.ts';
 import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
@@ -391,19 +393,15 @@ export class Actuation {
   }
 
   /** What is true of the rows and of the machine when an action is decided; it outlives both. */
-  #about(action: Action, { cluster, stamp }: Standing, leaving: Leaving | null): Task['about'] {
+  #about(action: Action, before: Standing, leaving: Leaving | null): Task['about'] {
     const { book, profileOf } = this.#parts;
     const { need, machine, preemptorPriority } = action;
     const known = book.recordOf(machine);
-    const from =
-      stamp === null || cluster === ''
-        ? null
-        : needRef({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }, stamp.priority ?? 0);
     return {
       need: need === null ? null : needRef(need, profileOf(need)?.priority ?? preemptorPriority),
       capacityType: known === null ? '' : capacityLabel(known.capacityType),
       zone: known?.zone ?? '',
-      ...{ from, leaving },
+      ...{ from: rowOf(before), leaving },
     };
   }
 

@@ -1,6 +1,6 @@
 // Actions as people see them: those that are pending, and the last ones that ended.
 
-import type { ActionKind, ActionReason } from '../../../model/index.ts';
+import type { ActionKind, ActionReason, Leaving } from '../../../model/index.ts';
 import type { ErrorClass } from '../../error-class.ts';
 import type { NeedRef } from '../../views.ts';
 
@@ -31,22 +31,6 @@ export type ActionOutcome =
   | 'rolled_back'
   /** The provider accepted it, and the machine is elsewhere, by the hand of another. */
   | 'superseded';
-
-/**
- * Why a machine leaves its cluster, where the plan says that no row counts on it:
- *  excess       its row has enough without it
- *  work-ended   the row it was bound for is no longer reported
- *  gang-broken  its row is a gang that cannot be whole now, and a gang keeps no part
- *  gang-moved   its row is a gang that is, or is being put together, in another place
- */
-export type LeavingCause = 'excess' | 'work-ended' | 'gang-broken' | 'gang-moved';
-
-export interface Leaving {
-  readonly cause: LeavingCause;
-  /** Of a gang: the place that the machine is in, and the one that the gang is in now. */
-  readonly domain: string | null;
-  readonly goesTo: string | null;
-}
 
 export interface ActionRecord {
   readonly id: string;
