@@ -14,7 +14,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'up',
     summary: 'start a shard, two fake clouds and some clusters, and watch them work',
-    load: async () => (await import('./up/up.ts')).upCommand(),
+    load: async () => (await import('./up/command.ts')).upCommand(),
   },
   {
     name: 'shard',

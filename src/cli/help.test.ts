@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS as ENTRIES } from './commands.ts';
+import { invocation } from './invocation.ts';
 import { bigfleetProgram, calledBy, withSubCommands } from './program.ts';
 import { LINE_WIDTH } from './table.ts';
 
@@ -29,6 +30,10 @@ describe.each(COMMANDS.map((command) => ({ path: pathOf(command), command })))('
   it('has examples of this very command', () => {
     const [, examples = ''] = text.split('\nExamples:\n');
     expect(examples).toContain(`  ${each.path}`);
+  });
+
+  it('says how it is called in a checkout', () => {
+    expect(text).toContain(`\nHere "bigfleet" is called as: ${invocation()}\n`);
   });
 
   it('says what it does', () => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type HelpContext, type OutputConfiguration } from 'commander';
 import { COMMANDS, type CommandEntry } from './commands.ts';
+import { invocation } from './invocation.ts';
 import { UsageError } from './report-error.ts';
 import { columnsOf, LINE_WIDTH, type Sheet } from './table.ts';
 
@@ -21,7 +22,8 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
   const program = new Command('bigfleet')
     .description('One autoscaler for a whole fleet of Kubernetes clusters.')
     .version(versionOfPackage(), '-V, --version', 'print the version')
-    .addHelpText('after', HELP);
+    .addHelpText('after', HELP)
+    .addHelpText('afterAll', callHint);
   for (const entry of COMMANDS)
     program.addCommand(isCalled(entry.name) ? await entry.load() : summaryOf(entry));
   // Sub-commands inherit none of this by themselves.
@@ -40,6 +42,12 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
     minWidthToWrap: NARROWEST_TEXT,
     subcommandTerm: (command) => command.name(),
   });
+}
+
+/** Examples say `bigfleet`; where that is not on the path, help says what is typed instead. */
+function callHint(): string {
+  const call = invocation();
+  return call === 'bigfleet' ? '' : `\nHere "bigfleet" is called as: ${call}`;
 }
 
 /** The commands that these words may run: the first word, or the one after `help`. */

@@ -82,7 +82,7 @@ function placed({ path, message }: Problem): string {
 }
 
 /** Lines for a person, with nothing in them that a terminal would obey. Files and pipes get them whole. */
-export function printError(text: string): void {
+function printError(text: string): void {
   const lines = text.trimEnd().split('\n').map(printable);
   const width = Math.min(columnsOf(process.stderr), LINE_WIDTH);
   const shown = process.stderr.isTTY ? lines.flatMap((line) => fitted(line, width)) : lines;

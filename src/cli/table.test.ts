@@ -74,7 +74,7 @@ describe('colours', () => {
     for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', 'COLORTERM', 'CI'])
       vi.stubEnv(name, undefined);
     for (const [name, value] of Object.entries({ TERM: 'xterm-256color', ...env })) vi.stubEnv(name, value);
-    const { getColorDepth } = WriteStream.prototype;
+    const getColorDepth = () => WriteStream.prototype.getColorDepth();
     return paintFor(Object.assign(new PassThrough(), { isTTY, getColorDepth }))('red', 'x');
   };
 

@@ -63,6 +63,7 @@ describe('a command loads only what it runs', () => {
     ['shard --print-config', HEAVY, YAML],
     ['provider conformance --help', HEAVY, []],
     ['certs --help', HEAVY, []],
+    ['up --help', HEAVY, YAML],
     [`decide ${SCENARIO}`, HEAVY, [...ENGINE, ...YAML]],
   ])('bigfleet %s', (command, parts, expected) => {
     expect(loaded(command.split(' '), parts)).toEqual(expected);

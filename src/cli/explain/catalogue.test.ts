@@ -12,7 +12,6 @@ import {
   Meaning,
   UNMET_REASONS,
 } from '../../model/index.ts';
-import { ERROR_CLASSES } from '../../shard/error-class.ts';
 import { STATES } from '../../web/index.ts';
 import { LINE_WIDTH } from '../table.ts';
 import { GROUPS, groupNamed, meaningsOf, nearWord } from './catalogue.ts';
@@ -37,7 +36,6 @@ describe('explain knows', () => {
     ['states', STATES.flatMap(({ state, label }) => [state, label])],
     ['capacity', ['BARE_METAL', 'bare-metal', ...Object.keys(CapacityType)]],
     ['findings', Object.values(Meaning)],
-    ['classes', ERROR_CLASSES],
   ])('every word of the group %s', (group, words) => {
     expect(words.filter((word) => !groupsOf(word).includes(group))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upCommand } from './up.ts';
+import { upCommand } from './command.ts';
 
 describe('bigfleet up', () => {
   it.each(['bare-metal', 'bare-metal=free'])(

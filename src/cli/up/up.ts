@@ -1,18 +1,15 @@
-// `bigfleet up`, which is `npm start`: a shard, two clouds and a handful of clusters in one process, over real gRPC on
+// What `bigfleet up` runs, which is `npm start`: a shard, two clouds and a handful of clusters in one process, over real gRPC on
 // loopback, with a view of what happens. Nothing here is special to the demonstration but the clouds and the clusters.
 
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable, revivedError } from '../../model/index.ts';
 import {
   defaultConfig,
   makeLog,
   type RunningShard,
   type ShardConfig,
-  settingOf,
   startShard,
 } from '../../shard/index.ts';
 import {
@@ -25,33 +22,12 @@ import {
 } from '../../sim/index.ts';
 import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
 import { askedToEnd } from '../asked-to-end.ts';
-import { wholeNumber } from '../flags.ts';
 import { invocation } from '../invocation.ts';
 import { chooseView } from './choose-view.ts';
 import { openUpDirectory, type UpDirectory } from './directory.ts';
+import { PORTS, STANDARD, STANDARD_DIR, type UpFlags } from './flags.ts';
 
-interface UpFlags {
-  readonly clusters?: number;
-  readonly machines?: number;
-  readonly seed?: number;
-  readonly speed: number;
-  readonly port: number;
-  readonly dir: string;
-  readonly fresh: boolean;
-  readonly output: 'text' | 'json';
-  readonly plain: boolean;
-  /** Dollars per hour by instance type or kind of capacity. */
-  readonly ownedPrice?: ReadonlyMap<string, number>;
-}
-
-const STANDARD_DIR = join('.bigfleet', 'up');
-const STANDARD: BackstageSize = { clusters: 6, machines: 400, seed: 1 };
 const SHARD_ID = 'up';
-const FIRST_PORT = 7777;
-/** Ports that are tried from the first one on. */
-const PORTS = 100;
-const MAX_PORT = 65_535;
-
 const STORY_KEYS: Readonly<Record<StoryName, StoryKey>> = {
   'deploy-burst': 'deployBurst',
   'gpu-gang': 'gpuGang',
@@ -59,84 +35,7 @@ const STORY_KEYS: Readonly<Record<StoryName, StoryKey>> = {
   'zone-outage': 'zoneOutage',
 };
 
-export function upCommand(): Command {
-  return new Command('up')
-    .description('start a shard, two fake clouds and some clusters, and watch them work')
-    .option('--clusters <n>', `simulated clusters (default: ${STANDARD.clusters})`, wholeNumber)
-    .option(
-      '--machines <n>',
-      `about how many machines both clouds have together (default: ${STANDARD.machines})`,
-      wholeNumber,
-    )
-    .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
-    .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
-    .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
-    .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
-    .option('--fresh', 'start over instead of going on where the last start ended', false)
-    .option(
-      '--owned-price <name=price>',
-      'what owned machines are shown at, by instance type, bare-metal or reserved; may be repeated (default: made-up ones)',
-      ownedPrice,
-    )
-    .option('--plain', 'lines instead of the live view, also on a terminal', false)
-    .addOption(
-      new Option('-o, --output <format>', 'text, or the news as JSON lines')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .addHelpText('after', () => help(invocation()))
-    .action((flags: UpFlags) => up(flags));
-}
-
-/** `call` starts this command line where the reader is. */
-const help = (call: string): string => `
-Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
-that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
-and goes. It ends with q or Ctrl-C.
-
-A second start goes on where the first one ended. --fresh removes what "bigfleet up" wrote into DIR,
-and nothing else, and starts over. DIR is a directory of its own: one with other files is refused.
-
-Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
-Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
-keys; the page has buttons.
-
-While it runs, other terminals can ask and tell the shard; the first lines say where it is:
-  ${call} get machines --shard http://127.0.0.1:${FIRST_PORT}
-  ${call} get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
-
-What the shard remembers is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
-  ${call} history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
-  ${call} replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
-
-Examples:
-  bigfleet up
-  bigfleet up --clusters 20 --machines 2000 --seed 7 --fresh
-  bigfleet up --speed 1            as slow as real clouds
-  bigfleet up -o json | jq .       what happens, for programs`;
-
-function portNumber(text: string): number {
-  const port = wholeNumber(text);
-  if (port < 1 || port > MAX_PORT - PORTS)
-    throw new InvalidArgumentError(`It must be from 1 to ${MAX_PORT - PORTS}.`);
-  return port;
-}
-
-/** As the setting of a shard reads it, with what was given before. */
-function ownedPrice(text: string, before?: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const { kind } = settingOf('ownedPrices');
-  const prices = kind.read(text) as ReadonlyMap<string, number> | undefined;
-  if (prices === undefined) throw new InvalidArgumentError(`Expected ${kind.what}.`);
-  return new Map([...(before ?? []), ...prices]);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new BigFleetError('BF_USAGE', '--speed must be above 0.');
-  return value;
-}
-
-async function up(flags: UpFlags): Promise<void> {
+export async function up(flags: UpFlags): Promise<void> {
   const quit = Promise.withResolvers<void>();
   // Before there is a view, whose screen would hide what is said of the directory.
   const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });

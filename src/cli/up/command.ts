@@ -1,0 +1,89 @@
+// `bigfleet up`: its flags and its help. What it runs is loaded when it runs: help needs neither a shard nor clouds.
+
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
+import { settingOf } from '../../shard/config/index.ts';
+import { wholeNumber } from '../flags.ts';
+import { invocation } from '../invocation.ts';
+import { FIRST_PORT, MAX_PORT, PORTS, STANDARD, STANDARD_DIR, type UpFlags } from './flags.ts';
+
+export function upCommand(): Command {
+  return new Command('up')
+    .description('start a shard, two fake clouds and some clusters, and watch them work')
+    .option('--clusters <n>', `simulated clusters (default: ${STANDARD.clusters})`, wholeNumber)
+    .option(
+      '--machines <n>',
+      `about how many machines both clouds have together (default: ${STANDARD.machines})`,
+      wholeNumber,
+    )
+    .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
+    .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
+    .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
+    .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
+    .option('--fresh', 'start over instead of going on where the last start ended', false)
+    .option(
+      '--owned-price <name=price>',
+      'what owned machines are shown at, by instance type, bare-metal or reserved; may be repeated (default: made-up ones)',
+      ownedPrice,
+    )
+    .option('--plain', 'lines instead of the live view, also on a terminal', false)
+    .addOption(
+      new Option('-o, --output <format>', 'text, or the news as JSON lines')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addHelpText('after', () => help(invocation()))
+    .action(async (flags: UpFlags) => {
+      const { up } = await import('./up.ts');
+      await up(flags);
+    });
+}
+
+/** `call` starts this command line where the reader is. */
+const help = (call: string): string => `
+Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
+that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
+and goes. It ends with q or Ctrl-C.
+
+A second start goes on where the first one ended. --fresh removes what "bigfleet up" wrote into DIR,
+and nothing else, and starts over. DIR is a directory of its own: one with other files is refused.
+
+Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
+Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
+keys; the page has buttons.
+
+While it runs, other terminals can ask and tell the shard; the first lines say where it is:
+  ${call} get machines --shard http://127.0.0.1:${FIRST_PORT}
+  ${call} get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
+
+What the shard remembers is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
+  ${call} history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
+  ${call} replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
+
+Examples:
+  bigfleet up
+  bigfleet up --clusters 20 --machines 2000 --seed 7 --fresh
+  bigfleet up --speed 1            as slow as real clouds
+  bigfleet up -o json | jq .       what happens, for programs`;
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port < 1 || port > MAX_PORT - PORTS)
+    throw new InvalidArgumentError(`It must be from 1 to ${MAX_PORT - PORTS}.`);
+  return port;
+}
+
+/** As the setting of a shard reads it, with what was given before. */
+function ownedPrice(text: string, before?: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const { kind } = settingOf('ownedPrices');
+  const prices = kind.read(text) as ReadonlyMap<string, number> | undefined;
+  if (prices === undefined) throw new InvalidArgumentError(`Expected ${kind.what}.`);
+  return new Map([...(before ?? []), ...prices]);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new BigFleetError('BF_USAGE', '--speed must be above 0.');
+  return value;
+}
