@@ -137,7 +137,7 @@ export interface ProviderView {
  * five minutes after it was lost, or a purchase of it failed, unless it has worked since.
  */
 export interface ProviderHealth {
-  /** `failing`: at least half of its machines, or of one zone, are failing. `degraded`: a twentieth, or a fifth of a zone. */
+  /** `failing`: at least half of its machines are failing. `degraded`: a twentieth, or a zone that is not fine. */
   readonly state: 'fine' | 'degraded' | 'failing';
   /** Machines with a host, and those that are failing. */
   readonly machines: number;
@@ -150,6 +150,7 @@ export interface ProviderHealth {
 
 export interface ZoneHealth {
   readonly zone: string;
+  /** `failing`: at least half of its machines are failing. `degraded`: a fifth. */
   readonly state: ProviderHealth['state'];
   readonly machines: number;
   readonly failing: number;

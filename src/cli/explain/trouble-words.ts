@@ -82,8 +82,11 @@ export const FINDINGS = {
 
 export const PROVIDER_HEALTH = {
   fine: { summary: 'Fewer than a twentieth of the machines of the provider are failing.' },
-  degraded: { summary: 'A twentieth of its machines, or a fifth of those in one zone, are failing.' },
-  failing: { summary: 'At least half of its machines, or of those in one zone, are failing.' },
+  degraded: {
+    summary:
+      'A twentieth of the machines of a provider are failing, or a fifth of those in one of its zones.',
+  },
+  failing: { summary: 'At least half of the machines of a provider, or of a zone, are failing.' },
 } as const satisfies Record<ProviderView['health']['state'], Meaning>;
 
 export const BREAKERS = {

@@ -62,7 +62,7 @@ export const LEAVING_CAUSES = {
     summary: 'A machine leaves its cluster because the row it was bound for is no longer reported.',
   },
   'gang-broken': {
-    summary: 'A machine leaves its cluster because its gang cannot be whole now, and a gang keeps no part.',
+    summary: 'A machine leaves its cluster because its gang cannot be whole now, and keeps no part there.',
   },
   'gang-moved': { summary: 'A machine leaves its cluster because its gang is now in another domain.' },
 } as const satisfies Record<Leaving, Meaning>;
@@ -147,7 +147,7 @@ export const MACHINE_STATES = {
     summary: 'Could be bought: a slot in a quota. No host exists, and nothing is paid.',
     synonyms: ['can buy'],
   },
-  Creating: { summary: 'Bought: its provider is making the host.', synonyms: ['starting'] },
+  Creating: { summary: 'Ordered: its provider is making the host.', synonyms: ['starting'] },
   Idle: { summary: 'A host that is paid for and bound to no cluster.' },
   Configuring: { summary: 'Joining a cluster.', synonyms: ['joining'] },
   Configured: { summary: 'Bound to a cluster and serving it.', synonyms: ['serving'] },
