@@ -3,6 +3,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';
 import { instant } from '../amounts.ts';
+import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';
 
 export interface SpanFlags {
@@ -43,7 +44,7 @@ export function spanOf({ from, to }: SpanFlags): Span {
 /** `2026-03-01T12:00:00.250Z  what happened`; what is longer than a line of the terminal goes on below itself. */
 export function timedLines(ms: number, text: string): string {
   const time = `${instant(ms)}  `;
-  return wrapped(text, proseWidth() - time.length)
+  return wrapped(asCalledHere(text), proseWidth() - time.length)
     .map((line, i) => `${i === 0 ? time : ' '.repeat(time.length)}${line}\n`)
     .join('');
 }

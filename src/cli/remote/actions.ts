@@ -3,6 +3,7 @@
 import type { ActionView, Answer } from '../../shard/index.ts';
 import { kindName, reasonWords, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
+import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
@@ -34,7 +35,7 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
     ),
     ...(waiting.total === 0
       ? []
-      : ['', look.paint('bold', 'Decided, and held back: bigfleet get plan says more')]),
+      : ['', look.paint('bold', asCalledHere('Decided, and held back: bigfleet get plan says more'))]),
     ...(waiting.total === 0 ? [] : pageLines(waiting, PLANNED, WAITING_COLUMNS, waitingRow, look)),
   ],
 };
