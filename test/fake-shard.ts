@@ -250,7 +250,14 @@ export const STATUS: StatusView = {
     admitted: { ...NO_KINDS, Preempt: 1 },
     waiting: { frozen: 1 },
     heldBack: [
-      { why: 'frozen', total: 1, kinds: { Provision: 1 }, buysPerHour: 12.3456, releasesPerHour: 0 },
+      {
+        why: 'frozen',
+        total: 1,
+        needs: 1,
+        kinds: { Provision: 1 },
+        buysPerHour: 12.3456,
+        releasesPerHour: 0,
+      },
     ],
   },
   machines: 4,

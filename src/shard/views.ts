@@ -108,6 +108,8 @@ export interface HeldBackView {
   /** `frozen`, `dry-run`, `capped`, `deferred`, or why the shard could not begin them. */
   readonly why: string;
   readonly total: number;
+  /** Rows that machines would be bound, bought or preempted for; rows that were folded count once. */
+  readonly needs: number;
   /** Kinds that there are none of are left out. */
   readonly kinds: Readonly<Partial<Record<ActionKind, number>>>;
   /** Dollars per hour that machines to be bought would add, and that machines to be released would end. */

@@ -125,6 +125,7 @@ export interface Planned {
 export interface HeldBack {
   readonly why: string;
   readonly total: number;
+  readonly needs: number;
   readonly kinds: Readonly<Partial<Record<ActionKind, number>>>;
   readonly buysPerHour: number;
   readonly releasesPerHour: number;

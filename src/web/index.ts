@@ -35,7 +35,7 @@ export {
 export { healthWords, lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
 export type { PageFile } from './pages.ts';
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
-export { heldOnPurpose, kindName } from './plan-words.ts';
+export { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 export type { SupplyGroup, SupplyRow } from './supply-words.ts';
 export { supplyGroups } from './supply-words.ts';
 export type { Mood, Sentence, StoryName } from './words.ts';

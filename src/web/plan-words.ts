@@ -28,7 +28,11 @@ export function kindsWords(kinds: HeldBack['kinds']): string {
 }
 
 /** `would bind 3 and buy 12 (+$3.72/h)`; '' if there is nothing. */
-export function wouldWords({ kinds, buysPerHour, releasesPerHour }: Omit<HeldBack, 'why' | 'total'>): string {
+export function wouldWords({
+  kinds,
+  buysPerHour,
+  releasesPerHour,
+}: Pick<HeldBack, 'kinds' | 'buysPerHour' | 'releasesPerHour'>): string {
   const what = kindsWords(kinds);
   if (what === '') return '';
   const costs = [

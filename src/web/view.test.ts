@@ -230,6 +230,7 @@ describe('the page as a tree', () => {
     const held = {
       why: 'dry-run',
       total: 340,
+      needs: 9,
       kinds: { Provision: 340 },
       buysPerHour: 170,
       releasesPerHour: 0,

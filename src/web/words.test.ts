@@ -139,11 +139,11 @@ describe('the headline', () => {
     headline({ ...STATUS, ...change }, why === undefined ? [] : [{ why }], isFleetFrozen);
   const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
   const frozen = {
-    ...{ why: 'frozen', total: 16, kinds: { Provision: 12, Preempt: 1, Bootstrap: 3 } },
+    ...{ why: 'frozen', total: 16, needs: 7, kinds: { Provision: 12, Preempt: 1, Bootstrap: 3 } },
     ...{ buysPerHour: 3.72, releasesPerHour: 0 },
   };
   const dry = {
-    ...{ why: 'dry-run', total: 1202, kinds: { Reclaim: 1200, Delete: 2 } },
+    ...{ why: 'dry-run', total: 1202, needs: 0, kinds: { Reclaim: 1200, Delete: 2 } },
     ...{ buysPerHour: 0, releasesPerHour: 0.5 },
   };
 
@@ -183,11 +183,15 @@ describe('the headline', () => {
     ],
     [
       say({ cycle: { ...cycle, heldBack: [frozen] } }, undefined, true),
-      'Frozen: would bind 3, buy 12 and preempt 1 (+$3.72/h). 5 of 1,200 Needs are not met yet.',
+      'Frozen: would bind 3, buy 12 and preempt 1 (+$3.72/h) for 7 Needs. 5 of 1,200 Needs would not be met even then.',
+    ],
+    [
+      say({ cycle: { ...cycle, unmet: 0, heldBack: [frozen] } }, undefined, true),
+      'Frozen: would bind 3, buy 12 and preempt 1 (+$3.72/h) for 7 Needs. All other Needs are met.',
     ],
     [
       say({ cycle: { ...cycle, heldBack: [frozen] } }),
-      'Frozen in part: would bind 3, buy 12 and preempt 1 (+$3.72/h). 5 of 1,200 Needs are not met yet.',
+      'Frozen in part: would bind 3, buy 12 and preempt 1 (+$3.72/h) for 7 Needs. 5 of 1,200 Needs would not be met even then.',
     ],
     [
       say({ dryRun: true }),
@@ -235,7 +239,14 @@ describe('what would be done', () => {
       'Polish m-12 (on-demand, zone-a): phase9.shine',
     ],
     [
-      heldBackLine({ why: 'capped', total: 7, kinds: { Reclaim: 7 }, buysPerHour: 0, releasesPerHour: 0 }),
+      heldBackLine({
+        why: 'capped',
+        total: 7,
+        needs: 0,
+        kinds: { Reclaim: 7 },
+        buysPerHour: 0,
+        releasesPerHour: 0,
+      }),
       'would reclaim 7, held back: its cluster has just lost as many machines as it may',
     ],
     [

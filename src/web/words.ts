@@ -17,7 +17,7 @@ import type {
 } from './feed.ts';
 import { count, counted, measured, perHour, quantityValue, resourceName } from './figures.ts';
 import { darkWords, healthWords, machineWords } from './loss-words.ts';
-import { kindName, wouldWords } from './plan-words.ts';
+import { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 
 /** For whoever has never seen it. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -334,12 +334,15 @@ export function headline(
   return `${planWords(status, isFleetFrozen)}${aside}${demandWords(status, shortfalls)}`;
 }
 
-/** `Frozen: would bind 3 and buy 12 (+$3.72/h). `, and the same of a dry run; '' if nothing is held back on purpose. */
+/** `Frozen: would bind 3 and buy 12 (+$3.72/h) for 7 Needs. `, and the same of a dry run; '' if nothing is held back on purpose. */
 function planWords(status: Status, isFleetFrozen: boolean): string {
   const heldBack = status.cycle?.heldBack ?? [];
   const ofFreezes = heldBack.find(({ why }) => why === 'frozen');
   const ofDryRun = heldBack.find(({ why }) => why === 'dry-run');
-  const words = (held: HeldBack | undefined) => (held === undefined ? '' : wouldWords(held));
+  const words = (held: HeldBack | undefined) =>
+    held === undefined
+      ? ''
+      : `${wouldWords(held)}${held.needs === 0 ? '' : ` for ${counted(held.needs, 'Need')}`}`;
   if (isFleetFrozen) return `Frozen: ${words(ofFreezes) || 'nothing would be done now'}. `;
   const dry = status.dryRun ? `Dry run: ${words(ofDryRun) || 'nothing would be done now'}. ` : '';
   return ofFreezes === undefined ? dry : `${dry}Frozen in part: ${words(ofFreezes)}. `;
@@ -363,12 +366,16 @@ function heldWords(status: Status): string | null {
 function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'why'>[]): string {
   const unmet = status.cycle?.unmet ?? 0;
   const moves = moveWords(status);
+  // A Need that the plan covers is met by its verdict, also where the plan is not carried out.
+  const isPlanned = heldOnPurpose(status.cycle?.heldBack ?? []).some(({ needs }) => needs > 0);
   if (status.needs === 0) return `No cluster wants anything yet${moves === '' ? '.' : `; ${moves}.`}`;
   if (unmet === 0) {
+    if (isPlanned) return `All other Needs are met${moves === '' ? '' : `; ${moves}`}.`;
     const met = `All ${count(status.needs)} Needs of ${counted(status.clusters, 'cluster')} are met`;
     return moves === '' ? `${met}; nothing to do.` : `${met}; ${moves}.`;
   }
-  const short = `${count(unmet)} of ${count(status.needs)} Needs ${unmet === 1 ? 'is' : 'are'} not met yet`;
+  const be = unmet === 1 ? 'is' : 'are';
+  const short = `${count(unmet)} of ${count(status.needs)} Needs ${isPlanned ? 'would not be met even then' : `${be} not met yet`}`;
   if (moves !== '') return `${short}; ${moves}.`;
   const why = shortfalls[0]?.why;
   return why === undefined ? `${short}.` : `${short}: ${why}.`;

@@ -149,7 +149,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(plan).toMatch(
       /\nbuy +gpu\/8 +ml +ml\/00ff00ff00 +100 +\+\$12\.35 +frozen by ann@desk, because: budget/,
     );
-    expect(await run('get', 'status')).toContain('would buy 1 (+$12.35/h), held back: it is frozen');
+    expect(await run('get', 'status')).toContain('would buy 1 (+$12.35/h): it is frozen');
     const wide = await run('get', 'plan', '-o', 'wide');
     expect(wide).toMatch(/phase1.speculative +spot +eu-1a +cloud/);
     expect(JSON.parse(await run('get', 'plan', '-o', 'json'))).toMatchObject({

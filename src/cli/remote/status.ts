@@ -2,7 +2,14 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
-import { costPartWords, heldBackLine, kindName, perHour, supplyGroups } from '../../web/index.ts';
+import {
+  costPartWords,
+  heldBackWords,
+  kindName,
+  perHour,
+  supplyGroups,
+  wouldWords,
+} from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
@@ -77,7 +84,7 @@ function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {
     ['last cycle', `number ${count(cycle.number)}, ${age(nowMs - cycle.atMs)} ago, took ${took} ms`],
     ['decided', kindWords(cycle.decided)],
     ['begun', kindWords(cycle.admitted)],
-    ['held back', cycle.heldBack.map(heldBackLine)],
+    ['held back', cycle.heldBack.map((held) => `${wouldWords(held)}: ${heldBackWords(held.why)}`)],
   ];
 }
 

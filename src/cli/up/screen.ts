@@ -150,22 +150,23 @@ function planLines(
   { live: { plan }, url, call }: ScreenModel,
   room: number,
 ): readonly Line[] {
-  const held = heldOnPurpose(cycle?.heldBack ?? []);
+  const heldBack = cycle?.heldBack ?? [];
   const clusters = plan?.frozenClusters ?? [];
-  if (room < 2 || (held.length === 0 && clusters.length === 0)) return [];
-  const total = (cycle?.heldBack ?? []).reduce((sum, { total }) => sum + total, 0);
+  if (room < 2 || (heldOnPurpose(heldBack).length === 0 && clusters.length === 0)) return [];
+  const total = heldBack.reduce((sum, held) => sum + held.total, 0);
   const items = plan?.actions.items ?? [];
   const fits = Math.max(0, room - 1 - clusters.length);
-  const shown = items.slice(0, total > fits ? fits - 1 : fits);
+  // The hint takes a line of its own: a command that is cut is of no use.
+  const shown = items.slice(0, total > fits ? Math.max(0, fits - 1) : fits);
   const cut = cutWords(shown.length, total, 'action', 'most urgent first');
   return [
     [
-      ...title('What would be done'),
+      ...title(cut === '' ? 'What would be done' : `What would be done: ${cut}`),
       piece(items[0] === undefined ? '' : `  (${heldBackWords(items[0].why, items[0].freeze)})`, 'dim'),
     ],
-    ...clusters.slice(0, room - 1).map((frozen): Line => [piece(frozenClusterWords(frozen), 'yellow')]),
+    ...(cut === '' ? [] : [[piece(`${call} get plan --shard ${url}`, 'dim')]]),
+    ...clusters.map((frozen): Line => [piece(frozenClusterWords(frozen), 'yellow')]),
     ...shown.map((planned): Line => [piece(plannedWords(planned), 'yellow')]),
-    ...(cut === '' || room < 3 ? [] : [[piece(`${cut}: ${call} get plan --shard ${url}`, 'dim')]]),
   ].slice(0, room);
 }
 

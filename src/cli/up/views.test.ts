@@ -80,7 +80,10 @@ describe('plain lines', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     const told = async (total: number) => {
-      const held = { why: 'frozen', total, kinds: { Provision: total }, buysPerHour: 1, releasesPerHour: 0 };
+      const held = {
+        ...{ why: 'frozen', total, needs: 1, kinds: { Provision: total } },
+        ...{ buysPerHour: 1, releasesPerHour: 0 },
+      };
       const status = { ...STATUS, freezes: 1, cycle: { ...STATUS.cycle!, heldBack: [held] } };
       const actions = { items: [plannedOf(1), plannedOf(2)], total, next: null };
       port.answers['plan'] = { frozenClusters: [], actions };
@@ -92,7 +95,9 @@ describe('plain lines', () => {
       return lines.map((line) => line.slice('00:00:00 '.length).trim());
     };
     const [standing, ...plan] = await told(7);
-    expect(standing).toMatch(/^Frozen: would buy 7 \(\+\$1\.00\/h\)\. 5 of /);
+    expect(standing).toMatch(
+      /^Frozen: would buy 7 \(\+\$1\.00\/h\) for 1 Need\. 5 of 2,328 Needs would not be met even then/,
+    );
     expect(plan).toEqual([
       'would buy 7 (+$1.00/h), held back: it is frozen.',
       'would buy m-1 (spot, zone-a) for cluster-3: nothing idle fits (+$0.50/h); frozen by ann, because: a look',

@@ -29,6 +29,7 @@ describe('the last events of a shard', () => {
       [2000, 'log'],
       [2000, 'action-started'],
     ]);
+    expect(events.view({ limit: 100 }).items).toHaveLength(6);
   });
 
   it('given the last event that a reader has, then it gets those after it; given one of another process, all', () => {
@@ -48,6 +49,7 @@ describe('the last events of a shard', () => {
     const { items, total } = events.view({ limit: 100_000 });
     expect(total).toBe(MAX_ACTION_EVENTS + 1);
     expect(items[0]).toMatchObject({ event: 'the cause' });
+    expect(events.view({ limit: 10 }).items[0]).toMatchObject({ event: 'the cause' });
     for (let i = 0; i < 5000; i++) events.add(log('e'));
     expect(events.view({ limit: 100_000 }).total).toBe(MAX_ACTION_EVENTS + MAX_OTHER_EVENTS);
   });

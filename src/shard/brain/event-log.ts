@@ -39,18 +39,15 @@ export class EventLog {
     const number = afterId === undefined ? undefined : this.#numberOf(afterId);
     const isWanted = (kept: Kept): boolean =>
       number === undefined ? kept.event.atMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) : kept.number > number;
-    const wanted = [...this.#actions.slice(-MAX_ACTION_EVENTS), ...this.#others.slice(-MAX_OTHER_EVENTS)]
-      .filter(isWanted)
-      .sort((a, b) => b.number - a.number);
-    const items: EventView[] = [];
-    let bytes = 0;
-    for (const { event } of wanted) {
-      bytes += JSON.stringify(event).length;
-      if (items.length >= limit || (items.length > 0 && bytes > (maxBytes ?? Number.POSITIVE_INFINITY)))
-        break;
-      items.push(event);
-    }
-    return { items: items.reverse(), total: wanted.length };
+    const actions = this.#actions.slice(-MAX_ACTION_EVENTS).filter(isWanted);
+    const others = this.#others.slice(-MAX_OTHER_EVENTS).filter(isWanted);
+    const maxOf = maxBytes ?? Number.POSITIVE_INFINITY;
+    // Actions are many: they get what the others leave of the answer, which is at least half of it.
+    const share = Math.max(Math.floor(limit / 2), limit - actions.length);
+    const rest = newest(others, { events: share, bytes: maxOf / 2 });
+    const kept = newest(actions, { events: limit - rest.events.length, bytes: maxOf - rest.bytes });
+    const items = [...rest.events, ...kept.events].sort((a, b) => a.number - b.number);
+    return { items: items.map(({ event }) => event), total: actions.length + others.length };
   }
 
   #keep(news: EventNews, atMs: number): EventView {
@@ -88,6 +85,22 @@ interface EventsAsk {
 interface Kept {
   readonly number: number;
   readonly event: EventView;
+}
+
+/** The newest of some events that fit. */
+function newest(
+  events: readonly Kept[],
+  most: { readonly events: number; readonly bytes: number },
+): { readonly events: readonly Kept[]; readonly bytes: number } {
+  let bytes = 0;
+  let first = events.length;
+  while (first > 0 && events.length - first < most.events) {
+    const more = JSON.stringify(events[first - 1]!.event).length;
+    if (bytes + more > most.bytes) break;
+    bytes += more;
+    first--;
+  }
+  return { events: events.slice(first), bytes };
 }
 
 function shortFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

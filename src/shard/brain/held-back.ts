@@ -2,7 +2,7 @@
 // cost, and the first of them with all that explains them. Made once a cycle, from the frozen columns of the ledger.
 
 import type { Fleet } from '../../fleet/index.ts';
-import { type Action, type ActionKind, excerpt, type Leaving } from '../../model/index.ts';
+import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';
 import type { HeldBackView, WaitingActionView } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
 import type { RefusedAction } from './actuation/actuation.ts';
@@ -53,6 +53,9 @@ class Tally {
   readonly #why: string;
   readonly #fleet: Fleet;
   readonly #kinds: Partial<Record<ActionKind, number>> = {};
+  readonly #needs = new Set<number>();
+  /** The row of the last action: those of one row follow one another. */
+  #lastNeed: NeedKey | null = null;
   #total = 0;
   #buysPerHour = 0;
   #releasesPerHour = 0;
@@ -62,8 +65,10 @@ class Tally {
     this.#fleet = fleet;
   }
 
-  add({ kind, machine }: Action): void {
+  add({ kind, machine, need }: Action): void {
     this.#total++;
+    if (need !== null && need !== this.#lastNeed) this.#needs.add(this.#fleet.keys.find(need));
+    this.#lastNeed = need;
     this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
     if (kind === 'Provision') this.#buysPerHour += priceOf(this.#fleet, machine);
     if (kind === 'Delete') this.#releasesPerHour += priceOf(this.#fleet, machine);
@@ -71,7 +76,7 @@ class Tally {
 
   view(): HeldBackView {
     return {
-      ...{ why: this.#why, total: this.#total, kinds: this.#kinds },
+      ...{ why: this.#why, total: this.#total, needs: this.#needs.size, kinds: this.#kinds },
       ...{ buysPerHour: this.#buysPerHour, releasesPerHour: this.#releasesPerHour },
     };
   }

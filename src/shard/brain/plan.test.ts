@@ -38,7 +38,7 @@ describe('what was decided and is not carried out', () => {
         { ...held, kind: 'Provision', machine: 's2', zone: 'za', pricePerHour: 3 },
       ],
     });
-    const counts = { why: 'frozen', total: 3, kinds: { Bootstrap: 1, Provision: 2 } };
+    const counts = { why: 'frozen', total: 3, needs: 1, kinds: { Bootstrap: 1, Provision: 2 } };
     expect(plan.heldBack).toEqual([{ ...counts, buysPerHour: 5, releasesPerHour: 0 }]);
     expect(frozen.cycles.at(-1)).toMatchObject({ heldBack: plan.heldBack, waiting: { frozen: 3 } });
     expect(frozen.of('call')).toEqual([]);
