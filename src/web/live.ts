@@ -142,13 +142,19 @@ export interface Happening extends Sentence {
   readonly atMs: number;
 }
 
-/** The last actions and losses, newest first: an action where it began, with the time of its latest news. */
+/**
+ * The last actions and losses, newest first: an action where it began, with the time of its latest news. Losses of the last
+ * minute come before everything else: the actions that follow from them would push them out at once.
+ */
 export function lately(
-  { actions, events }: Pick<Live, 'actions' | 'events'>,
+  { actions, events, status }: Pick<Live, 'actions' | 'events' | 'status'>,
   most: number,
 ): readonly Happening[] {
-  const losses = events.filter(({ isLoss }) => isLoss === true);
-  const happenings: Happening[] = [];
+  const all = events.filter(({ isLoss }) => isLoss === true);
+  const freshMs = (status?.nowMs ?? 0) - FRESH_LOSS_MS;
+  const fresh = all.slice(0, MAX_FRESH_LOSSES).filter(({ atMs }) => status !== null && atMs >= freshMs);
+  const losses = all.slice(fresh.length);
+  const happenings: Happening[] = fresh.map(lossOf);
   let lost = 0;
   for (const action of actions) {
     for (; (losses[lost]?.atMs ?? -1) >= action.startedMs; lost++) happenings.push(lossOf(losses[lost]!));
@@ -157,6 +163,9 @@ export function lately(
   }
   return [...happenings, ...losses.slice(lost).map(lossOf)].slice(0, most);
 }
+
+const FRESH_LOSS_MS = 60_000;
+const MAX_FRESH_LOSSES = 3;
 
 function lossOf({ atMs, text }: Remark): Happening {
   return { atMs, mood: 'failed', text };

@@ -85,7 +85,7 @@ describe('a provider whose calls are answered', () => {
 });
 
 describe('what happened lately', () => {
-  it('has losses among the actions, in the order of time, and no line of the log about them', () => {
+  it('has losses among the actions, new ones first, and no line of the log about them', () => {
     const action = (id: string, startedMs: number): News =>
       ({
         kind: 'action-started',
@@ -106,6 +106,8 @@ describe('what happened lately', () => {
       ['failed', 2000],
       ['doing', 1000],
     ]);
+    const minute = { ...live, status: { nowMs: 50_000 } as Status };
+    expect(lately(minute, 2).map(({ mood }) => mood)).toEqual(['failed', 'doing']);
     expect(live.events).toMatchObject([{ text: lossWords(LOSS), level: 'warn' }]);
     expect(live.remark?.text).toBe(lossWords(LOSS));
   });

@@ -116,19 +116,13 @@ const REASONS: Readonly<Record<ActionReason, (action: Decided) => string>> = {
 
 /** Why a machine that no row counts on leaves its cluster. */
 function leavingWords({ cluster, from, leaving }: Decided): string {
-  const row = from?.id ?? 'the row it was bound for';
-  switch (leaving?.cause) {
-    case 'work-ended':
-      return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
-    case 'gang-broken': {
-      const where = leaving.domain ? ` in ${leaving.domain}` : '';
-      return `its gang ${row} can no longer be whole${where}, so it keeps no part there`;
-    }
-    case 'gang-moved':
-      return `its gang ${row} is now in ${leaving.goesTo}`;
-    default:
-      return `${cluster} has more than it needs`;
-  }
+  const gang = `its gang ${from?.id ?? 'of several machines'}`;
+  if (leaving?.cause === 'work-ended')
+    return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
+  if (leaving?.cause === 'gang-broken')
+    return `${gang} can no longer be whole${leaving.domain ? ` in ${leaving.domain}` : ''}, so it keeps no part there`;
+  if (leaving?.cause === 'gang-moved') return `${gang} is now in ${leaving.goesTo}`;
+  return `${cluster} has more than it needs`;
 }
 
 /** Why an action came to nothing. */

@@ -51,7 +51,8 @@ function newsOf({ atMs, body }: JournalEvent): Past['events'] {
     case 'losses':
     case 'log':
       return [{ atMs, news: body }];
-    default:
+    case 'waiting':
+    case 'need':
       return [];
   }
 }

@@ -286,6 +286,9 @@ export class Watch implements SiteWatch, ProcessWatch {
           this.fail('incremental-equals-full', JSON.stringify(news.fields));
         if (news.event === 'entry-refused') this.fail('entries-apply', JSON.stringify(news.fields));
         break;
+      case 'loss':
+      case 'losses':
+        break;
     }
   }
 

@@ -62,74 +62,57 @@ export class PendingActions {
   }
 }
 
-/** What a machine's state means for each command: null is still on its way. `gone`: the provider does not have it. */
-const OUTCOMES: Readonly<
-  Record<MutationCommand, (after: Standing | null, task: Task) => ActionOutcome | null>
-> = {
-  create: (after) => {
-    switch (after?.state) {
-      case undefined:
-        return 'inventory_miss';
-      case Creating:
-        return null;
-      case Speculative:
-        return 'rolled_back';
-      case Deleting:
-        return 'superseded';
-      default:
-        // Whatever is done with it, there is a host.
-        return 'success';
-    }
-  },
-  configure: (after, { action }) => {
-    switch (after?.state) {
-      case undefined:
-      case Speculative:
-        return 'inventory_miss';
-      case Configuring:
-        return after!.cluster === action.cluster ? null : 'superseded';
-      case Configured:
-        return after!.cluster === action.cluster ? 'success' : 'superseded';
-      case Idle:
-        return 'transition_raced_to_idle';
-      default:
-        return 'superseded';
-    }
-  },
-  drain: (after, { action }) => {
-    switch (after?.state) {
-      case undefined:
-      case Speculative:
-        return 'inventory_miss';
-      case Draining:
-        return null;
-      case Idle:
-        return 'success';
-      case Configured:
-        return after!.cluster === action.cluster ? 'rolled_back' : 'superseded';
-      default:
-        return 'superseded';
-    }
-  },
-  delete: (after) => {
-    switch (after?.state) {
-      case undefined:
-      case Speculative:
-      case Creating:
-        return 'success';
-      case Deleting:
-        return null;
-      case Idle:
-        return 'rolled_back';
-      default:
-        return 'superseded';
-    }
-  },
+type Sighted = MachineState | 'gone';
+
+/**
+ * What each state of the machine means for a command: null is still on its way. What is not listed is somebody else's
+ * doing, and so is every state with a cluster other than the action's where `HERE` marks it.
+ */
+const OUTCOMES: Readonly<Record<MutationCommand, ReadonlyMap<Sighted, ActionOutcome | null>>> = {
+  create: new Map<Sighted, ActionOutcome | null>([
+    [Creating, null],
+    // Whatever is done with it from here on, there is a host.
+    ...([Idle, Configuring, Configured, Draining] as const).map((state) => [state, 'success'] as const),
+    [Speculative, 'rolled_back'],
+    ['gone', 'inventory_miss'],
+  ]),
+  configure: new Map<Sighted, ActionOutcome | null>([
+    [Configuring, null],
+    [Configured, 'success'],
+    [Idle, 'transition_raced_to_idle'],
+    [Speculative, 'inventory_miss'],
+    ['gone', 'inventory_miss'],
+  ]),
+  drain: new Map<Sighted, ActionOutcome | null>([
+    [Draining, null],
+    [Idle, 'success'],
+    [Configured, 'rolled_back'],
+    [Speculative, 'inventory_miss'],
+    ['gone', 'inventory_miss'],
+  ]),
+  delete: new Map<Sighted, ActionOutcome | null>([
+    [Deleting, null],
+    ...([Speculative, Creating, 'gone'] as const).map((state) => [state, 'success'] as const),
+    [Idle, 'rolled_back'],
+  ]),
 };
 
-function outcomeOf(task: Task, after: Standing | null, lastError: string): ActionOutcome | null {
+/** Commands that are about a cluster, with the states in which the machine must be in it. */
+const HERE: Readonly<Partial<Record<MutationCommand, ReadonlySet<Sighted>>>> = {
+  configure: new Set<Sighted>([Configuring, Configured]),
+  drain: new Set<Sighted>([Configured]),
+};
+
+function outcomeOf(
+  { command, action }: Task,
+  after: Standing | null,
+  lastError: string,
+): ActionOutcome | null {
   if (after?.state === Failed) return failedAs(lastError);
-  return OUTCOMES[task.command](after, task);
+  const sighted = after?.state ?? 'gone';
+  const isElsewhere = HERE[command]?.has(sighted) === true && after?.cluster !== action.cluster;
+  const outcome = OUTCOMES[command].get(sighted);
+  return isElsewhere || outcome === undefined ? 'superseded' : outcome;
 }
 
 /** The provider took the order, and the machine failed. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { aNeed, RACK_KEY, resources, same, stampOf } from '../../../test/fleets.ts';
-import { BrainScene, SETTLED_MS } from '../../../test/shard/brain-scene.ts';
-import { record } from '../../../test/shard/scene.ts';
-import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
-import { actionWords } from '../../web/index.ts';
-import type { ActionView } from '../views.ts';
-import { needId } from './need-names.ts';
+import { keyOf, type Machine, MachineState, type Need } from '../../src/model/index.ts';
+import { needId } from '../../src/shard/brain/need-names.ts';
+import type { ActionView } from '../../src/shard/views.ts';
+import { actionWords } from '../../src/web/index.ts';
+import { aNeed, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
+import { BrainScene, SETTLED_MS } from './brain-scene.ts';
+import { record } from './scene.ts';
 
 const { Configured, Idle, Failed } = MachineState;
 
