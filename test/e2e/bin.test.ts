@@ -163,6 +163,16 @@ describe('the Node that bigfleet becomes', () => {
     expect(call(bin, recent).told?.by).not.toContain('node_modules');
   });
 
+  it('given a checkout without one, then it says what brings one', () => {
+    const bin = installed('checkout');
+    write('checkout/src/cli/main.ts', '');
+    expect(call(bin, old)).toMatchObject({
+      status: 2,
+      stderr:
+        'BF_NODE_VERSION: bigfleet needs Node 24 or newer, but this is Node 20.1.0. "npm install", without --omit=dev, brings one.\n',
+    });
+  });
+
   it('given none of 24 or newer, then that is said in one sentence, with exit code 2', () => {
     const bin = installed('project/node_modules/bigfleet');
     pinned('project/node_modules/node', '9.0.0');

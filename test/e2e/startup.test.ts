@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -104,6 +105,24 @@ describe('a checkout that keeps what it compiled', () => {
     expect(said().stdout).toBe('two\n');
     write('one');
     expect(said().stdout).toBe('one\n');
+  });
+
+  it('given an edit of what a thread runs, then the thread runs the edit', () => {
+    checkout('main');
+    const thread = `import { Worker } from 'node:worker_threads';
+      const file: URL = new URL('./thread.ts', import.meta.url);
+      new Worker(file);`;
+    writeFileSync(join(folder, MAIN), thread);
+    const kept = () => readdirSync(join(folder, CACHE), { recursive: true }).length;
+    for (const word of ['one', 'two']) {
+      writeFileSync(
+        join(folder, 'src/cli/thread.ts'),
+        `const word: string = '${word}';\nconsole.log(word);\n`,
+      );
+      expect(said().stdout).toBe(`${word}\n`);
+    }
+    // In the folder of this version of Node: command and thread, each without types and compiled.
+    expect(kept()).toBe(1 + 2 * 2);
   });
 
   it('given many starts at once, then each of them runs', async () => {
