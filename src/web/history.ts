@@ -78,16 +78,20 @@ export function stretches(series: readonly Point[]): readonly (readonly Point[])
   return runs;
 }
 
-/** Since when Needs have been unmet without a break; null if all are met. `isOlder`: that was before the first point. */
+/**
+ * Since when Needs have been unmet without a break; null if all are met. `isOlder`: it may have been before, at a time of
+ * which nothing is known.
+ */
 export function unmetSince(
   series: readonly Point[],
 ): { readonly sinceMs: number; readonly isOlder: boolean } | null {
-  if ((series.at(-1)?.unmet ?? 0) === 0) return null;
-  const lastMet = series.findLastIndex(({ unmet }) => unmet === 0);
-  return { sinceMs: series[lastMet + 1]!.atMs, isOlder: lastMet === -1 };
+  const run = stretches(series).at(-1) ?? [];
+  if ((run.at(-1)?.unmet ?? 0) === 0) return null;
+  const lastMet = run.findLastIndex(({ unmet }) => unmet === 0);
+  return { sinceMs: run[lastMet + 1]!.atMs, isOlder: lastMet === -1 };
 }
 
-/** `since 13:05:20 (52 min)`, `since before 12:07:10`; '' if all Needs are met. */
+/** `since 13:05:20Z (52 min)`, `since 12:07:10Z or before`; '' if all Needs are met. */
 export function unmetSinceWords(series: readonly Point[], nowMs: number): string {
   const found = unmetSince(series);
   if (found === null) return '';

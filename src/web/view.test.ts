@@ -174,13 +174,13 @@ describe('the page as a tree', () => {
   });
 
   it('given an outage that began before the page was opened, then when it began', () => {
-    const minutes = Array.from({ length: 50 }, (_, i) => pointAt(i * 60_000, { unmet: i < 20 ? 0 : 4 }));
+    const points = Array.from({ length: 150 }, (_, i) => pointAt(i * 20_000, { unmet: i < 60 ? 0 : 4 }));
     const status = { ...STATUS, nowMs: 50 * 60_000 };
-    const rows = texts(shown('history', { live: { ...LIVE, status, series: minutes } }));
+    const rows = texts(shown('history', { live: { ...LIVE, status, series: points } }));
     expect(rows[0]).toBe(`Needs not met | 4 now, since ${timeOfDay(20 * 60_000)} (30 min); highest 4`);
     expect(rows[1]).toBe('Cost | lowest $1.00/h, highest $1.00/h');
-    expect(rows.slice(3)).toEqual(['Actions begun | 50', 'Actions failed | 0']);
-    expect(shown('since', { live: { ...LIVE, status, series: minutes } })).toEqual([
+    expect(rows.slice(3)).toEqual(['Actions begun | 150', 'Actions failed | 0']);
+    expect(shown('since', { live: { ...LIVE, status, series: points } })).toEqual([
       `From ${timeOfDay(0)} to now, 50 min.`,
     ]);
     expect(texts(shown('history'))[0]).toBe('Needs not met | none in this time');

@@ -12,6 +12,7 @@ import {
   frozenClusterWords,
   headline,
   heldBackLine,
+  heldOnPurpose,
   logWords,
   lossesWords,
   lossWords,
@@ -127,12 +128,10 @@ export class PlainView implements UpView {
     const isHeld = status.freezes > 0 || (status.cycle?.heldBack ?? []).length > 0;
     const [freezes, plan] = isHeld ? await this.#held() : [null, null];
     this.#statusLine(status, (freezes?.total ?? 0) > 0);
-    const text = JSON.stringify([status.cycle?.heldBack ?? [], plan?.frozenClusters ?? []]);
-    if (plan === null || text === this.#plan) {
-      this.#plan = plan === null ? '' : text;
-      return;
-    }
+    const text = plan === null ? '' : planKey(status, plan);
+    const isTold = text === this.#plan;
     this.#plan = text;
+    if (plan === null || isTold) return;
     for (const line of planTexts(status, plan, this.#hint)) this.#line(status.nowMs, line);
   }
 
@@ -183,19 +182,27 @@ function supplyText({ title, needWords, spareWords, rows }: SupplyGroup): string
   return `${[`${title}: ${needWords}`, ...amounts, spareWords].filter((text) => text !== '').join('; ')}.`;
 }
 
-/** What is held back: in numbers for each reason, then the first of them, then how many there are. */
+/** What is told again when it changes: of what the shard itself puts off, whether it does, and not how much. */
+function planKey({ cycle }: Status, { frozenClusters }: Answer<'plan'>): string {
+  const heldBack = cycle?.heldBack ?? [];
+  return JSON.stringify([heldOnPurpose(heldBack), heldBack.map(({ why }) => why).sort(), frozenClusters]);
+}
+
+/** What is held back: in numbers for each reason, then the first that wait for a person, then how many there are. */
 function planTexts(
   { cycle }: Status,
   { frozenClusters, actions }: Answer<'plan'>,
   hint: string,
 ): readonly string[] {
   const heldBack = cycle?.heldBack ?? [];
-  const total = heldBack.reduce((sum, held) => sum + held.total, 0);
-  const cut = cutWords(actions.items.length, total, 'action', 'most urgent first');
+  const onPurpose = heldOnPurpose(heldBack);
+  const total = onPurpose.reduce((sum, held) => sum + held.total, 0);
+  const shown = actions.items.filter(({ why }) => onPurpose.some((held) => held.why === why));
+  const cut = cutWords(shown.length, total, 'action', 'most urgent first');
   return [
     ...heldBack.map((held) => `${heldBackLine(held)}.`),
     ...frozenClusters.map(frozenClusterWords),
-    ...actions.items.map((planned) => `  ${plannedLine(planned)}`),
+    ...shown.map((planned) => `  ${plannedLine(planned)}`),
     ...(cut === '' ? [] : [`  ${cut}: ${hint}`]),
   ];
 }

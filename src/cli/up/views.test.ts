@@ -108,6 +108,25 @@ describe('plain lines', () => {
     expect(await told(8)).toHaveLength(5);
   });
 
+  it('say once that the shard puts actions off, however many', async () => {
+    const { view, port } = watch('text');
+    view.follow(port, PLACE);
+    for (const total of [30, 20, 10]) {
+      const held = {
+        ...{ why: 'capped', total, needs: 0, kinds: { Reclaim: total } },
+        ...{ buysPerHour: 0, releasesPerHour: 0 },
+      };
+      port.answers['plan'] = { frozenClusters: [], actions: { items: [plannedOf(1)], total, next: null } };
+      port.tell({ kind: 'cycle', status: { ...STATUS, cycle: { ...STATUS.cycle!, heldBack: [held] } } });
+      nowMs += 10_000;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(lines.filter((line) => line.includes('would reclaim'))).toEqual([
+      expect.stringContaining('would reclaim 30, held back: its cluster has just lost'),
+    ]);
+    expect(lines.filter((line) => line.includes('would buy'))).toEqual([]);
+  });
+
   it('say by kind of hardware what is served, coming and unmet, and what is spare', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
