@@ -137,6 +137,7 @@ export class Scene {
         refused: (provider, reason, count) => say('refused', provider, reason, count),
         collided: (machine, owner, other) => say('collided', machine, owner, other),
         orphanFound: (machine, provider) => say('orphan', machine, provider),
+        lostWhileAway: ({ id }, provider) => say('lost-while-away', id, provider),
         dropped: (machine) => say('dropped', machine),
       },
     });

@@ -244,7 +244,10 @@ function stateOf(
   const metrics = new BrainMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
   const health = new ProvidersHealth(book, () => clock.now());
-  const observers = new Observers({ parts, book, metrics, health });
+  const observers = new Observers({
+    ...{ parts, book, metrics, health },
+    lostWhileAway: (facts, provider, seen) => losses.lostWhileAway(facts, provider, seen),
+  });
   // Before actuation, whose listener ends the action that is pending with a machine: a failure is told once, of the
   // action if there is one, else as a loss.
   const losses = new Losses({

@@ -127,6 +127,31 @@ describe('a loss', () => {
   });
 });
 
+describe('a machine that was lost while the shard was down', () => {
+  it.each([
+    ['is Failed', [dead(bound('m'))], 'failed', 'the host died'],
+    ['has no host', [record('m', Speculative)], 'vanished', ''],
+    ['is not listed', [record('n', Idle)], 'vanished', ''],
+  ] as const)('given one that %s, then it is told with its cluster and row', (_how, listed, loss, error) => {
+    const before = running([bound('m')]);
+    before.brain.stop();
+    const after = new BrainScene({ epoch: 2n }, before.store).list(listed);
+    // A List that lacks everything is believed when it comes again.
+    after.list(listed).list(listed).tick(70_000);
+    expect(losses(after)).toMatchObject([
+      { machine: 'm', loss, error, cluster: 'c1', need: { id: needId(keyOf(NEED)), priority: 100 } },
+    ]);
+  });
+
+  it('given one that is where it was, or has drained, then nothing is lost', () => {
+    const before = running([bound('m'), bound('n')]);
+    before.brain.stop();
+    const after = new BrainScene({ epoch: 2n }, before.store).list([bound('m'), record('n', Idle)]);
+    after.tick(5000);
+    expect(losses(after)).toEqual([]);
+  });
+});
+
 describe('many losses in one zone', () => {
   it('given a zone that goes dark, then it is said once with the count, and each machine is counted', () => {
     const scene = running([...zoneOf(40, 'za'), ...zoneOf(40, 'zb')]);

@@ -16,6 +16,7 @@ import type { LossesView, LossKind, LossView, NeedRef } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
 import type { Book } from './book.ts';
 import { LossGather } from './loss-gather.ts';
+import type { MachineFacts } from './memory.ts';
 import { needRef } from './need-names.ts';
 import type { ProvidersHealth } from './provider-health.ts';
 import { stateLabel } from './status.ts';
@@ -55,6 +56,21 @@ export class Losses {
     this.#gather.flush();
   }
 
+  /** A machine that served a cluster when the shard was last up has lost its host since. */
+  lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void {
+    const { clock, health } = this.#parts;
+    const { id, cluster, stamp } = facts;
+    const how = seen?.state === Failed ? 'failed' : 'vanished';
+    const zone = seen?.zone ?? '';
+    const capacityType = seen?.capacityType ?? CapacityType.Unspecified;
+    const loss = {
+      ...{ atMs: clock.now(), machine: id, provider, zone, capacityType: capacityLabel(capacityType) },
+      ...{ was: stateLabel(Configured), cluster, need: this.#needOf({ cluster, stamp, target: null }) },
+      ...errorOf(how, seen, zone, capacityType),
+    };
+    this.#note(loss, health.hostsIn(provider, zone), capacityType);
+  }
+
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     const { health, hasAction } = this.#parts;
     // Moves of our own come without a record; a machine that is gone comes without one as well.
@@ -64,13 +80,14 @@ export class Losses {
     // Before it is counted out.
     const hosts = loss === null ? 0 : health.hostsIn(loss.provider, loss.zone);
     health.moved(id, before, after, seen);
-    if (loss !== null) this.#note(loss, hosts);
+    if (loss !== null)
+      this.#note(loss, hosts, this.#parts.book.recordOf(id)?.capacityType ?? CapacityType.Unspecified);
   }
 
-  #note(loss: LossView, hosts: number): void {
-    const { health, lost, book } = this.#parts;
+  #note(loss: LossView, hosts: number, capacityType: CapacityType): void {
+    const { health, lost } = this.#parts;
     health.lost(loss);
-    lost(loss, book.recordOf(loss.machine)?.capacityType ?? CapacityType.Unspecified);
+    lost(loss, capacityType);
     this.#gather.add(loss, hosts);
   }
 
@@ -81,21 +98,15 @@ export class Losses {
     const known = book.recordOf(id);
     const zone = seen?.zone ?? known?.zone ?? '';
     const capacityType = seen?.capacityType ?? known?.capacityType ?? CapacityType.Unspecified;
-    const error = how === 'failed' ? (seen?.lastError ?? '') : '';
-    const errorClass =
-      how === 'failed'
-        ? classOfError(error, { zone, isSpot: capacityType === CapacityType.Spot })
-        : CLASS_OF[how];
     return {
-      atMs: clock.now(),
-      loss: errorClass === 'interrupted' ? 'interrupted' : how,
-      ...{ machine: id, provider: book.ownerOf(id) ?? '', zone, capacityType: capacityLabel(capacityType) },
+      ...{ atMs: clock.now(), machine: id, provider: book.ownerOf(id) ?? '', zone },
+      capacityType: capacityLabel(capacityType),
       ...{ was: stateLabel(before.state), cluster: before.cluster, need: this.#needOf(before) },
-      ...{ errorClass, error: excerpt(error, MAX_ERROR_BYTES) },
+      ...errorOf(how, seen, zone, capacityType),
     };
   }
 
-  #needOf({ cluster, stamp, target }: Standing): NeedRef | null {
+  #needOf({ cluster, stamp, target }: Pick<Standing, 'cluster' | 'stamp' | 'target'>): NeedRef | null {
     const key =
       target ??
       (stamp === null || cluster === ''
@@ -104,6 +115,20 @@ export class Losses {
     if (key === null) return null;
     return needRef(key, this.#parts.priorityOf(key) ?? stamp?.priority ?? 0);
   }
+}
+
+/** What was lost, in which class, and in whose words. */
+function errorOf(
+  how: Exclude<LossKind, 'interrupted'>,
+  seen: Machine | null,
+  zone: string,
+  capacityType: CapacityType,
+): Pick<LossView, 'loss' | 'errorClass' | 'error'> {
+  if (how !== 'failed') return { loss: how, errorClass: CLASS_OF[how], error: '' };
+  const error = seen?.lastError ?? '';
+  const errorClass = classOfError(error, { zone, isSpot: capacityType === CapacityType.Spot });
+  const loss = errorClass === 'interrupted' ? 'interrupted' : 'failed';
+  return { loss, errorClass, error: excerpt(error, MAX_ERROR_BYTES) };
 }
 
 const CLASS_OF: Readonly<Record<'vanished' | 'unbound', ErrorClass>> = {

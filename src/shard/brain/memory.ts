@@ -94,14 +94,16 @@ export class Memory {
     return [...this.#recalled.values()].flatMap((facts) => (facts.provider === provider ? facts.id : []));
   }
 
-  /** The provider has listed everything, and is believed: what did not come is not there. */
-  dropUnseen(provider: string): void {
+  /** The provider has listed everything, and is believed: what did not come is not there. Returns what was known of it. */
+  dropUnseen(provider: string): readonly MachineFacts[] {
     const ids = this.unseenOf(provider);
+    const dropped = ids.map((id) => this.#recalled.get(id)!);
     for (const id of ids) {
       this.#recalled.delete(id);
       this.#verdicts.delete(id);
     }
     this.#save(ids);
+    return dropped;
   }
 
   /** Machines that a freeze changed, rows that ended and re-stamps included. */

@@ -30,6 +30,7 @@ export interface ObserverParts {
   readonly book: Book;
   readonly metrics: BrainMetrics;
   readonly health: ProvidersHealth;
+  readonly lostWhileAway: ReconcileObserver['lostWhileAway'];
 }
 
 /** What the metric of outcomes calls them: fewer words, which dashboards know. */
@@ -117,6 +118,7 @@ export class Observers {
       this.#log('error', 'machine-collision', { machine: excerpt(machine), owner, other }),
     orphanFound: (machine, provider, state) =>
       this.#log('warn', 'orphan-found', { machine: excerpt(machine), provider, state: stateName(state) }),
+    lostWhileAway: (facts, provider, seen) => this.#parts.lostWhileAway(facts, provider, seen),
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 

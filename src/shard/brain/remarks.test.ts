@@ -35,8 +35,8 @@ describe('remarks on a Need', () => {
     scene.order({ kind: 'freeze', scope: { cluster: null, action: 'Reclaim' }, who: 'bob', why: 'audit' });
     scene.tick();
     expect([...remarks(scene)].sort()).toEqual([
+      'Action reclaim is frozen (action:reclaim) by bob: audit',
       'Everything is frozen (cluster:c1) by ada: a test',
-      'Reclaim is frozen (action:Reclaim) by bob: audit',
     ]);
   });
 

@@ -1,8 +1,9 @@
 // What is in the way of a Need outside the decision: things that people can change. Providers out of reach and offerings out
 // of stock are among the obstacles of the Needs they concern (need-obstacles.ts).
 
-import { excerpt, type Verdict } from '../../model/index.ts';
+import { ACTION_WORDS, excerpt, type Verdict } from '../../model/index.ts';
 import type { BrainState } from './brain.ts';
+import { freezeName } from './freezes.ts';
 
 export function remarksOn(state: BrainState, { key }: Verdict): readonly string[] {
   const { sessions, actuation, freezes, reconcile, parts } = state;
@@ -16,11 +17,11 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
         `Cluster ${name} is asked for no bootstrap data until ${time(muted.untilMs)}: ${excerpt(muted.why)}`,
       );
   }
-  for (const { id, cluster: of, action, who, why } of freezes.list()) {
+  for (const freeze of freezes.list()) {
+    const { cluster: of, action, who, why } = freeze;
+    const what = action === null ? 'Everything' : `Action ${ACTION_WORDS[action].verb}`;
     if (of === null || of === cluster)
-      remarks.push(
-        `${action ?? 'Everything'} is frozen (${excerpt(id)}) by ${excerpt(who)}: ${excerpt(why)}`,
-      );
+      remarks.push(`${what} is frozen (${excerpt(freezeName(freeze))}) by ${excerpt(who)}: ${excerpt(why)}`);
   }
   for (const provider of parts.options.providers) {
     const { hasListed, lastError } = reconcile.readingsOf(provider);

@@ -12,7 +12,7 @@ import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
 import { ANY_STATE, type Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
-import type { Memory } from '../memory.ts';
+import type { MachineFacts, Memory } from '../memory.ts';
 import type { ReconcileLimits } from './limits.ts';
 import { type RefusalReason, refusalsOf } from './refusals.ts';
 import { ShrinkGuard } from './shrink-guard.ts';
@@ -28,6 +28,8 @@ export interface ReconcileObserver {
   collided(machine: string, owner: string, other: string): void;
   /** A host that is there and paid for, of which we knew nothing, or had given up knowing. */
   orphanFound(machine: string, provider: string, state: MachineState): void;
+  /** A machine that served a cluster before the restart has no host now; null: it is not even listed. */
+  lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void;
   /** A record came too late or too early to mean anything, and is read again. */
   dropped(machine: string): void;
 }
@@ -273,10 +275,17 @@ export class Reconcile {
       book.observe(machine, provider, clock.now());
       return;
     }
+    if (machine.state === MachineState.Failed || machine.state === MachineState.Speculative)
+      this.#lostWhileAway(facts, provider, machine);
     const isSameBinding = facts.stamp !== null && machine.cluster === facts.cluster;
     const stamp = isSameBinding ? facts.stamp : machine.stamp;
     const known = { ...machine, stamp, target: facts.target };
     book.observe(known, provider, facts.idleSinceMs ?? clock.now());
+  }
+
+  /** Only of machines that were in a cluster: of others nothing says whether they had a host, or kept it. */
+  #lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void {
+    if (facts.cluster !== '') this.#parts.observer.lostWhileAway(facts, provider, seen);
   }
 
   #ended(source: Source, reading: Reading, report: ListReport | null, error: string): void {
@@ -336,8 +345,8 @@ export class Reconcile {
     const { memory } = this.#parts;
     if (source.hasListed) return;
     source.hasListed = true;
-    memory.dropUnseen(source.name);
-    if (this.isReady) memory.dropUnseen(NAMELESS);
+    const unseen = [...memory.dropUnseen(source.name), ...(this.isReady ? memory.dropUnseen(NAMELESS) : [])];
+    for (const facts of unseen) this.#lostWhileAway(facts, source.name, null);
   }
 
   /** Machines from before the restart that should have come; nameless ones can only be the last provider's. */
