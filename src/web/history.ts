@@ -82,7 +82,7 @@ export function stretches(series: readonly Point[]): readonly (readonly Point[])
  * Since when Needs have been unmet without a break; null if all are met. `isOlder`: it may have been before, at a time of
  * which nothing is known.
  */
-export function unmetSince(
+function unmetSince(
   series: readonly Point[],
 ): { readonly sinceMs: number; readonly isOlder: boolean } | null {
   const run = stretches(series).at(-1) ?? [];
