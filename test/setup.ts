@@ -9,5 +9,9 @@ fc.configureGlobal({
 });
 
 // What a test waits for may take its time on a slow machine. expect.poll has a setting for that, waitFor has none.
+// Once per process: files that share one run this file again, with the same `vi`.
 const { waitFor } = vi;
-vi.waitFor = (callback, options = 60_000) => waitFor(callback, options);
+if (waitFor.name !== 'patientWaitFor')
+  vi.waitFor = function patientWaitFor(callback, options = 60_000) {
+    return waitFor(callback, options);
+  };

@@ -13,8 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, matchesGlob, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ALONE, LONGEST } from './projects.ts';
 
 const MAX_LINES = 600;
 const FOLDERS = ['src', 'test', 'bench', 'scripts', 'bin', 'examples', 'docs', 'api'];
@@ -85,6 +86,19 @@ describe('tidy', () => {
     expect(
       code.filter((file) => skipped.test(readFileSync(file, 'utf8')) && !file.endsWith('tidy.test.ts')),
     ).toEqual([]);
+  });
+
+  it('a test file that changes what its process shares has a process of its own', () => {
+    const changes = /\bvi\.(mock|doMock|resetModules|stubGlobal|stubEnv)\(|process\.chdir\(|new Worker\(/;
+    const shared = code.filter(
+      (file) => file.endsWith('.test.ts') && !ALONE.some((pattern) => matchesGlob(file, pattern)),
+    );
+    expect(shared.length).toBeGreaterThan(100);
+    expect(shared.filter((file) => changes.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
+  it('every file that starts first is there', () => {
+    expect(LONGEST.filter((file) => !existsSync(file))).toEqual([]);
   });
 
   it('no file is too long to read in a sitting', () => {

@@ -5,10 +5,11 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { ActionView, Page } from '../../src/shard/index.ts';
 import { offering } from './shard-cloud.ts';
+import { bareEnvironment } from './shard-process.ts';
 import { need, ofType, PATIENT, World } from './shard-world.ts';
 
 async function bigfleet(world: World, ...args: readonly string[]) {
-  const env = { PATH: process.env['PATH'], BIGFLEET_SHARD: world.api };
+  const env = { ...bareEnvironment(), BIGFLEET_SHARD: world.api };
   const child = spawn(process.execPath, ['src/cli/main.ts', ...args], { env });
   const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);

@@ -34,12 +34,17 @@ const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+)$/
 /** Several of them start at once, on however slow a machine. */
 const START_MS = 240_000;
 
+/** Keeps settings of the person who runs the tests from the process; shares compiled code, which halves its start. */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+}
+
 export async function startShardProcess(
   env: Readonly<Record<string, string>>,
   log: ShardLog,
 ): Promise<ShardUnderTest> {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'shard'], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bareEnvironment } from './shard-process.ts';
 import { PATIENT } from './shard-world.ts';
 
 let dir: string;
@@ -30,7 +31,7 @@ function shard(stderr: 'pipe' | number): ChildProcess {
   child = spawn(
     process.execPath,
     ['src/cli/main.ts', 'shard', ...words, '--data-dir', join(dir, 'data'), '--log-level', 'debug'],
-    { env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', stderr] },
+    { env: bareEnvironment(), stdio: ['ignore', 'pipe', stderr] },
   );
   return child;
 }

@@ -20,7 +20,7 @@ import { planText } from '../oracle/invariants.ts';
 import { decide as oracle } from '../oracle/oracle.ts';
 import { become, comeUp } from './warm.ts';
 
-const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 10_000);
+const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);
 
 function planWith(input: DecisionInput, options: EngineOptions): Plan {
   return new Engine(fleetOf(input), options).decide(input.nowMs, input.options).plan();

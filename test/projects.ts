@@ -1,0 +1,37 @@
+// Which test files share a process with others, and which have one of their own: read by vitest.config.ts and checked
+// by tidy.test.ts.
+//
+// A process of its own costs a file about 0.8 s of CPU, and most files need none: they share four processes, one file
+// after the other, with one copy of every module. A file shares if all of this holds; shared-setup.ts fails the file
+// that breaks the rule, not the one after it:
+// - It mocks no module, resets no modules and leaves every global, timer, spy and environment variable as it was.
+// - It starts no thread. Servers and processes that it starts have ended when it ends.
+// - It does not ask how much memory its process uses.
+
+/** Files that have a process of their own. */
+export const ALONE: readonly string[] = [
+  // Shards with threads, commands, providers in processes, memory that is measured.
+  'test/{cli,conformance,e2e,hostile,shard}/**/*.test.ts',
+  'test/tidy.test.ts',
+  // Threads.
+  'src/**/*thread*.test.ts',
+  'src/**/*thread*/*.test.ts',
+  'src/shard/journal/journal-file.test.ts',
+  'test/engine/{broker,lanes,rungs,threads}.test.ts',
+  // Mocked modules and stubbed globals.
+  'src/shard/data-dir.test.ts',
+  'src/web/page/*.test.ts',
+];
+
+/**
+ * Files that take longest, the longest first. They start first, so that none of them runs alone at the end; without
+ * this list a new clone, which has no record of earlier runs, starts the largest files first.
+ */
+export const LONGEST: readonly string[] = [
+  'test/conformance/fake.test.ts',
+  'test/engine/lanes.test.ts',
+  'src/sim/world/world.test.ts',
+  'test/hostile/identity.test.ts',
+  'test/e2e/cli.test.ts',
+  'test/hostile/crash.test.ts',
+];
