@@ -10,8 +10,8 @@
 
 /** Files that have a process of their own. */
 export const ALONE: readonly string[] = [
-  // Shards with threads, commands, providers in processes, memory that is measured.
-  'test/{cli,conformance,e2e,hostile,shard}/**/*.test.ts',
+  // A browser, shards with threads, commands, providers in processes, memory that is measured.
+  'test/{browser,cli,conformance,e2e,hostile,shard}/**/*.test.ts',
   'test/tidy.test.ts',
   // Threads.
   'src/**/*thread*.test.ts',

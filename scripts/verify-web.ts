@@ -1,0 +1,87 @@
+// `npm run verify:web`: the page of a real demo in a real browser. Starts `bigfleet up` on a free port with a directory of
+// its own, opens the page in Chromium, and goes through every check; about two minutes. Texts and pictures of the page are
+// left in .cache/web. Exit code 0: all fine. 1: something is not. 3: there is no Chromium, and nothing was checked.
+
+import { rmSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { findChromium, notRun, openChromium } from '../test/browser/chromium.ts';
+import { type Demo, demoDirectory, startDemo } from '../test/browser/demo.ts';
+import * as figures from '../test/browser/figures-checks.ts';
+import * as form from '../test/browser/form-checks.ts';
+import * as history from '../test/browser/history-checks.ts';
+import { OUTPUT, Stage } from '../test/browser/stage.ts';
+import * as stories from '../test/browser/story-checks.ts';
+
+const SIZE = { clusters: 4, machines: 200 };
+
+type Check = readonly [name: string, run: (stage: Stage) => Promise<void>];
+
+/** In this order: stories change the fleet, and what they leave behind is what the later checks look at. */
+const CHECKS: readonly Check[] = [
+  ['figures are those of the API, and costs add up', figures.figuresAreThoseOfTheApi],
+  ['clusters are those of the API', figures.clustersAreThoseOfTheApi],
+  ['the keyboard reaches every button and shows where it is', form.showsTheFocus],
+  ['a deploy burst is seen', stories.deployBurstIsSeen],
+  ['a GPU gang is seen', stories.gpuGangIsSeen],
+  ['freezing and its end are seen', stories.freezeIsSeenAndEnds],
+  ['a spot wave is seen as losses', stories.spotWaveIsSeen],
+  ['a zone outage is seen as losses, and at its cloud', stories.zoneOutageIsSeen],
+  ['failures are shown as such', stories.failuresAreShownAsSuch],
+  ['figures are those of the API after all of it', figures.figuresAreThoseOfTheApi],
+  ['light and dark have no serious accessibility violation', form.isReadableInLightAndDark],
+  ['no width scrolls sideways', form.fitsEveryWidth],
+  ['names that are markup are text', form.showsHostileNamesAsText],
+  ['a reload keeps the last hour', history.reloadKeepsTheHour],
+  ['the browser has nothing to complain about', figures.nothingToComplainAbout],
+];
+
+const { path, why } = findChromium();
+if (path === null) {
+  console.error(notRun('the page was not opened in a browser', why));
+  process.exit(3);
+}
+rmSync(OUTPUT, { recursive: true, force: true });
+const failed = await verified(path);
+console.log(`Texts and pictures of the page are in ${OUTPUT}.`);
+console.log(`${CHECKS.length + 1 - failed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+/** Returns the number of checks that failed. */
+async function verified(chromium: string): Promise<number> {
+  const directory = demoDirectory();
+  let demo = await startDemo(directory.path, SIZE);
+  const browser = await openChromium(chromium);
+  try {
+    console.log(`The page is at ${demo.url}, in ${chromium} ${browser.version()}.`);
+    const stage = await Stage.open(browser, demo);
+    const restart = async (): Promise<Demo> => {
+      demo = await startDemo(directory.path, { ...SIZE, port: Number(new URL(demo.url).port) });
+      return demo;
+    };
+    // After all others, since the browser complains of a shard that is gone.
+    const last: Check = ['a restart of the shard is seen', (each) => history.restartIsSeen(each, restart)];
+    let failures = 0;
+    for (const check of [...CHECKS, last]) if (!(await passes(check, stage))) failures++;
+    await stage.close();
+    return failures;
+  } finally {
+    await browser.close();
+    await demo.stop();
+    directory.remove();
+  }
+}
+
+async function passes([name, run]: Check, stage: Stage): Promise<boolean> {
+  const started = performance.now();
+  const seconds = (): string => ((performance.now() - started) / 1000).toFixed(1);
+  try {
+    await run(stage);
+    console.log(`${styleText('green', 'ok  ')} ${name} (${seconds()} s)`);
+    return true;
+  } catch (error) {
+    console.log(`${styleText('red', 'FAIL')} ${name} (${seconds()} s)`);
+    console.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    await stage.record(`failed-${name.replaceAll(/\W+/g, '-')}`);
+    return false;
+  }
+}

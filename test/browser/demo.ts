@@ -1,0 +1,94 @@
+// A demo for the tests of the page: `bigfleet up` as a process of its own, with a directory and a port of its own. It can
+// be stopped and started again on what it has kept.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** How long a demo may take to say where its page is. */
+const START_MS = 120_000;
+/** Lines of its output that are kept for a failure. */
+const MAX_LINES = 200;
+
+export interface Demo {
+  /** Of the page. */
+  readonly url: string;
+  /** Where operators of clusters connect. */
+  readonly sessions: string;
+  /** The last lines of its output. */
+  readonly lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface DemoSize {
+  readonly clusters: number;
+  readonly machines: number;
+  /** Of the page; a free one if it is not given. */
+  readonly port?: number;
+}
+
+/** A directory for demos, gone with `remove`. */
+export function demoDirectory(): { readonly path: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'bigfleet-browser-'));
+  return { path: join(folder, 'up'), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export async function startDemo(dir: string, { clusters, machines, port }: DemoSize): Promise<Demo> {
+  const size = ['--clusters', String(clusters), '--machines', String(machines)];
+  const words = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...size];
+  const child = spawn(process.execPath, ['src/cli/main.ts', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: string[] = [];
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  try {
+    const sessions = await saying(child, lines, /takes sessions at (\S+);/);
+    const url = await saying(child, lines, /(http:\/\/127\.0\.0\.1:\d+)/);
+    return { url, sessions, lines, stop };
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
+
+/** The first match in the output, from its beginning on. */
+async function saying(child: ChildProcess, lines: string[], pattern: RegExp): Promise<string> {
+  if (child.listenerCount('close') === 0) keepLines(child, lines);
+  const lastMs = Date.now() + START_MS;
+  for (;;) {
+    for (const line of lines) {
+      const found = pattern.exec(line)?.[1];
+      if (found !== undefined) return found;
+    }
+    if (child.exitCode !== null || Date.now() > lastMs)
+      throw new Error(`bigfleet up did not print ${pattern}:\n${lines.join('\n')}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function keepLines(child: ChildProcess, lines: string[]): void {
+  child.once('close', () => {});
+  for (const stream of [child.stdout!, child.stderr!]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > MAX_LINES) lines.shift();
+    });
+  }
+}
+
+/** `up` takes the next one if another program is quicker. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  // The highest ports have no room for the ports that `up` tries after it.
+  return Math.min(port, 65_000);
+}

@@ -1,0 +1,75 @@
+// The figures of the page against the API: machines by state, cost and its parts, Needs that are not met.
+
+import assert from 'node:assert/strict';
+import type { Status } from '../../src/web/feed.ts';
+import { machinesIn, STATES } from '../../src/web/index.ts';
+import type { Reading } from './reading.ts';
+import type { Stage } from './stage.ts';
+
+/** Figures of a status as the page has room for them. */
+function figuresOf(status: Status) {
+  return {
+    machines: Object.fromEntries(STATES.map(({ state, label }) => [label, machinesIn(status, state)])),
+    cents: Math.round(status.costPerHour * 100),
+    needs: status.hardware
+      .filter(({ needs }) => needs > 0)
+      .map(({ needs, unmetNeeds }) => (unmetNeeds > 0 ? [unmetNeeds, needs] : [needs])),
+    isShort: status.hardware.filter(({ needs }) => needs > 0).map(({ unmetNeeds }) => unmetNeeds > 0),
+  };
+}
+
+function figuresShown({ machines, cents, supply }: Reading): ReturnType<typeof figuresOf> {
+  const wanted = supply.filter(({ needs }) => needs.length > 0);
+  return {
+    machines,
+    cents: cents ?? Number.NaN,
+    needs: wanted.map(({ needs }) => [...needs]),
+    isShort: wanted.map(({ mood }) => mood.includes('failed')),
+  };
+}
+
+const isEqual = (one: unknown, other: unknown): boolean => {
+  try {
+    assert.deepEqual(one, other);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** All figures together are those of one status that the API has sent in the last seconds. */
+export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
+  const reading = await stage.until('the figures are those of a status that the API sent', (shown) =>
+    stage.news.statuses.some((status) => isEqual(figuresOf(status), figuresShown(shown))),
+  );
+  const sum = (cents: readonly number[]): number => cents.reduce((total, each) => total + each, 0);
+  assert.equal(sum(reading.partCents), reading.cents, 'the parts of the cost add up to it');
+  assert.equal(sum(Object.values(reading.centsByState)), reading.cents, 'and so do the costs by state');
+}
+
+/** Clusters, with what they need and lack, are those of an answer that stayed the same around the look. */
+export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
+  await stage.until('the clusters are those of the API', async () => {
+    const before = await stage.news.clusters();
+    // Longer than a page takes from an event to its drawing.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const { clusters } = await stage.read();
+    const after = await stage.news.clusters();
+    const figures = (list: typeof before) =>
+      list.map(({ cluster, needs, unmet }) => ({ cluster, needs, unmet }));
+    if (!isEqual(figures(before), figures(after))) return false;
+    assert.deepEqual(
+      clusters.map(({ isShort }) => isShort),
+      clusters.map(({ unmet }) => unmet > 0),
+      'a cluster that lacks something looks like it',
+    );
+    return isEqual(
+      clusters.map(({ cluster, needs, unmet }) => ({ cluster, needs, unmet })),
+      figures(after),
+    );
+  });
+}
+
+export async function nothingToComplainAbout(stage: Stage): Promise<void> {
+  assert.deepEqual(stage.complaints, []);
+}

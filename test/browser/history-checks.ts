@@ -1,0 +1,46 @@
+// What was before the page was opened: curves of the last hour and the last events, after a reload and after a restart of
+// the shard under an open page.
+
+import assert from 'node:assert/strict';
+import type { Demo } from './demo.ts';
+import type { Stage } from './stage.ts';
+
+/** Points that a curve has to have before a reload, so that an empty one after it would be seen. */
+const ENOUGH_POINTS = 5;
+
+/** A reload keeps curves, actions and events: they come from the shard, not from what this page has heard. */
+export async function reloadKeepsTheHour(stage: Stage): Promise<void> {
+  const before = await stage.until('there are points to keep', ({ points }) =>
+    points.some((count) => count >= ENOUGH_POINTS),
+  );
+  await stage.page.reload();
+  const after = await stage.until(
+    'the page is as full as before',
+    ({ points, actions, events }) =>
+      Math.max(0, ...points) >= ENOUGH_POINTS &&
+      actions.length >= Math.min(before.actions.length, 1) &&
+      events.length >= before.events.length,
+  );
+  await stage.record('reloaded');
+  assert.equal(after.history.length, before.history.length);
+  const oldest = before.events.at(-1);
+  if (oldest !== undefined)
+    assert.ok(
+      after.events.some(({ text }) => text === oldest.text),
+      oldest.text,
+    );
+}
+
+/** A shard that goes away and comes back under an open page: it says so, and goes on without a reload. */
+export async function restartIsSeen(stage: Stage, restart: () => Promise<Demo>): Promise<void> {
+  await stage.demo.stop();
+  await stage.until('the page says that the shard is gone', ({ trouble }) => trouble !== '');
+  await stage.record('shard-gone');
+  const again = await restart();
+  assert.equal(again.url, stage.demo.url, 'the demo is back at its address');
+  await stage.until(
+    'the page goes on',
+    ({ trouble, machines }) => trouble === '' && (machines['serving'] ?? 0) > 0,
+  );
+  await stage.record('shard-back');
+}

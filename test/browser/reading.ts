@@ -1,0 +1,99 @@
+// What a person reads on the page, taken off the document at one moment: figures as numbers, lines with their mood. Only
+// the structure of the page is known here (ids, rows, classes), not its sentences.
+
+import type { Page } from 'playwright-core';
+
+export interface Line {
+  /** Classes: `failed`, `doing`, `done`. */
+  readonly mood: string;
+  readonly text: string;
+}
+
+/** A kind of hardware, with what is said of its Needs. */
+export interface SupplyLine extends Line {
+  /** Numbers of what is said of its Needs, in their order. */
+  readonly needs: readonly number[];
+}
+
+export interface ClusterLine {
+  readonly cluster: string;
+  readonly needs: number;
+  readonly unmet: number;
+  readonly isShort: boolean;
+}
+
+export interface Reading {
+  readonly headline: string;
+  readonly trouble: string;
+  readonly notice: string;
+  /** Machines by the label of their state, in lower case. */
+  readonly machines: Readonly<Record<string, number>>;
+  /** Cents per hour beside the states. */
+  readonly centsByState: Readonly<Record<string, number>>;
+  /** Cents per hour: the total, and its parts as they are spelled out. */
+  readonly cents: number | null;
+  readonly partCents: readonly number[];
+  readonly supply: readonly SupplyLine[];
+  readonly actions: readonly Line[];
+  readonly events: readonly Line[];
+  readonly shortfalls: readonly Line[];
+  readonly plan: readonly Line[];
+  readonly clusters: readonly ClusterLine[];
+  readonly providers: readonly Line[];
+  /** Points of the curves of the last hour, by row. */
+  readonly points: readonly number[];
+  readonly history: readonly string[];
+  readonly isFrozen: boolean;
+  readonly stories: readonly string[];
+}
+
+/** Runs in the page, where there are no types of ours. */
+const READER = `(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const text = (node) => (node?.textContent ?? '').replace(/\\s+/g, ' ').trim();
+  const byId = (id) => text(document.getElementById(id));
+  const number = (words) => Number((/[\\d,]+/.exec(words)?.[0] ?? 'none').replaceAll(',', ''));
+  const cents = (words) => {
+    const dollars = /(-?)\\$([\\d,]+\\.\\d\\d)/.exec(words);
+    return dollars === null ? null : Math.round(Number(dollars[1] + dollars[2].replaceAll(',', '')) * 100);
+  };
+  const lines = (id) => all('#' + id + ' > li').filter((li) => !li.classList.contains('quiet'))
+    .map((li) => ({ mood: li.className, text: text(li) }));
+  const states = all('#machines tr').map((tr) => [...tr.cells].map(text));
+  const cost = document.getElementById('cost');
+  const parts = text(cost?.querySelector('small')).split(/\\.(?:\\s|$)/)[0];
+  return {
+    headline: byId('headline'), trouble: byId('trouble'), notice: byId('notice'),
+    machines: Object.fromEntries(states.map(([label, , machines]) => [label.toLowerCase(), number(machines)])),
+    centsByState: Object.fromEntries(states.map(([label, , , money]) => [label.toLowerCase(), cents(money ?? '')])
+      .filter(([, money]) => money !== null)),
+    cents: cents(text(cost?.querySelector('strong'))),
+    partCents: parts.split(/,\\s/).map(cents).filter((money) => money !== null),
+    supply: all('#supply tr.kind').map((tr) => {
+      const said = tr.querySelector('span');
+      return { mood: said?.className ?? '', text: text(tr), needs: (text(said).match(/[\\d,]+/g) ?? []).map(number) };
+    }),
+    actions: lines('actions'), events: lines('events'), shortfalls: lines('shortfalls'), plan: lines('plan'),
+    clusters: all('#clusters tr').map((tr) => {
+      const [cluster, needs, unmet] = [...tr.cells];
+      return { cluster: cluster.textContent, needs: number(text(needs)), unmet: number(text(unmet)),
+        isShort: unmet.querySelector('.failed') !== null };
+    }),
+    providers: all('#providers tr').map((tr) => ({
+      mood: tr.querySelector('.failed') === null ? '' : 'failed', text: text(tr) })),
+    points: all('#history tr').map((tr) => all('polyline', tr)
+      .reduce((sum, line) => sum + line.getAttribute('points').split(' ').filter((point) => point !== '').length, 0)),
+    history: all('#history tr').map(text),
+    isFrozen: document.querySelector('button[data-freeze=off]') !== null,
+    stories: all('button[data-story]').map((button) => button.dataset.story),
+  };
+})()`;
+
+export async function readPage(page: Page): Promise<Reading> {
+  return await page.evaluate<Reading>(READER);
+}
+
+/** The whole text of the page, as it is laid out. */
+export async function pageText(page: Page): Promise<string> {
+  return await page.evaluate<string>('document.body.innerText');
+}
