@@ -19,9 +19,10 @@ const isShuffled = process.argv.some((word) => word.startsWith('--sequence.shuff
 
 export default defineConfig({
   test: {
-    // Code that a process or thread has compiled is there for the next one, in this run and later ones: without it each
-    // shard and command that a test starts spends half of its start on removing types and compiling.
-    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests') },
+    // Code that a process or thread has compiled is there for the next one, in this run and later ones, in the folder that
+    // commands of a checkout use: without it each shard and command that a test starts spends half of its start on removing
+    // types and compiling.
+    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/bigfleet') },
     // Processes, since many tests start threads of their own: with those of all tests in one, Node itself aborted at times.
     pool: 'forks',
     // Many tests wait for processes and clocks, so that more of them than there are cores keep the cores busy.

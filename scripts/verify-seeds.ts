@@ -11,7 +11,7 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   { command: 'vitest run test/engine/lanes.test.ts', runs: 10_000 },
-  { command: 'vitest run test/engine/properties-loop.test.ts', runs: 800 },
+  { command: 'vitest run test/engine/properties-loop.test.ts test/engine/incremental.test.ts', runs: 800 },
   { command: 'node scripts/soak.ts --seeds 200' },
 ];
 

@@ -89,7 +89,7 @@ describe('tidy', () => {
   });
 
   it('a test file that changes what its process shares has a process of its own', () => {
-    const changes = /\bvi\.(mock|doMock|resetModules|stubGlobal|stubEnv)\(|process\.chdir\(|new Worker\(/;
+    const changes = /\bvi\.(mock|doMock|resetModules|stubGlobal)\(|process\.chdir\(|new Worker\(/;
     const shared = code.filter(
       (file) => file.endsWith('.test.ts') && !ALONE.some((pattern) => matchesGlob(file, pattern)),
     );

@@ -61,7 +61,8 @@ const READER = `(() => {
     .map((li) => ({ mood: li.className, text: text(li) }));
   const states = all('#machines tr').map((tr) => [...tr.cells].map(text));
   const cost = document.getElementById('cost');
-  const parts = text(cost?.querySelector('small')).split(/\\.(?:\\s|$)/)[0];
+  // Behind the parts comes what is owned, which is not among them.
+  const parts = text(cost?.querySelector('small')?.firstChild);
   return {
     headline: byId('headline'), trouble: byId('trouble'), notice: byId('notice'),
     machines: Object.fromEntries(states.map(([label, , machines]) => [label.toLowerCase(), number(machines)])),

@@ -26,7 +26,8 @@ describe('the page in a browser', { timeout: 300_000 }, () => {
       onTestFinished(() => stage.close());
       await figuresAreThoseOfTheApi(stage);
       await nothingToComplainAbout(stage);
-      expect((await stage.read()).stories).toHaveLength(4);
+      // They are asked for after the first figures.
+      await stage.until('there is a button for each story', ({ stories }) => stories.length === 4);
     },
   );
 

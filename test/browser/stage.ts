@@ -31,7 +31,10 @@ export class Stage {
     });
     page.on('pageerror', (error) => this.complaints.push(`thrown: ${error.message}`));
     page.on('requestfailed', (request) => {
-      this.complaints.push(`failed: ${request.url()}: ${request.failure()?.errorText ?? ''}`);
+      const why = request.failure()?.errorText ?? '';
+      // A reload ends what the page before it was listening to.
+      if (request.url().includes('/v1/events') && why === 'net::ERR_ABORTED') return;
+      this.complaints.push(`failed: ${request.url()}: ${why}`);
     });
     page.on('response', (response) => {
       if (response.status() >= 400) this.complaints.push(`${response.status()}: ${response.url()}`);

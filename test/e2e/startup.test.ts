@@ -74,6 +74,8 @@ describe('a command loads only what it runs', () => {
 describe('a checkout that keeps what it compiled', () => {
   const MAIN = 'src/cli/main.ts';
   const CACHE = 'node_modules/.cache/bigfleet';
+  /** Tests name the folder of this checkout; the one below has its own. */
+  const ENV = { ...process.env, NODE_COMPILE_CACHE: undefined };
 
   /** A checkout whose command prints a word, in TypeScript. */
   function checkout(word: string): void {
@@ -90,7 +92,7 @@ describe('a checkout that keeps what it compiled', () => {
 
   function said(): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
     const bin = join(folder, 'bin/bigfleet.js');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin], { encoding: 'utf8', env: ENV });
     return { status, stdout, stderr };
   }
 
@@ -128,7 +130,7 @@ describe('a checkout that keeps what it compiled', () => {
   it('given many starts at once, then each of them runs', async () => {
     checkout('one');
     const starts = Array.from({ length: 6 }, async () => {
-      const child = spawn(process.execPath, [join(folder, 'bin/bigfleet.js')]);
+      const child = spawn(process.execPath, [join(folder, 'bin/bigfleet.js')], { env: ENV });
       const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
       return { out, code: code as number };
     });

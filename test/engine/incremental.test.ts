@@ -59,7 +59,7 @@ describe('incremental cycles', () => {
           for (const need of gone) expect(decision.verdictOf(keyOf(need))).toBeNull();
         }
       }),
-      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 150) },
     );
   });
 
@@ -88,7 +88,7 @@ describe('incremental cycles', () => {
           seen += changes[1]!;
         }
       }),
-      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 150) },
     );
     expect(seen).toBeGreaterThan(0);
   });
@@ -121,7 +121,7 @@ describe('incremental cycles', () => {
           expect(planText(plan)).toBe(planText(decide(fleet, nowMs, options)));
         }
       }),
-      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 150) },
     );
   });
 
