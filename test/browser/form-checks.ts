@@ -2,8 +2,7 @@
 // and names that would be markup if the page took them for it.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { aRow, BareOperator } from '../hostile/operator.ts';
 import type { Stage } from './stage.ts';
 
@@ -56,8 +55,7 @@ interface AxeResults {
 
 async function graveViolations({ page }: Stage): Promise<readonly string[]> {
   // The page's policy allows no script from elsewhere, so axe comes through the debugger.
-  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  await page.evaluate(readFileSync(axe, 'utf8'));
+  await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
   return violations
     .filter(({ impact }) => GRAVE.includes(impact))

@@ -10,12 +10,12 @@ export interface Line {
 }
 
 /** A kind of hardware, with what is said of its Needs. */
-export interface SupplyLine extends Line {
+interface SupplyLine extends Line {
   /** Numbers of what is said of its Needs, in their order. */
   readonly needs: readonly number[];
 }
 
-export interface ClusterLine {
+interface ClusterLine {
   readonly cluster: string;
   readonly needs: number;
   readonly unmet: number;
