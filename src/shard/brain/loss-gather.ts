@@ -32,6 +32,7 @@ interface Batch {
   readonly first: LossView[];
   readonly byCluster: Map<string, number>;
   readonly byClass: Map<ErrorClass, { count: number; error: string }>;
+  isArmed: boolean;
   cancel: () => void;
 }
 
@@ -44,6 +45,7 @@ interface Window {
   readonly hosts: number;
   /** Told so far. */
   told: number;
+  isToldDark: boolean;
   batch: Batch | null;
 }
 
@@ -69,6 +71,8 @@ export class LossGather {
     if (cluster !== '') batch.byCluster.set(cluster, (batch.byCluster.get(cluster) ?? 0) + 1);
     const known = batch.byClass.get(errorClass);
     batch.byClass.set(errorClass, { count: (known?.count ?? 0) + 1, error });
+    // That a zone has gone dark does not wait for the end of a minute that began with lesser losses.
+    if (!batch.isArmed && !window.isToldDark && isDark(window, batch)) this.#arm(window, batch);
   }
 
   flush(): void {
@@ -81,7 +85,14 @@ export class LossGather {
     const known = this.#windows.get(key);
     if (known !== undefined) return known;
     const names = shared ? { provider: '', zone: '' } : { provider, zone };
-    const window: Window = { ...names, sinceMs: atMs, hosts: shared ? 0 : hosts, told: 0, batch: null };
+    const window: Window = {
+      ...names,
+      sinceMs: atMs,
+      hosts: shared ? 0 : hosts,
+      told: 0,
+      isToldDark: false,
+      batch: null,
+    };
     this.#windows.set(key, window);
     this.#parts.clock.after(WINDOW_MS, () => {
       this.#windows.delete(key);
@@ -92,7 +103,7 @@ export class LossGather {
 
   #begin(window: Window, nowMs: number): Batch {
     const batch: Batch = {
-      ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, first: [], cancel: () => {} },
+      ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, first: [], isArmed: false, cancel: () => {} },
       ...{ byCluster: new Map(), byClass: new Map() },
     };
     // Once a zone has been told of in one piece, the rest of the minute is another.
@@ -102,6 +113,7 @@ export class LossGather {
 
   #arm(window: Window, batch: Batch): void {
     const { clock } = this.#parts;
+    batch.isArmed = true;
     batch.cancel = clock.after(GATHER_MS, () => {
       const now = clock.now();
       const isStillComing = now - batch.lastMs < GATHER_MS && now - batch.sinceMs < LONGEST_GATHER_MS;
@@ -116,19 +128,22 @@ export class LossGather {
     batch.cancel();
     window.batch = null;
     const isFew = window.told + batch.count <= MAX_ALONE && window.provider !== '';
+    const view = this.#viewOf(window, batch);
     window.told += batch.count;
+    window.isToldDark ||= view.isDark;
     this.#told += isFew ? batch.count : 1;
     if (isFew) for (const loss of batch.first) this.#parts.tellOne(loss);
-    else this.#parts.tellMany(this.#viewOf(window, batch));
+    else this.#parts.tellMany(view);
   }
 
-  #viewOf({ provider, zone, hosts, told }: Window, batch: Batch): LossesView {
+  #viewOf(window: Window, batch: Batch): LossesView {
+    const { provider, zone, hosts } = window;
     const byCount = [...batch.byClass].sort(([, a], [, b]) => b.count - a.count);
     const [errorClass, { error }] = byCount[0]!;
     const clusters = [...batch.byCluster].sort(([, a], [, b]) => b - a).slice(0, MAX_CLUSTERS);
     return {
       ...{ atMs: batch.lastMs, sinceMs: batch.sinceMs, provider, zone },
-      isDark: told >= MIN_DARK && told * 2 >= hosts && provider !== '',
+      isDark: isDark(window, batch),
       ...{ count: batch.count, of: hosts, errorClass, error },
       clusters: clusters.map(([cluster, count]) => ({ cluster, count })),
     };
@@ -141,6 +156,12 @@ export class LossGather {
     }
     return this.#told >= MAX_TOLD;
   }
+}
+
+/** Whether a zone has lost enough in its minute, with a batch that is not told yet. */
+function isDark({ provider, told, hosts }: Window, { count }: Batch): boolean {
+  const lost = told + count;
+  return provider !== '' && lost >= MIN_DARK && lost * 2 >= hosts;
 }
 
 /** Lengths in front keep it collision-free whatever the names contain. */

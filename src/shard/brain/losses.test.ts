@@ -171,7 +171,7 @@ describe('many losses in one zone', () => {
     expect(scene.metric(`machines_lost_total{${labels}}`)).toBe(38);
   });
 
-  it('given more that die in the same minute, then they are one piece more', () => {
+  it('given more that die in the same minute, then there is a piece when it is dark, and one for the rest', () => {
     const scene = running(zoneOf(40, 'za'));
     const died = zoneOf(40, 'za').map(dead);
     for (let from = 0; from < 40; from += 10) {
@@ -179,7 +179,21 @@ describe('many losses in one zone', () => {
       scene.tick(5000);
     }
     scene.tick(60_000);
-    expect(manyLosses(scene).map(({ count }) => count)).toEqual([10, 30]);
+    // The second ten are those with which the zone is dark.
+    expect(manyLosses(scene).map(({ count }) => count)).toEqual([10, 10, 20]);
+  });
+
+  it('given a zone that goes dark soon after lesser losses, then that is said at once', () => {
+    const scene = running(zoneOf(40, 'za'));
+    const died = zoneOf(40, 'za').map(dead);
+    becomes(scene, died.slice(0, 6));
+    scene.tick(5000);
+    becomes(scene, died.slice(6));
+    scene.tick(5000);
+    expect(manyLosses(scene).map(({ count, isDark }) => [count, isDark])).toEqual([
+      [6, false],
+      [34, true],
+    ]);
   });
 
   it('given a few of many, then the zone is not called dark', () => {

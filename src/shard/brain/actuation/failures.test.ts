@@ -226,7 +226,7 @@ describe('other answers', () => {
   });
 
   it.each([
-    ['disk error', 'provider_error'],
+    ['disk error', 'machine_failed'],
     ['insufficient capacity: no big in za', 'stock_out'],
   ])('a machine that is found Failed (%s) has ended its action as %s', (lastError, outcome) => {
     const scene = sceneWith(Speculative);

@@ -116,6 +116,6 @@ function outcomeOf(
 }
 
 /** The provider took the order, and the machine failed. */
-function failedAs(lastError: string): ActionOutcome {
+export function failedAs(lastError: string): ActionOutcome {
   return looksSoldOut(lastError) ? 'stock_out' : 'machine_failed';
 }

@@ -5,7 +5,6 @@ import { type Clock, Command, type Machine, MachineState, type Random } from '..
 import { stampToMetadata } from '../../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
-import { looksSoldOut } from '../../sold-out.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { Desk } from '../desk.ts';
@@ -13,6 +12,7 @@ import type { Blobs } from './blobs.ts';
 import type { Holds } from './holds.ts';
 import type { Instructions } from './instructions.ts';
 import type { ActuationLimits } from './limits.ts';
+import { failedAs } from './pending-actions.ts';
 import type { ActionOutcome } from './records.ts';
 import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
@@ -217,7 +217,7 @@ export class Runs {
     if (isUntouched) this.#parts.ended(task, OUTCOMES[failure.kind]);
     else if (machine.state === MachineState.Failed) {
       task.message = machine.lastError;
-      this.#parts.ended(task, looksSoldOut(machine.lastError) ? 'stock_out' : 'provider_error');
+      this.#parts.ended(task, failedAs(machine.lastError));
     } else this.#parts.ended(task, 'transition_error');
   }
 
