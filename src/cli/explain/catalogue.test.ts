@@ -42,7 +42,7 @@ describe('explain knows', () => {
 
   /** Names of messages, orders, fields and log levels, which are no words for people. */
   const NO_WORDS = new Set([
-    ...['info', 'warn', 'error', 'cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log'],
+    ...['are', 'info', 'warn', 'error', 'cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log'],
     ...[
       'freeze',
       'unfreeze',
