@@ -332,7 +332,7 @@ type LaterInActions = 'capacityType' | 'zone' | 'from' | 'leaving' | 'acceptedMs
 export type LossKind =
   /** The provider says that it is Failed. */
   | 'failed'
-  /** The same of a spot host that the cloud took back. */
+  /** The provider says that it is Failed, because the cloud took the spot host back. */
   | 'interrupted'
   /** The provider no longer has the machine, or no longer a host for it. */
   | 'vanished'

@@ -11,7 +11,7 @@ const MAX_ALONE = 3;
 const GATHER_MS = 1000;
 const LONGEST_GATHER_MS = 10_000;
 const WINDOW_MS = 60_000;
-/** From so many on, if they are at least half of what was there, a zone is dark. */
+/** Machines that a zone must have lost, besides half of what it had, to be called dark. */
 const MIN_DARK = 5;
 /** Pieces told in a minute, of all zones together; the rest is told as one. A provider may name its zones as it likes. */
 const MAX_TOLD = 60;

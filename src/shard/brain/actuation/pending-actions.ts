@@ -65,8 +65,8 @@ export class PendingActions {
 type Sighted = MachineState | 'gone';
 
 /**
- * What each state of the machine means for a command: null is still on its way. What is not listed is somebody else's
- * doing, and so is every state with a cluster other than the action's where `HERE` marks it.
+ * What each state of the machine means for a command: null is still on its way. A state that is not listed was reached by
+ * the hand of another, and so was one marked in `HERE` with a cluster other than the action's.
  */
 const OUTCOMES: Readonly<Record<MutationCommand, ReadonlyMap<Sighted, ActionOutcome | null>>> = {
   create: new Map<Sighted, ActionOutcome | null>([
