@@ -13,28 +13,29 @@ import { Stage } from './stage.ts';
 const found = findChromium();
 
 describe('the page in a browser', { timeout: 300_000 }, () => {
-  it.runIf(found.path !== null)(
-    'given a demo, then it shows the figures of the API and the browser has nothing to complain about',
-    async () => {
-      const directory = demoDirectory();
-      onTestFinished(directory.remove);
-      const demo = await startDemo(directory.path, { clusters: 2, machines: 80 });
-      onTestFinished(() => demo.stop());
-      const browser = await openChromium(found.path!);
-      onTestFinished(() => browser.close());
-      const stage = await Stage.open(browser, demo);
-      onTestFinished(() => stage.close());
-      await figuresAreThoseOfTheApi(stage);
-      await nothingToComplainAbout(stage);
-      // They are asked for after the first figures.
-      await stage.until('there is a button for each story', ({ stories }) => stories.length === 4);
-    },
-  );
+  if (found.path === null) {
+    it('given no Chromium, then the output says what was not run', () => {
+      const said = notRun('the page was not opened in a browser', found.why);
+      console.warn(said);
+      expect(said).toMatch(/^NOT RUN: .+ no Chromium: .+ "npm run browser:install"/);
+    });
+    return;
+  }
+  const { path } = found;
 
-  it.runIf(found.path === null)('given no Chromium, then the output says what was not run', () => {
-    const said = notRun('the page was not opened in a browser', found.why ?? '');
-    console.warn(said);
-    expect(said).toMatch(/^NOT RUN: .+ no Chromium: .+ "npm run browser:install"/);
+  it('given a demo, then it shows the figures of the API and the browser has nothing to complain about', async () => {
+    const directory = demoDirectory();
+    onTestFinished(directory.remove);
+    const demo = await startDemo(directory.path, { clusters: 2, machines: 80 });
+    onTestFinished(() => demo.stop());
+    const browser = await openChromium(path);
+    onTestFinished(() => browser.close());
+    const stage = await Stage.open(browser, demo);
+    onTestFinished(() => stage.close());
+    await figuresAreThoseOfTheApi(stage);
+    // They are asked for after the first figures.
+    await stage.until('there is a button for each story', ({ stories }) => stories.length === 4);
+    await nothingToComplainAbout(stage);
   });
 });
 
