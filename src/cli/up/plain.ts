@@ -96,6 +96,8 @@ export class PlainView implements UpView {
         break;
       case 'log':
         if (news.level === 'info' || TOLD_IN_WORDS.has(news.event)) break;
+        // What happened before is told before, so that times do not go back.
+        this.#actions();
         this.#line(this.#parts.nowMs(), `${news.level}: ${logWords(news.event, news.fields)}`);
         break;
     }

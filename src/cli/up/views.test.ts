@@ -46,6 +46,17 @@ describe('plain lines', () => {
     ]);
   });
 
+  it('given a warning after an action ended, then the action is told before it', () => {
+    const { view, port } = watch('text');
+    view.follow(port, PLACE);
+    port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
+    port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: {} });
+    expect(lines.slice(-2).map((line) => line.slice('00:00:00Z '.length, -1))).toEqual([
+      'bought m-1 (spot, zone-a) for cluster-3: nothing idle fits',
+      'warn: list-held',
+    ]);
+  });
+
   it('tell of many actions that are alike as one', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
