@@ -85,7 +85,9 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     ]);
     expect(world.logged('provider-breaker', { provider: 'stuck', state: 'open' })).not.toEqual([]);
     expect(await world.metric('bigfleet_shard_lists_failed_total{provider="stuck"}')).toBeGreaterThan(0);
-    expect((await world.explain('b')).remarks).toContain('Provider stuck does not answer.');
+    expect((await world.explain('b')).obstacles).toContainEqual(
+      expect.objectContaining({ cause: 'provider-unreachable', provider: 'stuck' }),
+    );
     world.cloud('stuck').set({ transport: { hang: 0 } });
     await world.until('the provider is back', async () => (await world.metric(isDown)) === 0);
     world.join('c', need('c', 8, cheap));
