@@ -46,6 +46,9 @@ function actionsOf(plan: Plan): readonly string[] {
   );
 }
 
+/** `npm run verify:seeds` sets more. */
+const runs = (standard: number): number => Number(process.env['BIGFLEET_RUNS'] ?? standard);
+
 describe('safety and accounting', () => {
   it('P1–P13, P15: every plan keeps them (P5 for acquisitions and picks, P15 for plain rows)', {
     timeout: 600_000,
@@ -54,7 +57,7 @@ describe('safety and accounting', () => {
       fc.property(fleets(), (input) => {
         expect(planProblems(input, onEngine(input))).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -70,7 +73,7 @@ describe('safety and accounting', () => {
         expect(reclaimed.toSorted()).toEqual(expected.toSorted());
         expect(plan.actions.every(({ kind }) => kind === 'Reclaim' || kind === 'Delete')).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(150) },
     );
   });
 });
@@ -91,7 +94,7 @@ describe('priority', () => {
           ...before.claims,
         ]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -109,7 +112,7 @@ describe('priority', () => {
         const needs = input.needs.map((need) => (need === chosen ? raised : need));
         expect(isMet(onEngine({ ...input, needs }), raised) || !before).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -136,7 +139,7 @@ describe('priority', () => {
           onEngine({ ...input, needs, machines }).verdicts[0]!.deficit.get('cpu') ?? 0;
         expect(missing([...input.machines, machine])).toBeLessThanOrEqual(missing(input.machines));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 });
@@ -155,7 +158,7 @@ describe('determinism', () => {
       fc.property(shuffled, ([input, other]) => {
         expect(planText(onEngine(other))).toBe(planText(onEngine(input)));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -166,7 +169,7 @@ describe('determinism', () => {
         const first = planText(decide(fleet, input.nowMs, input.options));
         expect(planText(decide(fleet, input.nowMs, input.options))).toBe(first);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -179,7 +182,7 @@ describe('determinism', () => {
         const original = planText(onEngine(input)).replace(/"(m\d+)"/g, '"x-$1-y"');
         expect(renamed).toBe(original);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -207,7 +210,7 @@ describe('determinism', () => {
         expect(actionsOf(after)).toEqual(actionsOf(before));
         expect([...after.claims]).toEqual([...before.claims]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(150) },
     );
   });
 });

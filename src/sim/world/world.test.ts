@@ -1,4 +1,4 @@
-// 60 whole worlds; `npm run verify:seeds` runs more. A fault names the seed and the command that replays it.
+// 40 whole worlds; `npm run verify:seeds` runs more. A fault names the seed and the command that replays it.
 
 import { describe, expect, it } from 'vitest';
 import { drawPlan } from './plan.ts';
@@ -6,7 +6,7 @@ import { shrinkPlan } from './shrink.ts';
 import { faultText, firstFault } from './soak.ts';
 import { runWorld } from './world.ts';
 
-const SEEDS = Number(process.env['BIGFLEET_WORLDS'] ?? 60);
+const SEEDS = Number(process.env['BIGFLEET_WORLDS'] ?? 40);
 const LOT = 20;
 
 describe('whatever befalls a fleet', () => {
