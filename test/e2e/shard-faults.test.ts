@@ -117,7 +117,9 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     );
     // A reading of the good one may be late now and then, as everything is on a slow machine.
     await world.until('only the stuck one is in trouble', async () => {
-      const [good, stuck] = (await world.status()).providers;
+      const { providers } = await world.status();
+      const good = providers.find(({ name }) => name === 'good');
+      const stuck = providers.find(({ name }) => name === 'stuck');
       const isWell = good!.hasListed && good!.lastError === '';
       return isWell && !stuck!.hasListed && stuck!.lastError.includes('BF_CALL_DEADLINE');
     });
