@@ -115,7 +115,7 @@ describe('lines that no terminal reads', () => {
     };
     const path = file('fleet.json', JSON.stringify(scenario));
     const { stdout } = run('decide', path);
-    expect(stdout).toContain(`m  to ${LONG}  for Need 1  phase1.idle`);
+    expect(stdout).toContain(`m  to ${LONG}  for Need 1  idle, and fits`);
     expect(stdout).toContain(`1  ${LONG} `);
     expect(stdout).not.toContain('…');
     expect(stdout).toMatch(/before +\$0\.04 /);

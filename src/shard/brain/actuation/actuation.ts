@@ -6,7 +6,6 @@
 import type { Standing } from '../../../fleet/index.ts';
 import {
   type Action,
-  CapacityType,
   type Clock,
   COMMANDS,
   Command,
@@ -21,7 +20,6 @@ import {
   type Stamp,
   stateName,
 } from '../../../model/index.ts';
-import { classOfError, type ErrorClass, type ErrorSubject } from '../../error-class.ts';
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
@@ -37,6 +35,7 @@ import { DrainTimes } from './drain-times.ts';
 import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.ts';
 import { Instructions } from './instructions.ts';
 import type { ActuationLimits, TransitionalState } from './limits.ts';
+import { errorClassOf } from './outcome-class.ts';
 import { PassageTimes } from './passage-times.ts';
 import { PendingActions } from './pending-actions.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
@@ -583,46 +582,6 @@ export class Actuation {
       desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
   }
 }
-
-/** What went wrong, in one of few words; null if nothing did. */
-function errorClassOf(outcome: ActionOutcome, { message, about }: Task): ErrorClass | null {
-  switch (outcome) {
-    case 'success':
-      return null;
-    case 'ctx_canceled':
-    case 'fenced':
-      return 'called-off';
-    case 'no_session':
-    case 'blob_error':
-    case 'missing_profile':
-      return 'cluster';
-    case 'denied':
-      return 'denied';
-    case 'stock_out':
-      return 'stock-out';
-    case 'inventory_miss':
-      return 'vanished';
-    case 'stale_state':
-    case 'transition_error':
-    case 'transition_raced_to_idle':
-    case 'rolled_back':
-    case 'superseded':
-      return 'moved-away';
-    case 'transient': {
-      // The call was not answered, whatever else its text sounds like.
-      return classOfError(message, subjectOf(about)) === 'timeout' ? 'timeout' : 'unreachable';
-    }
-    case 'machine_failed':
-    case 'provider_error':
-      return classOfError(message, subjectOf(about));
-  }
-}
-
-function subjectOf({ zone, capacityType }: Task['about']): ErrorSubject {
-  return { zone, isSpot: capacityType === SPOT };
-}
-
-const SPOT = capacityLabel(CapacityType.Spot);
 
 export function stampOf(profile: Profile, { fingerprint, group }: NeedKey): Stamp {
   return {

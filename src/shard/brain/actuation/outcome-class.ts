@@ -1,0 +1,47 @@
+// The class of error that an action ended with, by its outcome and, where that leaves it open, by the provider's words.
+
+import { CapacityType } from '../../../model/index.ts';
+import { classOfError, type ErrorClass, type ErrorSubject } from '../../error-class.ts';
+import { capacityLabel } from '../action-view.ts';
+import type { ActionOutcome } from './records.ts';
+import type { Task } from './task.ts';
+
+/** What went wrong, in one of few words; null if nothing did. */
+export function errorClassOf(outcome: ActionOutcome, { message, about }: Task): ErrorClass | null {
+  switch (outcome) {
+    case 'success':
+      return null;
+    case 'ctx_canceled':
+    case 'fenced':
+      return 'called-off';
+    case 'no_session':
+    case 'blob_error':
+    case 'missing_profile':
+      return 'cluster';
+    case 'denied':
+      return 'denied';
+    case 'stock_out':
+      return 'stock-out';
+    case 'inventory_miss':
+      return 'vanished';
+    case 'stale_state':
+    case 'transition_error':
+    case 'transition_raced_to_idle':
+    case 'rolled_back':
+    case 'superseded':
+      return 'moved-away';
+    case 'transient': {
+      // The call was not answered, whatever else its text sounds like.
+      return classOfError(message, subjectOf(about)) === 'timeout' ? 'timeout' : 'unreachable';
+    }
+    case 'machine_failed':
+    case 'provider_error':
+      return classOfError(message, subjectOf(about));
+  }
+}
+
+function subjectOf({ zone, capacityType }: Task['about']): ErrorSubject {
+  return { zone, isSpot: capacityType === SPOT };
+}
+
+const SPOT = capacityLabel(CapacityType.Spot);
