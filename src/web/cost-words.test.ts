@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costByState, costPartWords, inUnits, ownedWords } from './cost-words.ts';
-import { perHour } from './figures.ts';
+import { costByState, costPartWords, ownedWords } from './cost-words.ts';
+import { inUnits, perHour } from './figures.ts';
 
 const PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'];
 

@@ -2,7 +2,7 @@
 // up to what is shown for the total, to the cent.
 
 import type { Cost } from './feed.ts';
-import { dollars, perHour } from './figures.ts';
+import { dollars, inUnits, perHour } from './figures.ts';
 
 /** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
 const PARTS = [
@@ -42,21 +42,4 @@ function shownParts({ perHour: total, byPart }: Cost) {
   return PARTS.map((each, i) => ({ ...each, text: dollars(cents[i]! * CENT) })).filter(
     ({ part }) => (byPart[part] ?? 0) > 0,
   );
-}
-
-/**
- * Amounts in whole units that add up to the rounded total: each is rounded down, and those that lose most by it get one
- * more until the sum is right.
- */
-export function inUnits(total: number, amounts: readonly number[], unit: number): readonly number[] {
-  const exact = amounts.map((amount) => amount / unit);
-  const units = exact.map((amount) => Math.floor(amount));
-  let left = Math.round(total / unit) - units.reduce((sum, n) => sum + n, 0);
-  const byLoss = exact.map((amount, i) => [amount - units[i]!, i] as const).sort((a, b) => b[0] - a[0]);
-  for (const [loss, i] of byLoss) {
-    if (left <= 0 || loss === 0) break;
-    units[i]!++;
-    left--;
-  }
-  return units;
 }

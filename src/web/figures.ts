@@ -78,6 +78,45 @@ export function amount(resource: string, value: number): string {
   return `${rounded(value)} ${BINARY[step]}`;
 }
 
+/** `4,506`, `4,535` and `GiB`: a total and its parts in one unit, whole, so that the parts add up to the total as shown. */
+export function amountsOf(
+  resource: string,
+  total: number,
+  parts: readonly number[],
+): { readonly total: string; readonly parts: readonly string[]; readonly unit: string } {
+  let step = 0;
+  while (isBytes(resource) && step < BINARY.length - 1 && total / 1024 ** (step + 1) >= MIN_UNITS) step++;
+  const size = isBytes(resource) ? 1024 ** step : total < MIN_UNITS ? 0.1 : 1;
+  const text = (units: number): string => (size === 0.1 ? String(Math.round(units) / 10) : count(units));
+  const units = inUnits(total, parts, size);
+  return {
+    total: text(Math.round(total / size)),
+    // A little is not shown as nothing.
+    parts: units.map((n, i) => (n === 0 && parts[i]! > 0 ? `<${text(1)}` : text(n))),
+    unit: isBytes(resource) ? BINARY[step]! : '',
+  };
+}
+
+/** A total of fewer units is shown in smaller ones. */
+const MIN_UNITS = 10;
+
+/**
+ * Amounts in whole units that add up to the rounded total: each is rounded down, and those that lose most by it get one
+ * more until the sum is right.
+ */
+export function inUnits(total: number, amounts: readonly number[], unit: number): readonly number[] {
+  const exact = amounts.map((amount) => amount / unit);
+  const units = exact.map((amount) => Math.floor(amount));
+  let left = Math.round(total / unit) - units.reduce((sum, n) => sum + n, 0);
+  const byLoss = exact.map((amount, i) => [amount - units[i]!, i] as const).sort((a, b) => b[0] - a[0]);
+  for (const [loss, i] of byLoss) {
+    if (left <= 0 || loss === 0) break;
+    units[i]!++;
+    left--;
+  }
+  return units;
+}
+
 /** Two figures of what is small, so that a little is not shown as nothing. */
 function rounded(value: number): string {
   return value < 10 ? String(Number(value.toPrecision(2))) : count(value);

@@ -40,7 +40,7 @@ export function historyRows({ series, status }: Live): readonly Tree[] {
   const cost = ({ costPerHour }: Point) => costPerHour;
   const unmet = ({ unmet }: Point) => unmet;
   return [
-    row('Needs not met', curve(series, unmet), unmetHistoryWords(series, status.nowMs)),
+    row('Needs not met', curve(series, unmet), unmetHistoryWords(series, status)),
     row('Cost', curve(series, cost), range(cost, perHour)),
     row('Machines serving', curve(series, serving), range(serving, count)),
     row('Actions begun', curve(steps(series), begun), count(sum(begun))),

@@ -53,7 +53,7 @@ describe('the last hour of a view', () => {
     expect(unmetSinceWords(seconds(0, 5), 80_000)).toBe('');
     const restarted = [...outage, at(500, { unmet: 2 }), at(510, { unmet: 2 })];
     expect(unmetSinceWords(restarted, 520_000)).toBe(`since ${timeOfDay(500_000)} or before`);
-    expect(unmetHistoryWords([...outage, at(40)], 80_000)).toBe(
+    expect(unmetHistoryWords([...outage, at(40)], { nowMs: 80_000, cycle: null })).toBe(
       `none now; highest 3, the last at ${timeOfDay(30_000)}`,
     );
   });

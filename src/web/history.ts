@@ -1,7 +1,7 @@
 // The last hour as views keep and show it: points with their times, thinned as they age, so that a view that stays open for
 // weeks keeps no more than one that was just opened. What a view shows is read from these points alone.
 
-import type { Point } from './feed.ts';
+import type { Point, Status } from './feed.ts';
 import { count, span, timeOfDay } from './figures.ts';
 
 const HOUR_MS = 3_600_000;
@@ -100,11 +100,15 @@ export function unmetSinceWords(series: readonly Point[], nowMs: number): string
   return `since ${timeOfDay(sinceMs)} (${span(nowMs - sinceMs)})`;
 }
 
+type Now = Pick<Status, 'nowMs' | 'cycle'>;
+
 /** What the last hour says of Needs that were not met. */
-export function unmetHistoryWords(series: readonly Point[], nowMs: number): string {
-  const now = series.at(-1)?.unmet ?? 0;
-  const highest = Math.max(0, ...series.map(({ unmet }) => unmet));
-  if (now > 0) return `${count(now)} now, ${unmetSinceWords(series, nowMs)}; highest ${count(highest)}`;
+export function unmetHistoryWords(series: readonly Point[], { nowMs, cycle }: Now): string {
+  // A point has the highest of its time, which may be over.
+  const now = cycle?.unmet ?? 0;
+  const highest = Math.max(now, ...series.map(({ unmet }) => unmet));
+  const since = unmetSinceWords(series, nowMs);
+  if (now > 0) return `${count(now)} now${since === '' ? '' : `, ${since}`}; highest ${count(highest)}`;
   const last = series.findLast(({ unmet }) => unmet > 0);
   return last === undefined
     ? 'none in this time'

@@ -1,6 +1,6 @@
 // What other rooms may use of the page: its files, and the words and figures that it shares with the terminal.
 
-export { costByState, costPartWords, inUnits, ownedWords } from './cost-words.ts';
+export { costByState, costPartWords, ownedWords } from './cost-words.ts';
 export {
   amount,
   byInterest,
@@ -9,6 +9,7 @@ export {
   cutWords,
   dollars,
   instant,
+  inUnits,
   measured,
   milliseconds,
   moment,

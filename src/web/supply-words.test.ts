@@ -26,12 +26,34 @@ describe('supply in words', () => {
     });
     expect(general!.rows.map(({ name, longWords }) => [name, longWords])).toEqual([
       ['cpu', '3,812 of 4,204 cores served, 312 coming, 80 unmet'],
-      ['memory', '0 B of 0 B served'],
+      ['memory', '0 of 0 B served'],
     ]);
     expect(gpu).toMatchObject({
       ...{ title: 'With gpu', needWords: '12 Needs met', isShort: false },
       spareWords: '83 % of 48 gpu used, 8 gpu spare',
     });
+  });
+
+  it('given amounts that do not round well, then the parts shown add up to what is shown as wanted', () => {
+    const GiB = 2 ** 30;
+    const resources = {
+      cpu: { wanted: 1173.4, served: 1095.6, coming: 0, unmet: 77.8, offered: 1200, used: 1 },
+      memory: {
+        wanted: 4535.4 * GiB,
+        served: 4506.7 * GiB,
+        coming: 0,
+        unmet: 28.7 * GiB,
+        offered: 1,
+        used: 1,
+      },
+      'nvidia.com/gpu': { wanted: 300, served: 299.7, coming: 0, unmet: 0.3, offered: 300, used: 1 },
+    };
+    const [group] = supplyGroups({ hardware: [{ ...GENERAL, resources }] });
+    expect(group!.rows.map(({ longWords }) => longWords)).toEqual([
+      '1,095 of 1,173 cores served, 78 unmet',
+      '4,506 of 4,535 GiB served, 29 unmet',
+      '300 of 300 served, <1 unmet',
+    ]);
   });
 
   it('given more that serves than is wanted, then the bar is full and no fuller', () => {

@@ -3,7 +3,7 @@
 // beyond that is told as a share that is spare, never as a fuller bar.
 
 import type { Hardware, Status } from './feed.ts';
-import { amount, byInterest, count, counted, measured, resourceName } from './figures.ts';
+import { amount, amountsOf, byInterest, count, counted, measured, resourceName } from './figures.ts';
 
 export interface SupplyGroup {
   /** `General`, `With gpu`. */
@@ -88,10 +88,12 @@ function percent(share: number): number {
 function rowOf(resource: string, { kind, resources }: Hardware): SupplyRow {
   const { wanted, served, coming, unmet } = resources[resource]!;
   const shareOf = (part: number): number => (wanted <= 0 ? 0 : Math.min(1, part / wanted));
-  const words = `${amount(resource, served)} of ${measured(resource, wanted)}`;
+  const shown = amountsOf(resource, wanted, [served, coming, unmet]);
+  const unit = resource === 'cpu' ? (shown.total === '1' ? 'core' : 'cores') : shown.unit;
+  const words = `${shown.parts[0]} of ${shown.total}${unit === '' ? '' : ` ${unit}`}`;
   const rest = [
-    coming > 0 ? `${amount(resource, coming)} coming` : '',
-    unmet > 0 ? `${amount(resource, unmet)} unmet` : '',
+    coming > 0 ? `${shown.parts[1]} coming` : '',
+    unmet > 0 ? `${shown.parts[2]} unmet` : '',
   ].filter((text) => text !== '');
   return {
     resource,

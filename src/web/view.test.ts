@@ -131,7 +131,7 @@ describe('the page as a tree', () => {
     expect(texts(shown('supply'))).toEqual([
       'General |   | 1 of 3 Needs unmet | ; 50 % of 8 cores used, 4 cores spare',
       'cpu | 4 of 16 cores served, 8 coming, 4 unmet',
-      'memory | 0 B of 0 B served',
+      'memory | 0 of 0 B served',
     ]);
     expect(bars(shown('supply'))).toEqual([undefined, '25%', undefined]);
     expect(bars(shown('supply'), 'coming')).toEqual([undefined, '50%', undefined]);
@@ -175,15 +175,18 @@ describe('the page as a tree', () => {
 
   it('given an outage that began before the page was opened, then when it began', () => {
     const points = Array.from({ length: 150 }, (_, i) => pointAt(i * 20_000, { unmet: i < 60 ? 0 : 4 }));
-    const status = { ...STATUS, nowMs: 50 * 60_000 };
+    const status = { ...STATUS, nowMs: 50 * 60_000, cycle: { ...STATUS.cycle!, unmet: 3 } };
     const rows = texts(shown('history', { live: { ...LIVE, status, series: points } }));
-    expect(rows[0]).toBe(`Needs not met | 4 now, since ${timeOfDay(20 * 60_000)} (30 min); highest 4`);
+    expect(rows[0]).toBe(`Needs not met | 3 now, since ${timeOfDay(20 * 60_000)} (30 min); highest 4`);
     expect(rows[1]).toBe('Cost | lowest $1.00/h, highest $1.00/h');
     expect(rows.slice(3)).toEqual(['Actions begun | 150', 'Actions failed | 0']);
     expect(shown('since', { live: { ...LIVE, status, series: points } })).toEqual([
       `From ${timeOfDay(0)} to now, 50 min.`,
     ]);
-    expect(texts(shown('history'))[0]).toBe('Needs not met | none in this time');
+    const met = { ...STATUS, cycle: { ...STATUS.cycle!, unmet: 0 } };
+    expect(texts(shown('history', { live: { ...LIVE, status: met } }))[0]).toBe(
+      'Needs not met | none in this time',
+    );
   });
 
   it('the last events with their times, and how many more there are', () => {

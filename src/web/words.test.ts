@@ -136,7 +136,11 @@ describe('words of an action', () => {
 
 describe('the headline', () => {
   const say = (change: Partial<Status>, why?: string, isFleetFrozen = false) =>
-    headline({ ...STATUS, ...change }, why === undefined ? [] : [{ why }], isFleetFrozen);
+    headline(
+      { ...STATUS, ...change },
+      why === undefined ? [] : [{ id: 'ml/0123456789', why }],
+      isFleetFrozen,
+    );
   const cycle = { number: 1, durationMs: 1, unmet: 5, admitted: {} };
   const frozen = {
     ...{ why: 'frozen', total: 16, needs: 7, kinds: { Provision: 12, Preempt: 1, Bootstrap: 3 } },
@@ -172,6 +176,10 @@ describe('the headline', () => {
     [
       say({ cycle: { ...cycle, unmet: 1 } }, 'no machine in the catalogue meets its requirements'),
       '1 of 1,200 Needs is not met yet: no machine in the catalogue meets its requirements.',
+    ],
+    [
+      say({ cycle }, 'no machine in the catalogue meets its requirements'),
+      '5 of 1,200 Needs are not met yet; the most urgent is ml/0123456789: no machine in the catalogue meets its requirements.',
     ],
     [
       say({ providers: [{ ...PROVIDER, breaker: 'open' }] }),

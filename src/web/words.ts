@@ -315,7 +315,7 @@ export function providerWords(provider: Provider): string {
 /** What is going on, in one sentence for somebody who has never seen this before. */
 export function headline(
   status: Status | null,
-  shortfalls: readonly Pick<Shortfall, 'why'>[],
+  shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[],
   isFleetFrozen: boolean,
 ): string {
   if (status === null) return 'Starting: waiting for the first word of the shard.';
@@ -357,7 +357,7 @@ function heldWords(status: Status): string | null {
   return status.cycle === null ? 'Started: about to decide for the first time.' : null;
 }
 
-function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'why'>[]): string {
+function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[]): string {
   const unmet = status.cycle?.unmet ?? 0;
   const moves = moveWords(status);
   // A Need that the plan covers is met by its verdict, also where the plan is not carried out.
@@ -371,8 +371,10 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'why'>
   const be = unmet === 1 ? 'is' : 'are';
   const short = `${count(unmet)} of ${count(status.needs)} Needs ${isPlanned ? 'would not be met even then' : `${be} not met yet`}`;
   if (moves !== '') return `${short}; ${moves}.`;
-  const why = shortfalls[0]?.why;
-  return why === undefined ? `${short}.` : `${short}: ${why}.`;
+  const [first] = shortfalls;
+  if (first === undefined) return `${short}.`;
+  // What holds for one Need need not hold for the others.
+  return unmet === 1 ? `${short}: ${first.why}.` : `${short}; the most urgent is ${first.id}: ${first.why}.`;
 }
 
 /** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */

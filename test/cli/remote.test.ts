@@ -194,7 +194,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toMatch(/^shard-0 {2}running\n/);
     expect(out).toContain('General: 1 of 2 Needs unmet; 50 % of 64 cores used, 32 cores spare');
     expect(out).toContain('- cpu 32 of 192 cores served, 32 coming, 128 unmet');
-    expect(out).toContain('- memory 256 GiB of 1 TiB served, 768 GiB unmet');
+    expect(out).toContain('- memory 256 of 1,024 GiB served, 768 unmet');
     expect(out).toContain('$15.35 per hour: serving $12.00, joining $0.34, idle $3.00, failed $0.01');
     expect(out).toContain(`1 (1 escalated): ${CALL} get shortfalls`);
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');

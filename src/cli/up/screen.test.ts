@@ -61,7 +61,7 @@ describe('the live screen', () => {
     expect(lineWith(lines, 'serving ')).toMatch(/ 1,080 +\$1,200\.00 /);
     expect(lineWith(lines, 'General')).toContain('General 1 of 2,320 unmet, 88 % used');
     expect(lineWith(lines, 'cpu  ')).toMatch(/█▒░ 11,000 of 12,000 cores$/);
-    expect(lineWith(lines, 'memory  ')).toMatch(/█ 48 TiB of 48 TiB$/);
+    expect(lineWith(lines, 'memory  ')).toMatch(/█ 48 of 48 TiB$/);
     expect(lineWith(lines, 'With gpu')).toContain('With gpu 4 of 8 Needs unmet, 80 % used');
     expect(lineWith(lines, 'gpu  ')).toMatch(/█░+ 32 of 64$/);
     expect(lineWith(lines, '$1,234.50/h')).toMatch(/[▁-█]{10,} 59 s$/);

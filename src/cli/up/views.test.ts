@@ -145,7 +145,7 @@ describe('plain lines', () => {
     const told = lines.join('');
     expect(told).toContain(
       ' General: 1 of 2,320 Needs unmet; cpu 11,000 of 12,000 cores served, 600 coming, 400 unmet; ' +
-        'memory 48 TiB of 48 TiB served; 88 % of 12,500 cores used, 1,500 cores spare. ',
+        'memory 48 of 48 TiB served; 88 % of 12,500 cores used, 1,500 cores spare. ',
     );
     expect(told).toContain(' With gpu: 4 of 8 Needs unmet; ');
     expect(told).toContain('gpu 32 of 64 served, 32 unmet');

@@ -169,6 +169,7 @@ describe('the page', () => {
     };
     expect(source().url).toBe('/v1/events?since=0');
     await connect();
+    source().tell({ kind: 'cycle', status: { ...STATUS, cycle: { ...STATUS.cycle!, unmet: 2 } } });
     source().tell({ kind: 'log', level: 'error', event: 'list-held', fields: {}, id: '1-1', atMs: 5_000 });
     await vi.advanceTimersByTimeAsync(300);
     expect(page.textOf('history')).toContain(`2 now, since ${timeOfDay(11_000)} (50 s)`);
