@@ -20,8 +20,9 @@ export class DemoWatch {
   readonly #url: string;
   #machines = new Map<string, MachineView>();
   #movedMs = Number.POSITIVE_INFINITY;
-  /** Machines that had a host at any look. */
+  /** Machines with a host, and those that had one since lines were judged last: a machine may be released meanwhile. */
   readonly #hosted = new Set<string>();
+  #hostsSeen = new Set<string>();
   #seen: Seen = { failedPurchases: new Set(), losses: new Set() };
   #problems = new Set<string>();
 
@@ -43,6 +44,7 @@ export class DemoWatch {
   judge(lines: readonly string[]): readonly string[] {
     const problems = [...this.#problems, ...this.#judgeLines(lines), ...this.#judgeSeen(lines)];
     this.#problems = new Set();
+    this.#hostsSeen = new Set(this.#hosted);
     this.#seen = { failedPurchases: new Set(), losses: new Set() };
     return problems;
   }
@@ -61,7 +63,10 @@ export class DemoWatch {
   #follow(machine: MachineView): void {
     const { id, state, hostRef } = machine;
     const was = this.#machines.get(id);
-    if (hostRef !== '') this.#hosted.add(id);
+    if (hostRef !== '') {
+      this.#hosted.add(id);
+      this.#hostsSeen.add(id);
+    }
     if (state === 'SPECULATIVE') this.#hosted.delete(id);
     if (state !== 'FAILED' || was === undefined || was.state === 'FAILED') return;
     if (was.state === 'CREATING' && !this.#hosted.has(id)) this.#seen.failedPurchases.add(id);
@@ -97,7 +102,7 @@ export class DemoWatch {
     for (const line of lines) {
       if (/undefined|NaN|\[object|\bnull\b/.test(line)) yield `A line with a hole: ${line}`;
       const [, bought] = / bought ([^ ]+) \(/.exec(line) ?? [];
-      if (bought !== undefined && !this.#hosted.has(bought)) yield `Bought, and no host was seen: ${line}`;
+      if (bought !== undefined && !this.#hostsSeen.has(bought)) yield `Bought, and no host was seen: ${line}`;
     }
   }
 
