@@ -34,6 +34,22 @@ describe('supply in words', () => {
     });
   });
 
+  it('given a plan that is held back, then nothing of it is said to be met or coming, and no kind looks well', () => {
+    const coming = { wanted: 16, served: 4, coming: 12, unmet: 0, offered: 8, used: 4 };
+    const hardware = [{ ...GENERAL, unmetNeeds: 0, resources: { cpu: coming } }, WITH_GPU];
+    const cycleWith = (needs: number) => {
+      const frozen = { why: 'frozen', total: 3, needs, kinds: { Provision: 3 } };
+      const heldBack = [{ ...frozen, buysPerHour: 1, releasesPerHour: 0 }];
+      return { number: 1, durationMs: 1, unmet: 0, admitted: {}, heldBack };
+    };
+    const [general, gpu] = supplyGroups({ hardware, cycle: cycleWith(2) });
+    expect(general).toMatchObject({ needWords: '81 Needs met by plan', isShort: true });
+    expect(general!.rows[0]!.longWords).toBe('4 of 16 cores served, 12 coming or held back');
+    expect(gpu).toMatchObject({ needWords: '12 Needs met', isShort: false });
+    const [carriedOut] = supplyGroups({ hardware, cycle: cycleWith(0) });
+    expect(carriedOut).toMatchObject({ needWords: '81 Needs met', isShort: false });
+  });
+
   it('given amounts that do not round well, then the parts shown add up to what is shown as wanted', () => {
     const GiB = 2 ** 30;
     const resources = {
@@ -66,7 +82,7 @@ describe('supply in words', () => {
     expect(supplyGroups({ hardware: [{ ...GENERAL, resources: { cpu } }] })[0]!.usedWords).toBe('99 % used');
   });
 
-  it('given a kind that nobody has or wants, then it is left out', () => {
+  it('given a kind that no Need wants and no machine has, then it is left out', () => {
     const none = { kind: 'accelerated', needs: 0, unmetNeeds: 0, resources: {} };
     expect(supplyGroups({ hardware: [GENERAL, none] })).toHaveLength(1);
   });

@@ -4,13 +4,14 @@
 
 import type { Hardware, Status } from './feed.ts';
 import { amount, amountsOf, byInterest, count, counted, measured, resourceName } from './figures.ts';
+import { heldOnPurpose } from './plan-words.ts';
 
 export interface SupplyGroup {
   /** `General`, `With gpu`. */
   readonly title: string;
-  /** `5 of 81 Needs unmet`, `81 Needs met`. */
+  /** `5 of 81 Needs unmet`, `81 Needs met`, `81 Needs met by plan`. */
   readonly needWords: string;
-  /** Some Need of this kind goes without: nothing about it may look as if all were well. */
+  /** Some Need of this kind goes without now: nothing about it may look as if all were well. */
   readonly isShort: boolean;
   /** `86 % used`; '' where nothing serves. */
   readonly usedWords: string;
@@ -30,20 +31,26 @@ export interface SupplyRow {
   readonly unmet: number;
   /** `3,812 of 4,204 cores`. */
   readonly words: string;
-  /** `3,812 of 4,204 cores served, 312 coming, 80 unmet`. */
+  /** `3,812 of 4,204 cores served, 312 coming, 80 unmet`; `312 coming or held back` under a freeze or in a dry run. */
   readonly longWords: string;
 }
 
-/** Kinds that somebody wants or that serve somebody. */
-export function supplyGroups({ hardware }: Pick<Status, 'hardware'>): readonly SupplyGroup[] {
+/** Kinds of hardware that a Need wants or that machines offer. */
+export function supplyGroups({
+  hardware,
+  cycle,
+}: Pick<Status, 'hardware'> & Partial<Pick<Status, 'cycle'>>): readonly SupplyGroup[] {
+  // Verdicts count on the plan, so a plan that is not carried out looks like machines that are coming.
+  const isHeld = heldOnPurpose(cycle?.heldBack ?? []).some(({ needs }) => needs > 0);
   return hardware
     .filter(({ needs, resources }) => needs > 0 || Object.keys(resources).length > 0)
     .map((each) => {
-      const rows = byInterest(Object.keys(each.resources)).map((resource) => rowOf(resource, each));
+      const rows = byInterest(Object.keys(each.resources)).map((resource) => rowOf(resource, each, isHeld));
+      const isPlanned = isHeld && rows.some(({ coming }) => coming > 0);
       return {
         title: titleOf(each, rows),
-        needWords: needWords(each),
-        isShort: each.unmetNeeds > 0,
+        needWords: needWords(each, isPlanned),
+        isShort: each.unmetNeeds > 0 || isPlanned,
         ...usedWords(each, rows),
         rows,
       };
@@ -56,9 +63,11 @@ function titleOf({ kind }: Hardware, rows: readonly SupplyRow[]): string {
   return kind === 'accelerated' && names.size > 0 ? `With ${[...names].join(', ')}` : kind;
 }
 
-function needWords({ needs, unmetNeeds }: Hardware): string {
-  if (unmetNeeds > 0) return `${count(unmetNeeds)} of ${counted(needs, 'Need')} unmet`;
-  return needs === 0 ? 'nothing wanted' : `${counted(needs, 'Need')} met`;
+function needWords({ needs, unmetNeeds }: Hardware, isPlanned: boolean): string {
+  // Those that only the plan would meet are unmet too, and not counted.
+  if (unmetNeeds > 0)
+    return `${isPlanned ? 'at least ' : ''}${count(unmetNeeds)} of ${counted(needs, 'Need')} unmet`;
+  return needs === 0 ? 'nothing wanted' : `${counted(needs, 'Need')} met${isPlanned ? ' by plan' : ''}`;
 }
 
 /** By the resource that machines of the kind are bought for: the accelerator, or cores. */
@@ -85,14 +94,14 @@ function percent(share: number): number {
   return Math.min(99, Math.round(share * 100));
 }
 
-function rowOf(resource: string, { kind, resources }: Hardware): SupplyRow {
+function rowOf(resource: string, { kind, resources }: Hardware, isHeld: boolean): SupplyRow {
   const { wanted, served, coming, unmet } = resources[resource]!;
   const shareOf = (part: number): number => (wanted <= 0 ? 0 : Math.min(1, part / wanted));
   const shown = amountsOf(resource, wanted, [served, coming, unmet]);
   const unit = resource === 'cpu' ? (shown.total === '1' ? 'core' : 'cores') : shown.unit;
   const words = `${shown.parts[0]} of ${shown.total}${unit === '' ? '' : ` ${unit}`}`;
   const rest = [
-    coming > 0 ? `${shown.parts[1]} coming` : '',
+    coming > 0 ? `${shown.parts[1]} coming${isHeld ? ' or held back' : ''}` : '',
     unmet > 0 ? `${shown.parts[2]} unmet` : '',
   ].filter((text) => text !== '');
   return {

@@ -192,8 +192,8 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     const { run } = await served();
     const out = await run('get', 'status');
     expect(out).toMatch(/^shard-0 {2}running\n/);
-    expect(out).toContain('General: 1 of 2 Needs unmet; 50 % of 64 cores used, 32 cores spare');
-    expect(out).toContain('- cpu 32 of 192 cores served, 32 coming, 128 unmet');
+    expect(out).toContain('General: at least 1 of 2 Needs unmet; 50 % of 64 cores used, 32 cores spare');
+    expect(out).toContain('- cpu 32 of 192 cores served, 32 coming or held back, 128 unmet');
     expect(out).toContain('- memory 256 of 1,024 GiB served, 768 unmet');
     expect(out).toContain('$15.35 per hour: serving $12.00, joining $0.34, idle $3.00, failed $0.01');
     expect(out).toContain(`1 (1 escalated): ${CALL} get shortfalls`);
@@ -333,8 +333,8 @@ Moved out for it
   m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
 
 Lately
-    BEGAN  ACTION  MACHINE  CLUSTER  OUTCOME  FOR            NOTE
-  30s ago  buy     gpu/7    ml       ordered  ml/00ff00ff00  the zone is out of stock; 3 attempts; …
+    BEGAN  ACTION  MACHINE  OUTCOME  FOR            NOTE
+  30s ago  buy     gpu/7    ordered  ml/00ff00ff00  the zone is out of stock; 3 attempts; nothing i…
 `);
   });
 
@@ -520,7 +520,7 @@ describe('exit codes', () => {
     await server.close();
     const { code, err } = await bigfleet(['explain', 'ml/00ff00ff00', '--shard', server.url]);
     expect(code).toBe(1);
-    expect(err).toContain(`BF_SHARD_UNREACHABLE: No shard at ${server.url}: nobody listens there.`);
+    expect(err).toContain(`BF_SHARD_UNREACHABLE: No shard at ${server.url}: nothing listens there.`);
     expect(err).toContain('npm start');
   });
 

@@ -52,10 +52,19 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
-/** Actions that another view shows. */
-export function actionTable(actions: readonly ActionView[], look: Look, indent: number): readonly string[] {
-  const rows = actions.map((action) => rowOf(action, look));
-  return table(COLUMNS, rows, look, indent);
+/** Columns of the actions of one Need: the rows that get and lose a machine say more than the cluster. */
+const OF_NEED: readonly string[] = ['BEGAN', 'ACTION', 'MACHINE', 'OUTCOME', 'FOR', 'FROM', 'NOTE'];
+
+/** Actions of one Need: done for it, or to machines that it used. */
+export function needActionTable(
+  actions: readonly ActionView[],
+  look: Look,
+  indent: number,
+): readonly string[] {
+  const isTold = COLUMNS.map(({ header }) => OF_NEED.includes(header));
+  const columns = COLUMNS.filter((_, i) => isTold[i]).map(({ isWide: _, ...column }) => column);
+  const rows = actions.map((action) => rowOf(action, look).filter((_, i) => isTold[i]));
+  return table(columns, rows, look, indent);
 }
 
 function rowOf(action: ActionView, { nowMs }: Look): readonly Cell[] {

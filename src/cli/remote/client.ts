@@ -113,7 +113,7 @@ function pemOf(tls: TlsFiles | null): {
 function whyOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   // Node tries every address of a name and says nothing if all fail.
-  return code === 'ECONNREFUSED' ? 'nobody listens there' : message || code || 'no connection';
+  return code === 'ECONNREFUSED' ? 'nothing listens there' : message || code || 'no connection';
 }
 
 function parsed(content: string): unknown {

@@ -3,8 +3,9 @@
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, NeedRef, NeedStory, NeedView, StatusView } from '../../shard/index.ts';
+import { cutWords } from '../../web/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
-import { actionTable } from './actions.ts';
+import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
@@ -43,7 +44,7 @@ export async function showStory(
     titled('Domains it could go to', candidateLines(story, look), look),
     await machineSection('Machines it counts on', story.claimed, story.claimedTotal, client, look),
     await machineSection('Moved out for it', story.preempts, story.preemptsTotal, client, look),
-    titled('Lately', actionTable(story.actions.slice(0, MAX_LISTED), look, 2), look),
+    titled('Lately', actionLines(story, look), look),
   ];
   const shown = sections.filter((section) => section.length > 0);
   out(`${shown.map((section) => section.join('\n')).join('\n\n')}\n`);
@@ -148,6 +149,13 @@ function candidateLines({ candidates }: NeedStory, look: Look): readonly string[
       : { text: 'too small', style: 'red' as const },
   ]);
   return rows.length === 0 ? [] : table(columns, rows, look, 2);
+}
+
+/** What was done for it and what was taken from it, with the row that took it. */
+function actionLines({ actions }: NeedStory, look: Look): readonly string[] {
+  const lines = needActionTable(actions.slice(0, MAX_LISTED), look, 2);
+  const cut = cutWords(Math.min(actions.length, MAX_LISTED), actions.length, 'action', 'newest first');
+  return cut === '' ? lines : [...lines, `  ${cut}`];
 }
 
 async function machineSection(

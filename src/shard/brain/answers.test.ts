@@ -172,6 +172,20 @@ describe('the story of a Need', () => {
     expect(story?.matching).toMatchObject({ configured: 1 });
   });
 
+  it('that lost a machine has what was taken from it and by which row, newest first', () => {
+    const wide = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
+    const scene = new BrainScene().list([serving('m', wide), record('n', Idle)]).open('c1', 'c2');
+    scene.demand('c1', wide).tick(1000);
+    const high = aNeed({ cluster: 'c2', priority: 900_000 });
+    scene.demand('c2', high).tick();
+
+    const story = scene.brain.ask('explain', { need: needId(keyOf(wide)) });
+    expect(story?.actions).toMatchObject([
+      { kind: 'Preempt', machine: 'm', from: { id: needId(keyOf(wide)) }, need: { id: needId(keyOf(high)) } },
+      { kind: 'Bootstrap', machine: 'n', need: { id: needId(keyOf(wide)) } },
+    ]);
+  });
+
   it('that is not met has who is in its way, and what would help', () => {
     const high = aNeed({ cluster: 'c2', priority: 900 });
     const scene = new BrainScene().list([serving('m', high)]).open('c1', 'c2');

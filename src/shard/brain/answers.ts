@@ -165,8 +165,13 @@ export class Answers {
     const extraSupply = verdict.unmet?.extraSupply ?? null;
     const { foldedInto } = verdict;
     const ids = new Set([key, ...(foldedInto === null ? [] : [foldedInto])].map(needId));
-    const isOfNeed = ({ need: of }: ActionRecord): boolean => of !== null && ids.has(of.id);
-    const actions = [...this.#state.actuation.actions()].filter(isOfNeed).slice(-STORY.actions);
+    // What was done for it, and what was taken from it.
+    const isOfNeed = ({ need: of, from }: ActionRecord): boolean =>
+      (of !== null && ids.has(of.id)) || (from !== null && ids.has(from.id));
+    const actions = [...this.#state.actuation.actions()]
+      .filter(isOfNeed)
+      .sort(newestFirst)
+      .slice(0, STORY.actions);
     return {
       need: this.#need(need, verdict, IN_STORY),
       claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
@@ -290,7 +295,7 @@ export class Answers {
 
 /** How much of its lists the story of a Need has: together well below a megabyte, whatever the names are. */
 const STORY = {
-  /** The latest. */
+  /** The newest. */
   actions: 20,
   /** Claimed machines, and those moved out for it; bytes of JSON of each list. */
   ids: 1_000,
