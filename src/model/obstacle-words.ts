@@ -134,8 +134,19 @@ export function adviceFor(need: AdvisedNeed, obstacles: readonly Obstacle[]): re
   // What is under way will meet it.
   if (need.reason === 'preempting') return [];
   const own = unmetAdvice(need.reason);
-  const ofObstacles = sortedObstacles(obstacles).map((obstacle) => obstacleAdvice(obstacle, need));
+  const ofObstacles = advised(sortedObstacles(obstacles), need.reason).map((obstacle) =>
+    obstacleAdvice(obstacle, need),
+  );
   return [...new Set([own, ...ofObstacles])].filter((text) => text !== '').slice(0, MAX_ADVICE);
+}
+
+const CLAIMED: ReadonlySet<Obstacle['cause']> = new Set(['claimed-by-better', 'claimed-by-equals']);
+
+/** Of machines that other rows claim, those that the reason names: advice for both would name two priorities to raise to. */
+function advised(obstacles: readonly Obstacle[], reason: UnmetReason): readonly Obstacle[] {
+  const claimed = obstacles.filter(({ cause }) => CLAIMED.has(cause));
+  const chosen = claimed.find(({ cause }) => cause === reason) ?? claimed[0];
+  return obstacles.filter((obstacle) => !CLAIMED.has(obstacle.cause) || obstacle === chosen);
 }
 
 /** More than this is no advice. */

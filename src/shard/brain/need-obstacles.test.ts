@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aNeed, resources } from '../../../test/fleets.ts';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import { NEED, record, some } from '../../../test/shard/scene.ts';
-import { keyOf, MachineState } from '../../model/index.ts';
+import { adviceFor, keyOf, MachineState } from '../../model/index.ts';
 import type { NeedStory } from '../views.ts';
 import { needId } from './need-names.ts';
 import { DEFAULT_BRAIN } from './options.ts';
@@ -118,6 +118,20 @@ describe('what is in the way of a Need', () => {
     expect(story(scene).advice).toEqual([
       'Add machines that fit it, raise its priority above 900, or let the rows that use them ask for less.',
     ]);
+  });
+
+  it('given rows ahead and rows of equal rank, then one priority to raise to, by the reason', () => {
+    const rowOf = (priority: number) => ({ id: `c/${priority}`, priority, machines: 1 });
+    const obstacles = [
+      { cause: 'claimed-by-better', machines: 2, rows: [rowOf(900)] },
+      { cause: 'claimed-by-equals', machines: 1, rows: [rowOf(100)] },
+    ] as const;
+    const adviceOf = (reason: 'claimed-by-equals' | 'priority-starved') =>
+      adviceFor({ priority: 100, isHighest: false, reason }, obstacles).filter((text) =>
+        text.includes('raise'),
+      );
+    expect(adviceOf('priority-starved')).toEqual([expect.stringContaining('above 900,')]);
+    expect(adviceOf('claimed-by-equals')).toEqual([expect.stringContaining('above 100,')]);
   });
 
   it('given the highest priority of the fleet, then it is never told to raise it', () => {
