@@ -17,7 +17,7 @@ export interface Remark {
 export interface Live {
   /** null until the first news of a cycle. */
   readonly status: Status | null;
-  /** Newest first; one that ends stays in its place. */
+  /** The last to begin first. */
   readonly actions: readonly Action[];
   /** The last hour, oldest first. */
   readonly series: readonly Point[];
@@ -143,8 +143,8 @@ export interface Happening extends Sentence {
 }
 
 /**
- * The last actions and losses, newest first: an action where it began, with the time of its latest news. Losses of the last
- * minute come before everything else: the actions that follow from them would push them out at once.
+ * The last actions and losses, newest first, by when they ended or, if they have not, began. Losses of the last minute come
+ * before everything else: the actions that follow from them would push them out at once.
  */
 export function lately(
   { actions, events, status }: Pick<Live, 'actions' | 'events' | 'status'>,
@@ -153,15 +153,19 @@ export function lately(
   const all = events.filter(({ isLoss }) => isLoss === true);
   const freshMs = (status?.nowMs ?? 0) - FRESH_LOSS_MS;
   const fresh = all.slice(0, MAX_FRESH_LOSSES).filter(({ atMs }) => status !== null && atMs >= freshMs);
-  const losses = all.slice(fresh.length);
-  const happenings: Happening[] = fresh.map(lossOf);
-  let lost = 0;
-  for (const action of actions) {
-    for (; (losses[lost]?.atMs ?? -1) >= action.startedMs; lost++) happenings.push(lossOf(losses[lost]!));
-    happenings.push({ atMs: action.endedMs ?? action.startedMs, ...actionWords(action) });
-    if (happenings.length >= most) break;
-  }
-  return [...happenings, ...losses.slice(lost).map(lossOf)].slice(0, most);
+  const rest = [...all.slice(fresh.length).map(lossOf), ...newestActions(actions)];
+  return [...fresh.map(lossOf), ...rest.sort(newestFirst)].slice(0, most);
+}
+
+/** Actions in words, by when they ended or, if they have not, began. */
+export function newestActions(actions: readonly Action[]): readonly Happening[] {
+  return actions
+    .map((action): Happening => ({ atMs: action.endedMs ?? action.startedMs, ...actionWords(action) }))
+    .sort(newestFirst);
+}
+
+function newestFirst(a: Happening, b: Happening): number {
+  return b.atMs - a.atMs;
 }
 
 const FRESH_LOSS_MS = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Loss, Losses, News, Status } from './feed.ts';
+import type { Action, Loss, Losses, News, Status } from './feed.ts';
 import { lately, NOTHING_YET, withNews } from './live.ts';
 import { darkWords, healthWords, lossesWords, lossWords } from './loss-words.ts';
 import { isInTrouble, providerWords } from './words.ts';
@@ -110,5 +110,18 @@ describe('what happened lately', () => {
     expect(lately(minute, 2).map(({ mood }) => mood)).toEqual(['failed', 'doing']);
     expect(live.events).toMatchObject([{ text: lossWords(LOSS), level: 'warn' }]);
     expect(live.remark?.text).toBe(lossWords(LOSS));
+  });
+
+  it('given actions that end in another order than they began, then the last news come first', () => {
+    const action = (id: string, startedMs: number, endedMs: number | null) =>
+      ({
+        ...{ id, kind: 'Bootstrap', machine: id, provider: 'cloud', cluster: 'web', need: null, message: '' },
+        ...{ reason: 'phase1.idle', startedMs, endedMs, outcome: endedMs === null ? null : 'success' },
+      }) as Action;
+    const news = [action('m-1', 1000, 5000), action('m-2', 2000, null), action('m-3', 3000, 4000)];
+    const live = news
+      .map((each): News => ({ kind: 'action-ended', action: each }))
+      .reduce(withNews, NOTHING_YET);
+    expect(lately(live, 10).map(({ atMs }) => atMs)).toEqual([5000, 4000, 2000]);
   });
 });

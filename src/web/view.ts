@@ -5,11 +5,10 @@ import { costByState, costPartWords, ownedWords } from './cost-words.ts';
 import type { Point, Status } from './feed.ts';
 import { count, counted, milliseconds, moment, perHour, span } from './figures.ts';
 import { curve, eventItems, historyRows, sinceWords } from './history-view.ts';
-import { isFrozen, type Live } from './live.ts';
+import { isFrozen, type Live, newestActions } from './live.ts';
 import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-words.ts';
 import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from './tree.ts';
 import {
-  actionWords,
   byTrouble,
   clusterNotes,
   failedWords,
@@ -217,13 +216,11 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
   if (actions.length === 0) {
     return [element('li', { class: 'quiet' }, status === null ? '' : 'Nothing has had to be done yet.')];
   }
-  const shown = actions.slice(0, MAX_SHOWN.actions);
+  const shown = newestActions(actions).slice(0, MAX_SHOWN.actions);
   return [
-    ...shown.map((action) => {
-      const { mood, text } = actionWords(action);
-      const at = action.endedMs ?? action.startedMs;
-      return element('li', { class: mood }, element('time', {}, moment(at, status?.nowMs ?? at)), ` ${text}`);
-    }),
+    ...shown.map(({ mood, text, atMs }) =>
+      element('li', { class: mood }, element('time', {}, moment(atMs, status?.nowMs ?? atMs)), ` ${text}`),
+    ),
     ...leftOut(shown.length, actions.length, 'action', 'newest first'),
   ];
 }

@@ -164,6 +164,18 @@ describe('the headline', () => {
       say({ cycle: { ...cycle, unmet: 0, admitted: { Bootstrap: 110, Provision: 135 } } }),
       'All 1,200 Needs of 6 clusters are met; 245 actions just begun.',
     ],
+    [
+      say({
+        hardware: [
+          {
+            ...{ kind: 'general', needs: 1200, unmetNeeds: 0 },
+            resources: { cpu: { wanted: 4, served: 0, coming: 4, unmet: 0, offered: 0, used: 0 } },
+          },
+        ],
+        machinesByState: { CREATING: 2 },
+      }),
+      'All 1,200 Needs of 6 clusters are met or about to be; 2 machines are starting.',
+    ],
     [say({ needs: 0 }), 'No cluster wants anything yet.'],
     [
       say({ cycle, machinesByState: { CREATING: 12, CONFIGURING: 1 } }),

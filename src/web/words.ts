@@ -37,7 +37,7 @@ export const STATES = [
   { state: 'CONFIGURED', label: 'serving', what: 'bound to a cluster and doing its work' },
   { state: 'CONFIGURING', label: 'joining', what: 'on its way into a cluster' },
   { state: 'CREATING', label: 'starting', what: 'ordered, the cloud is making it' },
-  { state: 'IDLE', label: 'idle', what: 'paid for, bound to nobody' },
+  { state: 'IDLE', label: 'idle', what: 'paid for, bound to no cluster' },
   { state: 'DRAINING', label: 'leaving', what: 'its work is moving elsewhere' },
   { state: 'DELETING', label: 'returning', what: 'going back to the cloud' },
   { state: 'FAILED', label: 'failed', what: 'its provider gave up on it' },
@@ -131,7 +131,7 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
   fenced: 'a newer shard of this name is at work',
   no_session: 'its cluster is not connected',
   transition_raced_to_idle: 'it fell back to idle',
-  transition_error: 'nobody knows how it ended; it will be looked at again',
+  transition_error: 'how it ended is not known; it will be looked at again',
   blob_error: 'its cluster sent nothing to start it with',
   provider_error: 'its provider refused',
   denied: 'its provider does not let this shard do it',
@@ -328,7 +328,7 @@ export function headline(
   return `${planWords(status, isFleetFrozen)}${aside}${demandWords(status, shortfalls)}`;
 }
 
-/** `Frozen: would bind 3 and buy 12 (+$3.72/h) for 7 Needs. `, and the same of a dry run; '' if nothing is held back on purpose. */
+/** `Frozen: would bind 3 and buy 12 (+$3.72/h) for 7 Needs. ` or `Dry run: …`; '' if nothing is held back on purpose. */
 function planWords(status: Status, isFleetFrozen: boolean): string {
   const heldBack = status.cycle?.heldBack ?? [];
   const ofFreezes = heldBack.find(({ why }) => why === 'frozen');
@@ -365,7 +365,7 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'id' |
   if (status.needs === 0) return `No cluster wants anything yet${moves === '' ? '.' : `; ${moves}.`}`;
   if (unmet === 0) {
     if (isPlanned) return `All other Needs are met${moves === '' ? '' : `; ${moves}`}.`;
-    const met = `All ${count(status.needs)} Needs of ${counted(status.clusters, 'cluster')} are met`;
+    const met = `All ${count(status.needs)} Needs of ${counted(status.clusters, 'cluster')} are met${isComing(status) ? ' or about to be' : ''}`;
     return moves === '' ? `${met}; nothing to do.` : `${met}; ${moves}.`;
   }
   const be = unmet === 1 ? 'is' : 'are';
@@ -375,6 +375,11 @@ function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'id' |
   if (first === undefined) return `${short}.`;
   // What holds for one Need need not hold for the others.
   return unmet === 1 ? `${short}: ${first.why}.` : `${short}; the most urgent is ${first.id}: ${first.why}.`;
+}
+
+/** Whether a Need waits for a machine that was ordered for it: it is met by its verdict, and not served yet. */
+function isComing({ hardware }: Status): boolean {
+  return hardware.some(({ resources }) => Object.values(resources).some(({ coming }) => coming > 0));
 }
 
 /** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */

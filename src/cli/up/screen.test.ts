@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCost } from '../../../test/costs.ts';
-import { type Live, NOTHING_YET, timeOfDay } from '../../web/index.ts';
+import { headline, type Live, NOTHING_YET, timeOfDay } from '../../web/index.ts';
 import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
 import { actionOf, clusterOf, PLACE, plannedOf, pointOf, STATUS, shortfallOf } from './testkit.ts';
@@ -11,7 +11,7 @@ const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };
 const BUSY: Live = {
   ...NOTHING_YET,
   status: STATUS,
-  actions: NUMBERS.map((i) => actionOf(i)),
+  actions: NUMBERS.map((i) => actionOf(i, { startedMs: (60 - i) * 1000 })),
   series: NUMBERS.map((i) => pointOf(i, { costPerHour: i })),
   shortfalls: [1, 2, 3, 4].map(shortfallOf),
   clusters: [1, 2, 3].map((number) => clusterOf(number, number)),
@@ -74,6 +74,13 @@ describe('the live screen', () => {
     expect(lineWith(lines, 'owned ')).toContain('owned     $432.10/h amortised');
     const parts = lines.slice(3, 12).map((line) => / \$([\d,.]+) /.exec(`${line.slice(0, 40)} `)?.[1] ?? '0');
     expect(parts.reduce((sum, part) => sum + Number(part.replace(',', '')), 0)).toBe(1234.5);
+  });
+
+  it('given a headline longer than a line, then it is told whole on two', () => {
+    const live = { ...BUSY, freezes: [FREEZE] };
+    const [, first, second] = screen(live);
+    expect(`${first} ${second}`).toBe(headline(STATUS, BUSY.shortfalls, true));
+    expect(first!.length).toBeLessThanOrEqual(80);
   });
 
   it('given a Need that goes without, then no bar of its kind is green', () => {

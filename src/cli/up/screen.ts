@@ -70,7 +70,7 @@ const COST = 9;
 
 /** At most `height` lines of at most `width` characters; keys come last. */
 export function renderScreen(model: ScreenModel, { width, height, paint }: ScreenSize): readonly string[] {
-  const top = [titleLine(model), headlineLine(model), [piece(WHAT_IT_IS, 'dim')]];
+  const top = [titleLine(model), ...headlineLines(model, width)];
   const bottom = [noticeLine(model), keyLine(model)].filter((line) => line.length > 0);
   const room = Math.max(0, height - top.length - bottom.length);
   const { status } = model.live;
@@ -94,8 +94,12 @@ function titleLine({ live: { status }, url }: ScreenModel): Line {
   return [piece('BigFleet', ['bold', 'cyan']), piece(parts.map((part) => `  ${part}`).join(''), 'dim')];
 }
 
-function headlineLine({ live }: ScreenModel): Line {
-  return [piece(headline(live.status, live.shortfalls, isFrozen(live)), 'bold')];
+/** Two lines: a headline that needs both leaves none for what BigFleet is. */
+function headlineLines({ live }: ScreenModel, width: number): readonly Line[] {
+  const text = headline(live.status, live.shortfalls, isFrozen(live));
+  const end = text.length <= width ? -1 : text.lastIndexOf(' ', width);
+  if (end <= 0) return [[piece(text, 'bold')], [piece(WHAT_IT_IS, 'dim')]];
+  return [[piece(text.slice(0, end), 'bold')], [piece(text.slice(end + 1), 'bold')]];
 }
 
 function noticeLine({ live, notice }: ScreenModel): Line {
@@ -338,7 +342,7 @@ function clusterLines({ clusters, clustersTotal }: Live): readonly Line[] {
         piece(count(machinesIn(cluster, 'CONFIGURED')).padStart(7)),
         piece(' serving', 'dim'),
         piece(`${perHour(cluster.costPerHour).padStart(12)}  `),
-        piece(cluster.ownedCost === null ? '' : `${ownedWords(cluster.ownedCost)}  `, 'dim'),
+        piece(cluster.ownedCost === null ? '' : `${perHour(cluster.ownedCost.perHour)} owned  `, 'dim'),
         piece(cluster.hasSession ? cluster.cannotBind : 'not connected', 'red'),
       ],
     ),

@@ -14,7 +14,7 @@ export function hardwareLines(status: Parameters<typeof supplyGroups>[0], width:
   const groups = supplyGroups(status);
   if (groups.length === 0) return [title('Served, of what is wanted')];
   const shown = groups.map((group) => ({ ...group, rows: rowsOf(group, groups.length) }));
-  // Bars end below one another, whatever stands behind them.
+  // Bars end below one another, however long the figures behind them are.
   const figures = Math.max(0, ...shown.flatMap(({ rows }) => rows.map(({ words }) => words.length + 1)));
   return shown.flatMap((group) => [
     kindLine(group, width),

@@ -26,7 +26,7 @@ export interface Marker {
 }
 
 export interface Survey {
-  /** null: a directory from before the marker, of somebody else, or empty. */
+  /** null: a directory from before the marker, of another program, or empty. */
   readonly marker: Marker | null;
   /** State that `bigfleet up` wrote: paths below the directory, files before the folder they are in. */
   readonly state: readonly string[];

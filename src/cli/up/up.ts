@@ -156,7 +156,7 @@ async function openShard(
   return await startShard(config, { log, pages: pagesWith(story) });
 }
 
-/** The first port from this one on that nobody listens on. */
+/** The first port from this one on that no program listens on. */
 async function freePort(first: number): Promise<number> {
   for (let port = first; port < first + PORTS; port++) if (await isFree(port)) return port;
   throw new BigFleetError('BF_LISTEN_FAILED', `Ports ${first} to ${first + PORTS - 1} are all taken.`);
