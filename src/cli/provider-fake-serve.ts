@@ -27,7 +27,7 @@ import type { FakeFlags, FakeIo } from './provider-fake.ts';
 
 /** With --faults, unless another is given. What the public fault suite expects. */
 const FAULT_TIMEOUT_MS = 2_000;
-/** Transitions get so long to end when the process is asked to. */
+/** How long transitions may go on after the process is asked to end. */
 const STOP_WAIT_MS = 1_000;
 
 export async function serveFake(flags: FakeFlags, io: FakeIo, ended: Promise<unknown>): Promise<void> {

@@ -20,7 +20,7 @@ export const noPaint: Paint = (_style, text) => text;
 /** Sentences on a terminal go on in the next line from here on, however wide the terminal is. */
 export const LINE_WIDTH = 100;
 
-/** A terminal, or what stands in its place: a file or a pipe has no columns. */
+/** A terminal, a file or a pipe; the latter two have no columns. */
 export interface Sheet {
   readonly isTTY?: boolean;
   readonly columns?: number;

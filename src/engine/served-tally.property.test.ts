@@ -117,7 +117,7 @@ describe('what is served of what is wanted', () => {
           expect(shown(fleet, served)).toEqual(shown(fleet, decision.served(new ServedTally())));
           const needs = [...known.needs.values()].flat();
           const expected = naive(needs, decision.verdicts(), known.machines);
-          // Above the exact range sums are rounded, in an order that is nobody's business.
+          // Above the exact range sums are rounded, in an order that is not defined.
           if (isExact(expected)) expect(shown(fleet, served)).toEqual(expected);
           expect(served.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(decision.unmet.length);
         }

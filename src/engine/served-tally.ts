@@ -108,7 +108,7 @@ class Account {
     const counts = PARTS.length * KINDS * stride + kind * COUNTS;
     this.sums[counts]! += needs;
     if (isSetAside || deficit !== undefined) this.sums[counts + 1]! += needs;
-    // Nobody knows how much a row wants that is set aside.
+    // How much a row wants that is set aside is not known.
     if (isSetAside) return;
     for (let d = 0; d < count; d++) {
       const wanted = aggregate[from + d]! * needs;

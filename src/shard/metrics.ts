@@ -246,7 +246,7 @@ export class BrainMetrics {
   );
   readonly #zoneFailing = this.registry.gauges(
     `${PREFIX}zone_failing_share`,
-    'The same of a zone; zones without a failing machine have no series.',
+    'Share of the machines of a provider in one zone that are failing; zones without a failing machine have no series.',
     { provider: { atMost: MAX_PROVIDERS }, zone: { atMost: MAX_ZONES } },
   );
   readonly observationsStale = this.#counter(

@@ -112,7 +112,7 @@ function isNarrow(text: string): boolean {
   return text.split('\n').every((line) => line.length <= LINE_WIDTH);
 }
 
-const STARTED = 'the shard started (epoch 1) and reads everything anew';
+const STARTED = 'the shard started (epoch 1) and reads everything again';
 
 describe('bigfleet history', () => {
   it('tells what a machine went through, with reasons', () => {

@@ -16,7 +16,7 @@ import { amounts, countOf, dollars } from '../amounts.ts';
 export function itemWords(item: StoryItem): string {
   switch (item.kind) {
     case 'started':
-      return `the shard started (epoch ${item.epoch}) and reads everything anew`;
+      return `the shard started (epoch ${item.epoch}) and reads everything again`;
     case 'gap':
       return 'some time is missing here: the journal could not keep up';
     case 'action':

@@ -13,7 +13,7 @@ function log(event: string, fields = {}): News {
 }
 
 describe('the last events of a shard', () => {
-  it('given somebody who looks later, then they have their times and come in order', () => {
+  it('given a reader that connects later, then they have their times and come in order', () => {
     const clock = new HandClock();
     const events = new EventLog(clock, 3n);
     const from = clock.now();

@@ -1,4 +1,4 @@
-// The last events of a shard, for whoever begins to watch it later: each with a time and an id that no other event has,
+// The last events of a shard, for readers that connect later: each with a time and an id that no other event has,
 // also of an earlier process. Actions have room of their own: they may come by the thousand, and must not push out the
 // warning that explains them.
 
