@@ -100,6 +100,13 @@ describe('explain knows', () => {
     },
   );
 
+  it('every term that headings of lists and lines of the status are named by', () => {
+    const words = ['need', 'needs', 'roll-up', 'row', 'rank', 'priority', 'gang', 'domain', 'shortfall'];
+    const more = ['escalated', 'missing', 'session', 'breaker', 'cost', 'owned', 'amortised', 'epoch'];
+    for (const word of [...words, ...more, 'freeze', 'plan', 'cycle', 'shard', 'provider'])
+      expect(groupsOf(word), word).toContain('terms');
+  });
+
   it('every error code that a source names', () => {
     const files = ['src/cli/report-error.ts', 'src/cli/exit-codes.ts', 'src/provider/client/errors.ts'];
     const named = files.flatMap((file) => readFileSync(file, 'utf8').match(/\bBF_[A-Z_]+\b/g) ?? []);
@@ -166,7 +173,7 @@ describe('bigfleet explain WORD', () => {
   });
 
   it.each([
-    ['premept', 'No surface uses the word "premept". Did you mean preempt?'],
+    ['premept', 'The word "premept" is not known. Did you mean preempt?'],
     ['ml/zz', '"ml/zz" is no Need'],
   ])('refuses %s', async (word, message) => {
     await expect(explained(word)).rejects.toThrow(message);

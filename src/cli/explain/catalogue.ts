@@ -10,6 +10,7 @@ import {
   unmetWords,
 } from '../../model/index.ts';
 import { didYouMean } from '../../shard/config/nearest.ts';
+import { TERMS } from './terms.ts';
 import {
   BREAKERS,
   ERROR_CLASSES,
@@ -57,6 +58,7 @@ const UNDER_WAY: Table = {
 };
 
 export const GROUPS: readonly Group[] = [
+  groupOf('terms', 'a term', 'Terms that all surfaces are written in', TERMS),
   groupOf('errors', 'an error code', 'Error codes of commands, logs and the API', ERRORS),
   groupOf('verdicts', 'a verdict on a Need', 'Verdicts on a Need', verdicts()),
   groupOf('obstacles', 'an obstacle', 'What keeps a machine that matches from a Need', OBSTACLES),

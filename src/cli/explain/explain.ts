@@ -73,7 +73,7 @@ function found(what: string): readonly Entry[] {
     'BF_USAGE',
     what.includes('/')
       ? `"${shown}" is no Need: those are CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
-      : `No surface uses the word "${shown}".${nearWord(what)} "bigfleet explain" lists all words.`,
+      : `The word "${shown}" is not known.${nearWord(what)} "bigfleet explain" lists all words.`,
   );
 }
 

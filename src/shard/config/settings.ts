@@ -172,7 +172,7 @@ const SETTINGS = {
   'rails.maxActionsPerCycle': setting(
     whole(0, 1_000_000_000),
     rails.maxActionsPerCycle,
-    'Actions a cycle, Preempts apart; 0: no limit.',
+    'Actions a cycle, preemptions apart; 0: no limit.',
     'max-actions-per-cycle',
   ),
   'rails.dryRun': setting(SWITCH, rails.dryRun, 'Decide and show, carry out nothing.', 'dry-run'),
