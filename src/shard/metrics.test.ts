@@ -180,6 +180,29 @@ describe('the metrics of a shard', () => {
     expect(metrics.text()).not.toContain('cluster="c1"');
   });
 
+  it('show the worst of the providers that share a series, and none that is no longer told of', () => {
+    const metrics = brainMetrics();
+    const failing = (name: string, count: number) => {
+      const health = {
+        state: 'failing',
+        machines: 10,
+        failing: count,
+        failedPurchases: 0,
+        zones: [],
+      } as const;
+      return { name, health };
+    };
+    const many = Array.from({ length: 64 }, (_, i) => failing(`p${i}`, 10));
+    metrics.health([...many, failing('x', 5), failing('y', 1)]);
+    expect(valuesOf(metrics.text()).get('provider_failing_share{provider="other"}')).toBe(0.5);
+
+    metrics.health([failing('p0', 10)]);
+    const shares = [...valuesOf(metrics.text())].filter(([name]) =>
+      name.startsWith('provider_failing_share'),
+    );
+    expect(shares).toEqual([['provider_failing_share{provider="p0"}', 1]]);
+  });
+
   it('have bounds that people can read', () => {
     const bounds = [...text.matchAll(/cycle_duration_seconds_bucket\{le="([^"]+)"\}/g)].map(([, le]) => le);
 

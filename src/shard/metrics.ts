@@ -14,7 +14,7 @@ import { engineFamilies } from './engine-metrics.ts';
 import { ERROR_CLASSES } from './error-class.ts';
 import { BUCKET_LABELS, CAPACITY_TYPE_LABELS, inventoryOf, STATE_LABELS } from './fleet-counts.ts';
 import { HandsCounters } from './hands/counters.ts';
-import { Registry } from './registry.ts';
+import { type Gauge, Registry } from './registry.ts';
 import type { LossKind, LossView, ProviderView } from './views.ts';
 
 const PREFIX = 'bigfleet_shard_';
@@ -309,12 +309,15 @@ export class BrainMetrics {
     this.#lost.of({ provider, capacity_type, loss, error_class: errorClass }).add(1);
   }
 
-  /** What the machines of each provider do. */
+  /** What the machines of each provider do. Those in trouble come first, and so have a series of their own. */
   health(providers: readonly Pick<ProviderView, 'name' | 'health'>[]): void {
+    // A status of very many providers is cut: none of them may keep a value from an earlier one.
+    this.#providerFailing.clear();
     this.#zoneFailing.clear();
     for (const { name: provider, health } of providers) {
-      this.#providerFailing.of({ provider }).set(shareOf(health));
-      for (const zone of health.zones) this.#zoneFailing.of({ provider, zone: zone.zone }).set(shareOf(zone));
+      raise(this.#providerFailing.of({ provider }), shareOf(health));
+      for (const zone of health.zones)
+        raise(this.#zoneFailing.of({ provider, zone: zone.zone }), shareOf(zone));
     }
   }
 
@@ -351,6 +354,11 @@ export class BrainMetrics {
   #histogram(name: string, help: string, bounds: readonly number[]) {
     return this.registry.histogram(`${PREFIX}${name}`, help, bounds);
   }
+}
+
+/** Names beyond the limit share a series: it has the worst of them. */
+function raise(gauge: Gauge, value: number): void {
+  gauge.set(Math.max(gauge.value, value));
 }
 
 function shareOf({ machines, failing }: { readonly machines: number; readonly failing: number }): number {

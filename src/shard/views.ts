@@ -136,7 +136,7 @@ export interface ProviderView {
 
 /**
  * What a provider's machines do, whether or not its calls are answered. A machine is failing while it is Failed, and for
- * five minutes after it was lost, or a purchase of it failed, unless it has worked since.
+ * five minutes after it left that state, was lost, or a purchase of it failed, unless it has worked since.
  */
 export interface ProviderHealth {
   /** `failing`: at least half of its machines are failing. `degraded`: a twentieth, or a zone that is not fine. */

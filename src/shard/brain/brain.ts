@@ -21,7 +21,6 @@ import { Cycles } from './cycles.ts';
 import { Desk } from './desk.ts';
 import { EndedRows } from './ended-rows.ts';
 import { EventLog } from './event-log.ts';
-import { FailureTimes } from './failure-times.ts';
 import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
@@ -64,7 +63,6 @@ export interface BrainState {
   readonly startedMs: number;
   readonly book: Book;
   readonly memory: Memory;
-  readonly failureTimes: FailureTimes;
   readonly desk: Desk;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
@@ -230,7 +228,6 @@ function stateOf(
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
   const book = new Book(fleet);
   const memory = new Memory(book, store.machines);
-  const failureTimes = new FailureTimes(book, clock);
   const desk = new Desk({ clock, random, emit, limits: options.desk });
   const engine = new Engine(fleet, {
     ...options.engine,
@@ -311,7 +308,6 @@ function stateOf(
       startedMs,
       book,
       memory,
-      failureTimes,
       desk,
       actuation,
       reconcile,

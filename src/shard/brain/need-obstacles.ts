@@ -129,11 +129,11 @@ class ObstacleTally {
   }
 
   #failed(id: string): void {
-    const { book, failureTimes } = this.#state;
+    const { book, health } = this.#state;
     const group = this.#group('failed', '', { cause: 'failed', machines: 0 });
     const zone = book.recordOf(id)?.zone ?? '';
     this.#failedByZone.set(zone, (this.#failedByZone.get(zone) ?? 0) + 1);
-    const failedMs = failureTimes.of(id);
+    const failedMs = health.failedMs(id);
     const { lastError } = book.particularsOf(id);
     if (lastError === '' || failedMs <= this.#newestFailureMs) return;
     this.#newestFailureMs = failedMs;

@@ -1,17 +1,19 @@
 // How a provider does by what its machines do: which of them fail, by zone and error, against all that have a host. A
-// provider whose calls are answered may have a zone in which nothing works.
+// provider whose calls are answered may have a zone in which nothing works. Counted as machines move, so that a view costs
+// a look at the zones with failing machines, however many machines there are.
 
 import type { Standing } from '../../fleet/index.ts';
-import { CapacityType, excerpt, type Machine, MachineState } from '../../model/index.ts';
-import { classOfError, type ErrorClass } from '../error-class.ts';
+import { CapacityType, excerpt, firstOf, type Machine, MachineState } from '../../model/index.ts';
+import { classOfError } from '../error-class.ts';
 import type { LossView, ProviderHealth, ZoneHealth } from '../views.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
+import { type Failure, ZoneCounts } from './zone-counts.ts';
 
-/** How long a failure counts after the machine has left Failed: clouds clean up hosts within seconds. */
+/** How long a machine counts that is not Failed any more, or never was: clouds clean up hosts within seconds. */
 const RECENT_MS = 5 * 60_000;
-/** Machines that are followed as failing. With more than that, a provider is failing whatever the exact share is. */
-const MAX_FAILING = 20_000;
+/** Such machines that are remembered: as many as the largest fleet has. Beyond that the oldest are dropped. */
+const MAX_FADING = 500_000;
 /** Fewer say nothing about a zone. */
 const MIN_FAILING = 3;
 const MAX_ZONES = 20;
@@ -22,14 +24,10 @@ const { Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineSta
 const WITH_HOST: ReadonlySet<MachineState> = new Set([Idle, Configuring, Configured, Draining, Deleting]);
 const WORKS: ReadonlySet<MachineState> = new Set([Idle, Configured]);
 
-interface Failing {
+interface Failing extends Failure {
   readonly provider: string;
   readonly zone: string;
-  readonly errorClass: ErrorClass;
-  readonly error: string;
-  readonly isPurchase: boolean;
   readonly atMs: number;
-  isFailedNow: boolean;
 }
 
 export const ALL_FINE: ProviderHealth = {
@@ -40,9 +38,11 @@ export const ALL_FINE: ProviderHealth = {
 export class ProvidersHealth {
   readonly #book: Book;
   readonly #now: () => number;
-  /** By provider and zone: machines with a host that has not failed. */
-  readonly #hosts = new Map<string, Map<string, number>>();
+  readonly #providers = new Map<string, ZoneCounts>();
+  /** By machine: one for each Failed machine, and for each of `#fading`. */
   readonly #failing = new Map<string, Failing>();
+  /** Failing machines that are not Failed, and since when; oldest first. */
+  readonly #fading = new Map<string, number>();
 
   constructor(book: Book, now: () => number) {
     this.#book = book;
@@ -50,7 +50,20 @@ export class ProvidersHealth {
   }
 
   hostsIn(provider: string, zone: string): number {
-    return this.#hosts.get(provider)?.get(zone) ?? 0;
+    return this.#providers.get(provider)?.hostsIn(zone) ?? 0;
+  }
+
+  /** Machines with a host that has not failed, of a provider. */
+  hostsOf(provider: string): number {
+    return this.#providers.get(provider)?.hosts ?? 0;
+  }
+
+  /**
+   * When a Failed machine failed, by the shard's clock; 0 for a machine that is not Failed. After a restart machines that
+   * are Failed already count as failed at the start.
+   */
+  failedMs(id: string): number {
+    return this.#fading.has(id) ? 0 : (this.#failing.get(id)?.atMs ?? 0);
   }
 
   /** A machine moved, came or went; the book still says what was known before. */
@@ -62,8 +75,8 @@ export class ProvidersHealth {
     const hadHost = before !== null && WITH_HOST.has(before.state);
     const hasHost = after !== null && WITH_HOST.has(after.state);
     if (hadHost !== hasHost || zone !== newZone) {
-      if (hadHost) this.#count(provider, zone, -1);
-      if (hasHost) this.#count(provider, newZone, 1);
+      if (hadHost) this.#of(provider).addHost(zone, -1);
+      if (hasHost) this.#of(provider).addHost(newZone, 1);
     }
     if (after?.state === Failed && seen !== null) this.#failed(id, provider, before, seen);
     else this.#recovered(id, after);
@@ -71,104 +84,114 @@ export class ProvidersHealth {
 
   lost({ machine, provider, zone, errorClass, error, atMs }: LossView): void {
     if (this.#failing.has(machine)) return;
-    this.#add(machine, {
-      ...{ provider, zone, errorClass, error: excerpt(error, MAX_ERROR_BYTES) },
-      ...{ isPurchase: false, atMs, isFailedNow: false },
-    });
+    this.#add(machine, { provider, zone, errorClass, isPurchase: false, atMs }, error);
+    this.#fade(machine);
   }
 
   /** Purchases that came to nothing for a reason of the provider's. */
   ended({ kind, machine, provider, zone, outcome, errorClass, message }: ActionRecord): void {
     if (kind !== 'Provision' || outcome === 'success' || errorClass === null) return;
     if (errorClass === 'called-off' || errorClass === 'cluster' || outcome === 'superseded') return;
-    this.#add(machine, {
-      ...{ provider, zone, errorClass, error: excerpt(message, MAX_ERROR_BYTES) },
-      ...{ isPurchase: true, atMs: this.#now() },
-      isFailedNow: this.#book.standing(machine)?.state === Failed,
-    });
+    this.#add(machine, { provider, zone, errorClass, isPurchase: true, atMs: this.#now() }, message);
+    if (this.#book.standing(machine)?.state !== Failed) this.#fade(machine);
   }
 
-  /** By provider; those without a failing machine are left out. `isHidden`: machines that a person has forgotten. */
-  views(isHidden: (machine: string) => boolean): ReadonlyMap<string, ProviderHealth> {
-    const oldestMs = this.#now() - RECENT_MS;
-    const byProvider = new Map<string, Failing[]>();
-    for (const [machine, failing] of this.#failing) {
-      if (!failing.isFailedNow && failing.atMs < oldestMs) this.#failing.delete(machine);
-      else if (!isHidden(machine)) push(byProvider, failing.provider, failing);
-    }
+  /** By provider; those without a failing machine are left out. `hidden`: machines that a person has forgotten. */
+  views(hidden: Iterable<string>): ReadonlyMap<string, ProviderHealth> {
+    this.#expire();
+    const hiddenOf = this.#countsOf(hidden);
     const views = new Map<string, ProviderHealth>();
-    for (const [provider, failing] of byProvider) views.set(provider, this.#viewOf(provider, failing));
+    for (const [provider, counts] of this.#providers) {
+      const view = viewOf(counts, hiddenOf.get(provider));
+      if (view.failing > 0) views.set(provider, view);
+    }
     return views;
   }
 
-  /** Machines with a host that has not failed, of a provider. */
-  hostsOf(provider: string): number {
-    let sum = 0;
-    for (const count of this.#hosts.get(provider)?.values() ?? []) sum += count;
-    return sum;
-  }
-
-  #viewOf(provider: string, failing: readonly Failing[]): ProviderHealth {
-    const machines = this.hostsOf(provider) + failing.length;
-    const zones = [...Map.groupBy(failing, ({ zone }) => zone)].map(([zone, there]) =>
-      zoneHealth(zone, this.hostsIn(provider, zone) + there.length, there),
-    );
-    zones.sort((a, b) => b.failing / b.machines - a.failing / a.machines || b.failing - a.failing);
-    return {
-      state: providerState(machines, failing.length, zones),
-      ...{ machines, failing: failing.length, failedPurchases: purchases(failing) },
-      zones: zones.slice(0, MAX_ZONES),
-    };
+  #countsOf(machines: Iterable<string>): ReadonlyMap<string, ZoneCounts> {
+    const counts = new Map<string, ZoneCounts>();
+    for (const machine of machines) {
+      const failing = this.#failing.get(machine);
+      if (failing !== undefined) countsIn(counts, failing.provider).addFailing(failing.zone, failing, '');
+    }
+    return counts;
   }
 
   #failed(id: string, provider: string, before: Standing | null, seen: Machine): void {
-    const known = this.#failing.get(id);
-    if (known?.isFailedNow === true) return;
-    this.#add(id, {
-      ...{
-        provider,
-        zone: seen.zone,
-        errorClass: classOfError(seen.lastError, {
-          zone: seen.zone,
-          isSpot: seen.capacityType === CapacityType.Spot,
-        }),
-      },
-      ...{ error: excerpt(seen.lastError, MAX_ERROR_BYTES), isFailedNow: true, atMs: this.#now() },
-      isPurchase: before?.state === MachineState.Creating,
-    });
+    if (this.#failing.has(id) && !this.#fading.has(id)) return;
+    const { zone, lastError, capacityType } = seen;
+    const errorClass = classOfError(lastError, { zone, isSpot: capacityType === CapacityType.Spot });
+    const isPurchase = before?.state === MachineState.Creating;
+    this.#add(id, { provider, zone, errorClass, isPurchase, atMs: this.#now() }, lastError);
   }
 
   #recovered(id: string, after: Standing | null): void {
-    const known = this.#failing.get(id);
-    if (known === undefined) return;
-    if (after !== null && WORKS.has(after.state)) this.#failing.delete(id);
-    else known.isFailedNow = false;
+    if (!this.#failing.has(id)) return;
+    if (after !== null && WORKS.has(after.state)) this.#remove(id);
+    else if (!this.#fading.has(id)) this.#fade(id);
   }
 
-  #add(machine: string, failing: Failing): void {
-    if (this.#failing.size < MAX_FAILING || this.#failing.has(machine)) this.#failing.set(machine, failing);
+  #add(machine: string, failing: Failing, error: string): void {
+    this.#remove(machine);
+    this.#failing.set(machine, failing);
+    this.#of(failing.provider).addFailing(failing.zone, failing, excerpt(error, MAX_ERROR_BYTES));
   }
 
-  #count(provider: string, zone: string, by: number): void {
-    let zones = this.#hosts.get(provider);
-    if (zones === undefined) {
-      zones = new Map();
-      this.#hosts.set(provider, zones);
+  #fade(machine: string): void {
+    this.#fading.set(machine, this.#now());
+    const [oldest] = this.#fading.keys();
+    if (this.#fading.size > MAX_FADING) this.#remove(oldest!);
+  }
+
+  #expire(): void {
+    const nowMs = this.#now();
+    for (const [machine, sinceMs] of this.#fading) {
+      if (sinceMs > nowMs) {
+        // The clock was set back.
+        this.#fading.delete(machine);
+        this.#fading.set(machine, nowMs);
+      } else if (nowMs - sinceMs > RECENT_MS) this.#remove(machine);
+      else return;
     }
-    const count = (zones.get(zone) ?? 0) + by;
-    if (count === 0) zones.delete(zone);
-    else zones.set(zone, count);
+  }
+
+  #remove(machine: string): void {
+    const known = this.#failing.get(machine);
+    if (known === undefined) return;
+    this.#failing.delete(machine);
+    this.#fading.delete(machine);
+    this.#of(known.provider).removeFailing(known.zone, known);
+  }
+
+  #of(provider: string): ZoneCounts {
+    return countsIn(this.#providers, provider);
   }
 }
 
-function zoneHealth(zone: string, machines: number, failing: readonly Failing[]): ZoneHealth {
-  const [most] = [...Map.groupBy(failing, ({ errorClass }) => errorClass).values()].sort(
-    (a, b) => b.length - a.length,
+function countsIn(all: Map<string, ZoneCounts>, provider: string): ZoneCounts {
+  const counts = all.get(provider) ?? new ZoneCounts();
+  all.set(provider, counts);
+  return counts;
+}
+
+function viewOf(counts: ZoneCounts, hidden: ZoneCounts = new ZoneCounts()): ProviderHealth {
+  let [failing, failedPurchases] = [0, 0];
+  const zones: ZoneHealth[] = [];
+  for (const zone of counts.failing(hidden)) {
+    failing += zone.failing;
+    failedPurchases += zone.failedPurchases;
+    const machines = counts.hostsIn(zone.zone) + zone.failing;
+    zones.push({ ...zone, state: zoneState(machines, zone.failing), machines });
+  }
+  const machines = counts.hosts + failing;
+  const worst = firstOf(
+    zones,
+    MAX_ZONES,
+    (a, b) => b.failing / b.machines - a.failing / a.machines || b.failing - a.failing,
   );
-  const { errorClass, error } = most!.at(-1)!;
   return {
-    ...{ zone: excerpt(zone), state: zoneState(machines, failing.length), machines, failing: failing.length },
-    ...{ failedPurchases: purchases(failing), errorClass, error },
+    ...{ state: providerState(machines, failing, zones), machines, failing, failedPurchases },
+    zones: worst.first.map((zone) => ({ ...zone, zone: excerpt(zone.zone) })),
   };
 }
 
@@ -188,14 +211,4 @@ function providerState(
   if (failing < MIN_FAILING) return 'fine';
   if (failing / machines >= 0.5) return 'failing';
   return failing / machines >= 0.05 || zones.some(({ state }) => state !== 'fine') ? 'degraded' : 'fine';
-}
-
-function purchases(failing: readonly Failing[]): number {
-  return failing.reduce((sum, { isPurchase }) => sum + Number(isPurchase), 0);
-}
-
-function push(lists: Map<string, Failing[]>, name: string, failing: Failing): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [failing]);
-  else list.push(failing);
 }
