@@ -28,6 +28,8 @@ interface Batch {
   readonly sinceMs: number;
   lastMs: number;
   count: number;
+  /** Of them, machines that lost their host, and not only their cluster. */
+  hosts: number;
   /** As many as might be told one by one. */
   readonly first: LossView[];
   readonly byCluster: Map<string, number>;
@@ -43,8 +45,9 @@ interface Window {
   readonly sinceMs: number;
   /** Machines with a host when it began. */
   readonly hosts: number;
-  /** Told so far. */
+  /** Losses told so far, and those of them that are hosts. */
   told: number;
+  toldHosts: number;
   isToldDark: boolean;
   batch: Batch | null;
 }
@@ -53,7 +56,9 @@ export class LossGather {
   readonly #parts: LossGatherParts;
   readonly #windows = new Map<string, Window>();
   #minuteMs = Number.NEGATIVE_INFINITY;
+  /** Pieces told in the minute, and those that batches may still come to. */
   #told = 0;
+  #waiting = 0;
 
   constructor(parts: LossGatherParts) {
     this.#parts = parts;
@@ -66,7 +71,11 @@ export class LossGather {
     const { batch } = window;
     batch.lastMs = loss.atMs;
     batch.count++;
-    if (batch.first.length < MAX_ALONE) batch.first.push(loss);
+    if (loss.loss !== 'unbound') batch.hosts++;
+    if (batch.first.length < MAX_ALONE) {
+      batch.first.push(loss);
+      this.#waiting++;
+    }
     const { cluster, errorClass, error } = loss;
     if (cluster !== '') batch.byCluster.set(cluster, (batch.byCluster.get(cluster) ?? 0) + 1);
     const known = batch.byClass.get(errorClass);
@@ -90,6 +99,7 @@ export class LossGather {
       sinceMs: atMs,
       hosts: shared ? 0 : hosts,
       told: 0,
+      toldHosts: 0,
       isToldDark: false,
       batch: null,
     };
@@ -103,7 +113,7 @@ export class LossGather {
 
   #begin(window: Window, nowMs: number): Batch {
     const batch: Batch = {
-      ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, first: [], isArmed: false, cancel: () => {} },
+      ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, hosts: 0, first: [], isArmed: false, cancel: () => {} },
       ...{ byCluster: new Map(), byClass: new Map() },
     };
     // Once a zone has been told of in one piece, the rest of the minute is another.
@@ -130,6 +140,8 @@ export class LossGather {
     const isFew = window.told + batch.count <= MAX_ALONE && window.provider !== '';
     const view = this.#viewOf(window, batch);
     window.told += batch.count;
+    window.toldHosts += batch.hosts;
+    this.#waiting -= batch.first.length;
     window.isToldDark ||= view.isDark;
     this.#told += isFew ? batch.count : 1;
     if (isFew) for (const loss of batch.first) this.#parts.tellOne(loss);
@@ -154,13 +166,13 @@ export class LossGather {
       this.#minuteMs = nowMs;
       this.#told = 0;
     }
-    return this.#told >= MAX_TOLD;
+    return this.#told + this.#waiting >= MAX_TOLD;
   }
 }
 
-/** Whether a zone has lost enough in its minute, with a batch that is not told yet. */
-function isDark({ provider, told, hosts }: Window, { count }: Batch): boolean {
-  const lost = told + count;
+/** Whether a zone has lost enough hosts in its minute, with a batch that is not told yet. */
+function isDark({ provider, toldHosts, hosts }: Window, batch: Batch): boolean {
+  const lost = toldHosts + batch.hosts;
   return provider !== '' && lost >= MIN_DARK && lost * 2 >= hosts;
 }
 

@@ -204,17 +204,37 @@ describe('many losses in one zone', () => {
     expect(scene.logged('machines-lost')).toHaveLength(1);
   });
 
-  it('given hundreds of zones with a loss each, then a minute has a bounded number of lines', () => {
-    const machines = Array.from({ length: 300 }, (_, i) => bound(`m-${i}`, { zone: `z${i}` }));
-    const scene = running(machines);
-    for (let from = 0; from < 300; from += 50) {
-      becomes(scene, machines.slice(from, from + 50).map(dead));
-      scene.tick(2000);
-    }
-    scene.tick(70_000);
-    const told = losses(scene).length + manyLosses(scene).length;
-    expect(told).toBeLessThan(130);
-    expect(losses(scene).length + manyLosses(scene).reduce((sum, { count }) => sum + count, 0)).toBe(300);
+  it.each([
+    ['one after the other', 50],
+    ['all at once', 300],
+  ])(
+    'given hundreds of zones with a loss each, %s, then a minute has a bounded number of lines',
+    (_, step) => {
+      const machines = Array.from({ length: 300 }, (_, i) => bound(`m-${i}`, { zone: `z${i}` }));
+      const scene = running(machines);
+      for (let from = 0; from < 300; from += step) {
+        becomes(scene, machines.slice(from, from + step).map(dead));
+        scene.tick(2000);
+      }
+      scene.tick(70_000);
+      const told = losses(scene).length + manyLosses(scene).length;
+      expect(told).toBeLessThan(130);
+      expect(losses(scene).length + manyLosses(scene).reduce((sum, { count }) => sum + count, 0)).toBe(300);
+    },
+  );
+});
+
+describe('machines that something else takes out of their cluster', () => {
+  it('given all of a zone, then they are told in one piece, and the zone is neither dark nor failing', () => {
+    const scene = running(zoneOf(10, 'za'));
+    becomes(
+      scene,
+      zoneOf(10, 'za').map(({ id }) => record(id, Idle)),
+    );
+    scene.tick(5000);
+    expect(manyLosses(scene)).toMatchObject([{ zone: 'za', count: 10, of: 10, isDark: false }]);
+    expect(scene.logged('zone-dark')).toEqual([]);
+    expect(health(scene)).toMatchObject({ state: 'fine', machines: 10, failing: 0 });
   });
 });
 

@@ -86,7 +86,8 @@ export class Losses {
 
   #note(loss: LossView, hosts: number, capacityType: CapacityType): void {
     const { health, lost } = this.#parts;
-    health.lost(loss);
+    // A machine that left its cluster has its host still.
+    if (loss.loss !== 'unbound') health.lost(loss);
     lost(loss, capacityType);
     this.#gather.add(loss, hosts);
   }
