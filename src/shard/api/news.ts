@@ -25,11 +25,17 @@ export const NEWS_LIMITS: NewsLimits = {
 /** How soon a browser connects again. */
 const RETRY_MS = 2_000;
 
+/** News that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
+interface Meanwhile {
+  readonly pieces: { readonly id: string | undefined; readonly text: string }[];
+  bytes: number;
+}
+
 export class NewsStand {
   readonly #port: ShardPort;
   readonly #limits: NewsLimits;
   /** With what is told while a reader waits for events from before; null: it waits for none. */
-  readonly #readers = new Map<ServerResponse, News[] | null>();
+  readonly #readers = new Map<ServerResponse, Meanwhile | null>();
   /** Readers there was no room for, and readers cut off. */
   refused = 0;
   slow = 0;
@@ -50,7 +56,7 @@ export class NewsStand {
     reader.write(`retry: ${RETRY_MS}\n\n`);
     reader.on('close', () => this.#remove(reader));
     const hasPast = from.sinceMs !== undefined || from.afterId !== undefined;
-    this.#readers.set(reader, hasPast ? [] : null);
+    this.#readers.set(reader, hasPast ? { pieces: [], bytes: 0 } : null);
     if (this.#readers.size === 1) this.#open();
     if (hasPast) await this.#tellPast(reader, from);
   }
@@ -66,11 +72,11 @@ export class NewsStand {
     } catch {
       // Its status says how the shard is; news may come all the same.
     }
-    const meanwhile = this.#readers.get(reader) ?? [];
-    if (!this.#readers.has(reader)) return;
-    this.#readers.set(reader, null);
-    for (const news of meanwhile)
-      if (news.id === undefined || !known.has(news.id)) this.#sendTo(reader, eventText(news));
+    const { pieces } = this.#readers.get(reader) ?? { pieces: [] };
+    if (this.#readers.has(reader)) this.#readers.set(reader, null);
+    // A reader that does not keep up is cut off on the way.
+    for (const { id, text } of pieces)
+      if (this.#readers.has(reader) && (id === undefined || !known.has(id))) this.#sendTo(reader, text);
   }
 
   close(): void {
@@ -97,9 +103,14 @@ export class NewsStand {
     const text = eventText(news);
     for (const [reader, meanwhile] of this.#readers) {
       if (meanwhile === null) this.#sendTo(reader, text);
-      else if (meanwhile.length < MAX_MEANWHILE) meanwhile.push(news);
-      else this.#cutOff(reader);
+      else this.#keepFor(reader, meanwhile, { id: news.id, text });
     }
+  }
+
+  #keepFor(reader: ServerResponse, meanwhile: Meanwhile, piece: Meanwhile['pieces'][number]): void {
+    meanwhile.bytes += piece.text.length;
+    if (meanwhile.bytes > this.#limits.maxWaitingBytes) this.#cutOff(reader);
+    else meanwhile.pieces.push(piece);
   }
 
   #sendTo(reader: ServerResponse, text: string): void {
@@ -116,8 +127,6 @@ export class NewsStand {
 
 /** Events from before that a reader gets: the newest, and less than may wait for it. */
 const PAST = { events: 500, bytes: 500_000 };
-/** News that wait while the shard is asked for them. */
-const MAX_MEANWHILE = 1000;
 
 /** Fields of a log line are anything. A reader has room for several events of this size. */
 const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };

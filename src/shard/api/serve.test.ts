@@ -371,6 +371,23 @@ describe('news', () => {
     expect(content).toContain(`"atMs":${EVENTS[1]!.atMs}`);
   });
 
+  it('given a shard that does not say what was before, then no more waits for the reader than may', async () => {
+    const news = { maxReaders: 1, maxWaitingBytes: 10_000, heartbeatMs: 5000 };
+    const { shard, server } = await served({ news });
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    shard.answers.events = () => {
+      ask();
+      return new Promise<never>(() => {}) as never;
+    };
+    const { response } = await reader(server.url, '?since=0');
+    const gone = new Promise((resolve) => response.once('close', resolve));
+    await asked;
+    for (let i = 0; i < 3; i++)
+      shard.tell({ kind: 'log', level: 'info', event: 'e', fields: { filler: 'x'.repeat(4000) } });
+    await gone;
+    expect(shard.listeners.size).toBe(0);
+  });
+
   it('given a browser that connects again, then the shard is asked for what it missed', async () => {
     const { shard, server } = await served();
     const again = await reader(server.url, '?since=0', { 'last-event-id': '3-1' });
