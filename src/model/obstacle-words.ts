@@ -14,6 +14,8 @@ export const BLOCKED_CAUSES = [
   'call-lost',
   'frozen',
   'awaiting-report',
+  /** It was blocked when the last cycle decided, and is not any more. */
+  'released',
 ] as const;
 export type BlockedCause = (typeof BLOCKED_CAUSES)[number];
 
@@ -59,6 +61,7 @@ const ORDER: readonly Obstacle['cause'][] = [
   'backing-off',
   'call-lost',
   'awaiting-report',
+  'released',
   'blocked',
   'in-transit',
   'claimed-by-worse',
@@ -92,7 +95,7 @@ export function obstacleWords(obstacle: Obstacle): string {
     case 'claimed-by-equals':
       return sentence(`${are} claimed by rows of equal rank, which it may not preempt${rowWords(obstacle)}`);
     case 'claimed-by-worse':
-      return sentence(`${are} used by rows of lower rank and cannot be preempted${rowWords(obstacle)}`);
+      return sentence(`${are} used by rows of lower rank and not preempted for it${rowWords(obstacle)}`);
     case 'failed': {
       const last =
         error === undefined || error === ''
@@ -118,12 +121,20 @@ export function obstacleWords(obstacle: Obstacle): string {
       return sentence(`${n} ${one ? 'serves' : 'serve'} cluster ${cluster}, which is frozen${by}${why}`);
     case 'awaiting-report':
       return sentence(`${are} kept for a cluster that has not reported since the shard started`);
+    case 'released':
+      return sentence(
+        `${n} ${one ? 'was' : 'were'} blocked in the last cycle and ${one ? 'is' : 'are'} free for the next one`,
+      );
     case 'blocked':
       return sentence(`${are} blocked by back-off, quarantine, freeze or an empty stock`);
     case 'in-transit':
       return sentence(`${are} in transit for no row, and can be acquired after that`);
     case 'unused':
-      return sentence(`${are} free, but ${error ?? `the Need may not take ${one ? 'it' : 'them'}`}`);
+      return sentence(
+        error === ''
+          ? `${are} free and not needed`
+          : `${are} free, but ${error ?? `the Need may not take ${one ? 'it' : 'them'}`}`,
+      );
     case 'too-small':
       return sentence(`${n} ${one ? 'meets' : 'meet'} the requirements and cannot hold the largest pod`);
   }
@@ -175,6 +186,7 @@ function obstacleAdvice(obstacle: Obstacle, { priority, isHighest, reason }: Adv
     case 'backing-off':
     case 'call-lost':
     case 'awaiting-report':
+    case 'released':
     case 'in-transit':
       return 'Wait: some machines are tried again or come free without help.';
     case 'blocked':

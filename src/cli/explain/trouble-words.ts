@@ -45,6 +45,7 @@ export const OBSTACLES = {
   },
   frozen: { summary: 'A freeze keeps it where it is.', remedy: 'See "bigfleet get freezes".' },
   'awaiting-report': { summary: 'Its cluster has not reported its demand since the shard started.' },
+  released: { summary: 'It was blocked when the last cycle decided, and is free for the next one.' },
 } as const satisfies Record<ObstacleCause | BlockedCause, Meaning>;
 
 export const LOSSES = {

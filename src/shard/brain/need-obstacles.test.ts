@@ -87,6 +87,29 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
+  it('given a machine that is released after the last cycle, then it is free for the next one', () => {
+    const scene = new BrainScene().list(some(1, Idle)).open('c1').tick();
+    scene.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'it smokes' });
+    scene.demand('c1', NEED).tick();
+    scene.brain.order({ kind: 'retry', machine: 'm-0', who: 'ada', why: 'it is mended' });
+    expect(sentences(scene)).toEqual(['1 was blocked in the last cycle and is free for the next one.']);
+  });
+
+  it('given a Need that is met, then the machines that it does not use are not needed', () => {
+    const low = aNeed({ cluster: 'c2', priority: 1 });
+    const scene = new BrainScene()
+      .list([...some(3, Idle), record('x', Configured, { cluster: 'c2' })])
+      .open('c1', 'c2')
+      .demand('c2', low)
+      .demand('c1', NEED)
+      .tick();
+    expect(story(scene).need.isMet).toBe(true);
+    expect(sentences(scene)).toEqual([
+      '2 are free and not needed.',
+      `1 is used by rows of lower rank and not preempted for it: ${needId(keyOf(low))} (1 at priority 1).`,
+    ]);
+  });
+
   it('given lower-priority work in a frozen cluster, then by whom and why it is frozen', () => {
     const low = aNeed({ cluster: 'c2', priority: 1 });
     const scene = new BrainScene()

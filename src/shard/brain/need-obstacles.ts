@@ -191,11 +191,15 @@ class ObstacleTally {
     const { book, freezes } = this.#state;
     const standing = book.standing(id);
     const freeze = standing === null ? null : freezes.heldBy(standing);
+    // It has gone since the last cycle.
+    if (standing === null) return;
     if (freeze === null) {
-      this.#group('awaiting-report', '', { cause: 'awaiting-report', machines: 0 });
+      // What blocked it when the last cycle decided may be over.
+      const cause = standing.held ? 'awaiting-report' : 'released';
+      this.#group(cause, '', { cause, machines: 0 });
       return;
     }
-    const cluster = excerpt(standing!.cluster);
+    const cluster = excerpt(standing.cluster);
     const who = excerpt(freeze.who);
     this.#group('frozen', cluster, {
       cause: 'frozen',

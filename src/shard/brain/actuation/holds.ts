@@ -14,7 +14,7 @@ import type { Book } from '../book.ts';
 /** Why a machine is left alone. */
 export interface Hold {
   /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
-  readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report'>;
+  readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report' | 'released'>;
   readonly why: string;
   /** null: until somebody says so, or the provider does. */
   readonly untilMs: number | null;
