@@ -23,30 +23,36 @@ export interface HeldBack {
   readonly actions: readonly WaitingActionView[];
 }
 
-type Held = readonly [action: Action, why: string];
-
 export function heldBackOf(
   state: BrainState,
   admission: Admission,
   refused: readonly RefusedAction[],
   leavingOf: (action: Action) => Leaving | null,
 ): HeldBack {
-  const tallies = new Map<string, Tally>();
-  const actions: WaitingActionView[] = [];
-  for (const [action, why] of heldIn(admission, refused)) {
-    const tally = tallies.get(why) ?? new Tally(why, state.book.fleet);
-    tallies.set(why, tally);
-    tally.add(action);
-    if (actions.length < MAX_KEPT) actions.push(viewOf(state, action, why, leavingOf(action)));
+  const views: WaitingActionView[] = [];
+  const counts: HeldBackView[] = [];
+  for (const [why, actions] of heldByReason(admission, refused)) {
+    const tally = new Tally(why, state.book.fleet);
+    // A plan of a frozen fleet may have as many actions as there are machines.
+    for (const action of actions) tally.add(action);
+    counts.push(tally.view());
+    for (const action of actions.slice(0, MAX_KEPT - views.length))
+      views.push(viewOf(state, action, why, leavingOf(action)));
   }
-  const counts = [...tallies.values()].map((tally) => tally.view());
-  return { counts: counts.sort((a, b) => b.total - a.total), actions };
+  return { counts: counts.sort((a, b) => b.total - a.total), actions: views };
 }
 
-function* heldIn({ waiting }: Admission, refused: readonly RefusedAction[]): Generator<Held> {
+/** Reasons that hold nothing back are left out. */
+function heldByReason(
+  { waiting }: Admission,
+  refused: readonly RefusedAction[],
+): ReadonlyMap<string, readonly Action[]> {
+  const held = new Map<string, readonly Action[]>();
   for (const why of Object.keys(waiting) as WaitReason[])
-    for (const action of waiting[why]) yield [action, why];
-  for (const { action, why } of refused) yield [action, why];
+    if (waiting[why].length > 0) held.set(why, waiting[why]);
+  for (const [why, some] of Map.groupBy(refused, (each) => each.why))
+    held.set(why, [...(held.get(why) ?? []), ...some.map(({ action }) => action)]);
+  return held;
 }
 
 class Tally {
