@@ -221,19 +221,24 @@ function largestObstacle(
   const { precedence } = cycle.turns;
   const { total, failed, blocked, deleting } = supply.fitting(cycle.turns.pattern[turn]!);
   const unavailable = blocked + deleting;
-  const claimedByOthers = total - failed - unavailable - usableClaims(cycle, turn, pattern);
+  // The row's own claims may be at most this many, or another group is larger than that of other rows.
+  const mostOwn = total - failed - unavailable - Math.max(failed, unavailable);
   // If usable machines are too few, other rows could give up all of them and the row would still be short.
-  if (claimedByOthers >= Math.max(failed, unavailable) && wouldSuffice(cycle, turn, supply)) {
+  if (wouldSuffice(cycle, turn, supply) && claimsAtMost(cycle, turn, pattern, mostOwn)) {
     if (blocker === NONE) return 'claimed-elsewhere';
     return precedence[blocker]! > precedence[turn]! ? 'priority-starved' : 'claimed-by-equals';
   }
   return failed >= unavailable ? 'supply-failed' : 'supply-blocked';
 }
 
-/** Machines a row claims that fit it and are not held. */
-function usableClaims(cycle: Cycle, turn: number, pattern: Pattern): number {
+/** Whether at most `most` of the machines that a row claims fit it and are not held. Counts only where all claims exceed it. */
+function claimsAtMost(cycle: Cycle, turn: number, pattern: Pattern, most: number): boolean {
+  const { creditStart, creditEnd, laterStart, laterEnd } = cycle;
+  const claims = creditEnd[turn]! - creditStart[turn]! + (laterEnd[turn]! - laterStart[turn]!);
+  if (most < 0 || claims <= most) return most >= 0;
   const { classOf, held } = cycle.fleet.machines;
-  return cycle.claimsOf(turn).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!)).length;
+  const usable = cycle.claimsOf(turn).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!));
+  return usable.length <= most;
 }
 
 /** Whether a row would be covered if everything that fits it and is not held were free. */
