@@ -426,7 +426,7 @@ export const ERRORS = {
   },
   BF_SHARD_REFUSED: {
     summary: 'A shard did not do what a command asked of it.',
-    remedy: 'See how things stand with "bigfleet get".',
+    remedy: 'See what the shard has with "bigfleet get needs", "get machines" and the like.',
   },
   BF_START_FAILED: {
     summary: 'The command that should start a provider did not bring one up.',

@@ -46,8 +46,8 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'MACHINE', isWhole: true },
   { header: 'CLUSTER' },
   { header: 'OUTCOME' },
-  { header: 'FOR' },
-  { header: 'FROM', isWide: true },
+  { header: 'FOR', isWhole: true },
+  { header: 'FROM', isWhole: true, isWide: true },
   { header: 'PROVIDER', isWide: true },
   { header: 'NOTE' },
 ];

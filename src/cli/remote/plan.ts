@@ -46,7 +46,7 @@ export const WAITING_COLUMNS: readonly WideColumn[] = [
   { header: 'ACTION' },
   { header: 'MACHINE', isWhole: true },
   { header: 'CLUSTER' },
-  { header: 'NEED' },
+  { header: 'NEED', isWhole: true },
   { header: 'PRIORITY', align: 'right' },
   { header: 'PER HOUR', align: 'right' },
   { header: 'HELD BACK' },
