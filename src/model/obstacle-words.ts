@@ -2,7 +2,7 @@
 // and what to do about it. The shard knows why a machine is blocked; `decide` knows only that it is.
 
 import type { ObstacleCause, UnmetReason, Verdict } from './decision.ts';
-import { unmetAdvice } from './unmet-words.ts';
+import { grouped, unmetAdvice } from './unmet-words.ts';
 
 /** Why a machine is blocked, as far as it is known. */
 export const BLOCKED_CAUSES = [
@@ -231,8 +231,4 @@ function sentence(text: string): string {
 
 function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
 }

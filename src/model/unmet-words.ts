@@ -105,6 +105,7 @@ function ofThoseThatFit(count: number, { total }: FittingSupply): string {
     : `${grouped(count)} of the ${grouped(total)} machines that fit`;
 }
 
-function grouped(count: number): string {
+/** `12,345`. */
+export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }

@@ -4,7 +4,7 @@
 
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
-import { type ActionKind, type CapacityType, excerpt } from '../model/index.ts';
+import { ACTION_KINDS, type CapacityType, excerpt } from '../model/index.ts';
 import type { IncompleteCluster } from './brain/incomplete-demand.ts';
 import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
@@ -27,8 +27,6 @@ const MAX_PROVIDERS = 64;
 /** Zones that have a series of their own while machines in them fail. */
 const MAX_ZONES = 256;
 const LOSS_KINDS: readonly LossKind[] = ['failed', 'interrupted', 'vanished', 'unbound'];
-
-const KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 
 const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
 export type CyclePhase = (typeof CYCLE_PHASES)[number];
@@ -165,13 +163,13 @@ export class BrainMetrics {
   readonly outcomes = this.registry.counters(
     `${PREFIX}action_execute_outcomes_total`,
     'Actions by what became of them.',
-    { kind: KINDS, outcome: EXECUTE_OUTCOMES },
+    { kind: ACTION_KINDS, outcome: EXECUTE_OUTCOMES },
   );
   readonly results = this.registry.counters(
     `${PREFIX}action_results_total`,
     'Actions by what went wrong with them; none: nothing did.',
     {
-      kind: KINDS,
+      kind: ACTION_KINDS,
       provider: { atMost: MAX_PROVIDERS },
       capacity_type: CAPACITY_TYPE_LABELS,
       error_class: ERROR_LABELS,
@@ -274,7 +272,7 @@ export class BrainMetrics {
       [this.#dryRun, waiting['dry-run']],
     ] as const) {
       const counts = countByKind(actions);
-      for (const kind of KINDS) counters.of({ kind }).add(counts[kind]);
+      for (const kind of ACTION_KINDS) counters.of({ kind }).add(counts[kind]);
     }
     this.#capped.add(waiting.capped.length);
     this.#deferred.add(waiting.deferred.length);
@@ -344,7 +342,7 @@ export class BrainMetrics {
   }
 
   #byKind(name: string, help: string) {
-    return this.registry.counters(`${PREFIX}${name}`, help, { kind: KINDS });
+    return this.registry.counters(`${PREFIX}${name}`, help, { kind: ACTION_KINDS });
   }
 
   #gauge(name: string, help: string) {

@@ -1,5 +1,5 @@
-// Makes directories, replaces small files in them, and says why either cannot be done. Node's own recursive mkdir never ends where a directory exists and nothing can be made in it, as in
-// /proc, so this takes one step after the other.
+// Makes directories, replaces small files in them, and says why either cannot be done. Node's own recursive mkdir never
+// ends where a directory exists and nothing can be made in it, as in /proc, so this takes one step after the other.
 
 import {
   closeSync,

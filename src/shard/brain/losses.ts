@@ -1,6 +1,6 @@
 // Losses: machines that had, or were getting, a host and lost it without an action of the shard that failed. Each is
 // counted and written down. What is told to people is bounded: a few machines of a zone one by one, more of them within a
-// minute as one piece with their number, and in all zones together so much a minute.
+// minute as one piece with their number, and a bounded number of pieces a minute in all zones together.
 
 import type { Standing } from '../../fleet/index.ts';
 import {

@@ -88,11 +88,6 @@ class Ring {
 }
 
 function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'failed'> {
-  const { nowMs: atMs, costPerHour, machinesByState, needs } = status;
-  return { atMs, costPerHour, costByPart: costParts(status), machinesByState, needs };
-}
-
-/** What the cost consists of, in one place for all points. */
-function costParts({ cost }: StatusView): SeriesPoint['costByPart'] {
-  return cost.byPart;
+  const { nowMs: atMs, costPerHour, cost, machinesByState, needs } = status;
+  return { atMs, costPerHour, costByPart: cost.byPart, machinesByState, needs };
 }

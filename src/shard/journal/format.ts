@@ -79,7 +79,7 @@ export interface CycleOutcome {
   readonly decided: CycleView['decided'];
   readonly admitted: CycleView['admitted'];
   readonly waiting: Counts;
-  /** About every ten seconds: how things stood. Journals of earlier versions have none. */
+  /** About every ten seconds: cost, machines and Needs at that time. Journals of earlier versions have none. */
   readonly point?: SeriesPoint;
 }
 

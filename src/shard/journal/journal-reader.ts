@@ -139,7 +139,7 @@ export class JournalReader {
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
   }
 
-  /** How things stood from a time on, about every ten seconds. */
+  /** Points of the series from a time on, about one every ten seconds, oldest first. */
   points(fromMs: number): SeriesPoint[] {
     const rows = this.#all(
       `SELECT json_extract(outcome, '$.point') AS point FROM cycles

@@ -10,6 +10,8 @@ export class PassageTimes {
   readonly #seconds = new Map<string, number[]>();
 
   add(provider: string, state: TransitionalState, seconds: number): void {
+    // The clock was set back meanwhile.
+    if (seconds < 0) return;
     const key = `${state} ${provider}`;
     const known = this.#seconds.get(key) ?? [];
     this.#seconds.set(key, known);
