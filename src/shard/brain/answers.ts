@@ -5,10 +5,7 @@ import {
   adviceFor,
   compareText,
   effectiveAllocatable,
-  firstOf,
   formatResources,
-  isMachineState,
-  MachineState,
   type Need,
   type NeedKey,
   type Obstacle,
@@ -18,20 +15,20 @@ import {
 } from '../../model/index.ts';
 import type { InspectNeedsResponse } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { firstWithin, offsetOf, offsetPage, pageOf } from '../pages.ts';
-import type { Answer, MachineView, NeedStory, Page, QuestionName, Questions } from '../views.ts';
+import type { Answer, NeedStory, Page, QuestionName, Questions } from '../views.ts';
 import { actionView } from './action-view.ts';
 import type { ActionRecord } from './actuation/records.ts';
 import type { BrainState } from './brain.ts';
 import { clusterPage } from './cluster-page.ts';
 import type { Cycles } from './cycles.ts';
 import { inspectNeeds } from './inspect.ts';
-import { LISTED_LABELS, machineView } from './machine-view.ts';
+import { machinePage } from './machine-page.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { explainNeed } from './need-obstacles.ts';
 import { IN_LIST, IN_STORY, needView } from './need-view.ts';
 import { planOf } from './plan.ts';
 import { remarksOn } from './remarks.ts';
-import { stateLabel, statusOf } from './status.ts';
+import { statusOf } from './status.ts';
 
 type Ask<Q extends QuestionName> = Questions[Q]['ask'];
 type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
@@ -41,7 +38,7 @@ export class Answers {
   readonly #cycles: Cycles;
   readonly #answerers: Answerers = {
     status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
-    machines: (ask) => this.#machines(ask),
+    machines: (ask) => machinePage(this.#state, ask),
     needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),
     clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
@@ -62,66 +59,6 @@ export class Answers {
 
   to<Q extends QuestionName>(name: Q, ask: Ask<Q>): Answer<Q> {
     return this.#answerers[name](ask);
-  }
-
-  #machines(ask: Ask<'machines'>): Page<MachineView> {
-    const { where, limit, after } = ask;
-    const { machines } = this.#state.book.fleet;
-    if (where.id !== undefined) {
-      const view = machineView(this.#state, where.id, Number.POSITIVE_INFINITY);
-      return view === null ? NOTHING : { items: [view], total: 1, next: null };
-    }
-    const state = where.state === undefined ? null : stateOfLabel(where.state);
-    if (state === undefined) return NOTHING;
-    const hidden = where.withForgotten === true ? new Set<number>() : this.#forgotten();
-    const slots = this.#state.book.slotsOf({ ...where, state }).filter((slot) => !hidden.has(slot));
-    if (ask.order === 'trouble' && state === null) return this.#failedFirst(ask, slots);
-    const rest = after === undefined ? slots : slots.filter(this.#isBehind(after));
-    return pageOf(ask, {
-      entries: firstOf(rest, limit + 1, machines.idOrder).first,
-      total: slots.length,
-      // Slots in use are on record.
-      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS)!,
-      positionOf: (slot) => machines.idOf(slot),
-    });
-  }
-
-  /** Failed machines by id, then the others by id. A position says which of the two, and the id. */
-  #failedFirst(ask: Ask<'machines'>, slots: readonly number[]): Page<MachineView> {
-    const { where, limit, after } = ask;
-    const { book } = this.#state;
-    const { machines } = book.fleet;
-    const failed = new Set(book.slotsOf({ ...where, state: MachineState.Failed }));
-    const [first, others] = [
-      slots.filter((slot) => failed.has(slot)),
-      slots.filter((slot) => !failed.has(slot)),
-    ];
-    const isAmongOthers = after?.startsWith(OTHERS) ?? false;
-    const isBehind = after === undefined ? () => true : this.#isBehind(after.slice(OTHERS.length));
-    const inOrder = (some: readonly number[]) => firstOf(some, limit + 1, machines.idOrder).first;
-    const entries = isAmongOthers
-      ? inOrder(others.filter(isBehind))
-      : [...inOrder(first.filter(isBehind)), ...inOrder(others)];
-    return pageOf(ask, {
-      entries,
-      total: slots.length,
-      viewOf: (slot) => machineView(this.#state, machines.idOf(slot), LISTED_LABELS)!,
-      positionOf: (slot) => `${failed.has(slot) ? FAILED : OTHERS}${machines.idOf(slot)}`,
-    });
-  }
-
-  /** Whether a machine comes after the one with this id, which may have gone meanwhile. */
-  #isBehind(id: string): (slot: number) => boolean {
-    const { machines } = this.#state.book.fleet;
-    const last = machines.slotOf(id);
-    if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
-    return (slot) => compareText(machines.idOf(slot), id) > 0;
-  }
-
-  #forgotten(): ReadonlySet<number> {
-    const { book, memory } = this.#state;
-    const ids = [...memory.judged].flatMap(([id, { isForgotten }]) => (isForgotten ? id : []));
-    return new Set(ids.flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
   }
 
   #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
@@ -304,9 +241,6 @@ const STORY = {
   remarks: 100,
   remarkBytes: 100_000,
 } as const;
-/** How a position in a list begins that has Failed machines first. */
-const FAILED = '0 ';
-const OTHERS = '1 ';
 const NOTHING = { items: [], total: 0, next: null } as const;
 
 /** The latest first; of those that began at once the one with the higher number. */
@@ -318,8 +252,4 @@ function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): nu
 function momentOf(position: string): { readonly ms: number; readonly id: string } {
   const space = position.indexOf(' ');
   return { ms: Number(position.slice(0, space)), id: position.slice(space + 1) };
-}
-
-function stateOfLabel(label: string): MachineState | undefined {
-  return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
 }

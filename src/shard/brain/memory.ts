@@ -70,9 +70,9 @@ export class Memory {
     return this.#verdicts.get(id) ?? NO_VERDICTS;
   }
 
-  /** Machines somebody decided about. */
-  get judged(): Iterable<readonly [string, Verdicts]> {
-    return this.#verdicts;
+  /** Failed machines that people do not want to see any more. */
+  *forgotten(): Generator<string> {
+    for (const [id, { isForgotten }] of this.#verdicts) if (isForgotten) yield id;
   }
 
   judge(id: string, verdicts: Partial<Verdicts>): void {

@@ -34,7 +34,7 @@ export function statusOf(
   const { total, escalated } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
   const cost = costView(micros);
-  const health = state.health.views(forgotten(state));
+  const health = state.health.views(state.memory.forgotten());
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
@@ -52,10 +52,6 @@ export function statusOf(
       PROVIDER_BYTES,
     ),
   };
-}
-
-function* forgotten({ memory }: BrainState): Generator<string> {
-  for (const [machine, { isForgotten }] of memory.judged) if (isForgotten) yield machine;
 }
 
 /** Providers in trouble come first, where a list of many may be cut; otherwise they stay as they are configured. */

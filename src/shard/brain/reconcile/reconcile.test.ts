@@ -165,7 +165,8 @@ describe('reconcile', () => {
     scene.actuation.quarantine('q', 'ada', 'smells of smoke');
     scene.actuation.forget('f');
     scene.list([], { gone: ['q', 'f'] });
-    expect([...scene.memory.judged]).toEqual([]);
+    const NOTHING = { quarantine: null, isForgotten: false };
+    for (const id of ['q', 'f']) expect(scene.memory.verdictsOn(id)).toEqual(NOTHING);
 
     scene.list([record('q', Idle), record('f', Failed)]);
     expect(scene.ledger('q')).toMatchObject({ held: false });
