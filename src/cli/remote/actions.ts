@@ -40,6 +40,8 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
   ],
 };
 
+const FROM: WideColumn = { header: 'FROM', isWhole: true };
+
 const COLUMNS: readonly WideColumn[] = [
   { header: 'BEGAN', align: 'right' },
   { header: 'ACTION' },
@@ -47,7 +49,7 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'CLUSTER' },
   { header: 'OUTCOME' },
   { header: 'FOR', isWhole: true },
-  { header: 'FROM', isWhole: true, isWide: true },
+  { ...FROM, isWide: true },
   { header: 'PROVIDER', isWide: true },
   { header: 'NOTE' },
 ];
@@ -62,7 +64,9 @@ export function needActionTable(
   indent: number,
 ): readonly string[] {
   const isTold = COLUMNS.map(({ header }) => OF_NEED.includes(header));
-  const columns = COLUMNS.filter((_, i) => isTold[i]).map(({ isWide: _, ...column }) => column);
+  const columns = COLUMNS.filter((_, i) => isTold[i]).map((column) =>
+    column.header === FROM.header ? FROM : column,
+  );
   const rows = actions.map((action) => rowOf(action, look).filter((_, i) => isTold[i]));
   return table(columns, rows, look, indent);
 }
