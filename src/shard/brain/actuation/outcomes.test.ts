@@ -111,7 +111,7 @@ describe('an action that its provider has accepted', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'machine_failed', errorClass: 'timeout' }]);
   });
 
-  it('given a preemption, then it names the row that gets the machine and the row that gives it up', () => {
+  it('given a preemption, then it names the row that gets the machine', () => {
     const scene = accepted('Preempt');
     seen(scene, Idle);
     expect(scene.ended).toMatchObject([
