@@ -32,7 +32,8 @@ export function adviceOn(
 ): readonly string[] {
   const { unmet, priority } = verdict;
   if (unmet === null) return [];
-  const need = { priority, isHighest: priority >= highest, reason: unmet.reason };
+  const missing = unmet.extraSupply?.count;
+  const need = { priority, isHighest: priority >= highest, reason: unmet.reason, missing };
   return adviceFor(need, obstaclesOf(verdict, obstacles, nameOf));
 }
 

@@ -46,6 +46,8 @@ export interface AdvisedNeed {
   /** No row of the fleet has a higher priority, so that it is not told to raise its own. */
   readonly isHighest: boolean;
   readonly reason: UnmetReason;
+  /** Machines that it lacks, as far as it is known. */
+  readonly missing?: number | undefined;
 }
 
 /** The order in which causes with the same number of machines are listed. */
@@ -145,7 +147,7 @@ export function adviceFor(need: AdvisedNeed, obstacles: readonly Obstacle[]): re
   // What is under way will meet it.
   if (need.reason === 'preempting') return [];
   const own = unmetAdvice(need.reason);
-  const ofObstacles = advised(sortedObstacles(obstacles), need.reason).map((obstacle) =>
+  const ofObstacles = advised(sortedObstacles(obstacles), need).map((obstacle) =>
     obstacleAdvice(obstacle, need),
   );
   return [...new Set([own, ...ofObstacles])].filter((text) => text !== '').slice(0, MAX_ADVICE);
@@ -153,10 +155,16 @@ export function adviceFor(need: AdvisedNeed, obstacles: readonly Obstacle[]): re
 
 const CLAIMED: ReadonlySet<Obstacle['cause']> = new Set(['claimed-by-better', 'claimed-by-equals']);
 
-/** Of machines that other rows claim, those that the reason names: advice for both would name two priorities to raise to. */
-function advised(obstacles: readonly Obstacle[], reason: UnmetReason): readonly Obstacle[] {
+/**
+ * Of machines that other rows claim, those that the reason names, or where they are too few those of better-ranked rows:
+ * advice for both would name two priorities to raise to.
+ */
+function advised(obstacles: readonly Obstacle[], { reason, missing = 0 }: AdvisedNeed): readonly Obstacle[] {
   const claimed = obstacles.filter(({ cause }) => CLAIMED.has(cause));
-  const chosen = claimed.find(({ cause }) => cause === reason) ?? claimed[0];
+  const named = claimed.find(({ cause }) => cause === reason);
+  const better = claimed.find(({ cause }) => cause === 'claimed-by-better');
+  const isTooFew = named !== undefined && named.machines < missing;
+  const chosen = (isTooFew ? better : undefined) ?? named ?? claimed[0];
   return obstacles.filter((obstacle) => !CLAIMED.has(obstacle.cause) || obstacle === chosen);
 }
 

@@ -135,7 +135,10 @@ export class Answers {
     if (unmet === null) return [];
     const [first] = this.#cycles.decision?.decided.verdicts({ limit: 1 }) ?? [];
     const isHighest = first === undefined || first.priority <= priority;
-    return adviceFor({ priority, isHighest, reason: unmet.reason }, obstacles);
+    return adviceFor(
+      { priority, isHighest, reason: unmet.reason, missing: unmet.extraSupply?.count },
+      obstacles,
+    );
   }
 
   #shortfalls(ask: Ask<'shortfalls'>): Answer<'shortfalls'> {

@@ -73,8 +73,9 @@ function expectCost({ perHour, byPart }: CostView, expected: ReadonlyMap<string,
   if (sum <= Number.MAX_SAFE_INTEGER) {
     expect(new Map(parts)).toEqual(expected);
     expect(micros(perHour)).toBe(sum);
-  } else
-    // Beyond the exact range a sum is right to its rounding.
+  }
+  // Beyond the exact range a sum is right to its rounding.
+  else
     for (const [part, amount] of expected)
       expect(Math.abs(micros(byPart[part as never]) - amount)).toBeLessThanOrEqual(amount * 1e-9);
 }
