@@ -233,10 +233,26 @@ export class DomainStock {
     return this.list.some((domain) => this.#covers(this.#all, domain, row));
   }
 
-  /** Whether a domain has as much as a row wants in machines that are not held, claimed or not. */
-  wouldSuffice(row: number): boolean {
+  /**
+   * Whether a domain has as much as a row wants in machines that are not held, claimed or not, together with slots of its
+   * own that are held.
+   */
+  wouldSuffice(row: number, own: readonly number[]): boolean {
     this.#countDomains();
-    return this.list.some((domain) => this.#covers(this.#usable, domain, row));
+    const usable = own.length === 0 ? this.#usable : this.#usableWith(own);
+    return this.list.some((domain) => this.#covers(usable, domain, row));
+  }
+
+  #usableWith(slots: readonly number[]): Float64Array {
+    const { machines, classes, dimensions } = this.#cycle.fleet;
+    const usable = this.#usable.slice();
+    for (const slot of slots) {
+      const c = machines.classOf[slot]!;
+      const to = this.#topology.domains.of(c) * this.dims;
+      for (let d = 0; d < this.dims; d++)
+        usable[to + d]! += classes.allocatable.data[c * dimensions.stride + d]!;
+    }
+    return usable;
   }
 
   #covers(amounts: Float64Array, domain: number, row: number): boolean {

@@ -73,9 +73,17 @@ export class Supply {
     return this.#fittingOf(pattern).counts;
   }
 
-  /** Whether all machines that fit and are not held, Failed or Deleting together cover what a row wants. */
-  wouldSuffice(pattern: number, row: number): boolean {
-    return this.#covers(this.#fittingOf(pattern).usable, row);
+  /**
+   * Whether all machines that fit and are not held, Failed or Deleting cover what a row wants, together with slots of its
+   * own that are held.
+   */
+  wouldSuffice(pattern: number, row: number, own: readonly number[]): boolean {
+    const { machines, classes } = this.#cycle.fleet;
+    const { data, stride } = classes.allocatable;
+    const offered = this.#fittingOf(pattern).usable.slice();
+    for (const slot of own)
+      for (let d = 0; d < offered.length; d++) offered[d]! += data[machines.classOf[slot]! * stride + d]!;
+    return this.#covers(offered, row);
   }
 
   /** Whether all machines that fit, in any state, together cover what a row wants. */

@@ -2,6 +2,7 @@
 
 import type { Fleet, Pattern } from '../fleet/index.ts';
 import {
+  type FittingSupply,
   firstOf,
   MachineState,
   type NeedKey,
@@ -183,10 +184,12 @@ export function choiceOf(
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
   const { keys } = cycle.fleet;
   const pattern = cycle.turns.pattern[unmet.turn]!;
+  const fitting = supply.fitting(pattern);
+  const ownHeld = ownHeldOf(cycle, unmet.turn, fitting);
   return {
     reason: reasonOf(cycle, unmet, preemption, supply),
     matching: supply.matching(pattern),
-    fitting: supply.fitting(pattern),
+    fitting: ownHeld.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownHeld.length },
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
     extraSupply: cycle.turns.kind[unmet.turn] === TurnKind.SetAside ? null : supply.extra(unmet),
   };
@@ -219,12 +222,14 @@ function largestObstacle(
   supply: Supply,
 ): UnmetReason {
   const { precedence } = cycle.turns;
-  const { total, failed, blocked, deleting } = supply.fitting(cycle.turns.pattern[turn]!);
-  const unavailable = blocked + deleting;
+  const fitting = supply.fitting(cycle.turns.pattern[turn]!);
+  const { total, failed, blocked, deleting } = fitting;
+  const ownHeld = ownHeldOf(cycle, turn, fitting);
+  const unavailable = blocked - ownHeld.length + deleting;
   // The row's own claims may be at most this many, or another group is larger than that of other rows.
-  const mostOwn = total - failed - unavailable - Math.max(failed, unavailable);
+  const mostOwn = total - ownHeld.length - failed - unavailable - Math.max(failed, unavailable);
   // If usable machines are too few, other rows could give up all of them and the row would still be short.
-  if (wouldSuffice(cycle, turn, supply) && claimsAtMost(cycle, turn, pattern, mostOwn)) {
+  if (wouldSuffice(cycle, turn, supply, ownHeld) && claimsAtMost(cycle, turn, pattern, mostOwn)) {
     if (blocker === NONE) return 'claimed-elsewhere';
     return precedence[blocker]! > precedence[turn]! ? 'priority-starved' : 'claimed-by-equals';
   }
@@ -241,11 +246,25 @@ function claimsAtMost(cycle: Cycle, turn: number, pattern: Pattern, most: number
   return usable.length <= most;
 }
 
-/** Whether a row would be covered if everything that fits it and is not held were free. */
-function wouldSuffice({ stocks, turns }: Cycle, turn: number, supply: Supply): boolean {
+/** Machines that a row claims, that fit it and are held: they serve it and are in the way of nothing. */
+function ownHeldOf(cycle: Cycle, turn: number, { blocked }: FittingSupply): readonly number[] {
+  if (blocked === 0) return [];
+  const { patterns, machines } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const { classOf, held } = machines;
+  return cycle.claimsOf(turn).filter((slot) => held[slot] === 1 && pattern.fits(classOf[slot]!));
+}
+
+/** Whether a row would be covered if everything that fits it and is not held were free, with its own that are held. */
+function wouldSuffice(
+  { stocks, turns }: Cycle,
+  turn: number,
+  supply: Supply,
+  ownHeld: readonly number[],
+): boolean {
   const row = turns.row[turn]!;
-  if (turns.kind[turn] === TurnKind.Gang) return stocks.of(turn).wouldSuffice(row);
-  return supply.wouldSuffice(turns.pattern[turn]!, row);
+  if (turns.kind[turn] === TurnKind.Gang) return stocks.of(turn).wouldSuffice(row, ownHeld);
+  return supply.wouldSuffice(turns.pattern[turn]!, row, ownHeld);
 }
 
 /** Whether free machines that fit are left, and the skew is all that keeps the row from them. */

@@ -105,7 +105,7 @@ export interface DomainCandidate {
 export interface FittingSupply {
   readonly total: number;
   readonly failed: number;
-  /** Held (back-off, quarantine, freeze, sold out), and not Failed or Deleting. */
+  /** Held (back-off, quarantine, freeze, sold out), not claimed by the Need, and not Failed or Deleting. */
   readonly blocked: number;
   readonly deleting: number;
 }

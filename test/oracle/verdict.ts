@@ -123,9 +123,10 @@ function fittingSupply(row: Row, matching: readonly Slot[]): FittingSupply {
   return {
     total: fitting.length,
     failed: count(({ state }) => state === MachineState.Failed),
-    blocked: count(
-      ({ state, held }) => held && state !== MachineState.Failed && state !== MachineState.Deleting,
-    ),
+    blocked: fitting.filter(
+      ({ machine: { state, held }, claimedBy }) =>
+        held && claimedBy !== row && state !== MachineState.Failed && state !== MachineState.Deleting,
+    ).length,
     deleting: count(({ state }) => state === MachineState.Deleting),
   };
 }
@@ -147,7 +148,7 @@ function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReaso
 
 /** "The largest of the three groups; the first group counts only if it would be enough" (R86). */
 function largestObstacle(row: Row, matching: readonly Slot[]): UnmetReason {
-  const usable = usableFor(row, matching).filter((slot) => !slot.machine.held);
+  const usable = usableFor(row, matching).filter((slot) => !slot.machine.held || slot.claimedBy === row);
   const { failed, blocked, deleting } = fittingSupply(row, matching);
   const unavailable = blocked + deleting;
   const claimedByOthers = usable.filter((slot) => slot.claimedBy !== row).length;

@@ -24,6 +24,7 @@ import {
   row,
   SEE_BLOCKED,
   type Situation,
+  serving,
   some,
   spread,
   TOPOLOGY,
@@ -32,6 +33,27 @@ import {
 const { Configured, Deleting, Failed, Idle, Speculative } = MachineState;
 
 export const SEVERAL_CAUSES: readonly Situation[] = [
+  {
+    given: 'blocked machines that serve it, and a failed one',
+    machines: [...serving(row(6), 'm', 5, HELD), ...some('f', 1, Failed, FAILURE)],
+    asked: row(6),
+    reason: 'supply-failed',
+    obstacles: { failed: 1 },
+    own: 5,
+    why: '1 of the 6 machines that fit has failed',
+    advice: REPAIR,
+  },
+  {
+    given: 'blocked machines that serve it, and one of a better-ranked row',
+    machines: [...serving(row(6), 'm', 5, HELD), ...some('i', 1, Idle)],
+    others: [other('best', 1, { priority: 900, ...EARLIER })],
+    asked: row(6),
+    reason: 'priority-starved',
+    obstacles: { 'claimed-by-better': 1 },
+    own: 5,
+    why: BETTER,
+    advice: RAISE_900,
+  },
   // Two causes: the larger group is the reason.
   {
     given: 'more failed machines than claimed ones',
