@@ -1,4 +1,4 @@
-// How the page looks and feels: widths from a phone to a desk, light and dark, the keyboard, what a screen reader needs,
+// How the page looks and feels: widths from a phone to a scheduler, light and dark, the keyboard, what a screen reader needs,
 // and names that would be markup if the page took them for it.
 
 import assert from 'node:assert/strict';

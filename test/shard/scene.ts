@@ -18,7 +18,11 @@ import { Actuation } from '../../src/shard/brain/actuation/actuation.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../../src/shard/brain/actuation/limits.ts';
 import type { ActionRecord } from '../../src/shard/brain/actuation/records.ts';
 import { Book } from '../../src/shard/brain/book.ts';
-import { DESK_LIMITS, Desk, type DeskLimits } from '../../src/shard/brain/desk.ts';
+import {
+  CALL_SCHEDULER_LIMITS,
+  CallScheduler,
+  type CallSchedulerLimits,
+} from '../../src/shard/brain/call-scheduler.ts';
 import { Memory } from '../../src/shard/brain/memory.ts';
 import { MemoryMachines } from '../../src/shard/brain/memory-store.ts';
 import { NodeNews } from '../../src/shard/brain/node-news.ts';
@@ -70,7 +74,7 @@ export interface SceneOptions {
   readonly providers?: readonly string[];
   readonly store?: MemoryMachines;
   readonly limits?: Partial<ActuationLimits>;
-  readonly desk?: Partial<DeskLimits>;
+  readonly scheduler?: Partial<CallSchedulerLimits>;
   readonly clock?: Clock;
   readonly onEffect?: (effect: Effect) => void;
 }
@@ -93,7 +97,7 @@ export class Scene {
   readonly store: MemoryMachines;
   readonly book = new Book(new Fleet());
   readonly memory: Memory;
-  readonly desk: Desk;
+  readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
   readonly news: NodeNews;
@@ -111,12 +115,17 @@ export class Scene {
     const random = new Random(7);
     this.store = options.store ?? new MemoryMachines();
     this.memory = new Memory(book, this.store);
-    this.desk = new Desk({ clock, random, emit, limits: { ...DESK_LIMITS, ...options.desk } });
+    this.scheduler = new CallScheduler({
+      clock,
+      random,
+      emit,
+      limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
+    });
     this.news = new NodeNews(book, emit);
     const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
-    const { desk, memory } = this;
+    const { scheduler, memory } = this;
     this.actuation = new Actuation({
-      ...{ book, desk, memory, clock, random, emit, epoch: 1n },
+      ...{ book, scheduler, memory, clock, random, emit, epoch: 1n },
       profileOf: (key) => this.#needs.get(keyText(key)),
       limits: { ...ACTUATION_LIMITS, ...options.limits },
       observer: {
@@ -128,7 +137,16 @@ export class Scene {
       },
     });
     this.reconcile = new Reconcile({
-      ...{ book, desk, memory, clock, random, emit, actuation: this.actuation, limits: RECONCILE_LIMITS },
+      ...{
+        book,
+        scheduler,
+        memory,
+        clock,
+        random,
+        emit,
+        actuation: this.actuation,
+        limits: RECONCILE_LIMITS,
+      },
       providers: options.providers ?? ['p'],
       observer: {
         listed: () => {},

@@ -18,7 +18,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'double action',
     what: 'Every call to a provider is made twice.',
-    file: `${BRAIN}/desk.ts`,
+    file: `${BRAIN}/call-scheduler.ts`,
     text: "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n",
     replacement:
       "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n" +
@@ -150,7 +150,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'stale observation accepted',
     what: 'A List that began before our own call is believed about the machine.',
     file: `${BRAIN}/reconcile/reconcile.ts`,
-    text: 'return !this.#parts.actuation.isBusy(id) && this.#parts.desk.isCurrent(id, began);',
+    text: 'return !this.#parts.actuation.isBusy(id) && this.#parts.scheduler.isCurrent(id, began);',
     replacement: 'return began > 0 && id !== "";',
   },
   {

@@ -88,8 +88,8 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     subscribe: (reader, from) => news.add(reader, from),
   };
   const tally = { connections: 0, requests: 0, malformed: 0 };
-  const desk: Desk = { port, hooks, options, checksHost: onLoopback, tally, underWay: 0 };
-  const server = serverOf(options, (request, response) => void handle(desk, request, response));
+  const context: ServerContext = { port, hooks, options, checksHost: onLoopback, tally, underWay: 0 };
+  const server = serverOf(options, (request, response) => void handle(context, request, response));
   server.on('drop', () => tally.connections++);
   server.on('clientError', (error, socket) => answerNoHttp(error, socket, tally));
   const found = await listening(server, portNumber, host);
@@ -107,7 +107,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   };
 }
 
-interface Desk {
+interface ServerContext {
   readonly port: ShardPort;
   readonly hooks: RouteHooks;
   readonly options: ApiOptions;
@@ -183,39 +183,47 @@ async function phaseTrouble(port: ShardPort): Promise<string | null> {
   return phase === 'running' ? null : phase;
 }
 
-async function handle(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  context: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   // Whoever asked is gone; there is nobody to tell.
   response.on('error', () => {});
   try {
-    checkOrigin(request, desk.checksHost);
-    send(response, await replyTo(desk, request, response));
+    checkOrigin(request, context.checksHost);
+    send(response, await replyTo(context, request, response));
   } catch (error) {
     refuse(request, response, refusalOf(error));
   }
 }
 
-async function replyTo(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<Reply> {
+async function replyTo(
+  context: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Reply> {
   const { method = '', url = '' } = request;
   const [path = '', query = ''] = url.split('?', 2);
   const match = matchRoute(method, path);
-  if (match === null) return await page(desk, path, request, response);
+  if (match === null) return await page(context, path, request, response);
   const { route, params } = match;
   checkIdentity(request, route.access);
   const body = method === 'POST' ? await bodyOf(request) : {};
-  const { port, hooks, options } = desk;
+  const { port, hooks, options } = context;
   const lastEventId = request.headers['last-event-id']?.toString();
   const call = { port, params, query: new URLSearchParams(query), body, response, hooks, lastEventId };
   // Probes come through whatever others do.
-  if (route.access !== 'open' && desk.underWay >= MAX_REQUESTS) {
-    desk.tally.requests++;
+  if (route.access !== 'open' && context.underWay >= MAX_REQUESTS) {
+    context.tally.requests++;
     throw new Refusal(503, `${MAX_REQUESTS} requests wait for an answer already.`, { 'retry-after': '1' });
   }
-  desk.underWay++;
+  context.underWay++;
   try {
     return await within(options.answerMs ?? ANSWER_MS, route.answer(call));
   } finally {
-    desk.underWay--;
+    context.underWay--;
   }
 }
 
@@ -238,7 +246,7 @@ function answerNoHttp(error: Error, socket: Duplex, tally: { malformed: number }
 }
 
 async function page(
-  { options }: Desk,
+  { options }: ServerContext,
   path: string,
   request: IncomingMessage,
   response: ServerResponse,

@@ -230,11 +230,11 @@ describe('the story of a Need', () => {
 
 describe('a question about actions', () => {
   it('has the latest first, by machine or cluster, and what waits', () => {
-    const desk = { aggregate: resources({ cpu: 8 }) };
+    const larger = { aggregate: resources({ cpu: 8 }) };
     const scene = new BrainScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
     scene
       .accept('create', Creating)
-      .demand('c1', { ...NEED, ...desk })
+      .demand('c1', { ...NEED, ...larger })
       .tick();
     const ask = (given: { machine?: string; cluster?: string }, limit = 10) =>
       scene.brain.ask('actions', { ...given, limit }).actions;

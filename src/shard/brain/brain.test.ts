@@ -172,8 +172,8 @@ describe('a brain that ends', () => {
   });
 
   it('gives back what nobody was called for, sees through what was, and begins nothing', () => {
-    const desk = { ...DEFAULT_BRAIN.desk, mutationsPerProvider: 1 };
-    const scene = new BrainScene({ desk }).list(some(3, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, mutationsPerProvider: 1 };
+    const scene = new BrainScene({ scheduler }).list(some(3, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) }).tick();
     expect(scene.calls('create')).toHaveLength(1);
     expect(scene.brain.isIdle).toBe(false);
@@ -194,8 +194,8 @@ describe('a brain that ends', () => {
   });
 
   it('tries nothing again, and is idle when it knows what became of each call', () => {
-    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 100 };
-    const scene = new BrainScene({ desk }).list(some(2, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 100 };
+    const scene = new BrainScene({ scheduler }).list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     const failure = { kind: 'transient', message: 'no answer' } as const;
     const { machine } = scene.answer('create', failure);
@@ -389,8 +389,8 @@ describe('a target', () => {
   });
 
   it('that comes back with a move nobody knows the end of ends, too', () => {
-    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 100 };
-    const scene = new BrainScene({ desk })
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 100 };
+    const scene = new BrainScene({ scheduler })
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED);

@@ -16,9 +16,9 @@ import { Actuation } from './actuation/actuation.ts';
 import { Answers } from './answers.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
 import { Book } from './book.ts';
+import { CallScheduler } from './call-scheduler.ts';
 import { ClusterCosts } from './cluster-costs.ts';
 import { Cycles } from './cycles.ts';
-import { Desk } from './desk.ts';
 import { EndedRows } from './ended-rows.ts';
 import { EventLog } from './event-log.ts';
 import { Freezes } from './freezes.ts';
@@ -63,7 +63,7 @@ export interface BrainState {
   readonly startedMs: number;
   readonly book: Book;
   readonly memory: Memory;
-  readonly desk: Desk;
+  readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
   readonly freezes: Freezes;
@@ -177,8 +177,8 @@ export class Brain {
 
   /** Whether no call to a provider is under way, and nobody waits to find out what became of one. */
   get isIdle(): boolean {
-    const { desk, actuation } = this.#state;
-    return desk.inFlight === 0 && !actuation.isLooking;
+    const { scheduler, actuation } = this.#state;
+    return scheduler.inFlight === 0 && !actuation.isLooking;
   }
 
   /** Keeps what became of the last calls, and ends the threads of the engine. */
@@ -228,7 +228,7 @@ function stateOf(
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
   const book = new Book(fleet);
   const memory = new Memory(book, store.machines);
-  const desk = new Desk({ clock, random, emit, limits: options.desk });
+  const scheduler = new CallScheduler({ clock, random, emit, limits: options.scheduler });
   const engine = new Engine(fleet, {
     ...options.engine,
     clock: parts.monotonicMs,
@@ -258,14 +258,14 @@ function stateOf(
     ...observers.losses,
   });
   const actuation = new Actuation({
-    ...{ book, desk, memory, clock, random, emit },
+    ...{ book, scheduler, memory, clock, random, emit },
     profileOf: (key) => profiles.of(key),
     limits: options.actuation,
     observer: observers.actuation,
     epoch: options.epoch,
   });
   const reconcile = new Reconcile({
-    ...{ book, desk, memory, actuation, clock, random, emit },
+    ...{ book, scheduler, memory, actuation, clock, random, emit },
     providers: options.providers,
     limits: options.reconcile,
     observer: observers.reconcile,
@@ -292,14 +292,14 @@ function stateOf(
   const look = (provider: string): void =>
     observers.leftAlone(
       provider,
-      desk.breakerOf(provider) !== 'closed' || desk.permitOf(provider) !== 'closed',
+      scheduler.breakerOf(provider) !== 'closed' || scheduler.permitOf(provider) !== 'closed',
     );
-  desk.onBreaker((provider, state) => {
+  scheduler.onBreaker((provider, state) => {
     observers.breaker(provider, state);
     look(provider);
   });
-  desk.onPermit((provider, state) => {
-    observers.permit(provider, state, desk.denialOf(provider));
+  scheduler.onPermit((provider, state) => {
+    observers.permit(provider, state, scheduler.denialOf(provider));
     look(provider);
   });
   return {
@@ -308,7 +308,7 @@ function stateOf(
       startedMs,
       book,
       memory,
-      desk,
+      scheduler,
       actuation,
       reconcile,
       freezes,

@@ -17,7 +17,7 @@ describe('7.6.1: Failed is no trap', () => {
   });
 
   it('a paid host that was given up as lost is found by the next List', () => {
-    const scene = new Scene({ desk: { breakerFailures: 100 } });
+    const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
     scene.fail('create');

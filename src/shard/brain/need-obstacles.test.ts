@@ -63,7 +63,7 @@ describe('what is in the way of a Need', () => {
 
   it('given a provider that does not answer, then which one', () => {
     const scene = new BrainScene().list(some(2, Idle)).open('c1').tick();
-    for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.tick(60_000).failList();
+    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.tick(60_000).failList();
     scene.demand('c1', NEED).tick();
     expect(sentences(scene)).toEqual(['2 are at provider p, which does not answer.']);
     expect(story(scene).advice).toEqual(['Bring provider p back: see "bigfleet get providers".']);

@@ -141,7 +141,7 @@ class ObstacleTally {
   }
 
   #blocked(id: string): void {
-    const { actuation, book, desk, memory } = this.#state;
+    const { actuation, book, scheduler, memory } = this.#state;
     const hold = actuation.holdOf(id);
     if (hold === null) {
       this.#frozenOrAwaiting(id);
@@ -169,7 +169,7 @@ class ObstacleTally {
         this.#group(cause, provider, { cause, machines: 0, provider });
         break;
       case 'provider-denies': {
-        const denial = excerpt(desk.denialOf(provider), MAX_ERROR_BYTES);
+        const denial = excerpt(scheduler.denialOf(provider), MAX_ERROR_BYTES);
         this.#group(cause, provider, { cause, machines: 0, provider, error: denial });
         break;
       }

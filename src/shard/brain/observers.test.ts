@@ -66,7 +66,7 @@ describe('what a brain notices', () => {
 
   it('a provider that does not answer is an error, and its return is told', () => {
     const scene = new BrainScene().list(some(1));
-    for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.failList();
+    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.failList();
     expect(scene.logged('list-failed')).toHaveLength(5);
     expect(scene.logged('provider-breaker')).toMatchObject([{ provider: 'p', state: 'open' }]);
 

@@ -2,7 +2,7 @@
 
 import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../model/index.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from './actuation/limits.ts';
-import { DESK_LIMITS, type DeskLimits } from './desk.ts';
+import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from './call-scheduler.ts';
 import type { FreezeStore } from './freezes.ts';
 import type { MachineStore } from './memory.ts';
 import { DEFAULT_RAILS, type RailOptions } from './rails.ts';
@@ -46,7 +46,7 @@ export interface BrainOptions {
   /** Dollars per hour that owned machines are shown at, by instance type and by kind of capacity. Enters no decision. */
   readonly ownedPrices: ReadonlyMap<string, number>;
   readonly actuation: ActuationLimits;
-  readonly desk: DeskLimits;
+  readonly scheduler: CallSchedulerLimits;
   readonly reconcile: ReconcileLimits;
 }
 
@@ -67,6 +67,6 @@ export const DEFAULT_BRAIN: Omit<BrainOptions, 'shard' | 'epoch' | 'providers' |
   ]),
   ownedPrices: new Map(),
   actuation: ACTUATION_LIMITS,
-  desk: DESK_LIMITS,
+  scheduler: CALL_SCHEDULER_LIMITS,
   reconcile: RECONCILE_LIMITS,
 };

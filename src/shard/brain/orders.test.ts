@@ -80,8 +80,8 @@ describe('an order', () => {
   });
 
   it('to retry a machine of a silent provider says that it waits for that', () => {
-    const desk = { ...DEFAULT_BRAIN.desk, breakerFailures: 1 };
-    const scene = new BrainScene({ desk }).list([record('idle', Idle)]).tick();
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 1 };
+    const scene = new BrainScene({ scheduler }).list([record('idle', Idle)]).tick();
     scene.order({ kind: 'retry', machine: 'idle', who });
     scene.answer('get', SILENCE);
 
@@ -141,8 +141,8 @@ describe('an order', () => {
   });
 
   it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {
-    const desk = { ...DEFAULT_BRAIN.desk, mutationsPerProvider: 1 };
-    const scene = new BrainScene({ desk }).list(some(2, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, mutationsPerProvider: 1 };
+    const scene = new BrainScene({ scheduler }).list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
 

@@ -100,11 +100,11 @@ function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: stri
 }
 
 /** Says when the machine is looked at, which may be later than now. */
-function retry({ actuation, reconcile, book, desk }: BrainState, machine: string): OrderResult {
+function retry({ actuation, reconcile, book, scheduler }: BrainState, machine: string): OrderResult {
   const isDone = actuation.retry(machine);
   if (isDone) reconcile.checkNow(machine);
   const provider = book.ownerOf(machine) ?? '';
-  const isSilent = isDone && desk.breakerOf(provider) !== 'closed';
+  const isSilent = isDone && scheduler.breakerOf(provider) !== 'closed';
   const when = actuation.isBusy(machine)
     ? ' when the action that is under way with it has ended'
     : isSilent

@@ -46,7 +46,7 @@ describe('remarks on a Need', () => {
     scene.tick();
     expect(remarks(scene)).toEqual(['Provider q has not been read since the start.']);
 
-    for (let i = 0; i < DEFAULT_BRAIN.desk.breakerFailures; i++) scene.failList('q').tick(100);
+    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.failList('q').tick(100);
 
     expect(remarks(scene)).toEqual(['Provider q has not been read since the start: no route']);
   });

@@ -65,17 +65,17 @@ function troubleFirst(a: ProviderView, b: ProviderView): number {
 const MAX_WORDS_BYTES = 500;
 
 function providerOf(
-  { desk, book, reconcile, health }: BrainState,
+  { scheduler, book, reconcile, health }: BrainState,
   name: string,
   trouble: ProviderHealth | undefined,
 ): ProviderView {
   const readings = reconcile.readingsOf(name);
   return {
     name,
-    breaker: desk.breakerOf(name),
-    denial: excerpt(desk.denialOf(name), MAX_WORDS_BYTES),
+    breaker: scheduler.breakerOf(name),
+    denial: excerpt(scheduler.denialOf(name), MAX_WORDS_BYTES),
     machines: book.countOf(name),
-    waiting: desk.waitingAt(name),
+    waiting: scheduler.waitingAt(name),
     ...readings,
     lastError: excerpt(readings.lastError, MAX_WORDS_BYTES),
     heldLosses: reconcile.heldLosses(name),

@@ -87,7 +87,7 @@ breaker: { failures: 9, max: 1h }
       rails: { reclaimFraction: 0.5, dryRun: true },
       weights: { priority: 2.5 },
       actuation: { deadlineMs: { [MachineState.Draining]: 3_600_000 }, machine: { baseMs: 1500 } },
-      desk: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
+      scheduler: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
     });
     expect(options.releaseHoldSeconds.get(CapacityType.Reserved)).toBe(172_800);
     expect(options.releaseHoldSeconds.get(CapacityType.Spot)).toBe(0);

@@ -90,13 +90,13 @@ export function defaultConfig(): ShardConfig {
 
 export function brainOptionsOf(config: ShardConfig, epoch: bigint, seed: number): BrainOptions {
   const { id, providers, cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices } = config;
-  const { actuation, desk, reconcile } = config;
+  const { actuation, scheduler, reconcile } = config;
   return {
     shard: id,
     epoch,
     seed,
     providers: providers.map(({ name }) => name),
-    ...{ cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices, actuation, desk, reconcile },
+    ...{ cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices, actuation, scheduler, reconcile },
   };
 }
 
@@ -256,7 +256,7 @@ function brainOf(values: Values): Brain {
   };
 }
 
-function limitsOf(values: Values): Pick<Brain, 'actuation' | 'desk' | 'reconcile'> {
+function limitsOf(values: Values): Pick<Brain, 'actuation' | 'scheduler' | 'reconcile'> {
   const backoff = <K extends string>(key: K & BackoffKey) => ({
     baseMs: values[`${key}.base`],
     maxMs: values[`${key}.max`],
@@ -278,7 +278,7 @@ function limitsOf(values: Values): Pick<Brain, 'actuation' | 'desk' | 'reconcile
       },
       records: values['actuation.records'],
     },
-    desk: {
+    scheduler: {
       mutations: values['actuation.concurrency'],
       mutationsPerProvider: values['actuation.concurrencyPerProvider'],
       getsPerProvider: values['actuation.getsPerProvider'],

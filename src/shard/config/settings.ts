@@ -35,7 +35,7 @@ export interface Setting<T> {
   readonly flag: string | undefined;
 }
 
-const { cycle, engine, rails, weights, releaseHoldSeconds, actuation, desk, reconcile } = DEFAULT_BRAIN;
+const { cycle, engine, rails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } = DEFAULT_BRAIN;
 
 function setting<T>(kind: Kind<T>, standard: T, about: string, flag?: string): Setting<T> {
   return { kind, standard, about, flag };
@@ -208,17 +208,21 @@ const SETTINGS = {
   ),
   'actuation.concurrency': setting(
     POSITIVE,
-    desk.mutations,
+    scheduler.mutations,
     'Calls that change machines at a time, of all providers. Lower starves a burst; higher only fills the queues of providers.',
     'execute-concurrency',
   ),
   'actuation.concurrencyPerProvider': setting(
     POSITIVE,
-    desk.mutationsPerProvider,
+    scheduler.mutationsPerProvider,
     'Calls that change machines at a time at one provider, so that a slow one does not take them all.',
     'execute-concurrency-per-provider',
   ),
-  'actuation.getsPerProvider': setting(POSITIVE, desk.getsPerProvider, 'Gets at a time at one provider.'),
+  'actuation.getsPerProvider': setting(
+    POSITIVE,
+    scheduler.getsPerProvider,
+    'Gets at a time at one provider.',
+  ),
   'actuation.queuePerProvider': setting(
     POSITIVE,
     actuation.queuePerProvider,
@@ -284,10 +288,10 @@ const SETTINGS = {
   ),
   'breaker.failures': setting(
     POSITIVE,
-    desk.breakerFailures,
+    scheduler.breakerFailures,
     'Calls in a row without an answer after which a provider is left alone for a while.',
   ),
-  ...backoff('breaker', desk.breaker, 'How long it is left alone'),
+  ...backoff('breaker', scheduler.breaker, 'How long it is left alone'),
   'reconcile.interval': setting(
     duration('10ms'),
     reconcile.changesMs,

@@ -12,9 +12,9 @@ import {
   ACTUATION_LIMITS,
   type BrainEvent,
   type BrainOptions,
+  CALL_SCHEDULER_LIMITS,
   carryOut,
   DEFAULT_BRAIN,
-  DESK_LIMITS,
   Door,
   type Effect,
   Hands,
@@ -271,7 +271,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint): BrainOptions {
       deadlineMs: { [Creating]: 35_000, [Configuring]: 35_000, [Draining]: 35_000, [Deleting]: 35_000 },
       records: 1000,
     },
-    desk: { ...DESK_LIMITS, breaker: { baseMs: 2000, maxMs: 8000 } },
+    scheduler: { ...CALL_SCHEDULER_LIMITS, breaker: { baseMs: 2000, maxMs: 8000 } },
     reconcile: { changesMs: 1500, fullMs: plan.fullListMs, retry: { baseMs: 500, maxMs: 4000 } },
   };
 }

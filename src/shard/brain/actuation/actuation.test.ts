@@ -110,7 +110,7 @@ describe('actuation', () => {
   it('keeps to the pool and to the provider, and refuses what would wait too long', () => {
     const scene = new Scene({
       limits: { queuePerProvider: 2 },
-      desk: { mutations: 3, mutationsPerProvider: 2 },
+      scheduler: { mutations: 3, mutationsPerProvider: 2 },
       providers: ['p', 'q'],
     });
     scene.list(some(8, Speculative));
@@ -126,7 +126,7 @@ describe('actuation', () => {
   });
 
   it('lets a preemption pass whatever waits', () => {
-    const scene = new Scene({ limits: { queuePerProvider: 2 }, desk: { mutationsPerProvider: 1 } });
+    const scene = new Scene({ limits: { queuePerProvider: 2 }, scheduler: { mutationsPerProvider: 1 } });
     scene.list([...some(4, Speculative), record('victim', Configured)]);
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
     expect(scene.decide('Provision', 'm-3')).toEqual(['dropped']);
@@ -166,7 +166,7 @@ describe('actuation', () => {
   });
 
   it('hands back at shutdown what no provider has heard of, and sees the rest through', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } }).open('c1');
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(2, Speculative), record('i', Idle)]);
     scene.decide('Provision', 'm-0');
     scene.decide('Provision', 'm-1');
@@ -198,7 +198,7 @@ describe('actuation', () => {
   });
 
   it('says which action has a machine, how many wait and how many are carried out', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } }).open('c1');
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(3, Speculative), record('i', Idle)]);
     expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 0 });
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
@@ -248,7 +248,7 @@ describe('what keeps a machine out of decisions', () => {
   });
 
   it('is that nobody answers at its provider, unless it is bound', () => {
-    const scene = new Scene({ desk: { breakerFailures: 1 } });
+    const scene = new Scene({ scheduler: { breakerFailures: 1 } });
     scene.list([record('i', Idle), record('b', Configured)]);
     scene.failList();
     expect(scene.actuation.holdOf('i')).toMatchObject({

@@ -25,7 +25,7 @@ import { failpoint } from '../../failpoints.ts';
 import { looksSoldOut } from '../../sold-out.ts';
 import { capacityLabel } from '../action-view.ts';
 import { ANY_STATE, type Book } from '../book.ts';
-import type { Desk } from '../desk.ts';
+import type { CallScheduler } from '../call-scheduler.ts';
 import { rowOf } from '../leaving.ts';
 import type { Memory } from '../memory.ts';
 import { needRef } from '../need-names.ts';
@@ -80,7 +80,7 @@ export interface ActuationObserver {
 
 export interface ActuationParts {
   readonly book: Book;
-  readonly desk: Desk;
+  readonly scheduler: CallScheduler;
   readonly memory: Memory;
   readonly clock: Clock;
   readonly random: Random;
@@ -119,7 +119,7 @@ export class Actuation {
 
   constructor(parts: ActuationParts) {
     this.#parts = parts;
-    const { book, desk, clock, random, emit, limits, observer } = parts;
+    const { book, scheduler, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
     this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
     this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
@@ -133,7 +133,7 @@ export class Actuation {
     });
     this.#instructions = new Instructions(emit);
     this.#runs = new Runs({
-      ...{ book, desk, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
+      ...{ book, scheduler, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
       instructions: this.#instructions,
       accepted: (task) => this.#accepted(task),
       ended: (task, outcome) => this.#end(task, outcome),
@@ -155,11 +155,11 @@ export class Actuation {
       passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
     });
     book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
-    desk.onBreaker((provider, state) => {
+    scheduler.onBreaker((provider, state) => {
       this.#holdOrRelease(provider);
       if (state === 'half-open') this.#probe(provider);
     });
-    desk.onPermit((provider, state) => {
+    scheduler.onPermit((provider, state) => {
       this.#holdOrRelease(provider);
       if (state === 'open') this.#denied(provider);
     });
@@ -205,7 +205,7 @@ export class Actuation {
         this.#instructions.acked(event.instruction);
         break;
       case 'call-ended':
-        this.#parts.desk.callEnded(event.call, event.outcome);
+        this.#parts.scheduler.callEnded(event.call, event.outcome);
         break;
     }
   }
@@ -332,18 +332,18 @@ export class Actuation {
   /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through, but once. */
   stop(): void {
     this.#isStopped = true;
-    this.#parts.desk.stopMutations();
+    this.#parts.scheduler.stopMutations();
     for (const task of [...this.#tasks.values()]) this.#runs.recall(task, 'The shard is shutting down.');
   }
 
   /** Whether an action waits to find out what became of its call, and somebody may still be asked. */
   get isLooking(): boolean {
-    if (this.#parts.desk.isStopped) return false;
+    if (this.#parts.scheduler.isStopped) return false;
     return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
   }
 
   #take(action: Action, leavingOf: (action: Action) => Leaving | null): Task | Refusal {
-    const { book, desk, limits } = this.#parts;
+    const { book, scheduler, limits } = this.#parts;
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
     if (this.isBusy(machine)) return 'deduped';
@@ -353,7 +353,7 @@ export class Actuation {
     const command = COMMAND_OF[kind];
     if (before.state !== COMMANDS[command].from) return 'stale_state';
     if (this.#holds.check(machine) || (isAcquiring(command) && this.#isBeingTried(provider))) return 'held';
-    const isFull = desk.waitingAt(provider) >= limits.queuePerProvider;
+    const isFull = scheduler.waitingAt(provider) >= limits.queuePerProvider;
     if (isFull && kind !== 'Preempt') return 'dropped';
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
     if (binding === undefined) return 'missing_profile';
@@ -371,10 +371,10 @@ export class Actuation {
   }
 
   #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>): Task {
-    const { epoch, clock, desk } = this.#parts;
+    const { epoch, clock, scheduler } = this.#parts;
     const task: Task = {
       ...decided,
-      isProbe: isAcquiring(decided.command) && desk.permitOf(decided.provider) === 'half-open',
+      isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
       id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
       startedMs: clock.now(),
       acceptedMs: null,
@@ -486,21 +486,21 @@ export class Actuation {
   }
 
   #holdOrRelease(provider: string): void {
-    const { desk } = this.#parts;
-    if (desk.breakerOf(provider) !== 'closed')
+    const { scheduler } = this.#parts;
+    if (scheduler.breakerOf(provider) !== 'closed')
       this.#holds.holdProvider(provider, 'provider-unreachable', 'The provider does not answer.');
-    else if (desk.permitOf(provider) === 'open')
+    else if (scheduler.permitOf(provider) === 'open')
       this.#holds.holdProvider(
         provider,
         'provider-denies',
-        `The provider denies it: ${desk.denialOf(provider)}`,
+        `The provider denies it: ${scheduler.denialOf(provider)}`,
       );
     else this.#holds.releaseProvider(provider);
   }
 
   /** Nothing can be acquired at a provider: rows that wait for it may be served by others. */
   #denied(provider: string): void {
-    const why = this.#parts.desk.denialOf(provider);
+    const why = this.#parts.scheduler.denialOf(provider);
     for (const task of [...this.#tasks.values()]) {
       if (task.provider !== provider || !isAcquiring(task.command)) continue;
       if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
@@ -509,13 +509,13 @@ export class Actuation {
 
   /** One action finds out whether a provider that denied everything still does; the others wait for what becomes of it. */
   #isBeingTried(provider: string): boolean {
-    return this.#parts.desk.permitOf(provider) === 'half-open' && this.#probes.has(provider);
+    return this.#parts.scheduler.permitOf(provider) === 'half-open' && this.#probes.has(provider);
   }
 
   #fenced(provider: string, machine: string): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#parts.desk.stop();
+    this.#parts.scheduler.stop();
     this.#parts.emit({ kind: 'stop', why: 'fenced', provider, machine });
   }
 
@@ -541,19 +541,19 @@ export class Actuation {
 
   /** Its time is up: a Get decides. */
   #overdue(id: string, state: TransitionalState, sinceMs: number): void {
-    const { desk, book, clock } = this.#parts;
+    const { scheduler, book, clock } = this.#parts;
     const provider = book.ownerOf(id);
     // An action that has not come through yet has its own limits.
     if (this.isBusy(id) || provider === undefined || this.#isStopped) {
       this.#deadlines.extend(id);
       return;
     }
-    desk.submit({
+    scheduler.submit({
       provider,
       machine: id,
       request: { command: 'get' },
       ended: (outcome, began) => {
-        const isStale = this.isBusy(id) || !desk.isCurrent(id, began);
+        const isStale = this.isBusy(id) || !scheduler.isCurrent(id, began);
         if (isStale || book.standing(id)?.state !== state) return;
         if (outcome.kind === 'unknown-machine') book.lose(id);
         else if (outcome.kind !== 'found') this.#deadlines.extend(id);
@@ -574,12 +574,12 @@ export class Actuation {
 
   /** Somebody has to find out whether the provider is back; if nothing waits for it, any machine will do. */
   #probe(provider: string): void {
-    const { desk, book } = this.#parts;
+    const { scheduler, book } = this.#parts;
     // Mutations that the provider denies find out nothing.
-    if (desk.waitingAt(provider) > 0 && desk.permitOf(provider) !== 'open') return;
+    if (scheduler.waitingAt(provider) > 0 && scheduler.permitOf(provider) !== 'open') return;
     const [machine] = book.idsIn(provider, ANY_STATE);
     if (machine !== undefined)
-      desk.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
+      scheduler.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
   }
 }
 

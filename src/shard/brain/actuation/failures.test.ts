@@ -77,7 +77,7 @@ describe('a transient error', () => {
   });
 
   it('that nobody can look into frees the row, holds the machine, and ends when the provider is seen again', () => {
-    const scene = new Scene({ desk: { breakerFailures: 100 } });
+    const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
     scene.fail('create');
@@ -93,7 +93,7 @@ describe('a transient error', () => {
   });
 
   it('never takes back a drain: the operator has begun to evict', () => {
-    const scene = new Scene({ desk: { breakerFailures: 100 } });
+    const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
     scene.fail('drain');
@@ -113,7 +113,7 @@ describe('a stock-out', () => {
   const offered = { instanceType: 'big', zone: 'za', capacityType: CapacityType.Spot } as const;
 
   it('keeps everything of the offering out, and nothing else, and does not even try what waits', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } });
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list([
       ...['a', 'b', 'c'].map((id) => record(id, Speculative, offered)),
       record('other-zone', Speculative, { ...offered, zone: 'zb' }),
@@ -309,7 +309,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
 
   /** Two calls at a time; m-0 and m-1 were denied, m-2 waited for its turn. */
   function denying(): Scene {
-    const scene = new Scene({ desk: { mutationsPerProvider: 2 } });
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 2 } });
     scene.list([...some(5, Speculative), record('bound', Configured)]);
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
     for (let i = 0; i < 2; i++) scene.answer('create', denied);
@@ -318,13 +318,13 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
   }
 
   function untilTried(scene: Scene): void {
-    while (scene.desk.permitOf('p') === 'open') scene.hand.advance(100);
+    while (scene.scheduler.permitOf('p') === 'open') scene.hand.advance(100);
   }
 
   it('is told nothing more, though it answers; no machine is blamed, and what waited is free for others', () => {
     const scene = denying();
     scene.list([]);
-    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.scheduler.breakerOf('p')).toBe('closed');
     expect(scene.calls()).toEqual([]);
     expect(scene.ended.map(({ machine, outcome }) => [machine, outcome])).toEqual([
       ['m-2', 'ctx_canceled'],
@@ -345,7 +345,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     expect(scene.calls('create')).toHaveLength(1);
     scene.answer('create', denied);
     scene.find(Speculative);
-    expect(scene.desk.permitOf('p')).toBe('open');
+    expect(scene.scheduler.permitOf('p')).toBe('open');
     expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'backing-off' }]);
     untilTried(scene);
     expect(scene.decide('Provision', 'm-4')).toEqual([]);
@@ -356,8 +356,8 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     untilTried(scene);
     scene.decide('Provision', 'm-3');
     scene.accept('create', Creating);
-    expect(scene.desk.permitOf('p')).toBe('closed');
-    expect(scene.desk.denialOf('p')).toBe('');
+    expect(scene.scheduler.permitOf('p')).toBe('closed');
+    expect(scene.scheduler.denialOf('p')).toBe('');
     for (const id of ['m-0', 'm-1']) expect(scene.decide('Provision', id)).toEqual([]);
     expect(scene.calls('create')).toHaveLength(2);
   });
@@ -383,15 +383,15 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     scene.answer('create', denied);
     scene.find(Speculative);
     scene.decide('Reclaim', 'bound');
-    for (let i = 0; i < 5; i++) scene.desk.heard('p', false);
-    while (scene.desk.breakerOf('p') === 'open') scene.hand.advance(100);
+    for (let i = 0; i < 5; i++) scene.scheduler.heard('p', false);
+    while (scene.scheduler.breakerOf('p') === 'open') scene.hand.advance(100);
     expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
   });
 });
 
 describe('a provider that does not answer', () => {
   function silent(): Scene {
-    const scene = new Scene({ providers: ['p', 'q'], desk: { breakerFailures: 3 } });
+    const scene = new Scene({ providers: ['p', 'q'], scheduler: { breakerFailures: 3 } });
     scene.list([...some(4, Speculative), record('bound', Configured)]);
     scene.list([record('q-0', Speculative)], { provider: 'q' });
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
@@ -401,7 +401,7 @@ describe('a provider that does not answer', () => {
 
   it('is called no more, and its machines are not offered; the others are as before', () => {
     const scene = silent();
-    expect(scene.desk.breakerOf('p')).toBe('open');
+    expect(scene.scheduler.breakerOf('p')).toBe('open');
     expect(scene.ledger('m-3')).toMatchObject({ held: true });
     expect(scene.ledger('bound')).toMatchObject({ held: false });
     expect(scene.ledger('q-0')).toMatchObject({ held: false });
@@ -414,32 +414,34 @@ describe('a provider that does not answer', () => {
     // Two had looked before it was clear that nobody answers.
     scene.fail('get');
     scene.fail('get');
-    while (scene.desk.breakerOf('p') === 'open') scene.hand.advance(100);
+    while (scene.scheduler.breakerOf('p') === 'open') scene.hand.advance(100);
     const open = scene.calls('get').filter(({ provider }) => provider === 'p');
     expect(open).toHaveLength(1);
     scene.fail('get');
-    expect(scene.desk.breakerOf('p')).toBe('open');
+    expect(scene.scheduler.breakerOf('p')).toBe('open');
     scene.hand.advance(MINUTE_MS);
     scene.find(Speculative);
-    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.scheduler.breakerOf('p')).toBe('closed');
     expect(scene.ledger('m-3')).toMatchObject({ held: false });
   });
 
   it('is back when a List comes through', () => {
     const scene = silent();
     scene.list([]);
-    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.scheduler.breakerOf('p')).toBe('closed');
   });
 
   it('that fails again soon after it was back is left alone for its full time', () => {
-    const scene = new Scene({ desk: { breakerFailures: 1, breaker: { baseMs: 10_000, maxMs: 10_000 } } });
-    scene.desk.heard('p', false);
-    scene.desk.heard('p', true);
+    const scene = new Scene({
+      scheduler: { breakerFailures: 1, breaker: { baseMs: 10_000, maxMs: 10_000 } },
+    });
+    scene.scheduler.heard('p', false);
+    scene.scheduler.heard('p', true);
     scene.hand.advance(4000);
-    scene.desk.heard('p', false);
+    scene.scheduler.heard('p', false);
     // The time of the first opening would be up by now.
     scene.hand.advance(4900);
-    expect(scene.desk.breakerOf('p')).toBe('open');
+    expect(scene.scheduler.breakerOf('p')).toBe('open');
   });
 });
 

@@ -38,7 +38,7 @@ describe('a freeze', () => {
   it.each(CALLED)(
     'takes back a %s that waits for its turn, and sees through the one called',
     (kind, state) => {
-      const scene = new Scene({ desk: { mutationsPerProvider: 1 } });
+      const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
       scene.list(some(2, state));
       for (const { id } of some(2)) scene.decide(kind, id);
       const command = COMMAND_OF[kind];
@@ -55,7 +55,7 @@ describe('a freeze', () => {
   );
 
   it('leaves what is outside of its scope alone', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } });
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list(some(2, Configured));
     for (const { id } of some(2)) scene.decide('Reclaim', id);
     scene.actuation.frozen(({ cluster }) => cluster === 'c2');
@@ -124,7 +124,7 @@ describe('a freeze', () => {
 
 describe('a quarantine', () => {
   it('takes back what waits with its machine alone, and keeps the machine out', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } });
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list(some(3, Speculative));
     for (const { id } of some(3)) scene.decide('Provision', id);
 

@@ -7,7 +7,7 @@ import type { CallOutcome, ProviderRequest } from '../../events.ts';
 import { failpoint } from '../../failpoints.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
-import type { Desk } from '../desk.ts';
+import type { CallScheduler } from '../call-scheduler.ts';
 import type { Blobs } from './blobs.ts';
 import type { Holds } from './holds.ts';
 import type { Instructions } from './instructions.ts';
@@ -18,7 +18,7 @@ import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
 export interface RunsParts {
   readonly book: Book;
-  readonly desk: Desk;
+  readonly scheduler: CallScheduler;
   readonly blobs: Blobs;
   readonly holds: Holds;
   readonly instructions: Instructions;
@@ -85,7 +85,7 @@ export class Runs {
     const { provider } = task;
     const { machine } = task.action;
     task.stage = 'queued';
-    task.cancel = this.#parts.desk.submit({
+    task.cancel = this.#parts.scheduler.submit({
       provider,
       machine,
       request: this.#requestOf(task),
@@ -153,7 +153,7 @@ export class Runs {
     const { machine } = task.action;
     task.stage = 'looking';
     task.message = messageOf(failure);
-    this.#parts.desk.submit({
+    this.#parts.scheduler.submit({
       provider,
       machine,
       request: { command: 'get' },

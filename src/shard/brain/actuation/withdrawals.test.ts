@@ -163,7 +163,7 @@ describe('an instruction to leave', () => {
   });
 
   it('that never went out is not withdrawn', () => {
-    const scene = new Scene({ desk: { mutationsPerProvider: 1 } });
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list([record('first', Configured), record('second', Configured)]);
     scene.decide('Reclaim', 'first');
     scene.decide('Reclaim', 'second');

@@ -53,7 +53,7 @@ describe('reconcile', () => {
     scene.reconcile.stop();
     scene.failList();
     expect(scene.told).toEqual([]);
-    expect(scene.desk.breakerOf('p')).toBe('closed');
+    expect(scene.scheduler.breakerOf('p')).toBe('closed');
   });
 
   it('drops a record whose List began before the last mutation ended, and reads the machine again', () => {

@@ -11,7 +11,7 @@ import { failpoint } from '../../failpoints.ts';
 import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
 import { ANY_STATE, type Book } from '../book.ts';
-import type { Desk } from '../desk.ts';
+import type { CallScheduler } from '../call-scheduler.ts';
 import type { MachineFacts, Memory } from '../memory.ts';
 import type { ReconcileLimits } from './limits.ts';
 import { type RefusalReason, refusalsOf } from './refusals.ts';
@@ -37,7 +37,7 @@ export interface ReconcileObserver {
 export interface ReconcileParts {
   readonly providers: readonly string[];
   readonly book: Book;
-  readonly desk: Desk;
+  readonly scheduler: CallScheduler;
   readonly memory: Memory;
   readonly actuation: Actuation;
   readonly clock: Clock;
@@ -158,12 +158,12 @@ export class Reconcile {
   acceptList(provider: string): boolean {
     const source = this.#sources.get(provider);
     if (source === undefined) return false;
-    const began = this.#parts.desk.readingBegins();
+    const began = this.#parts.scheduler.readingBegins();
     const isHeld = source.guard.suspicions > 0;
     this.#lose(source, source.guard.accept(), began);
     // Before the first List has ended nobody can say that it is right.
     if (isHeld) this.#readWhole(source);
-    this.#parts.desk.readingEnded(began);
+    this.#parts.scheduler.readingEnded(began);
     return true;
   }
 
@@ -177,7 +177,7 @@ export class Reconcile {
 
   /** Reads one machine, and takes what comes. */
   check(id: string, failures = 0): void {
-    const { book, actuation, desk } = this.#parts;
+    const { book, actuation, scheduler } = this.#parts;
     const provider = book.ownerOf(id);
     // First, because a machine that is gone is owed nothing.
     this.#owed.delete(id);
@@ -187,7 +187,7 @@ export class Reconcile {
       return;
     }
     this.#checking.add(id);
-    desk.submit({
+    scheduler.submit({
       provider,
       machine: id,
       request: { command: 'get' },
@@ -220,12 +220,12 @@ export class Reconcile {
   }
 
   #read(source: Source): void {
-    const { clock, desk, book, limits, emit } = this.#parts;
+    const { clock, scheduler, book, limits, emit } = this.#parts;
     if (this.#isStopped) return;
     const isDue = clock.now() - source.lastFullMs >= limits.fullMs;
     const wanted: ListKind = isDue ? 'full' : 'changes';
     const seen = isDue && book.countOf(source.name) > 0 ? new Set<string>() : null;
-    source.reading = { number: ++this.#readings, began: desk.readingBegins(), wanted, seen };
+    source.reading = { number: ++this.#readings, began: scheduler.readingBegins(), wanted, seen };
     emit({ kind: 'list', provider: source.name, reading: this.#readings, wanted });
   }
 
@@ -245,7 +245,7 @@ export class Reconcile {
   }
 
   #isCurrent(id: string, began: number): boolean {
-    return !this.#parts.actuation.isBusy(id) && this.#parts.desk.isCurrent(id, began);
+    return !this.#parts.actuation.isBusy(id) && this.#parts.scheduler.isCurrent(id, began);
   }
 
   #drop(id: string): void {
@@ -289,10 +289,10 @@ export class Reconcile {
   }
 
   #ended(source: Source, reading: Reading, report: ListReport | null, error: string): void {
-    const { desk, observer, clock, random, limits } = this.#parts;
+    const { scheduler, observer, clock, random, limits } = this.#parts;
     source.reading = null;
     source.lastError = report === null ? error : '';
-    desk.heard(source.name, report !== null);
+    scheduler.heard(source.name, report !== null);
     if (report === null) {
       source.failures++;
       observer.listFailed(source.name, error);
@@ -305,7 +305,7 @@ export class Reconcile {
       if (report.kind === 'full') this.#fullEnded(source, reading, report);
       clock.after(limits.changesMs, () => this.#read(source));
     }
-    desk.readingEnded(reading.began);
+    scheduler.readingEnded(reading.began);
   }
 
   #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {

@@ -1,13 +1,13 @@
-// The desk where calls to providers are handed in. It keeps the pools: so many mutations of the shard and of each
-// provider at a time, so many Gets beside them, none while the provider's breaker is open, and no mutations while the
-// provider denies them. It also keeps the order of things: a reading says something about a machine only if it began after the machine's last mutation had ended.
+// Schedules calls to providers. It bounds the mutations that are in flight, in all and for each provider, and the Gets beside
+// them; it starts none while the provider's breaker is open, and no mutation while the provider denies them. It also orders
+// readings: one says something about a machine only if it began after the machine's last mutation had ended.
 
 import type { Clock, Random } from '../../model/index.ts';
 import type { CallOutcome, Effect, ProviderRequest } from '../events.ts';
 import type { BackoffLimits } from './backoff.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 
-export interface DeskLimits {
+export interface CallSchedulerLimits {
   /** Mutations at a time, of all providers. Lower starves a burst; higher only fills the providers' own queues. */
   readonly mutations: number;
   /** Mutations at a time at one provider, so that a slow one does not take the whole pool. */
@@ -20,7 +20,7 @@ export interface DeskLimits {
   readonly breaker: BackoffLimits;
 }
 
-export const DESK_LIMITS: DeskLimits = {
+export const CALL_SCHEDULER_LIMITS: CallSchedulerLimits = {
   mutations: 256,
   mutationsPerProvider: 64,
   getsPerProvider: 16,
@@ -28,11 +28,11 @@ export const DESK_LIMITS: DeskLimits = {
   breaker: { baseMs: 10_000, maxMs: 120_000 },
 };
 
-export interface DeskParts {
+export interface CallSchedulerParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: (effect: Effect) => void;
-  readonly limits: DeskLimits;
+  readonly limits: CallSchedulerLimits;
 }
 
 export interface Call {
@@ -43,7 +43,7 @@ export interface Call {
   readonly isUrgent?: boolean;
   /** Right before the call is made. */
   readonly starting?: () => void;
-  /** `began` is the moment the call was made, in the desk's order. */
+  /** `began` is the moment the call was made, in the scheduler's order. */
   readonly ended: (outcome: CallOutcome, began: number) => void;
 }
 
@@ -67,8 +67,8 @@ interface InFlight {
   readonly began: number;
 }
 
-export class Desk {
-  readonly #parts: DeskParts;
+export class CallScheduler {
+  readonly #parts: CallSchedulerParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #inFlight = new Map<number, InFlight>();
   readonly #breakerListeners: BreakerListener[] = [];
@@ -82,7 +82,7 @@ export class Desk {
   #order = 0;
   #takes: 'all' | 'gets' | 'nothing' = 'all';
 
-  constructor(parts: DeskParts) {
+  constructor(parts: CallSchedulerParts) {
     this.#parts = parts;
   }
 
