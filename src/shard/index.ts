@@ -51,7 +51,6 @@ export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
 export type { DataDir } from './data-dir.ts';
 export { isDataDirFile, lockDirectory, openDataDir } from './data-dir.ts';
-export { Door } from './door.ts';
 export { carryOut } from './effects.ts';
 export type {
   BrainEvent,
@@ -92,6 +91,7 @@ export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
 export { BrainMetrics, HandsMetrics } from './metrics.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
 export { startShard } from './shard.ts';
+export { ShardFacade } from './shard-facade.ts';
 export { SqliteBrainStore } from './store-sqlite.ts';
 export type { BrainThreadParts } from './thread/brain-thread.ts';
 export { BrainThread } from './thread/brain-thread.ts';

@@ -11,7 +11,6 @@ import { type ApiOptions, type ApiServer, serveApi } from './api/serve.ts';
 import { addShardRead, type ReadCounters } from './api/shard-read-grpc.ts';
 import { brainOptionsOf, type ShardConfig } from './config/config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
-import { Door } from './door.ts';
 import { carryOut } from './effects.ts';
 import { EpochWatch, fencedText, raisedText } from './epoch-watch.ts';
 import { killAtFailpoint } from './failpoints.ts';
@@ -23,6 +22,7 @@ import { handsText, LAG_RESOLUTION_MS } from './hands-metrics.ts';
 import type { ShardLog } from './logger.ts';
 import { HandsMetrics } from './metrics.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
+import { ShardFacade } from './shard-facade.ts';
 import { BrainThread } from './thread/brain-thread.ts';
 import { DemandStoreThread } from './thread/demand-store-thread.ts';
 import type { StatusView } from './views.ts';
@@ -138,7 +138,7 @@ async function assemble(
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
   brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
-  const port = new Door(brain, hands);
+  const port = new ShardFacade(brain, hands);
   const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
   const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
   // Added last, so that it stops first, while there are still hands to finish with what is under way.
@@ -200,7 +200,7 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
 async function serveSessions(
   { listen, tls, insecure }: ShardConfig,
   hands: Hands,
-  port: Door,
+  port: ShardFacade,
   parts: Parts,
 ): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
@@ -230,7 +230,7 @@ async function serveSessions(
 
 interface HttpParts {
   readonly config: ShardConfig;
-  readonly port: Door;
+  readonly port: ShardFacade;
   readonly hands: Hands;
   readonly brain: BrainThread;
   readonly paced: PacedBrain;

@@ -5,9 +5,9 @@ import { aNeed, resources } from '../../../test/fleets.ts';
 import { BrainScene } from '../../../test/shard/brain-scene.ts';
 import { record } from '../../../test/shard/scene.ts';
 import { MachineState, Operator } from '../../model/index.ts';
-import { Door } from '../door.ts';
 import type { BrainPort } from '../events.ts';
 import type { ReportView } from '../hands/cluster-demand.ts';
+import { ShardFacade } from '../shard-facade.ts';
 import type { ClusterView, MachineView, NeedStory, NeedView, Page } from '../views.ts';
 import { serveApi } from './serve.ts';
 
@@ -30,7 +30,7 @@ async function served({ brain }: BrainScene, reports: readonly ReportView[] = []
     listen: () => () => {},
   };
   const hands = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
-  const server = await serveApi(new Door(port, hands), '127.0.0.1:0', { tls: null });
+  const server = await serveApi(new ShardFacade(port, hands), '127.0.0.1:0', { tls: null });
   cleanups.push(() => server.close());
   const get = async <T>(path: string): Promise<T> => {
     const text = await (await fetch(`${server.url}${path}`)).text();

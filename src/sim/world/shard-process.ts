@@ -15,7 +15,6 @@ import {
   CALL_SCHEDULER_LIMITS,
   carryOut,
   DEFAULT_BRAIN,
-  Door,
   type Effect,
   Hands,
   InlineBrain,
@@ -23,6 +22,7 @@ import {
   PacedBrain,
   type ProviderEnd,
   ProviderHands,
+  ShardFacade,
 } from '../../shard/index.ts';
 import type { WorldPlan } from './plan.ts';
 import { ProcessClock } from './process-clock.ts';
@@ -109,9 +109,9 @@ export class ShardProcess {
   }
 
   /** Where people ask and order; null until it listens, and once it is dead. */
-  get door(): Door | null {
+  get facade(): ShardFacade | null {
     const { hands } = this;
-    return hands === null ? null : new Door(this.brain, hands);
+    return hands === null ? null : new ShardFacade(this.brain, hands);
   }
 
   async start(): Promise<void> {

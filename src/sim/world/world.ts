@@ -262,9 +262,9 @@ class World {
 
   async #freeze(scope: FreezeScope, forMs: number): Promise<void> {
     const shard = this.#shard;
-    const door = shard?.door ?? null;
-    if (shard === null || door === null) return;
-    const { isDone } = await door.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
+    const facade = shard?.facade ?? null;
+    if (shard === null || facade === null) return;
+    const { isDone } = await facade.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
     if (!isDone) return;
     // One that died while it was writing that down has promised nothing, but may have done it.
     if (shard.isAlive) this.#watch.frozen(scope);
@@ -275,8 +275,8 @@ class World {
   #unfreeze(id: string): void {
     this.#watch.unfreezing(id);
     const shard = this.#shard;
-    if (shard !== null && shard.door !== null) {
-      void shard.door.order({ kind: 'unfreeze', id, who: 'sim' });
+    if (shard !== null && shard.facade !== null) {
+      void shard.facade.order({ kind: 'unfreeze', id, who: 'sim' });
       if (shard.isAlive) return;
     }
     this.#clock.after(1000, () => this.#unfreeze(id));

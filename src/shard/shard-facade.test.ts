@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BrainScene } from '../../test/shard/brain-scene.ts';
-import { Door } from './door.ts';
 import type { BrainPort } from './events.ts';
 import type { ReportView } from './hands/cluster-demand.ts';
+import { ShardFacade } from './shard-facade.ts';
 import type { Order } from './views.ts';
 
-function door(reports: readonly ReportView[], held: readonly string[] = []) {
+function facade(reports: readonly ReportView[], held: readonly string[] = []) {
   const scene = new BrainScene().open('c1', 'c2');
   const { brain } = scene;
   const orders: Order[] = [];
@@ -24,7 +24,7 @@ function door(reports: readonly ReportView[], held: readonly string[] = []) {
     acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
     refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
   };
-  return { door: new Door(port, hands), orders, said, scene };
+  return { facade: new ShardFacade(port, hands), orders, said, scene };
 }
 
 const QUIET: ReportView = {
@@ -32,9 +32,9 @@ const QUIET: ReportView = {
   ...{ rowsSetAside: 0, remarks: { first: [], total: 0 } },
 } as ReportView;
 
-describe('the door of a shard', () => {
+describe('the facade of a shard', () => {
   it('adds to clusters what the hands know of their roll-ups', async () => {
-    const clusters = await door([QUIET]).door.ask('clusters', { limit: 100 });
+    const clusters = await facade([QUIET]).facade.ask('clusters', { limit: 100 });
 
     expect(clusters.items).toMatchObject([
       { cluster: 'c1', reports: { lastReportMs: 5, problems: [], remarks: [], remarksTotal: 0, held: null } },
@@ -53,7 +53,7 @@ describe('the door of a shard', () => {
       baseline: { ...extent, rows: 9 },
     };
     const report = { ...QUIET, held } as unknown as ReportView;
-    const { items } = await door([report]).door.ask('clusters', { limit: 100 });
+    const { items } = await facade([report]).facade.ask('clusters', { limit: 100 });
 
     expect(items[0]?.reports?.held).toEqual({
       sinceMs: 7,
@@ -67,7 +67,7 @@ describe('the door of a shard', () => {
   it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
     const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
     const refused = { ...QUIET, cluster: 'c8', problems };
-    const { items, total } = await door([refused, { ...QUIET, cluster: 'c9' }]).door.ask('clusters', {
+    const { items, total } = await facade([refused, { ...QUIET, cluster: 'c9' }]).facade.ask('clusters', {
       limit: 100,
     });
 
@@ -82,7 +82,7 @@ describe('the door of a shard', () => {
   });
 
   it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
-    const { door: it, orders, said } = door([], ['c1']);
+    const { facade: it, orders, said } = facade([], ['c1']);
 
     expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
       isDone: true,
@@ -102,7 +102,7 @@ describe('the door of a shard', () => {
 
   it('tells an order about a held roll-up that failed from one about none', async () => {
     const report = { ...QUIET, held: { cluster: 'c1' } } as unknown as ReportView;
-    const { door: it } = door([report], []);
+    const { facade: it } = facade([report], []);
 
     expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toEqual({
       isDone: false,
@@ -111,7 +111,7 @@ describe('the door of a shard', () => {
   });
 
   it('has orders about roll-ups logged like all others, with who gave them and what came of it', async () => {
-    const { door: it, scene } = door([], ['c1']);
+    const { facade: it, scene } = facade([], ['c1']);
 
     await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved' });
     await it.order({ kind: 'refuse-rollup', cluster: 'c2', who: 'bob' });

@@ -1,4 +1,4 @@
-// The door of a shard: where questions, orders and listeners come in. Most goes on to the brain; what concerns roll-ups
+// Facade of a shard: it takes questions, orders and subscribers. Most goes on to the brain; what concerns roll-ups
 // is answered by the hands, which hold them.
 
 import { excerpt, type Problem } from '../model/index.ts';
@@ -20,7 +20,7 @@ import type {
   ShardPort,
 } from './views.ts';
 
-export class Door implements ShardPort {
+export class ShardFacade implements ShardPort {
   readonly #brain: BrainPort;
   readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
 
