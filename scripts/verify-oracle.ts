@@ -48,7 +48,7 @@ async function compare(input: DecisionInput, expected: string): Promise<number> 
   let differences = 0;
   for (const workers of values.workers.split(',').map(Number)) {
     for (const lanes of values.lanes.split(',').map((text) => (text === 'auto' ? text : Number(text)))) {
-      const engine = new Engine(fleetOf(input), { workers, lanes, smallestRound: 1 });
+      const engine = new Engine(fleetOf(input), { workers, lanes, smallestStep: 1 });
       await comeUp(engine, workers);
       const equal = planText(engine.decide(input.nowMs, input.options).plan()) === expected;
       await engine.close();

@@ -90,7 +90,7 @@ async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<s
     const [incremental, full] = saveDifference('.cache/differences', difference);
     problems.push(`${name}: not the plan of a full solve: compare ${incremental} with ${full}`);
   };
-  const engine = rung.newEngine({ ...kind, smallestRound: 1, checkEvery: cycles, onDifference });
+  const engine = rung.newEngine({ ...kind, smallestStep: 1, checkEvery: cycles, onDifference });
   try {
     await comeUp(engine, kind.workers);
     for (let cycle = 1; cycle <= cycles && problems.length === 0; cycle++) {

@@ -4,14 +4,13 @@
 import type { Fleet, Meanwhile } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import type { ClaimWatch } from './claim-watch.ts';
-import { Crew, SMALLEST_ROUND } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { Lanes, type Schedule } from './lanes.ts';
 import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
+import { ParallelStep } from './parallel-step.ts';
 import { type Preemption, preempt } from './preempt.ts';
 import { reclaims, releases, spareOf } from './reclaim.ts';
 import { allRestamped } from './restamps.ts';
-import { Round } from './round.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Probe, solve } from './solve.ts';
@@ -19,6 +18,7 @@ import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
 import { matchingOf } from './supply.ts';
 import { NONE } from './turns.ts';
 import { metVerdictOf, turnOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
+import { SMALLEST_STEP, WorkerPool } from './worker-pool.ts';
 
 /**
  * What a cycle decided. Unmet rows are worked out and stay. Actions, claims, restamps and verdicts are numbers that are
@@ -157,8 +157,8 @@ export class Decision {
 export interface EngineOptions {
   /** Threads that share the work of crediting clusters; 1 starts none. The plan is the same for any number. */
   readonly workers?: number;
-  /** Rounds of fewer clusters are credited without waking the other threads. */
-  readonly smallestRound?: number;
+  /** Steps of fewer clusters are credited without waking the other threads. */
+  readonly smallestStep?: number;
   /** Rows served from the pools at a time: so many, or as many as pay. The plan is the same for any number. */
   readonly lanes?: number | 'auto';
   /**
@@ -211,18 +211,18 @@ export class Engine {
   /** Sums over all cycles. */
   readonly metrics = new EngineMetrics();
   readonly #cycle: Cycle;
-  readonly #crew: Crew;
+  readonly #workerPool: WorkerPool;
   readonly #incremental: boolean;
   readonly #checkEvery: number;
   readonly #onDifference: ((difference: PlanDifference) => void) | undefined;
   readonly #clock: Clock | undefined;
 
   constructor(fleet: Fleet, options: EngineOptions = {}) {
-    const { workers = 1, smallestRound = SMALLEST_ROUND, checkEvery = DEFAULT_CHECK_EVERY } = options;
+    const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
     const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
-    this.#crew = new Crew(this.#cycle, workers, smallestRound);
-    this.#lanes = new Lanes(this.#cycle, this.#crew, { lanes, retries, schedule });
+    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, schedule });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;
@@ -236,17 +236,17 @@ export class Engine {
 
   /** Threads that would share the next cycle: fewer than asked for while some are still coming up. */
   get threads(): number {
-    return this.#crew.ready;
+    return this.#workerPool.ready;
   }
 
   /** Why threads were given up, if any were; their work is done by the others. */
   get threadFailures(): readonly string[] {
-    return this.#crew.failures;
+    return this.#workerPool.failures;
   }
 
   /** Ends the worker threads; cycles go on without them. */
   async close(): Promise<void> {
-    await this.#crew.close();
+    await this.#workerPool.close();
   }
 
   /** One cycle: Phases 1, 2 and 3. */
@@ -261,7 +261,7 @@ export class Engine {
       probe(phase);
     };
     try {
-      solve(cycle, this.#crew, this.#lanes, nowMs, options, everything, ended);
+      solve(cycle, this.#workerPool, this.#lanes, nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
       // A cycle that keeps nothing is a full solve itself.
@@ -287,7 +287,7 @@ export class Engine {
     let end = (): void => {};
     if (this.#incremental) {
       this.#orNothing(() => {
-        end = this.#crew.begin(Round.ServeAgain, this.#cycle.beginAhead(reporting));
+        end = this.#workerPool.begin(ParallelStep.ServeAgain, this.#cycle.beginAhead(reporting));
       });
     }
     return () => this.#orNothing(end);
@@ -298,7 +298,7 @@ export class Engine {
       work();
     } catch (error) {
       this.#cycle.reset();
-      this.#crew.failures.push(String(error));
+      this.#workerPool.failures.push(String(error));
     }
   }
 
@@ -331,8 +331,16 @@ function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solve
 
 /** A whole cycle on this thread. */
 function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
-  const crew = new Crew(cycle, 1, SMALLEST_ROUND);
-  solve(cycle, crew, new Lanes(cycle, crew, { lanes: 1, retries: 0 }), nowMs, options, true, noProbe);
+  const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP);
+  solve(
+    cycle,
+    workerPool,
+    new Lanes(cycle, workerPool, { lanes: 1, retries: 0 }),
+    nowMs,
+    options,
+    true,
+    noProbe,
+  );
 }
 
 /** One cycle over a fleet, described in full. */

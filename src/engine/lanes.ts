@@ -5,7 +5,6 @@
 import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
 import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
 import { Buckets } from './buckets.ts';
-import type { Crew } from './crew.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { domainsOf, settleWhole } from './gang.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
@@ -14,6 +13,7 @@ import { beginShort, serveInTurn } from './serve.ts';
 import { conflictFraction, MODES } from './stats.ts';
 import { TurnKind } from './turns.ts';
 import { noteTaken } from './unmet.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 /** Picks the lane that takes the next step, of so many. All lanes then run on one thread, in an order that repeats. */
 export type Schedule = (lanes: number) => number;
@@ -32,7 +32,7 @@ const PAUSE = 100;
 
 export class Lanes {
   readonly #cycle: Cycle;
-  readonly #crew: Crew;
+  readonly #workerPool: WorkerPool;
   readonly #options: LaneOptions;
   readonly #pending = new Pending();
   /** Cycles for which one lane will do, since more were in each other's way. */
@@ -40,9 +40,9 @@ export class Lanes {
   /** What all glances came to. Public, so that nobody takes it for unused and leaves the glance out. */
   glanced = 0;
 
-  constructor(cycle: Cycle, crew: Crew, options: LaneOptions) {
+  constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
     this.#cycle = cycle;
-    this.#crew = crew;
+    this.#workerPool = workerPool;
     this.#options = options;
   }
 
@@ -91,13 +91,13 @@ export class Lanes {
       this.#pause--;
       return 1;
     }
-    return lanesThatPay(this.#cycle, order.length, this.#crew.ready);
+    return lanesThatPay(this.#cycle, order.length, this.#workerPool.ready);
   }
 
   #run(lanes: number, work: LaneWork): void {
     const { schedule } = this.#options;
     if (schedule === undefined) {
-      this.#crew.drive(lanes, work);
+      this.#workerPool.drive(lanes, work);
       return;
     }
     const all = Array.from({ length: lanes }, () => new Lane(this.#cycle, work));

@@ -3,9 +3,9 @@
 
 import { Fleet, type Pattern, type PatternParts, type ProfileEntry } from '../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../model/index.ts';
-import type { LaneStart } from './crew.ts';
 import { Cycle } from './cycle.ts';
 import { driveLanes } from './lane.ts';
+import type { LaneStart } from './worker-pool.ts';
 
 /** Columns by owner and name. */
 type Columns = Record<string, Uint8Array | Uint32Array | Int32Array | Float64Array>;

@@ -2,12 +2,12 @@
 // by itself; then the rows that need the shared pools are served in rank order over all clusters.
 
 import type { DecisionOptions } from '../model/index.ts';
-import type { Crew } from './crew.ts';
 import type { Cycle } from './cycle.ts';
 import type { Lanes } from './lanes.ts';
+import { ParallelStep } from './parallel-step.ts';
 import { settleRestamps } from './restamps.ts';
-import { Round } from './round.ts';
 import { addSetAside } from './set-aside.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 /** Parts of a cycle, in the order they end. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
@@ -18,7 +18,7 @@ export type Probe = (ended: Phase) => void;
 /** Serves a whole cycle; with `everything`, clusters that have not changed too. */
 export function solve(
   cycle: Cycle,
-  crew: Crew,
+  workerPool: WorkerPool,
   lanes: Lanes,
   nowMs: number,
   options: DecisionOptions,
@@ -27,8 +27,8 @@ export function solve(
 ): void {
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
-  crew.run(cycle.stale.isEverything(dirty) ? Round.Serve : Round.ServeAgain, dirty);
-  crew.run(Round.Credit, cycle.takeUp());
+  workerPool.run(cycle.stale.isEverything(dirty) ? ParallelStep.Serve : ParallelStep.ServeAgain, dirty);
+  workerPool.run(ParallelStep.Credit, cycle.takeUp());
   const { served } = cycle;
   settleRestamps(cycle, served);
   probe('credit');

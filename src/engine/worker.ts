@@ -1,43 +1,43 @@
-// A thread of the crew: waits for a round, takes over what changed, does pieces of it until the list is empty.
+// A thread of the pool: waits for a step, takes over what changed, does tasks of it until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { MirroredCycle } from './mirror.ts';
 import {
-  type CrewStart,
   type LaneStart,
-  type RoundStart,
   SPINS,
   STOP,
   Standing,
+  type StepStart,
   takeChunks,
-} from './crew.ts';
-import { MirroredCycle } from './mirror.ts';
+  type WorkerStart,
+} from './worker-pool.ts';
 
-const { control, place, port } = workerData as CrewStart;
+const { control, place, port } = workerData as WorkerStart;
 const mirror = new MirroredCycle();
-let pieces: Uint32Array = new Uint32Array(0);
+let tasks: Uint32Array = new Uint32Array(0);
 let lane: LaneStart | null = null;
 
 Atomics.store(control, place, Standing.Up);
-for (let round = 0; ; ) {
-  for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 1) !== round) break;
-  while (Atomics.load(control, place + 1) === round) Atomics.wait(control, place + 1, round);
-  round = Atomics.load(control, place + 1);
-  if (round === STOP) break;
+for (let step = 0; ; ) {
+  for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 1) !== step) break;
+  while (Atomics.load(control, place + 1) === step) Atomics.wait(control, place + 1, step);
+  step = Atomics.load(control, place + 1);
+  if (step === STOP) break;
   try {
-    // Messages were posted before the round began, so they are all there.
+    // Messages were posted before the step began, so they are all there.
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
-      const start = entry.message as RoundStart;
+      const start = entry.message as StepStart;
       if (start.reflection !== null) mirror.takeOver(start.reflection);
-      pieces = start.pieces;
+      tasks = start.tasks;
       lane = start.lane;
     }
-    if (lane === null) takeChunks(mirror.cycle, control, pieces);
+    if (lane === null) takeChunks(mirror.cycle, control, tasks);
     else mirror.drive(lane);
     lane = null;
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
     Atomics.store(control, place, Standing.Failed);
   }
-  Atomics.store(control, place + 2, round);
+  Atomics.store(control, place + 2, step);
   Atomics.notify(control, place + 2);
 }

@@ -52,7 +52,7 @@ describe('lanes on threads', () => {
     async (lanes) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers: lanes, lanes, smallestRound: 1 });
+      const engine = new Engine(fleet, { workers: lanes, lanes, smallestStep: 1 });
       let before: DecisionInput | undefined;
       await comeUp(engine, lanes);
       try {

@@ -22,7 +22,7 @@ describe.each(['full', 'cold'] as const)('dev-500, %s', (beginning) => {
     'given %i threads and %i lanes, then the plan is the oracle’s',
     { timeout: 600_000 },
     async (workers, lanes) => {
-      const engine = new Engine(fleetOf(input), { workers, lanes, smallestRound: 1 });
+      const engine = new Engine(fleetOf(input), { workers, lanes, smallestStep: 1 });
       try {
         await comeUp(engine, workers);
         expect(planText(engine.decide(input.nowMs, input.options).plan())).toBe(expected);

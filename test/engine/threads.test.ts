@@ -1,4 +1,4 @@
-// The engine with several worker threads: the same plan, to the byte, as the oracle's, on one warm crew that sees one
+// The engine with several worker threads: the same plan, to the byte, as the oracle's, on one warm worker pool that sees one
 // fleet after the other.
 
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ describe('worker threads', () => {
     async (workers) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers, smallestRound: 1 });
+      const engine = new Engine(fleet, { workers, smallestStep: 1 });
       let before: DecisionInput | undefined;
       await comeUp(engine, workers);
       try {
@@ -48,7 +48,7 @@ describe('worker threads', () => {
         fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
       );
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers, smallestRound: 1 });
+      const engine = new Engine(fleet, { workers, smallestStep: 1 });
       let input = anInput([], []);
       await comeUp(engine, workers);
       try {
@@ -71,7 +71,7 @@ describe('worker threads', () => {
     timeout: 600_000,
   }, async () => {
     const fleet = new Fleet();
-    const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+    const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
     await comeUp(engine, 2);
     const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
     become(fleet, undefined, input!);
@@ -108,7 +108,7 @@ describe('worker threads', () => {
         aMachine(id, MachineState.Configured, { cluster: need.cluster, stamp: stampOf(need) });
       const input = anInput([bound('a1', needs[0]!), bound('a2', needs[1]!)], needs);
       const fleet = fleetOf(input);
-      const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+      const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
       await comeUp(engine, 2);
       try {
         engine.decide(input.nowMs, input.options);
@@ -144,7 +144,7 @@ describe('worker threads', () => {
     });
     const input = anInput(machines, needs);
     const fleet = fleetOf(input);
-    const engine = new Engine(fleet, { workers: 3, smallestRound: 1 });
+    const engine = new Engine(fleet, { workers: 3, smallestStep: 1 });
     await comeUp(engine, 3);
     // Without profiles a thread serves clusters until it comes upon a gang.
     Object.defineProperty(fleet.demand.profiles, 'entries', { get: () => [] });
@@ -161,7 +161,7 @@ describe('worker threads', () => {
 
   it('given a closed engine, then it goes on with one thread', { timeout: 600_000 }, async () => {
     const [input] = fc.sample(fleets(), { numRuns: 1, seed: 11 });
-    const engine = new Engine(fleetOf(input!), { workers: 2, smallestRound: 1 });
+    const engine = new Engine(fleetOf(input!), { workers: 2, smallestStep: 1 });
     await comeUp(engine, 2);
     await engine.close();
     expect(engine.threads).toBe(1);
@@ -185,7 +185,7 @@ describe('worker threads', () => {
     };
     const input = anInput(batch(0, CLUSTERS), needs);
     const fleet = fleetOf(input);
-    const engine = new Engine(fleet, { workers: 2, smallestRound: 1 });
+    const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
     try {
       await comeUp(engine, 2);
       for (let round = 1; round < 12; round++) {

@@ -1,4 +1,4 @@
-// One engine, or one crew of threads, that sees one fleet after the other.
+// One engine, or one pool of threads, that sees one fleet after the other.
 
 import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';

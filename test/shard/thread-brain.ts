@@ -24,7 +24,7 @@ export function said(text: string): Effect {
 export async function planWith(workers: number): Promise<string> {
   const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
   const fleet = new Fleet();
-  const engine = new Engine(fleet, { workers, smallestRound: 1 });
+  const engine = new Engine(fleet, { workers, smallestStep: 1 });
   try {
     await comeUp(engine, workers);
     become(fleet, undefined, input!);
