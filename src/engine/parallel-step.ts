@@ -1,5 +1,5 @@
 // Parallel steps: work that threads share. A step is a list of tasks that are done in any order, each by one thread, which
-// touches nothing that belongs to another task. A new kind of step needs entries here and in `mirror.ts`, which
+// touches nothing that belongs to another task. A new kind of step needs entries here and in `shared-state.ts`, which
 // says what the threads see.
 
 import { creditCluster, serveCluster } from './credit.ts';

@@ -7,8 +7,8 @@ import { type Supply, withRoom } from '../fleet/index.ts';
 import { moduleBeside } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { driveLanes, type LaneWork } from './lane.ts';
-import { Looking, type Reflection } from './mirror.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
+import { SharedStatePublisher, type SharedStateUpdate } from './shared-state.ts';
 
 /** Places in the block of numbers that all threads share. */
 const Control = {
@@ -43,7 +43,7 @@ export interface WorkerStart {
 
 /** What a thread is told before a step, if it has not seen it yet. */
 export interface StepStart {
-  readonly reflection: Reflection | null;
+  readonly update: SharedStateUpdate | null;
   readonly tasks: Uint32Array;
   /** Not null: the thread runs a lane instead of tasks. */
   readonly lane: LaneStart | null;
@@ -59,7 +59,7 @@ interface Member {
   readonly worker: Worker;
   readonly port: MessagePort;
   readonly place: number;
-  readonly looking: Looking;
+  readonly publisher: SharedStatePublisher;
   /** The list of tasks it was told of. */
   tasks: Uint32Array | null;
 }
@@ -89,7 +89,7 @@ export class WorkerPool {
     port1.unref();
     const leave = (): void => void Atomics.store(this.#control, place, Standing.Away);
     worker.on('error', leave).on('exit', leave);
-    return { worker, port: port1, place, looking: new Looking(this.#cycle), tasks: null };
+    return { worker, port: port1, place, publisher: new SharedStatePublisher(this.#cycle), tasks: null };
   }
 
   /** Threads that would work in a step that began now, this one included. */
@@ -155,10 +155,10 @@ export class WorkerPool {
   }
 
   #wake(member: Member, lane: LaneStart | null = null): void {
-    const { looking, place, port } = member;
-    const reflection = looking.look();
-    if (reflection !== null || lane !== null || member.tasks !== this.#tasks) {
-      const start: StepStart = { reflection, tasks: this.#tasks, lane };
+    const { publisher, place, port } = member;
+    const update = publisher.look();
+    if (update !== null || lane !== null || member.tasks !== this.#tasks) {
+      const start: StepStart = { update, tasks: this.#tasks, lane };
       port.postMessage(start);
       member.tasks = this.#tasks;
     }

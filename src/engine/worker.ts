@@ -1,7 +1,7 @@
 // A thread of the pool: waits for a step, takes over what changed, does tasks of it until the list is empty.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { MirroredCycle } from './mirror.ts';
+import { WorkerCycle } from './shared-state.ts';
 import {
   type LaneStart,
   SPINS,
@@ -13,7 +13,7 @@ import {
 } from './worker-pool.ts';
 
 const { control, place, port } = workerData as WorkerStart;
-const mirror = new MirroredCycle();
+const workerCycle = new WorkerCycle();
 let tasks: Uint32Array = new Uint32Array(0);
 let lane: LaneStart | null = null;
 
@@ -27,12 +27,12 @@ for (let step = 0; ; ) {
     // Messages were posted before the step began, so they are all there.
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
       const start = entry.message as StepStart;
-      if (start.reflection !== null) mirror.takeOver(start.reflection);
+      if (start.update !== null) workerCycle.takeOver(start.update);
       tasks = start.tasks;
       lane = start.lane;
     }
-    if (lane === null) takeChunks(mirror.cycle, control, tasks);
-    else mirror.drive(lane);
+    if (lane === null) takeChunks(workerCycle.cycle, control, tasks);
+    else workerCycle.drive(lane);
     lane = null;
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -35,7 +35,7 @@ interface TableChanges {
   readonly profiles: readonly (readonly [number, ProfileEntry | undefined])[];
 }
 
-export interface Reflection {
+export interface SharedStateUpdate {
   readonly shared: Shared;
   readonly tables: TableChanges | null;
 }
@@ -45,7 +45,7 @@ function pick<T extends object>(owner: T, names: readonly (keyof T & string)[]):
 }
 
 /** Notices what changed since the last look, so that a quiet cycle sends nothing. */
-export class Looking {
+export class SharedStatePublisher {
   readonly #cycle: Cycle;
   #columns: readonly unknown[] = [];
   #versions = '';
@@ -59,7 +59,7 @@ export class Looking {
   }
 
   /** What another thread has to take over, or null if it has seen it all. */
-  look(): Reflection | null {
+  look(): SharedStateUpdate | null {
     const shared = sharedOf(this.#cycle);
     const columns = Object.values(shared).flatMap((group: Columns) => Object.values(group));
     const moved = columns.some((column, i) => column !== this.#columns[i]);
@@ -188,11 +188,11 @@ function sharedOf(cycle: Cycle): Shared {
 }
 
 /** The cycle of another thread, seen from this one. */
-export class MirroredCycle {
+export class WorkerCycle {
   readonly #fleet = new Fleet();
   readonly cycle = new Cycle(this.#fleet);
 
-  takeOver({ shared, tables }: Reflection): void {
+  takeOver({ shared, tables }: SharedStateUpdate): void {
     const { cycle } = this;
     const { classes, demand, dimensions, machines, patterns } = this.#fleet;
     if (tables !== null) {
