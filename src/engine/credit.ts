@@ -78,7 +78,7 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   }
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
-    if (cycle.turns.hopeless[turn] === 1) contestMine(cycle, turn);
+    if (cycle.turns.infeasible[turn] === 1) contestMine(cycle, turn);
     else cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
@@ -233,7 +233,7 @@ function contestMembers(cycle: Cycle, fold: number): void {
   }
 }
 
-/** A hopeless gang might claim machines of its own and of nobody. */
+/** A infeasible gang might claim machines of its own and of nobody. */
 function contestMine(cycle: Cycle, turn: number): void {
   const { machines } = cycle.fleet;
   const pattern = cycle.patternOf(turn);

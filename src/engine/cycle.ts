@@ -8,7 +8,7 @@ import { Contests } from './contests.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { EvenList } from './evenlist.ts';
 import { Foldable } from './foldable.ts';
-import { Hopeless } from './hopeless.ts';
+import { Infeasible } from './infeasible.ts';
 import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
@@ -54,7 +54,7 @@ export class Cycle {
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
-  readonly hopeless: Hopeless;
+  readonly infeasible: Infeasible;
   readonly stale: Stale;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
@@ -149,8 +149,8 @@ export class Cycle {
     this.mine = new MineWalk(fleet, this.bound, this.turns);
     this.foldable = new Foldable(fleet, this.walk);
     this.stocks = new DomainStocks(this);
-    this.hopeless = new Hopeless(this);
-    this.stale = new Stale(fleet, this.foldable, this.hopeless, changed, reshaped);
+    this.infeasible = new Infeasible(this);
+    this.stale = new Stale(fleet, this.foldable, this.infeasible, changed, reshaped);
     this.sums = new DomainSums(this);
     this.stands = new Stands(this);
     this.supply = new Supply(this);
@@ -204,7 +204,7 @@ export class Cycle {
     const dirty = this.stale.take(everything);
     this.served = [...new Set([...this.#ahead, ...dirty])];
     this.#ahead = [];
-    this.hopeless.mark(dirty);
+    this.infeasible.mark(dirty);
     this.#prepare(dirty);
     this.pools.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);

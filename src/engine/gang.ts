@@ -162,7 +162,7 @@ function rankDomains(cycle: Cycle, turn: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, turn);
   const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
-  if (possible.length === 0) cycle.hopeless.note(turn);
+  if (possible.length === 0) cycle.infeasible.note(turn);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
     .map((domain) => new DomainKeys(cycle, turn, domain, names[domain]!))

@@ -26,11 +26,11 @@ export interface Preemption {
   /** Machines that drain for the row and those picked now cover it. */
   readonly covered: boolean;
   /** A gang that no domain would complete even with all its machines. */
-  readonly hopeless: boolean;
+  readonly infeasible: boolean;
 }
 
-const NOTHING: Preemption = { picks: [], covered: false, hopeless: false };
-const HOPELESS: Preemption = { picks: [], covered: false, hopeless: true };
+const NOTHING: Preemption = { picks: [], covered: false, infeasible: false };
+const INFEASIBLE: Preemption = { picks: [], covered: false, infeasible: true };
 
 /** Picks for every unmet row, by turn. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
@@ -65,7 +65,7 @@ class PhaseTwo {
     if (turns.kind[turn] === TurnKind.Gang) {
       // One domain must have enough machines, whoever uses them now.
       const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
-      return possible.length > 0 ? this.#serveGang(turn) : HOPELESS;
+      return possible.length > 0 ? this.#serveGang(turn) : INFEASIBLE;
     }
     want.restore(turns.row[turn]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
@@ -76,7 +76,9 @@ class PhaseTwo {
     }
     const picks: Pick[] = [];
     if (this.#cycle.canBind(turn)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
-    return picks.length === 0 && !want.covered ? NOTHING : { picks, covered: want.covered, hopeless: false };
+    return picks.length === 0 && !want.covered
+      ? NOTHING
+      : { picks, covered: want.covered, infeasible: false };
   }
 
   /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
@@ -126,7 +128,7 @@ class PhaseTwo {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
       this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
-      if (cycle.want.covered) return { picks, covered: true, hopeless: false };
+      if (cycle.want.covered) return { picks, covered: true, infeasible: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
     return NOTHING;

@@ -2,12 +2,12 @@
 
 import { type Fleet, withRoom } from '../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
-import type { Hopeless } from './hopeless.ts';
+import type { Infeasible } from './infeasible.ts';
 
 export class Stale {
   readonly #fleet: Fleet;
   readonly #foldable: Foldable;
-  readonly #hopeless: Hopeless;
+  readonly #infeasible: Infeasible;
   /** Clusters that have changed since the last cycle, and those of them whose turns may be others. */
   readonly changed: Set<number>;
   readonly #reshaped: Set<number>;
@@ -22,13 +22,13 @@ export class Stale {
   constructor(
     fleet: Fleet,
     foldable: Foldable,
-    hopeless: Hopeless,
+    infeasible: Infeasible,
     changed: Set<number>,
     reshaped: Set<number>,
   ) {
     this.#fleet = fleet;
     this.#foldable = foldable;
-    this.#hopeless = hopeless;
+    this.#infeasible = infeasible;
     this.changed = changed;
     this.#reshaped = reshaped;
   }
@@ -38,7 +38,7 @@ export class Stale {
     const { clusters } = this.#fleet;
     const anew = new Set([
       ...this.#foldable.refresh(),
-      ...this.#hopeless.flipped(this.changed),
+      ...this.#infeasible.flipped(this.changed),
       ...this.#entangled,
     ]);
     const taken =
@@ -94,6 +94,6 @@ export class Stale {
 
   /** Whether the turns of a cluster that changed may be others than they were. */
   #isReshaped(cluster: number): boolean {
-    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#hopeless.has(cluster);
+    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#infeasible.has(cluster);
   }
 }

@@ -115,8 +115,8 @@ export class DomainSums {
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
     const key = cycle.turns.key[turn]!;
     const cluster = cycle.turns.cluster[turn]!;
-    // A hopeless gang may also have what rows behind it were credited with.
-    const walk = cycle.turns.hopeless[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+    // A infeasible gang may also have what rows behind it were credited with.
+    const walk = cycle.turns.infeasible[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);
@@ -125,14 +125,14 @@ export class DomainSums {
   }
 
   /**
-   * Not claimed, or only by a row whose turn comes later and that did not wait for a hopeless gang. A row that is set aside
+   * Not claimed, or only by a row whose turn comes later and that did not wait for a infeasible gang. A row that is set aside
    * claims before all turns.
    */
   #isFree(slot: number, turn: number): boolean {
     const { turns } = this.#cycle;
     const by = this.#cycle.claimedBy[slot]! - 1;
     if (by === NONE) return true;
-    if (turns.hopeless[turn] === 0 || turns.kind[by] === TurnKind.SetAside) return false;
+    if (turns.infeasible[turn] === 0 || turns.kind[by] === TurnKind.SetAside) return false;
     return turns.place[by]! > turns.place[turn]!;
   }
 

@@ -29,10 +29,10 @@ export class Turns {
   firstMember = new Int32Array(0);
   /** 1 if machines that are not bound yet are on their way to the turn. */
   coming = new Uint8Array(0);
-  /** 1 for a gang that no domain could hold; see hopeless.ts. */
-  hopeless = new Uint8Array(0);
+  /** 1 for a gang that no domain could hold; see infeasible.ts. */
+  infeasible = new Uint8Array(0);
   /** The same by key, for gangs that were found so before. */
-  hopelessKey = new Uint8Array(0);
+  infeasibleKey = new Uint8Array(0);
   nextMember = new Int32Array(0);
   /** Turns of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
@@ -69,7 +69,7 @@ export class Turns {
       this.ofKey = withRoom(this.ofKey, fleet.keys.size);
       this.ofKey.fill(NONE, known);
     }
-    this.hopelessKey = withRoom(this.hopelessKey, fleet.keys.size);
+    this.infeasibleKey = withRoom(this.infeasibleKey, fleet.keys.size);
     this.nextMember = withRoom(this.nextMember, fleet.demand.size);
     this.start = withRoom(this.start, fleet.clusters.size);
     this.end = withRoom(this.end, fleet.clusters.size);
@@ -206,7 +206,7 @@ export class Turns {
     this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
     this.precedence[turn] = demand.precedence[row]!;
     this.members[turn] = 0;
-    this.hopeless[turn] = kind === TurnKind.Gang ? this.hopelessKey[this.key[turn]!]! : 0;
+    this.infeasible[turn] = kind === TurnKind.Gang ? this.infeasibleKey[this.key[turn]!]! : 0;
   }
 
   /** A fold, with its first member. */
@@ -225,7 +225,7 @@ export class Turns {
     for (const column of [this.row, this.key, this.profile, this.pattern]) exchange(column, a, b);
     for (const column of [this.members, this.firstMember]) exchange(column, a, b);
     for (const column of [this.firstSeenMs, this.precedence]) exchange(column, a, b);
-    for (const column of [this.kind, this.hopeless]) exchange(column, a, b);
+    for (const column of [this.kind, this.infeasible]) exchange(column, a, b);
   }
 
   #enlarge(needed: number): void {
@@ -242,7 +242,7 @@ export class Turns {
     this.members = withRoom(this.members, needed);
     this.firstMember = withRoom(this.firstMember, needed);
     this.coming = withRoom(this.coming, needed);
-    this.hopeless = withRoom(this.hopeless, needed);
+    this.infeasible = withRoom(this.infeasible, needed);
   }
 
   /** Negative if `a` is served before `b`. */

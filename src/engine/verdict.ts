@@ -201,7 +201,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
   if (turns.kind[turn] === TurnKind.SetAside) return 'set-aside';
   if (preemption.covered) return 'preempting';
   const isGang = turns.kind[turn] === TurnKind.Gang;
-  if (isGang && preemption.hopeless && !cycle.stocks.of(turn).wouldSufficeInAll(turns.row[turn]!))
+  if (isGang && preemption.infeasible && !cycle.stocks.of(turn).wouldSufficeInAll(turns.row[turn]!))
     return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';

@@ -17,11 +17,11 @@ const gang = (cpu: number, group: string, firstSeenMs = 1) =>
   aNeed({ requirements: [same(RACK_KEY)], aggregate: resources({ cpu }), group, firstSeenMs });
 
 describe('a gang that no rack could ever hold', () => {
-  const hopeless = gang(400, 'hopeless');
+  const infeasible = gang(400, 'infeasible');
   const small = gang(8, 'small', 2);
   const plain = aNeed({ firstSeenMs: 3 });
   const bound = [
-    inRack('own', Configured, 'a', { cluster: 'c1', stamp: stampOf(hopeless) }),
+    inRack('own', Configured, 'a', { cluster: 'c1', stamp: stampOf(infeasible) }),
     inRack('nobodys', Configured, 'a', { cluster: 'c1' }),
     inRack('small1', Configured, 'b', { cluster: 'c1', stamp: stampOf(small) }),
     inRack('small2', Configured, 'b', { cluster: 'c1', stamp: stampOf(small) }),
@@ -38,21 +38,21 @@ describe('a gang that no rack could ever hold', () => {
   };
 
   it('given rows behind it, then from cycle to cycle it sees their machines and leaves them alone', () => {
-    const input = anInput(bound, [hopeless, small, plain]);
+    const input = anInput(bound, [infeasible, small, plain]);
     const { cycle } = cyclesOf(input);
     for (let i = 0; i < 3; i++) cycle(input);
   });
 
   it('given a rack that has become large enough, then it takes what it needs there', () => {
-    const before = anInput(bound, [hopeless, small, plain]);
+    const before = anInput(bound, [infeasible, small, plain]);
     const { fleet, cycle } = cyclesOf(before);
     for (let i = 0; i < 3; i++) cycle(before);
     const more = Array.from({ length: 98 }, (_, i) => inRack(`more${i}`, Speculative, 'b'));
     fleet.machines.batch(() => {
       for (const machine of more) fleet.machines.put(machine);
     });
-    const after = anInput([...bound, ...more], [hopeless, small, plain]);
-    expect(oracle(after).claims.get('small1')).toMatchObject({ group: 'hopeless' });
+    const after = anInput([...bound, ...more], [infeasible, small, plain]);
+    expect(oracle(after).claims.get('small1')).toMatchObject({ group: 'infeasible' });
     for (let i = 0; i < 3; i++) cycle(after);
     fleet.machines.batch(() => {
       for (const { id } of more) fleet.machines.remove(id);

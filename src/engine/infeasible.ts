@@ -1,13 +1,13 @@
-// Hopeless gangs: those that no domain could hold, whoever used its machines now. Whatever is in the pools, such a gang
-// claims bound machines of its own and of nobody only, so the other rows of its cluster need not wait for it; it still
-// sees theirs as they were at its turn. Who was found hopeless is tested anew when the next cycle begins.
+// Infeasible gangs: no domain could hold them, even if it gave up all its machines. Whatever the pools contain, such a gang
+// claims only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still sees
+// their machines as they were at its turn. Gangs that were found infeasible are tested again when the next cycle begins.
 
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
 
-export class Hopeless {
+export class Infeasible {
   readonly #cycle: Cycle;
-  /** By cluster: keys of gangs that were found hopeless. */
+  /** By cluster: keys of gangs that were found infeasible. */
   readonly #keys = new Map<number, Set<number>>();
 
   constructor(cycle: Cycle) {
@@ -23,16 +23,16 @@ export class Hopeless {
     const keys = this.#keys.get(cluster);
     if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
     else keys.add(turns.key[turn]!);
-    // The turn has to say so, and is made anew because the cluster now has a hopeless gang.
-    if (turns.hopeless[turn] === 0) stale.add(cluster);
+    // The turn carries the flag, and is made again because the cluster now has a infeasible gang.
+    if (turns.infeasible[turn] === 0) stale.add(cluster);
   }
 
-  /** Whether a cluster has gangs that were found hopeless. */
+  /** Whether a cluster has gangs that were found infeasible. */
   has(cluster: number): boolean {
     return this.#keys.has(cluster);
   }
 
-  /** Clusters, other than those in `changed`, with gangs that were hopeless and are no more. */
+  /** Clusters, other than those in `changed`, with gangs that were infeasible and are no more. */
   flipped(changed: ReadonlySet<number>): Set<number> {
     const { turns } = this.#cycle;
     const flipped = new Set<number>();
@@ -40,8 +40,8 @@ export class Hopeless {
       if (changed.has(cluster)) continue;
       for (const key of keys) {
         const turn = turns.ofKey[key]!;
-        if (turn === NONE || turns.hopeless[turn] === 0) continue;
-        if (!this.#isHopeless(turns.row[turn]!)) flipped.add(cluster);
+        if (turn === NONE || turns.infeasible[turn] === 0) continue;
+        if (!this.#isInfeasible(turns.row[turn]!)) flipped.add(cluster);
       }
     }
     return flipped;
@@ -54,14 +54,14 @@ export class Hopeless {
     for (const cluster of clusters) {
       const keys = this.#keys.get(cluster);
       if (keys === undefined) continue;
-      for (const key of keys) turns.hopelessKey[key] = 0;
+      for (const key of keys) turns.infeasibleKey[key] = 0;
       const still = new Set<number>();
       const { length, offset } = demand.rowsOf(cluster);
       for (let row = offset; row < offset + length; row++) {
         if (demand.same[row] === 0) continue;
         const key = demand.key[row]!;
-        if (!keys.has(key) || !this.#isHopeless(row)) continue;
-        turns.hopelessKey[key] = 1;
+        if (!keys.has(key) || !this.#isInfeasible(row)) continue;
+        turns.infeasibleKey[key] = 1;
         still.add(key);
       }
       if (still.size > 0) this.#keys.set(cluster, still);
@@ -69,7 +69,7 @@ export class Hopeless {
     }
   }
 
-  #isHopeless(row: number): boolean {
+  #isInfeasible(row: number): boolean {
     const { fleet, stocks } = this.#cycle;
     const { pattern, profile } = fleet.demand;
     return stocks.for(pattern[row]!, profile[row]!).possible(row).length === 0;
