@@ -48,17 +48,17 @@ function acquireFrom(
   allowed: ClassFilter | null,
   drains: readonly number[],
 ): void {
-  const { pools, turns, want } = cycle;
+  const { pools, turns, unfilled } = cycle;
   const mayTakeTargeted = beyondDrains(cycle, turn, drains);
   // Whose it is matters for machines with a target only.
   const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : turns.key[turn]!;
-  while (!want.covered) {
-    const slot = pools.nextIdle(shelves, want, key, allowed, mayTakeTargeted);
+  while (!unfilled.covered) {
+    const slot = pools.nextIdle(shelves, unfilled, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }
-  while (!want.covered) {
-    const slot = pools.nextSpeculative(shelves, want, allowed);
+  while (!unfilled.covered) {
+    const slot = pools.nextSpeculative(shelves, unfilled, allowed);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }

@@ -51,7 +51,7 @@ function creditSetAside(cycle: Cycle, cluster: number): void {
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
     if (turns.kind[turn] !== TurnKind.SetAside) continue;
     cycle.openCredits(turn);
-    cycle.beginWant(turn);
+    cycle.beginUnfilled(turn);
     for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
       const slot = bound.slots[i]!;
       // It may be another such row's as well, by stamp or by target.
@@ -90,23 +90,23 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
 
 /** A row that is no gang. With `early`, the pools have not been served: stops at anything that depends on them. */
 export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
-  cycle.beginWant(turn);
-  if (cycle.want.covered) return Credit.Covered;
+  cycle.beginUnfilled(turn);
+  if (cycle.unfilled.covered) return Credit.Covered;
   const spread = cycle.turns.kind[turn] === TurnKind.Spread;
   // One machine is even by itself.
   if (spread && (cycle.turns.coming[turn] === 1 || cycle.mine.begin(turn).left > 1))
     return creditSpread(cycle, turn, early);
   const pattern = cycle.patternOf(turn);
-  if (!creditMine(cycle, turn, pattern, early, cycle.want.unitMissing)) return Credit.Waits;
-  if (cycle.want.covered) return Credit.Covered;
+  if (!creditMine(cycle, turn, pattern, early, cycle.unfilled.unitMissing)) return Credit.Waits;
+  if (cycle.unfilled.covered) return Credit.Covered;
   if (spread) return creditSpread(cycle, turn, early);
   if (cycle.turns.coming[turn] === 1) {
     if (early) return Credit.Waits;
     creditComing(cycle, turn);
-    if (cycle.want.covered) return Credit.Covered;
+    if (cycle.unfilled.covered) return Credit.Covered;
   }
   if (!creditOthers(cycle, turn, pattern, early)) return Credit.Waits;
-  return cycle.want.covered ? Credit.Covered : Credit.Short;
+  return cycle.unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
 /**
@@ -120,7 +120,7 @@ function creditMine(
   early: boolean,
   unitFirst: boolean,
 ): boolean {
-  const { want } = cycle;
+  const { unfilled } = cycle;
   const { classOf } = cycle.fleet.machines;
   const fold = cycle.turns.kind[turn] === TurnKind.Fold;
   const walk = cycle.mine.begin(turn);
@@ -136,10 +136,10 @@ function creditMine(
       leftOut = true;
       continue;
     }
-    if (!want.adds(classNumber, fits)) continue;
+    if (!unfilled.adds(classNumber, fits)) continue;
     if (early && cycle.contests.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
-    if (want.sumCovered) return true;
+    if (unfilled.sumCovered) return true;
     if (seeksUnit && leftOut) break;
     seeksUnit = false;
   }
@@ -149,11 +149,11 @@ function creditMine(
 
 /** Idle machines in flight, then Creating ones. */
 function creditComing(cycle: Cycle, turn: number): void {
-  const { want } = cycle;
+  const { unfilled } = cycle;
   const { machines } = cycle.fleet;
   for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)]) {
-    if (want.covered) return;
-    if (!want.adds(machines.classOf[slot]!, true)) continue;
+    if (unfilled.covered) return;
+    if (!unfilled.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
     cycle.takeOut(slot);
   }
@@ -204,12 +204,12 @@ const NO_DRAINS: readonly number[] = [];
  * more of what it may credit, nor as much of its own. Any other gang waits.
  */
 function creditGang(cycle: Cycle, turn: number): Credit {
-  const { bound, want } = cycle;
+  const { bound, unfilled } = cycle;
   const { domains, machines } = cycle.fleet;
   const pattern = cycle.patternOf(turn);
   const byKey = domains.by(cycle.profileOf(turn).sameKey!);
-  cycle.beginWant(turn);
-  if (want.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
+  cycle.beginUnfilled(turn);
+  if (unfilled.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
   let domain = -1;
   for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
     const slot = bound.slots[i]!;
@@ -219,11 +219,11 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
-    if (want.covered || !want.adds(classNumber, true)) continue;
+    if (unfilled.covered || !unfilled.adds(classNumber, true)) continue;
     cycle.credit(turn, slot, true);
     if (machines.stampKey[slot] !== cycle.turns.key[turn]) cycle.restamps[cycle.turns.cluster[turn]!] = 1;
   }
-  return want.covered ? Credit.Covered : Credit.Waits;
+  return unfilled.covered ? Credit.Covered : Credit.Waits;
 }
 
 function contestMembers(cycle: Cycle, fold: number): void {

@@ -19,9 +19,9 @@ import { isFreeState } from './stock.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';
+import { Unfilled } from './unfilled.ts';
 import type { Unmet } from './unmet.ts';
 import type { GangView } from './views.ts';
-import { Want } from './want.ts';
 
 /** What became of a row: it has all it wants or may have, it goes on to the pools with the rest, or it waits to be served there. */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
@@ -63,9 +63,9 @@ export class Cycle {
   /** What the strict-spread row being served finds. */
   readonly stands: Stands;
   readonly supply: Supply;
-  readonly want: Want;
+  readonly unfilled: Unfilled;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
-  readonly #rest: Want;
+  readonly #rest: Unfilled;
   /** What the strict-spread row being credited may have. */
   readonly even = new EvenList(this);
   /** What the cycle came to. */
@@ -156,8 +156,8 @@ export class Cycle {
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
     this.contests = new Contests(fleet);
-    this.want = new Want(fleet);
-    this.#rest = new Want(fleet);
+    this.unfilled = new Unfilled(fleet);
+    this.#rest = new Unfilled(fleet);
   }
 
   /**
@@ -474,21 +474,22 @@ export class Cycle {
   }
 
   /** Loads what a turn wants into `want`. */
-  beginWant(turn: number): void {
+  beginUnfilled(turn: number): void {
     if (this.turns.kind[turn] === TurnKind.Fold)
-      this.want.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
-    else this.want.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
+      this.unfilled.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
+    else this.unfilled.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
   }
 
   /**
    * What a turn wants beyond the machines that drain for it. Machines of other rows are taken only for that, or two
    * rows would hand machines to and fro while one of them waits.
    */
-  beyond(turn: number, drains: readonly number[]): Want {
-    if (drains.length === 0) return this.want;
+  beyond(turn: number, drains: readonly number[]): Unfilled {
+    if (drains.length === 0) return this.unfilled;
     const rest = this.#rest;
-    if (this.turns.kind[turn] === TurnKind.Fold) rest.beginFold(this.turns.row[turn]!, this.want.gangsLeft);
-    else rest.restore(this.turns.row[turn]!, this.want.save());
+    if (this.turns.kind[turn] === TurnKind.Fold)
+      rest.beginFold(this.turns.row[turn]!, this.unfilled.gangsLeft);
+    else rest.restore(this.turns.row[turn]!, this.unfilled.save());
     for (const slot of drains) rest.take(this.fleet.machines.classOf[slot]!, true);
     return rest;
   }
@@ -506,7 +507,7 @@ export class Cycle {
 
   /** Counts a bound or coming machine for a turn. */
   credit(turn: number, slot: number, fits: boolean): void {
-    this.want.take(this.fleet.machines.classOf[slot]!, fits);
+    this.unfilled.take(this.fleet.machines.classOf[slot]!, fits);
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.creditEnd[turn] = this.#claimCount;
@@ -516,7 +517,7 @@ export class Cycle {
   take(turn: number, slot: number): void {
     const classNumber = this.pools.classOf(slot);
     const place = this.#claimCount - this.laterStart[turn]!;
-    this.want.take(classNumber, true);
+    this.unfilled.take(classNumber, true);
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.laterEnd[turn] = this.#claimCount;

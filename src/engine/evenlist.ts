@@ -3,7 +3,7 @@
 import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
-import type { Want } from './want.ts';
+import type { Unfilled } from './unfilled.ts';
 
 /** Count of a queue of machines without the key: more than any number, since they come last. */
 const LAST_OF_ALL = Number.MAX_SAFE_INTEGER;
@@ -114,12 +114,12 @@ export class EvenList {
   /** Credits until the sum is covered; a machine for the largest pod before all others. False: one is contested. */
   credit(drains: readonly number[], early: boolean): boolean {
     if (this.#length === 0) return true;
-    let want = this.#cycle.beyond(this.#turn, drains);
-    if (want.unitMissing && !this.#claim(this.#firstUnit(want), early)) return false;
+    let unfilled = this.#cycle.beyond(this.#turn, drains);
+    if (unfilled.unitMissing && !this.#claim(this.#firstUnit(unfilled), early)) return false;
     for (;;) {
-      want = this.#cycle.beyond(this.#turn, drains);
-      if (want.sumCovered) return true;
-      const slot = this.#next(want);
+      unfilled = this.#cycle.beyond(this.#turn, drains);
+      if (unfilled.sumCovered) return true;
+      const slot = this.#next(unfilled);
       if (slot === NONE) return true;
       if (!this.#claim(slot, early)) return false;
     }
@@ -135,12 +135,12 @@ export class EvenList {
   }
 
   /** The first machine of the domain with the fewest claims; one without the key when no domain has more. */
-  #next(want: Want): number {
+  #next(unfilled: Unfilled): number {
     let best = NONE;
     for (let queue = 0; queue < this.#queues; queue++) {
       // What adds nothing now never will: the row's want only shrinks.
       let at = this.#first[queue]!;
-      while (at !== NONE && !this.#adds(this.#slots[at]!, want)) at = this.#behind[at]!;
+      while (at !== NONE && !this.#adds(this.#slots[at]!, unfilled)) at = this.#behind[at]!;
       this.#first[queue] = at;
       if (at === NONE) continue;
       const count = this.#counts[queue]!;
@@ -154,13 +154,13 @@ export class EvenList {
   }
 
   /** The same among machines that hold the largest pod. */
-  #firstUnit(want: Want): number {
+  #firstUnit(unfilled: Unfilled): number {
     let first = NONE;
     let fewest = Number.POSITIVE_INFINITY;
     for (let queue = 0; queue < this.#queues; queue++) {
       const count = this.#counts[queue]!;
       let at = this.#first[queue]!;
-      while (at !== NONE && !this.#holdsUnit(this.#slots[at]!, want)) at = this.#behind[at]!;
+      while (at !== NONE && !this.#holdsUnit(this.#slots[at]!, unfilled)) at = this.#behind[at]!;
       if (at === NONE || count > fewest || (count === fewest && at > first)) continue;
       first = at;
       fewest = count;
@@ -168,13 +168,13 @@ export class EvenList {
     return first === NONE ? NONE : this.#slots[first]!;
   }
 
-  #holdsUnit(slot: number, want: Want): boolean {
-    return this.#pattern.fits(this.#classOf(slot)) && this.#adds(slot, want);
+  #holdsUnit(slot: number, unfilled: Unfilled): boolean {
+    return this.#pattern.fits(this.#classOf(slot)) && this.#adds(slot, unfilled);
   }
 
-  #adds(slot: number, want: Want): boolean {
+  #adds(slot: number, unfilled: Unfilled): boolean {
     const c = this.#classOf(slot);
-    return this.#cycle.isFree(slot) && want.adds(c, this.#pattern.fits(c));
+    return this.#cycle.isFree(slot) && unfilled.adds(c, this.#pattern.fits(c));
   }
 
   #classOf(slot: number): number {

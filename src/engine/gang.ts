@@ -23,7 +23,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
   const seen = cycle.isExplained(turn) ? candidatesOf(cycle, turn) : [];
   // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
   cycle.pools.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
-  if (cycle.want.covered) {
+  if (cycle.unfilled.covered) {
     settleWhole(cycle, turn, domain, satisfiable, seen);
     return;
   }
@@ -51,13 +51,13 @@ export function settleWhole(
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
 function claimIn(cycle: Cycle, turn: number, domain: number, satisfiable: boolean): void {
-  cycle.beginWant(turn);
+  cycle.beginUnfilled(turn);
   cycle.openCredits(turn);
   cycle.openLater(turn);
-  if (domain === NONE || cycle.want.covered) return;
+  if (domain === NONE || cycle.unfilled.covered) return;
   creditDomain(cycle, turn, domain, satisfiable);
   cycle.openLater(turn);
-  if (!satisfiable || cycle.want.covered || !cycle.canBind(turn)) return;
+  if (!satisfiable || cycle.unfilled.covered || !cycle.canBind(turn)) return;
   acquireIn(cycle, turn, domainsOf(cycle, turn), domain, drainsIn(cycle, turn, domain));
 }
 
@@ -280,15 +280,15 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   }
   const coming = completable ? sums.coming.filter(isHere) : [];
   for (const slot of [...own, ...coming, ...orphans]) {
-    if (cycle.want.covered) return;
-    if (!cycle.want.adds(machines.classOf[slot]!, true)) continue;
+    if (cycle.unfilled.covered) return;
+    if (!cycle.unfilled.adds(machines.classOf[slot]!, true)) continue;
     cycle.credit(turn, slot, true);
     cycle.takeOut(slot);
   }
   if (!completable || others.length === 0) return;
   const drains = drainsIn(cycle, turn, domain);
   for (const slot of others) {
-    if (cycle.want.covered) return;
+    if (cycle.unfilled.covered) return;
     if (cycle.beyond(turn, drains).adds(machines.classOf[slot]!, true)) cycle.credit(turn, slot, true);
   }
 }

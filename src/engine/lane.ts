@@ -147,7 +147,7 @@ export class Lane {
     const from = cycle.claimCount;
     const waits = cycle.outcome[turn] === Credit.Waits;
     serve(cycle, turn);
-    const unhosted = cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0;
+    const unhosted = cycle.turns.kind[turn] === TurnKind.Fold && cycle.unfilled.gangsLeft > 0;
     const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
     const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
     cycle.takeBack(turn, from);

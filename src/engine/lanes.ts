@@ -143,14 +143,14 @@ function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Arr
 
 /** Claims for a row what a lane has found for it. Says false, having claimed nothing, if that does not cover it. */
 function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
-  const { fleet, turns, want } = cycle;
+  const { fleet, turns, unfilled } = cycle;
   // Why a row is short, or a gang wants nothing, takes a look around.
   if (machines.length === 0) return false;
   const from = cycle.claimCount;
   const pattern = cycle.patternOf(turn);
   if (cycle.outcome[turn] === Credit.Short) beginShort(cycle, turn);
   else {
-    cycle.beginWant(turn);
+    cycle.beginUnfilled(turn);
     cycle.openCredits(turn);
     for (const slot of machines.subarray(0, credited)) {
       cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
@@ -159,7 +159,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   }
   cycle.openLater(turn);
   for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
-  if (!want.covered) {
+  if (!unfilled.covered) {
     cycle.takeBack(turn, from);
     return false;
   }

@@ -6,7 +6,7 @@ import { effectiveCost, MachineState } from '../model/index.ts';
 import { type ClassFilter, Shelf, type ShelfOrder, Shelves } from './shelf.ts';
 import { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
-import type { Want } from './want.ts';
+import type { Unfilled } from './unfilled.ts';
 
 /** All shelves of a pattern: what Speculative machines cost a row depends on what its interruption costs. */
 interface PatternShelves {
@@ -160,13 +160,13 @@ export class Pools {
    */
   nextIdle(
     shelves: Shelves,
-    want: Want,
+    unfilled: Unfilled,
     key: number,
     allowed: ClassFilter | null,
     mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
-    const plain = this.#find(this.#idle, shelves.idle.next(want, allowed, this.#trial));
+    const plain = this.#find(this.#idle, shelves.idle.next(unfilled, allowed, this.#trial));
     if (machines.specialIdle.length === 0) return plain;
     const special = this.#specialOf(shelves.pattern);
     for (let i = special.next; i < special.slots.length; i++) {
@@ -177,7 +177,7 @@ export class Pools {
         continue;
       }
       const classNumber = machines.classOf[slot]!;
-      if (!want.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
+      if (!unfilled.adds(classNumber, true) || (allowed !== null && !allowed(classNumber))) continue;
       const target = machines.target[slot]!;
       if (target !== 0 && target !== key && mayTakeTargeted !== null && !mayTakeTargeted(classNumber))
         continue;
@@ -200,8 +200,8 @@ export class Pools {
   }
 
   /** The next Speculative machine for a row, or -1. */
-  nextSpeculative(shelves: Shelves, want: Want, allowed: ClassFilter | null): number {
-    return this.#find(this.#speculative, shelves.speculative.next(want, allowed, this.#trial));
+  nextSpeculative(shelves: Shelves, unfilled: Unfilled, allowed: ClassFilter | null): number {
+    return this.#find(this.#speculative, shelves.speculative.next(unfilled, allowed, this.#trial));
   }
 
   /** The first machine of a class, or NONE for no class. */
@@ -214,12 +214,12 @@ export class Pools {
   }
 
   /** The class of the next Idle machine for a row, of those without target and penalty; or NONE. */
-  nextIdleClass(shelves: Shelves, want: Want): number {
-    return shelves.idle.next(want, null, this.#trial);
+  nextIdleClass(shelves: Shelves, unfilled: Unfilled): number {
+    return shelves.idle.next(unfilled, null, this.#trial);
   }
 
-  nextSpeculativeClass(shelves: Shelves, want: Want): number {
-    return shelves.speculative.next(want, null, this.#trial);
+  nextSpeculativeClass(shelves: Shelves, unfilled: Unfilled): number {
+    return shelves.speculative.next(unfilled, null, this.#trial);
   }
 
   /** Negative if the first Idle machine of a class comes before that of another, in keep order. */

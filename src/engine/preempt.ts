@@ -59,7 +59,7 @@ class PhaseTwo {
   }
 
   serve(unmet: Unmet): Preemption {
-    const { turns, want } = this.#cycle;
+    const { turns, unfilled } = this.#cycle;
     const { turn } = unmet;
     if (turns.kind[turn] === TurnKind.SetAside) return NOTHING;
     if (turns.kind[turn] === TurnKind.Gang) {
@@ -67,18 +67,18 @@ class PhaseTwo {
       const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
       return possible.length > 0 ? this.#serveGang(turn) : INFEASIBLE;
     }
-    want.restore(turns.row[turn]!, unmet.shortage);
+    unfilled.restore(turns.row[turn]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
     for (const slot of drainingFor(this.#cycle, turn, true)) {
       const c = this.#classOf(slot);
-      want.take(c, true);
+      unfilled.take(c, true);
       test?.count(c);
     }
     const picks: Pick[] = [];
     if (this.#cycle.canBind(turn)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
-    return picks.length === 0 && !want.covered
+    return picks.length === 0 && !unfilled.covered
       ? NOTHING
-      : { picks, covered: want.covered, infeasible: false };
+      : { picks, covered: unfilled.covered, infeasible: false };
   }
 
   /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
@@ -89,23 +89,23 @@ class PhaseTwo {
     test: SpreadTest | null,
     picks: Pick[],
   ): void {
-    const { want } = this.#cycle;
-    if (want.covered) return;
+    const { unfilled } = this.#cycle;
+    if (unfilled.covered) return;
     const priority = this.#priorityOf(turn);
     const first = victims.first(this.#picked);
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
-    while (again && !want.covered) {
+    while (again && !unfilled.covered) {
       again = false;
-      test?.settle(want);
-      for (let i = first; victims.has(i) && !want.covered; i++) {
+      test?.settle(unfilled);
+      for (let i = first; victims.has(i) && !unfilled.covered; i++) {
         const slot = victims.slotAt(i);
         if (this.#picked[slot] === 1) continue;
         const c = this.#classOf(slot);
-        if (!want.adds(c, true) || (test !== null && !test.passes(c))) continue;
+        if (!unfilled.adds(c, true) || (test !== null && !test.passes(c))) continue;
         if (eligible !== null && !eligible(slot)) continue;
         this.#picked[slot] = 1;
-        want.take(c, true);
+        unfilled.take(c, true);
         const graceSeconds = drainGraceSeconds(priority, victims.priorityAt(i));
         picks.push({ slot, graceSeconds, excess: victims.isExcess(i) });
         if (test !== null) {
@@ -128,7 +128,7 @@ class PhaseTwo {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
       this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
-      if (cycle.want.covered) return { picks, covered: true, infeasible: false };
+      if (cycle.unfilled.covered) return { picks, covered: true, infeasible: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
     return NOTHING;
@@ -151,11 +151,11 @@ class PhaseTwo {
       .sort((a, b) => compareText(names[a]!, names[b]!));
     const { demand, dimensions } = cycle.fleet;
     const have = this.#generously(turn);
-    const want = demand.aggregate.data;
+    const wanted = demand.aggregate.data;
     const from = cycle.turns.row[turn]! * dimensions.stride;
     return [...chosen, ...further].filter((domain) => {
       for (let d = 0; d < dimensions.count; d++) {
-        if (have[domain * dimensions.count + d]! < want[from + d]!) return false;
+        if (have[domain * dimensions.count + d]! < wanted[from + d]!) return false;
       }
       return true;
     });
@@ -198,9 +198,9 @@ class PhaseTwo {
       if ((by !== 0 && by !== turn + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
       if (counted.has(slot) || this.#picked[slot] === 1) return;
       counted.add(slot);
-      cycle.want.take(c, true);
+      cycle.unfilled.take(c, true);
     };
-    cycle.beginWant(turn);
+    cycle.beginUnfilled(turn);
     const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) count(slot);
     for (const slot of targeted(cycle, turn)) {
@@ -215,7 +215,7 @@ class PhaseTwo {
     for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
     for (const c of cycle.stocks.of(turn).classesIn(domain)) {
       const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
-      for (let i = 0; i < free && cycle.want.adds(c, true); i++) cycle.want.take(c, true);
+      for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
     return counted;
   }

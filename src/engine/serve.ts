@@ -12,7 +12,7 @@ import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
 /** Serves a row in its turn, and members that its fold cannot host right behind it. */
 export function serveInTurn(cycle: Cycle, turn: number): void {
   serve(cycle, turn);
-  if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.want.gangsLeft > 0) serveUnhosted(cycle, turn);
+  if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.unfilled.gangsLeft > 0) serveUnhosted(cycle, turn);
 }
 
 /** Serves one row and counts which way it went. */
@@ -24,18 +24,18 @@ export function serve(cycle: Cycle, turn: number): void {
 
 /** Loads what a turn lacks beyond its credits into `want`. */
 export function beginShort(cycle: Cycle, turn: number): void {
-  const { claims, creditEnd, creditStart, want } = cycle;
+  const { claims, creditEnd, creditStart, unfilled } = cycle;
   const { classOf } = cycle.fleet.machines;
   const pattern = cycle.patternOf(turn);
-  cycle.beginWant(turn);
+  cycle.beginUnfilled(turn);
   for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
     const classNumber = classOf[claims[i]!]!;
-    want.take(classNumber, pattern.fits(classNumber));
+    unfilled.take(classNumber, pattern.fits(classNumber));
   }
 }
 
 function serveRow(cycle: Cycle, turn: number): void {
-  const { turns, want } = cycle;
+  const { turns, unfilled } = cycle;
   cycle.pass.enter(turn, cycle.claimCount);
   if (cycle.isExplained(turn)) cycle.explainedBlockers.set(turn, blockerOf(cycle, turn));
   if (turns.kind[turn] === TurnKind.Gang) {
@@ -49,11 +49,11 @@ function serveRow(cycle: Cycle, turn: number): void {
     creditRow(cycle, turn, false);
   }
   cycle.openLater(turn);
-  if (!want.covered) {
+  if (!unfilled.covered) {
     if (turns.kind[turn] === TurnKind.Spread) acquireEvenly(cycle, turn);
     else {
       if (cycle.canBind(turn)) acquire(cycle, turn);
-      if (!want.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
+      if (!unfilled.covered && turns.kind[turn] === TurnKind.Plain) addUnmet(cycle, turn, null);
     }
   }
   noteTaken(cycle, turn);
@@ -63,7 +63,7 @@ function serveRow(cycle: Cycle, turn: number): void {
 function serveUnhosted(cycle: Cycle, fold: number): void {
   const { fleet, turns } = cycle;
   const members = turns.membersOf(fleet, fold);
-  const hosted = members.length - cycle.want.gangsLeft;
+  const hosted = members.length - cycle.unfilled.gangsLeft;
   cycle.hosted.set(fold, hosted);
   for (const [i, row] of members.slice(hosted).entries()) {
     serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)));

@@ -6,7 +6,7 @@ import { type Heaps, NOTHING_LEFT } from './heap.ts';
 import { sortedBy } from './radix.ts';
 import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
-import type { Want } from './want.ts';
+import type { Unfilled } from './unfilled.ts';
 
 /** Which classes a step may take from: all, those of one domain, or those of the domains a spread allows. */
 export type ClassFilter = (classNumber: number) => boolean;
@@ -123,7 +123,7 @@ export class Shelf {
   }
 
   /** The class of the next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
-  next(want: Want, allowed: ClassFilter | null, trial: boolean): number {
+  next(unfilled: Unfilled, allowed: ClassFilter | null, trial: boolean): number {
     if (this.#cycle !== this.#stock.cycle) {
       this.#cycle = this.#stock.cycle;
       this.#cursor = 0;
@@ -134,8 +134,8 @@ export class Shelf {
         if (group === this.#cursor && !trial) this.#cursor++;
         continue;
       }
-      if (!want.adds(found, true) || (allowed !== null && !allowed(found)))
-        found = this.#lowest(group, want, allowed);
+      if (!unfilled.adds(found, true) || (allowed !== null && !allowed(found)))
+        found = this.#lowest(group, unfilled, allowed);
       if (found !== NONE) return found;
     }
     return NONE;
@@ -157,14 +157,14 @@ export class Shelf {
   }
 
   /** The class of a group with the lowest first machine among those that would do. */
-  #lowest(group: number, want: Want | null, allowed: ClassFilter | null): number {
+  #lowest(group: number, unfilled: Unfilled | null, allowed: ClassFilter | null): number {
     let lowest = NONE;
     let ordinal = NOTHING_LEFT;
     for (let i = this.#starts[group]!; i < this.#starts[group + 1]!; i++) {
       const c = this.#classes[i]!;
       const first = this.#stock.firstOrdinalOf(c);
       if (first >= ordinal) continue;
-      if ((want !== null && !want.adds(c, true)) || (allowed !== null && !allowed(c))) continue;
+      if ((unfilled !== null && !unfilled.adds(c, true)) || (allowed !== null && !allowed(c))) continue;
       lowest = c;
       ordinal = first;
     }

@@ -2,8 +2,8 @@
 
 import type { Domains } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
+import type { Unfilled } from './unfilled.ts';
 import type { SpreadView } from './views.ts';
-import type { Want } from './want.ts';
 
 export function spreadDomains(cycle: Cycle, turn: number): Domains {
   const { demand, domains } = cycle.fleet;
@@ -11,7 +11,7 @@ export function spreadDomains(cycle: Cycle, turn: number): Domains {
 }
 
 /** Whether a domain in which the row has no machine yet has something that would bring it nearer. */
-type Elsewhere = (want: Want, test: SpreadTest) => boolean;
+type Elsewhere = (unfilled: Unfilled, test: SpreadTest) => boolean;
 
 /** The spread test of one row after the other: how many machines each domain has, and what the emptiest is. */
 export class SpreadTest {
@@ -63,10 +63,10 @@ export class SpreadTest {
    * Settles the minimum for the next step. A domain without a machine of the row counts only while something there
    * would bring the row nearer; otherwise it would keep the row from machines it can use for ever.
    */
-  settle(want: Want): void {
+  settle(unfilled: Unfilled): void {
     let minimum = Number.POSITIVE_INFINITY;
     for (let i = 0; i < this.#length; i++) minimum = Math.min(minimum, this.#counts[this.#counted[i]!]!);
-    this.#minimum = minimum === Number.POSITIVE_INFINITY || this.#elsewhere(want, this) ? 0 : minimum;
+    this.#minimum = minimum === Number.POSITIVE_INFINITY || this.#elsewhere(unfilled, this) ? 0 : minimum;
   }
 
   /** Whether one more machine of the class keeps the row even. */
@@ -82,8 +82,8 @@ export class SpreadTest {
 /** The spread test of a row that was left short, as it stood then. */
 export function spreadTestOf(cycle: Cycle, turn: number, { counts, offers }: SpreadView): SpreadTest {
   const domains = spreadDomains(cycle, turn);
-  const test = new SpreadTest((want, counted) => {
-    for (const c of offers) if (!counted.hasCounted(domains.of(c)) && want.adds(c, true)) return true;
+  const test = new SpreadTest((unfilled, counted) => {
+    for (const c of offers) if (!counted.hasCounted(domains.of(c)) && unfilled.adds(c, true)) return true;
     return false;
   });
   test.begin(domains, cycle.profileOf(turn).maxSkew);

@@ -38,34 +38,34 @@ function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest):
 
 /** Credits a strict-spread row. Early on a row with machines in flight waits: their test depends on the pools. */
 export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
-  const { want } = cycle;
+  const { unfilled } = cycle;
   const coming = cycle.turns.coming[turn] === 1;
   if (early && coming) return Credit.Waits;
   const domains = spreadDomains(cycle, turn);
   const list = cycle.even.begin(turn, domains);
   list.collectMine();
   if (!list.credit([], early)) return Credit.Waits;
-  if (want.covered) return Credit.Covered;
+  if (unfilled.covered) return Credit.Covered;
   if (coming) {
     cycle.stands.begin(turn, domains);
     creditComing(cycle, turn, cycle.stands.test);
-    if (want.covered) return Credit.Covered;
+    if (unfilled.covered) return Credit.Covered;
   }
   list.collectOthers(early);
   if (!list.credit(coming ? drainingFor(cycle, turn, true) : [], early)) return Credit.Waits;
-  return want.covered ? Credit.Covered : Credit.Short;
+  return unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
 /** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
-  const { stands, want } = cycle;
+  const { stands, unfilled } = cycle;
   const { test } = stands;
   const domains = spreadDomains(cycle, turn);
   stands.begin(turn, domains);
   if (cycle.canBind(turn)) {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
-    while (!want.covered) {
-      test.settle(want);
+    while (!unfilled.covered) {
+      test.settle(unfilled);
       let slot = stands.nextIdle(mayTakeTargeted);
       if (slot === NONE) slot = stands.nextSpeculative();
       if (slot === NONE) break;
@@ -75,19 +75,19 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
       test.count(classNumber);
     }
   }
-  if (!want.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));
+  if (!unfilled.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));
 }
 
 /** Counts machines in flight where they keep the row even: at each step the first that does. */
 function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
-  const { want } = cycle;
+  const { unfilled } = cycle;
   const { machines } = cycle.fleet;
   const slots = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)];
-  while (!want.covered) {
-    test.settle(want);
+  while (!unfilled.covered) {
+    test.settle(unfilled);
     const next = slots.find((slot) => {
       const classNumber = machines.classOf[slot]!;
-      return cycle.isFree(slot) && want.adds(classNumber, true) && test.passes(classNumber);
+      return cycle.isFree(slot) && unfilled.adds(classNumber, true) && test.passes(classNumber);
     });
     if (next === undefined) return;
     cycle.credit(turn, next, true);

@@ -7,7 +7,7 @@ import { unboundWhere } from './flight.ts';
 import type { ClassFilter, Shelves } from './shelf.ts';
 import { SpreadTest } from './skew.ts';
 import { NONE } from './turns.ts';
-import type { Want } from './want.ts';
+import type { Unfilled } from './unfilled.ts';
 
 /** Nobody has looked which class comes first. */
 const UNKNOWN = -2;
@@ -42,8 +42,8 @@ export class Stands {
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.test = new SpreadTest((want, counted) => {
-      return this.#addsElsewhere(want, counted) || this.#addsComing(want, counted);
+    this.test = new SpreadTest((unfilled, counted) => {
+      return this.#addsElsewhere(unfilled, counted) || this.#addsComing(unfilled, counted);
     });
   }
 
@@ -92,41 +92,41 @@ export class Stands {
   }
 
   // The row's want only shrinks, and a domain that has a machine of the row keeps it.
-  #addsElsewhere(want: Want, counted: SpreadTest): boolean {
+  #addsElsewhere(unfilled: Unfilled, counted: SpreadTest): boolean {
     for (; this.#open > 0; this.#open--) {
       const at = this.#open - 1;
       if (counted.hasCounted(this.#stands[at]!.domain)) continue;
-      if (this.#hasIdle(at, want) || this.#firstSpeculative(at, want) !== NONE) return true;
+      if (this.#hasIdle(at, unfilled) || this.#firstSpeculative(at, unfilled) !== NONE) return true;
     }
     return false;
   }
 
-  #addsComing(want: Want, counted: SpreadTest): boolean {
+  #addsComing(unfilled: Unfilled, counted: SpreadTest): boolean {
     for (const c of this.#coming) {
-      if (!counted.hasCounted(this.#domains.of(c)) && want.adds(c, true)) return true;
+      if (!counted.hasCounted(this.#domains.of(c)) && unfilled.adds(c, true)) return true;
     }
     return false;
   }
 
-  #hasIdle(at: number, want: Want): boolean {
+  #hasIdle(at: number, unfilled: Unfilled): boolean {
     const { fleet, pools } = this.#cycle;
-    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, want) !== NONE;
+    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled) !== NONE;
     const { shelves, isHere } = this.#stands[at]!;
-    return pools.nextIdle(shelves, want, 0, isHere, null) !== NONE;
+    return pools.nextIdle(shelves, unfilled, 0, isHere, null) !== NONE;
   }
 
-  #firstIdle(at: number, want: Want): number {
+  #firstIdle(at: number, unfilled: Unfilled): number {
     const known = this.#idle[at]!;
-    if (known === NONE || (known !== UNKNOWN && want.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.shelves, want);
+    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
+    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.shelves, unfilled);
     this.#idle[at] = first;
     return first;
   }
 
-  #firstSpeculative(at: number, want: Want): number {
+  #firstSpeculative(at: number, unfilled: Unfilled): number {
     const known = this.#speculative[at]!;
-    if (known === NONE || (known !== UNKNOWN && want.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.shelves, want);
+    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
+    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.shelves, unfilled);
     this.#speculative[at] = first;
     return first;
   }
@@ -143,13 +143,13 @@ export class Stands {
 
   /** The next Idle machine in a domain that passes the test, or NONE. */
   nextIdle(mayTakeTargeted: ClassFilter | null): number {
-    const { fleet, pools, turns, want } = this.#cycle;
+    const { fleet, pools, turns, unfilled } = this.#cycle;
     if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
     const key = turns.key[this.#turn]!;
     let next = NONE;
     for (const { domain, shelves, isHere } of this.#stands) {
       if (!this.test.passesIn(domain)) continue;
-      const slot = pools.nextIdle(shelves, want, key, isHere, mayTakeTargeted);
+      const slot = pools.nextIdle(shelves, unfilled, key, isHere, mayTakeTargeted);
       if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
     }
     return next;
@@ -157,11 +157,11 @@ export class Stands {
 
   /** The same where no Idle machine has a target or a penalty: machines need not be looked at, only classes. */
   #nextPlain(): number {
-    const { pools, want } = this.#cycle;
+    const { pools, unfilled } = this.#cycle;
     let next = NONE;
     for (let at = 0; at < this.#stands.length; at++) {
       if (!this.test.passesIn(this.#stands[at]!.domain)) continue;
-      const c = this.#firstIdle(at, want);
+      const c = this.#firstIdle(at, unfilled);
       if (c !== NONE && (next === NONE || pools.compareIdle(c, next) < 0)) next = c;
     }
     return pools.firstIdle(next);
@@ -169,12 +169,12 @@ export class Stands {
 
   /** The next Speculative machine in a domain that passes the test, or NONE. */
   nextSpeculative(): number {
-    const { pools, want } = this.#cycle;
+    const { pools, unfilled } = this.#cycle;
     let next = NONE;
     for (let at = 0; at < this.#stands.length; at++) {
       const { domain, shelves } = this.#stands[at]!;
       if (!this.test.passesIn(domain)) continue;
-      const c = this.#firstSpeculative(at, want);
+      const c = this.#firstSpeculative(at, unfilled);
       if (c === NONE) continue;
       if (next === NONE || pools.compareSpeculative(shelves.speculative, c, next) < 0) next = c;
     }

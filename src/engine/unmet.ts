@@ -4,8 +4,8 @@ import type { Pattern } from '../fleet/index.ts';
 import { isBound, MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
+import type { Shortage } from './unfilled.ts';
 import type { SpreadView } from './views.ts';
-import type { Shortage } from './want.ts';
 
 export interface Unmet {
   readonly turn: number;
@@ -18,10 +18,10 @@ export interface Unmet {
 
 /** Notes that the turn being served is short. */
 export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null): void {
-  const { want } = cycle;
+  const { unfilled } = cycle;
   if (cycle.isTrial) return;
   const blocker = blockerOf(cycle, turn);
-  cycle.unmet.push({ turn, shortage: want.save(), deficit: want.deficit(), spread, blocker });
+  cycle.unmet.push({ turn, shortage: unfilled.save(), deficit: unfilled.deficit(), spread, blocker });
 }
 
 /** The last turn before this one that claimed something this one could have used; NONE for none. */

@@ -271,7 +271,7 @@ function wouldSuffice(
 function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
   if (spread === null || spread.free.size === 0) return false;
   const test = spreadTestOf(cycle, turn, spread);
-  cycle.want.restore(cycle.turns.row[turn]!, shortage);
-  test.settle(cycle.want);
+  cycle.unfilled.restore(cycle.turns.row[turn]!, shortage);
+  test.settle(cycle.unfilled);
   return ![...spread.free].some((c) => test.passes(c));
 }

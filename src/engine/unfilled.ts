@@ -16,7 +16,7 @@ export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number):
   return hosted;
 }
 
-export class Want {
+export class Unfilled {
   readonly #fleet: Fleet;
   readonly #left = new Float64Array(MAX_DIMENSIONS);
   /** Dimensions of `#left` above zero. */
