@@ -4,7 +4,7 @@
 // Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
 // on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
 // over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
-// contested machine waits as well (contests.ts). The result is that of serving all rows one by one.
+// contended machine waits as well (contended.ts). The result is that of serving all rows one by one.
 //
 // Rows that are set aside come before all others of their cluster: no other row may count on their machines.
 
@@ -79,7 +79,7 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
   if (credit === Credit.Waits) {
     cycle.dropCredits(turn);
     if (cycle.turns.infeasible[turn] === 1) contestMine(cycle, turn);
-    else cycle.contests.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    else cycle.contended.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
     // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
@@ -137,7 +137,7 @@ function creditMine(
       continue;
     }
     if (!unfilled.adds(classNumber, fits)) continue;
-    if (early && cycle.contests.has(classNumber, slot)) return false;
+    if (early && cycle.contended.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
     if (unfilled.sumCovered) return true;
     if (seeksUnit && leftOut) break;
@@ -189,7 +189,7 @@ function walkOthers(
     const fits = serves === Serves.InFull;
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
-    if (early && cycle.contests.has(classNumber, slot)) return false;
+    if (early && cycle.contended.has(classNumber, slot)) return false;
     cycle.credit(turn, slot, fits);
     if (firstUnit) return true;
     rest = cycle.beyond(turn, drains);
@@ -215,7 +215,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
-    if (cycle.contests.has(classNumber, slot)) return Credit.Waits;
+    if (cycle.contended.has(classNumber, slot)) return Credit.Waits;
     // Machines in two domains: which of them serves is a choice.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
@@ -229,7 +229,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
 function contestMembers(cycle: Cycle, fold: number): void {
   const { firstMember, nextMember } = cycle.turns;
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
-    cycle.contests.add(cycle.fleet.demand.pattern[row]!, false);
+    cycle.contended.add(cycle.fleet.demand.pattern[row]!, false);
   }
 }
 
@@ -239,6 +239,7 @@ function contestMine(cycle: Cycle, turn: number): void {
   const pattern = cycle.patternOf(turn);
   const walk = cycle.mine.begin(turn);
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!)) cycle.contests.addMachine(slot);
+    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!))
+      cycle.contended.addMachine(slot);
   }
 }

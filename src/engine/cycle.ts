@@ -4,7 +4,7 @@ import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
-import { Contests } from './contests.ts';
+import { Contended } from './contended.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { EvenList } from './evenlist.ts';
 import { Foldable } from './foldable.ts';
@@ -76,7 +76,7 @@ export class Cycle {
   picked = new Uint8Array(0);
   picks: number[] = [];
   /** What rows of the cluster being credited might claim in the pass. */
-  readonly contests: Contests;
+  readonly contended: Contended;
 
   /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
   claims = new Uint32Array(0);
@@ -155,7 +155,7 @@ export class Cycle {
     this.stands = new Stands(this);
     this.supply = new Supply(this);
     this.pools = new Pools(fleet);
-    this.contests = new Contests(fleet);
+    this.contended = new Contended(fleet);
     this.unfilled = new Unfilled(fleet);
     this.#rest = new Unfilled(fleet);
   }
@@ -353,7 +353,7 @@ export class Cycle {
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
     this.#listedAt = NONE;
-    this.contests.clear();
+    this.contended.clear();
     this.restamps[cluster] = 0;
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
   }

@@ -128,7 +128,7 @@ export class EvenList {
   #claim(slot: number, early: boolean): boolean {
     if (slot === NONE) return true;
     const c = this.#classOf(slot);
-    if (early && this.#cycle.contests.has(c, slot)) return false;
+    if (early && this.#cycle.contended.has(c, slot)) return false;
     this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
     this.#counts[this.#queueOf[this.#domains.of(c) + 1]! - 1]!++;
     return true;

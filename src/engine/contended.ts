@@ -1,31 +1,31 @@
-// Contests: what rows that wait for the pools might claim of their cluster's bound machines. A waiting row contests all
-// unclaimed machines that serve its pattern, and while a cluster is credited a machine that is unclaimed now was so
-// before: it is enough to remember the patterns, and to look at a class when a later row comes upon a machine of it.
+// Bound machines of a cluster that are contended: rows that wait for the pools might claim them. A waiting row contends for
+// all unclaimed machines that serve its pattern. While a cluster is credited, a machine that is unclaimed now was unclaimed
+// before, so it is enough to remember the patterns and to test a class when a later row finds a machine of it.
 
 import { type Fleet, type Pattern, withRoom } from '../fleet/index.ts';
 
-/** Of a class: one of the contests is about it. */
-const CONTESTED = -1;
+/** A waiting row contends for machines of the class. */
+const CONTENDED = -1;
 
-export class Contests {
+export class Contended {
   readonly #fleet: Fleet;
   readonly #patterns: Pattern[] = [];
-  /** By contest: whether machines below the smallest unit of the pattern are contested too. */
+  /** By pattern in `#patterns`: whether machines below its smallest unit are contended too. */
   readonly #inPart: boolean[] = [];
-  /** By pattern, twice: 1 if it is contested in full, and in part. */
+  /** By pattern, twice: 1 if it is contended in full, and in part. */
   #known = new Uint8Array(0);
   readonly #knownAt: number[] = [];
-  /** By class: so many contests are not about it; or CONTESTED. */
+  /** By class: how many of the patterns were found not to match it; or CONTENDED. */
   #looked = new Int32Array(0);
   readonly #lookedAt: number[] = [];
-  /** Machines that are contested by themselves. */
+  /** Single machines that are contended. */
   readonly #slots = new Set<number>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** Forgets all contests: another cluster is credited. */
+  /** Called when the next cluster is credited. */
   clear(): void {
     this.#slots.clear();
     if (this.#patterns.length === 0) return;
@@ -57,10 +57,10 @@ export class Contests {
     if (length === 0) return false;
     this.#looked = withRoom(this.#looked, this.#fleet.classes.size);
     let next = this.#looked[classNumber]!;
-    if (next === CONTESTED) return true;
+    if (next === CONTENDED) return true;
     if (next === 0) this.#lookedAt.push(classNumber);
     while (next < length && !this.#isAbout(next, classNumber)) next++;
-    this.#looked[classNumber] = next < length ? CONTESTED : next;
+    this.#looked[classNumber] = next < length ? CONTENDED : next;
     return next < length;
   }
 
