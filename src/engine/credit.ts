@@ -19,7 +19,7 @@ import { NONE, TurnKind } from './turns.ts';
  * more than what belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
  */
 export function serveCluster(cycle: Cycle, cluster: number): void {
-  const hasTurns = cycle.stale.keeps[cluster] === 1 || cycle.makeTurns(cluster);
+  const hasTurns = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeTurns(cluster);
   if (hasTurns && cycle.bound.index(cluster, false)) creditAll(cycle, cluster);
   else cycle.putOff[cluster] = 1;
 }

@@ -5,6 +5,7 @@ import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { Contended } from './contended.ts';
+import { DirtyClusters } from './dirty-clusters.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { EvenList } from './evenlist.ts';
 import { Foldable } from './foldable.ts';
@@ -12,7 +13,6 @@ import { Infeasible } from './infeasible.ts';
 import { Pass } from './pass.ts';
 import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
-import { Stale } from './stale.ts';
 import { Stands } from './stands.ts';
 import { CycleStats } from './stats.ts';
 import { isFreeState } from './stock.ts';
@@ -55,7 +55,7 @@ export class Cycle {
   readonly walk: BoundWalk;
   readonly foldable: Foldable;
   readonly infeasible: Infeasible;
-  readonly stale: Stale;
+  readonly dirtyClusters: DirtyClusters;
   readonly pools: Pools;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
@@ -150,7 +150,7 @@ export class Cycle {
     this.foldable = new Foldable(fleet, this.walk);
     this.stocks = new DomainStocks(this);
     this.infeasible = new Infeasible(this);
-    this.stale = new Stale(fleet, this.foldable, this.infeasible, changed, reshaped);
+    this.dirtyClusters = new DirtyClusters(fleet, this.foldable, this.infeasible, changed, reshaped);
     this.sums = new DomainSums(this);
     this.stands = new Stands(this);
     this.supply = new Supply(this);
@@ -201,7 +201,7 @@ export class Cycle {
     if (everything) this.#clearClaims();
     this.#takeBackPass();
     this.stocks.beginCycle();
-    const dirty = this.stale.take(everything);
+    const dirty = this.dirtyClusters.take(everything);
     this.served = [...new Set([...this.#ahead, ...dirty])];
     this.#ahead = [];
     this.infeasible.mark(dirty);
@@ -222,7 +222,7 @@ export class Cycle {
    * as well: it is about machines as they were.
    */
   beginAhead(reporting: ReadonlySet<number>): readonly number[] {
-    const ahead = this.stale.takeAhead(reporting);
+    const ahead = this.dirtyClusters.takeAhead(reporting);
     if (ahead.length === 0) return ahead;
     this.#takeBackPass();
     this.#prepare(ahead);
@@ -231,7 +231,7 @@ export class Cycle {
   }
 
   #prepare(clusters: readonly number[]): void {
-    const changed = clusters.filter((cluster) => this.stale.keeps[cluster] === 0);
+    const changed = clusters.filter((cluster) => this.dirtyClusters.keeps[cluster] === 0);
     this.claimedBy = withRoom(this.claimedBy, this.fleet.machines.size);
     this.walk.locate(clusters);
     this.#forget(clusters);
@@ -246,13 +246,13 @@ export class Cycle {
    * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
    */
   takeUp(): readonly number[] {
-    for (const cluster of this.served) this.stale.entangle(cluster, false);
+    for (const cluster of this.served) this.dirtyClusters.entangle(cluster, false);
     const late = this.served.filter((cluster) => this.putOff[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
       this.makeTurns(cluster);
-      this.stale.entangle(cluster, this.bound.isEntangled(cluster));
+      this.dirtyClusters.entangle(cluster, this.bound.isEntangled(cluster));
     }
     return late;
   }
@@ -260,14 +260,14 @@ export class Cycle {
   /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
   makeTurns(cluster: number): boolean {
     const areMade = this.turns.make(this.fleet, this.foldable, cluster);
-    this.stale.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
+    this.dirtyClusters.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
     return areMade;
   }
 
   /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
   reset(): void {
     this.#clearClaims();
-    this.stale.restart();
+    this.dirtyClusters.restart();
   }
 
   /** Clearing whole columns is faster than looking up every claim, where there are many. */
@@ -308,12 +308,12 @@ export class Cycle {
    * begins with those. Machines that left it were written, as were those that came to it.
    */
   #forget(dirty: readonly number[]): void {
-    if (this.stale.isEverything(dirty)) {
+    if (this.dirtyClusters.isEverything(dirty)) {
       this.claimedBy.fill(0);
       this.turns.forgetAll();
     } else {
       for (const slot of this.#written) this.claimedBy[slot] = 0;
-      for (const cluster of dirty) if (this.stale.keeps[cluster] === 0) this.turns.forget(cluster);
+      for (const cluster of dirty) if (this.dirtyClusters.keeps[cluster] === 0) this.turns.forget(cluster);
     }
     this.#written.clear();
   }

@@ -16,7 +16,7 @@ export class Infeasible {
 
   /** Remembers a gang that no domain could hold. The next cycle credits its cluster again if this one did not know. */
   note(turn: number): void {
-    const { stale, turns } = this.#cycle;
+    const { dirtyClusters, turns } = this.#cycle;
     const cluster = turns.cluster[turn]!;
     // The turn of a member that its fold could not host lasts for one cycle.
     if (turn < turns.start[cluster]! || turn >= turns.end[cluster]!) return;
@@ -24,7 +24,7 @@ export class Infeasible {
     if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
     else keys.add(turns.key[turn]!);
     // The turn carries the flag, and is made again because the cluster now has a infeasible gang.
-    if (turns.infeasible[turn] === 0) stale.add(cluster);
+    if (turns.infeasible[turn] === 0) dirtyClusters.add(cluster);
   }
 
   /** Whether a cluster has gangs that were found infeasible. */

@@ -23,7 +23,7 @@ interface Shared {
   readonly foldable: Columns;
   readonly bound: Columns;
   readonly walk: Columns;
-  readonly stale: Columns;
+  readonly dirtyClusters: Columns;
   readonly cycle: Columns;
 }
 
@@ -167,7 +167,7 @@ function sharedOf(cycle: Cycle): Shared {
     foldable: pick(foldable, ['anywhere']),
     bound: pick(bound, ['region', 'slots', 'ownStart', 'ownEnd', 'orphanStart', 'orphanEnd']),
     walk: pick(walk, ['runs']),
-    stale: pick(cycle.stale, ['keeps', 'scanned']),
+    dirtyClusters: pick(cycle.dirtyClusters, ['keeps', 'scanned']),
     cycle: pick(cycle, [
       'claimedBy',
       'claims',
@@ -213,7 +213,7 @@ export class WorkerCycle {
     Object.assign(cycle.foldable, shared.foldable);
     Object.assign(cycle.bound, shared.bound);
     Object.assign(cycle.walk, shared.walk);
-    Object.assign(cycle.stale, shared.stale);
+    Object.assign(cycle.dirtyClusters, shared.dirtyClusters);
     Object.assign(cycle, shared.cycle);
   }
 

@@ -27,7 +27,10 @@ export function solve(
 ): void {
   const dirty = cycle.begin(nowMs, options, everything);
   probe('normalise');
-  workerPool.run(cycle.stale.isEverything(dirty) ? ParallelStep.Serve : ParallelStep.ServeAgain, dirty);
+  workerPool.run(
+    cycle.dirtyClusters.isEverything(dirty) ? ParallelStep.Serve : ParallelStep.ServeAgain,
+    dirty,
+  );
   workerPool.run(ParallelStep.Credit, cycle.takeUp());
   const { served } = cycle;
   settleRestamps(cycle, served);

@@ -4,7 +4,7 @@ import { type Fleet, withRoom } from '../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
 import type { Infeasible } from './infeasible.ts';
 
-export class Stale {
+export class DirtyClusters {
   readonly #fleet: Fleet;
   readonly #foldable: Foldable;
   readonly #infeasible: Infeasible;
