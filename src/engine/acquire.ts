@@ -2,9 +2,9 @@
 // ones, each in pool order, until the row is covered.
 
 import type { Domains } from '../fleet/index.ts';
+import type { Candidates, ClassFilter } from './candidate-list.ts';
 import type { Cycle } from './cycle.ts';
 import { drainingFor } from './flight.ts';
-import type { ClassFilter, Shelves } from './shelf.ts';
 
 /** Whether a machine with another row's target may be taken: only for what is not already draining towards this row. */
 export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter | null {
@@ -22,7 +22,7 @@ export function acquire(cycle: Cycle, turn: number): void {
   acquireFrom(
     cycle,
     turn,
-    pools.shelves(turns.pattern[turn]!, turns.profile[turn]!),
+    pools.candidates(turns.pattern[turn]!, turns.profile[turn]!),
     null,
     drainingFor(cycle, turn, true),
   );
@@ -37,14 +37,14 @@ export function acquireIn(
   drains: readonly number[],
 ): void {
   const { pools, turns } = cycle;
-  const shelves = pools.shelvesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
-  acquireFrom(cycle, turn, shelves, (c) => domains.of(c) === domain, drains);
+  const candidates = pools.candidatesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
+  acquireFrom(cycle, turn, candidates, (c) => domains.of(c) === domain, drains);
 }
 
 function acquireFrom(
   cycle: Cycle,
   turn: number,
-  shelves: Shelves,
+  candidates: Candidates,
   allowed: ClassFilter | null,
   drains: readonly number[],
 ): void {
@@ -53,12 +53,12 @@ function acquireFrom(
   // Whose it is matters for machines with a target only.
   const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : turns.key[turn]!;
   while (!unfilled.covered) {
-    const slot = pools.nextIdle(shelves, unfilled, key, allowed, mayTakeTargeted);
+    const slot = pools.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }
   while (!unfilled.covered) {
-    const slot = pools.nextSpeculative(shelves, unfilled, allowed);
+    const slot = pools.nextSpeculative(candidates, unfilled, allowed);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }

@@ -1,25 +1,25 @@
 // The shared pools: free Idle and Speculative machines in the order a row takes them. What is left of each class says
-// the stock of its state; what a row can use of it, cheapest first, the shelves of its pattern.
+// the stock of its state; what a row can use of it, cheapest first, the candidate lists of its pattern.
 
 import type { Domains, Fleet, Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';
-import { type ClassFilter, Shelf, type ShelfOrder, Shelves } from './shelf.ts';
+import { CandidateList, type CandidateOrder, Candidates, type ClassFilter } from './candidate-list.ts';
 import { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
-/** All shelves of a pattern: what Speculative machines cost a row depends on what its interruption costs. */
-interface PatternShelves {
+/** All candidate lists of a pattern: what Speculative machines cost a row depends on what its interruption costs. */
+interface PatternCandidates {
   readonly pattern: Pattern;
-  readonly idle: Shelf;
-  readonly byDollars: Map<number, Shelves>;
+  readonly idle: CandidateList;
+  readonly byDollars: Map<number, Candidates>;
   /** The same by profile. */
-  readonly byProfile: (ProfileShelves | undefined)[];
+  readonly byProfile: (ProfileCandidates | undefined)[];
 }
 
-/** The shelves of a profile, good for one cycle: by the next its number may be another's, and the stock has changed. */
-interface ProfileShelves {
-  readonly shelves: Shelves;
+/** The candidate lists of a profile, good for one cycle: by the next its number may be another's, and the stock has changed. */
+interface ProfileCandidates {
+  readonly candidates: Candidates;
   readonly cycle: number;
 }
 
@@ -34,7 +34,7 @@ export class Pools {
   readonly #idle: Stock;
   readonly #speculative: Stock;
   /** By pattern. */
-  readonly #shelves: (PatternShelves | undefined)[] = [];
+  readonly #candidates: (PatternCandidates | undefined)[] = [];
   #patternsVersion = -1;
   /** Counts cycles. */
   #cycle = 0;
@@ -67,8 +67,8 @@ export class Pools {
     this.#speculative.begin(claimedBy);
     if (this.#patternsVersion === patterns.version) return;
     this.#patternsVersion = patterns.version;
-    for (const [number, shelves] of this.#shelves.entries()) {
-      if (patterns.find(number) !== shelves?.pattern) this.#shelves[number] = undefined;
+    for (const [number, candidates] of this.#candidates.entries()) {
+      if (patterns.find(number) !== candidates?.pattern) this.#candidates[number] = undefined;
     }
   }
 
@@ -97,61 +97,61 @@ export class Pools {
   }
 
   /** Everything a pattern can take, for a row with a profile: that says what its interruption costs. */
-  shelves(pattern: number, profile: number): Shelves {
-    const known = this.#shelvesOf(pattern);
+  candidates(pattern: number, profile: number): Candidates {
+    const known = this.#candidatesOf(pattern);
     const ready = known.byProfile[profile];
-    if (ready?.cycle === this.#cycle) return ready.shelves;
+    if (ready?.cycle === this.#cycle) return ready.candidates;
     const { interruptionDollars } = this.#fleet.demand.profiles.entryOf(profile);
-    const shelves = this.#shelvesAt(known, pattern, interruptionDollars);
-    shelves.idle.refresh();
-    shelves.speculative.refresh();
-    known.byProfile[profile] = { shelves, cycle: this.#cycle };
-    return shelves;
+    const candidates = this.#candidatesAt(known, pattern, interruptionDollars);
+    candidates.idle.refresh();
+    candidates.speculative.refresh();
+    known.byProfile[profile] = { candidates, cycle: this.#cycle };
+    return candidates;
   }
 
-  #shelvesAt({ idle, byDollars }: PatternShelves, pattern: number, dollars: number): Shelves {
-    let shelves = byDollars.get(dollars);
-    if (shelves === undefined) {
-      shelves = new Shelves(pattern, idle, this.#speculativeShelf(pattern, dollars));
-      byDollars.set(dollars, shelves);
+  #candidatesAt({ idle, byDollars }: PatternCandidates, pattern: number, dollars: number): Candidates {
+    let candidates = byDollars.get(dollars);
+    if (candidates === undefined) {
+      candidates = new Candidates(pattern, idle, this.#speculativeList(pattern, dollars));
+      byDollars.set(dollars, candidates);
     }
-    return shelves;
+    return candidates;
   }
 
   /** The same within one domain: a gang that looks at many racks must not walk all of them for each. */
-  shelvesIn(pattern: number, profile: number, domains: Domains, domain: number): Shelves {
-    const { idle, speculative } = this.shelves(pattern, profile);
-    return new Shelves(pattern, idle.partIn(domains, domain), speculative.partIn(domains, domain));
+  candidatesIn(pattern: number, profile: number, domains: Domains, domain: number): Candidates {
+    const { idle, speculative } = this.candidates(pattern, profile);
+    return new Candidates(pattern, idle.partIn(domains, domain), speculative.partIn(domains, domain));
   }
 
   /** The same for every domain that has anything. */
-  shelvesBy(pattern: number, profile: number, domains: Domains): ReadonlyMap<number, Shelves> {
-    return this.shelves(pattern, profile).by(domains);
+  candidatesBy(pattern: number, profile: number, domains: Domains): ReadonlyMap<number, Candidates> {
+    return this.candidates(pattern, profile).by(domains);
   }
 
-  #shelvesOf(number: number): PatternShelves {
-    const known = this.#shelves[number];
+  #candidatesOf(number: number): PatternCandidates {
+    const known = this.#candidates[number];
     if (known !== undefined) return known;
-    const made = this.#makeShelves(this.#fleet.patterns.patternOf(number));
-    this.#shelves[number] = made;
+    const made = this.#makeCandidates(this.#fleet.patterns.patternOf(number));
+    this.#candidates[number] = made;
     return made;
   }
 
-  #makeShelves(pattern: Pattern): PatternShelves {
+  #makeCandidates(pattern: Pattern): PatternCandidates {
     const priceOf = (c: number): number => this.#fleet.classes.price[c]!;
-    const order: ShelfOrder = { costOf: priceOf, priceOf };
-    const idle = new Shelf(this.#idle, order, (c) => pattern.fits(c));
+    const order: CandidateOrder = { costOf: priceOf, priceOf };
+    const idle = new CandidateList(this.#idle, order, (c) => pattern.fits(c));
     return { pattern, idle, byDollars: new Map(), byProfile: [] };
   }
 
-  #speculativeShelf(number: number, dollars: number): Shelf {
+  #speculativeList(number: number, dollars: number): CandidateList {
     const { classes, patterns } = this.#fleet;
     const pattern = patterns.patternOf(number);
-    const order: ShelfOrder = {
+    const order: CandidateOrder = {
       costOf: (c) => effectiveCost(classes.price[c]!, classes.probability[c]!, dollars),
       priceOf: (c) => classes.price[c]!,
     };
-    return new Shelf(this.#speculative, order, (c) => pattern.fits(c));
+    return new CandidateList(this.#speculative, order, (c) => pattern.fits(c));
   }
 
   /**
@@ -159,16 +159,16 @@ export class Pools {
    * be taken.
    */
   nextIdle(
-    shelves: Shelves,
+    candidates: Candidates,
     unfilled: Unfilled,
     key: number,
     allowed: ClassFilter | null,
     mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
-    const plain = this.#find(this.#idle, shelves.idle.next(unfilled, allowed, this.#trial));
+    const plain = this.#find(this.#idle, candidates.idle.next(unfilled, allowed, this.#trial));
     if (machines.specialIdle.length === 0) return plain;
-    const special = this.#specialOf(shelves.pattern);
+    const special = this.#specialOf(candidates.pattern);
     for (let i = special.next; i < special.slots.length; i++) {
       const slot = special.slots[i]!;
       if (this.#claimedBy[slot] !== 0) {
@@ -200,8 +200,8 @@ export class Pools {
   }
 
   /** The next Speculative machine for a row, or -1. */
-  nextSpeculative(shelves: Shelves, unfilled: Unfilled, allowed: ClassFilter | null): number {
-    return this.#find(this.#speculative, shelves.speculative.next(unfilled, allowed, this.#trial));
+  nextSpeculative(candidates: Candidates, unfilled: Unfilled, allowed: ClassFilter | null): number {
+    return this.#find(this.#speculative, candidates.speculative.next(unfilled, allowed, this.#trial));
   }
 
   /** The first machine of a class, or NONE for no class. */
@@ -214,12 +214,12 @@ export class Pools {
   }
 
   /** The class of the next Idle machine for a row, of those without target and penalty; or NONE. */
-  nextIdleClass(shelves: Shelves, unfilled: Unfilled): number {
-    return shelves.idle.next(unfilled, null, this.#trial);
+  nextIdleClass(candidates: Candidates, unfilled: Unfilled): number {
+    return candidates.idle.next(unfilled, null, this.#trial);
   }
 
-  nextSpeculativeClass(shelves: Shelves, unfilled: Unfilled): number {
-    return shelves.speculative.next(unfilled, null, this.#trial);
+  nextSpeculativeClass(candidates: Candidates, unfilled: Unfilled): number {
+    return candidates.speculative.next(unfilled, null, this.#trial);
   }
 
   /** Negative if the first Idle machine of a class comes before that of another, in keep order. */
@@ -228,13 +228,13 @@ export class Pools {
     return price[a]! - price[b]! || this.#idle.firstOrdinalOf(a) - this.#idle.firstOrdinalOf(b);
   }
 
-  /** Negative if the first Speculative machine of a class comes before that of another on a shelf. */
-  compareSpeculative(shelf: Shelf, a: number, b: number): number {
+  /** Negative if the first Speculative machine of a class comes before that of another on a candidate list. */
+  compareSpeculative(list: CandidateList, a: number, b: number): number {
     const { price, probability } = this.#fleet.classes;
     // Most cost the same; then nobody has to work out what.
     const alike = price[a] === price[b] && probability[a] === probability[b];
     return (
-      (alike ? 0 : shelf.compare(a, b)) ||
+      (alike ? 0 : list.compare(a, b)) ||
       this.#speculative.firstOrdinalOf(a) - this.#speculative.firstOrdinalOf(b)
     );
   }

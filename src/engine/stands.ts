@@ -1,10 +1,10 @@
-// What a strict-spread row could take, domain by domain: the shelves of each, and machines that are on their way to it.
+// What a strict-spread row could take, domain by domain: the candidate lists of each, and machines that are on their way to it.
 
 import type { Domains } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
+import type { Candidates, ClassFilter } from './candidate-list.ts';
 import type { Cycle } from './cycle.ts';
 import { unboundWhere } from './flight.ts';
-import type { ClassFilter, Shelves } from './shelf.ts';
 import { SpreadTest } from './skew.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
@@ -15,7 +15,7 @@ const UNKNOWN = -2;
 /** What the pools have for a row in one domain. */
 interface Stand {
   readonly domain: number;
-  readonly shelves: Shelves;
+  readonly candidates: Candidates;
   readonly isHere: ClassFilter;
 }
 
@@ -69,14 +69,14 @@ export class Stands {
     const domains = this.#domains;
     const pattern = turns.pattern[this.#turn]!;
     const profile = turns.profile[this.#turn]!;
-    const byDomain = pools.shelvesBy(pattern, profile, domains);
+    const byDomain = pools.candidatesBy(pattern, profile, domains);
     const stands = standsOf(byDomain, domains);
     if (fleet.machines.specialIdle.length === 0) return stands;
     return [...stands, ...this.#further(pattern, profile, byDomain)];
   }
 
   /** Domains in which only Idle machines with a target or a penalty are left. */
-  #further(number: number, profile: number, byDomain: ReadonlyMap<number, Shelves>): readonly Stand[] {
+  #further(number: number, profile: number, byDomain: ReadonlyMap<number, Candidates>): readonly Stand[] {
     const { fleet, pools } = this.#cycle;
     const domains = this.#domains;
     const pattern = fleet.patterns.patternOf(number);
@@ -87,7 +87,7 @@ export class Stands {
       if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
     }
     return [...further].map((domain) => {
-      return standOf(domains, domain, pools.shelvesIn(number, profile, domains, domain));
+      return standOf(domains, domain, pools.candidatesIn(number, profile, domains, domain));
     });
   }
 
@@ -111,14 +111,14 @@ export class Stands {
   #hasIdle(at: number, unfilled: Unfilled): boolean {
     const { fleet, pools } = this.#cycle;
     if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled) !== NONE;
-    const { shelves, isHere } = this.#stands[at]!;
-    return pools.nextIdle(shelves, unfilled, 0, isHere, null) !== NONE;
+    const { candidates, isHere } = this.#stands[at]!;
+    return pools.nextIdle(candidates, unfilled, 0, isHere, null) !== NONE;
   }
 
   #firstIdle(at: number, unfilled: Unfilled): number {
     const known = this.#idle[at]!;
     if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.shelves, unfilled);
+    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.candidates, unfilled);
     this.#idle[at] = first;
     return first;
   }
@@ -126,7 +126,7 @@ export class Stands {
   #firstSpeculative(at: number, unfilled: Unfilled): number {
     const known = this.#speculative[at]!;
     if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.shelves, unfilled);
+    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.candidates, unfilled);
     this.#speculative[at] = first;
     return first;
   }
@@ -147,9 +147,9 @@ export class Stands {
     if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
     const key = turns.key[this.#turn]!;
     let next = NONE;
-    for (const { domain, shelves, isHere } of this.#stands) {
+    for (const { domain, candidates, isHere } of this.#stands) {
       if (!this.test.passesIn(domain)) continue;
-      const slot = pools.nextIdle(shelves, unfilled, key, isHere, mayTakeTargeted);
+      const slot = pools.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
       if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
     }
     return next;
@@ -172,28 +172,28 @@ export class Stands {
     const { pools, unfilled } = this.#cycle;
     let next = NONE;
     for (let at = 0; at < this.#stands.length; at++) {
-      const { domain, shelves } = this.#stands[at]!;
+      const { domain, candidates } = this.#stands[at]!;
       if (!this.test.passesIn(domain)) continue;
       const c = this.#firstSpeculative(at, unfilled);
       if (c === NONE) continue;
-      if (next === NONE || pools.compareSpeculative(shelves.speculative, c, next) < 0) next = c;
+      if (next === NONE || pools.compareSpeculative(candidates.speculative, c, next) < 0) next = c;
     }
     return pools.firstSpeculative(next);
   }
 }
 
-function standOf(domains: Domains, domain: number, shelves: Shelves): Stand {
-  return { domain, shelves, isHere: (c) => domains.of(c) === domain };
+function standOf(domains: Domains, domain: number, candidates: Candidates): Stand {
+  return { domain, candidates, isHere: (c) => domains.of(c) === domain };
 }
 
-/** Stands are the same for all rows that find the same shelves. */
-const STANDS = new WeakMap<ReadonlyMap<number, Shelves>, readonly Stand[]>();
+/** Stands are the same for all rows that find the same candidate lists. */
+const STANDS = new WeakMap<ReadonlyMap<number, Candidates>, readonly Stand[]>();
 
-function standsOf(byDomain: ReadonlyMap<number, Shelves>, domains: Domains): readonly Stand[] {
+function standsOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains): readonly Stand[] {
   let stands = STANDS.get(byDomain);
   if (stands === undefined) {
     const named = [...byDomain].filter(([domain]) => domain >= 0);
-    stands = named.map(([domain, shelves]) => standOf(domains, domain, shelves));
+    stands = named.map(([domain, candidates]) => standOf(domains, domain, candidates));
     STANDS.set(byDomain, stands);
   }
   return stands;

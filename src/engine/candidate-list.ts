@@ -1,4 +1,4 @@
-// Shelves: the classes that a pattern can use and the pools have, in the order a row takes from them. Shelves are kept
+// Candidate lists: the classes that a pattern can use and the pools have, in the order a row takes from them. The lists are kept
 // from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
 
 import type { Domains } from '../fleet/index.ts';
@@ -12,23 +12,23 @@ import type { Unfilled } from './unfilled.ts';
 export type ClassFilter = (classNumber: number) => boolean;
 
 /** By what classes are ordered: what a machine costs a row, then its price. */
-export interface ShelfOrder {
+export interface CandidateOrder {
   readonly costOf: (classNumber: number) => number;
   readonly priceOf: (classNumber: number) => number;
 }
 
 const NO_CLASSES = new Uint32Array(0);
 
-export class Shelf {
+export class CandidateList {
   readonly #stock: Stock;
-  readonly #order: ShelfOrder;
+  readonly #order: CandidateOrder;
   readonly #fits: ClassFilter;
-  /** In the order of the shelf; classes of equal cost and price stand together and form a group. */
+  /** In the order of the candidate list; classes of equal cost and price stand together and form a group. */
   #classes: Uint32Array = NO_CLASSES;
   /** Where each group starts, and where the last one ends. */
   #starts = new Uint32Array(1);
   #seen = -1;
-  #parts = new Map<Domains, Map<number, Shelf>>();
+  #parts = new Map<Domains, Map<number, CandidateList>>();
 
   /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
   #heaps: (Heaps | undefined)[] = [];
@@ -36,13 +36,13 @@ export class Shelf {
   /** Groups before this one are empty in this cycle. */
   #cursor = 0;
 
-  constructor(stock: Stock, order: ShelfOrder, fits: ClassFilter) {
+  constructor(stock: Stock, order: CandidateOrder, fits: ClassFilter) {
     this.#stock = stock;
     this.#order = order;
     this.#fits = fits;
   }
 
-  /** All classes on the shelf, in lists. */
+  /** All classes on the candidate list, in lists. */
   get groups(): readonly Uint32Array[] {
     return [this.#classes];
   }
@@ -98,8 +98,8 @@ export class Shelf {
     this.#cursor = 0;
   }
 
-  /** The same shelf for each domain by itself. */
-  partsBy(domains: Domains): ReadonlyMap<number, Shelf> {
+  /** The same candidate list for each domain by itself. */
+  partsBy(domains: Domains): ReadonlyMap<number, CandidateList> {
     const known = this.#parts.get(domains);
     if (known !== undefined) return known;
     const parts = this.#makeParts(domains);
@@ -107,19 +107,19 @@ export class Shelf {
     return parts;
   }
 
-  #makeParts(domains: Domains): Map<number, Shelf> {
-    const parts = new Map<number, Shelf>();
+  #makeParts(domains: Domains): Map<number, CandidateList> {
+    const parts = new Map<number, CandidateList>();
     for (const [domain, classes] of Map.groupBy(this.#classes, (c) => domains.of(c))) {
-      const part = new Shelf(this.#stock, this.#order, this.#fits);
+      const part = new CandidateList(this.#stock, this.#order, this.#fits);
       part.#arrange(Uint32Array.from(classes));
       parts.set(domain, part);
     }
     return parts;
   }
 
-  /** The part of one domain; empty if the shelf has nothing there. */
-  partIn(domains: Domains, domain: number): Shelf {
-    return this.partsBy(domains).get(domain) ?? new Shelf(this.#stock, this.#order, this.#fits);
+  /** The part of one domain; empty if the candidate list has nothing there. */
+  partIn(domains: Domains, domain: number): CandidateList {
+    return this.partsBy(domains).get(domain) ?? new CandidateList(this.#stock, this.#order, this.#fits);
   }
 
   /** The class of the next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
@@ -173,37 +173,37 @@ export class Shelf {
 }
 
 /** What a row may take from. */
-export class Shelves {
+export class Candidates {
   readonly pattern: number;
-  readonly idle: Shelf;
-  readonly speculative: Shelf;
-  readonly #byDomain = new Map<Domains, ShelvesByDomain>();
+  readonly idle: CandidateList;
+  readonly speculative: CandidateList;
+  readonly #byDomain = new Map<Domains, CandidatesByDomain>();
 
-  constructor(pattern: number, idle: Shelf, speculative: Shelf) {
+  constructor(pattern: number, idle: CandidateList, speculative: CandidateList) {
     this.pattern = pattern;
     this.idle = idle;
     this.speculative = speculative;
   }
 
   /** The same for each domain by itself, where there is anything. */
-  by(domains: Domains): ReadonlyMap<number, Shelves> {
+  by(domains: Domains): ReadonlyMap<number, Candidates> {
     const idle = this.idle.partsBy(domains);
     const speculative = this.speculative.partsBy(domains);
     const known = this.#byDomain.get(domains);
-    if (known?.idle === idle && known.speculative === speculative) return known.shelves;
-    const shelves = new Map<number, Shelves>();
+    if (known?.idle === idle && known.speculative === speculative) return known.candidates;
+    const candidates = new Map<number, Candidates>();
     for (const domain of new Set([...idle.keys(), ...speculative.keys()])) {
       const parts = [this.idle.partIn(domains, domain), this.speculative.partIn(domains, domain)] as const;
-      shelves.set(domain, new Shelves(this.pattern, ...parts));
+      candidates.set(domain, new Candidates(this.pattern, ...parts));
     }
-    this.#byDomain.set(domains, { idle, speculative, shelves });
-    return shelves;
+    this.#byDomain.set(domains, { idle, speculative, candidates });
+    return candidates;
   }
 }
 
-interface ShelvesByDomain {
-  /** What the shelves were made of. */
-  readonly idle: ReadonlyMap<number, Shelf>;
-  readonly speculative: ReadonlyMap<number, Shelf>;
-  readonly shelves: ReadonlyMap<number, Shelves>;
+interface CandidatesByDomain {
+  /** What the candidate lists were made of. */
+  readonly idle: ReadonlyMap<number, CandidateList>;
+  readonly speculative: ReadonlyMap<number, CandidateList>;
+  readonly candidates: ReadonlyMap<number, Candidates>;
 }
