@@ -2,9 +2,9 @@
 // from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
 
 import type { Domains } from '../fleet/index.ts';
+import type { ClassAvailability } from './class-availability.ts';
 import { type Heaps, NOTHING_LEFT } from './heap.ts';
 import { sortedBy } from './radix.ts';
-import type { Stock } from './stock.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
@@ -20,7 +20,7 @@ export interface CandidateOrder {
 const NO_CLASSES = new Uint32Array(0);
 
 export class CandidateList {
-  readonly #stock: Stock;
+  readonly #availability: ClassAvailability;
   readonly #order: CandidateOrder;
   readonly #fits: ClassFilter;
   /** In the order of the candidate list; classes of equal cost and price stand together and form a group. */
@@ -36,8 +36,8 @@ export class CandidateList {
   /** Groups before this one are empty in this cycle. */
   #cursor = 0;
 
-  constructor(stock: Stock, order: CandidateOrder, fits: ClassFilter) {
-    this.#stock = stock;
+  constructor(availability: ClassAvailability, order: CandidateOrder, fits: ClassFilter) {
+    this.#availability = availability;
     this.#order = order;
     this.#fits = fits;
   }
@@ -49,7 +49,7 @@ export class CandidateList {
 
   /** Follows the stock. */
   refresh(): void {
-    const { changes } = this.#stock;
+    const { changes } = this.#availability;
     if (this.#seen === changes.end) return;
     const changed = changes.since(this.#seen);
     if (changed === null) this.#fill();
@@ -59,13 +59,14 @@ export class CandidateList {
 
   #fill(): void {
     const found: number[] = [];
-    for (let c = 0; c < this.#stock.size; c++) if (this.#stock.holds(c) && this.#fits(c)) found.push(c);
+    for (let c = 0; c < this.#availability.size; c++)
+      if (this.#availability.holds(c) && this.#fits(c)) found.push(c);
     this.#arrange(sortedBy(Uint32Array.from(found), this.#order.costOf, this.#order.priceOf));
   }
 
   #follow(changed: readonly number[]): void {
-    const coming = [...new Set(changed)].filter((c) => this.#stock.holds(c) && this.#fits(c));
-    const staying = this.#classes.filter((c) => !this.#stock.changedSince(this.#seen, c));
+    const coming = [...new Set(changed)].filter((c) => this.#availability.holds(c) && this.#fits(c));
+    const staying = this.#classes.filter((c) => !this.#availability.changedSince(this.#seen, c));
     if (coming.length === 0 && staying.length === this.#classes.length) return;
     coming.sort((a, b) => this.compare(a, b));
     const merged = new Uint32Array(staying.length + coming.length);
@@ -110,7 +111,7 @@ export class CandidateList {
   #makeParts(domains: Domains): Map<number, CandidateList> {
     const parts = new Map<number, CandidateList>();
     for (const [domain, classes] of Map.groupBy(this.#classes, (c) => domains.of(c))) {
-      const part = new CandidateList(this.#stock, this.#order, this.#fits);
+      const part = new CandidateList(this.#availability, this.#order, this.#fits);
       part.#arrange(Uint32Array.from(classes));
       parts.set(domain, part);
     }
@@ -119,13 +120,15 @@ export class CandidateList {
 
   /** The part of one domain; empty if the candidate list has nothing there. */
   partIn(domains: Domains, domain: number): CandidateList {
-    return this.partsBy(domains).get(domain) ?? new CandidateList(this.#stock, this.#order, this.#fits);
+    return (
+      this.partsBy(domains).get(domain) ?? new CandidateList(this.#availability, this.#order, this.#fits)
+    );
   }
 
   /** The class of the next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
   next(unfilled: Unfilled, allowed: ClassFilter | null, trial: boolean): number {
-    if (this.#cycle !== this.#stock.cycle) {
-      this.#cycle = this.#stock.cycle;
+    if (this.#cycle !== this.#availability.cycle) {
+      this.#cycle = this.#availability.cycle;
       this.#cursor = 0;
     }
     for (let group = this.#cursor; group < this.#starts.length - 1; group++) {
@@ -144,13 +147,15 @@ export class CandidateList {
   /** The class of a group with the lowest first machine; NONE if nothing is left. */
   #first(group: number): number {
     if (this.#starts[group + 1]! - this.#starts[group]! === 1) return this.#lowest(group, null, null);
-    return this.#heapsOf(group).first(this.#stock.cycle);
+    return this.#heapsOf(group).first(this.#availability.cycle);
   }
 
   #heapsOf(group: number): Heaps {
     let heaps = this.#heaps[group];
     if (heaps === undefined) {
-      heaps = this.#stock.heapsOf(this.#classes.subarray(this.#starts[group], this.#starts[group + 1]));
+      heaps = this.#availability.heapsOf(
+        this.#classes.subarray(this.#starts[group], this.#starts[group + 1]),
+      );
       this.#heaps[group] = heaps;
     }
     return heaps;
@@ -162,7 +167,7 @@ export class CandidateList {
     let ordinal = NOTHING_LEFT;
     for (let i = this.#starts[group]!; i < this.#starts[group + 1]!; i++) {
       const c = this.#classes[i]!;
-      const first = this.#stock.firstOrdinalOf(c);
+      const first = this.#availability.firstOrdinalOf(c);
       if (first >= ordinal) continue;
       if ((unfilled !== null && !unfilled.adds(c, true)) || (allowed !== null && !allowed(c))) continue;
       lowest = c;

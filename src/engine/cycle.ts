@@ -4,6 +4,7 @@ import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
+import { isFreeState } from './class-availability.ts';
 import { Contended } from './contended.ts';
 import { DirtyClusters } from './dirty-clusters.ts';
 import { DomainStocks } from './domain-stock.ts';
@@ -15,7 +16,6 @@ import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
 import { Stands } from './stands.ts';
 import { CycleStats } from './stats.ts';
-import { isFreeState } from './stock.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
 import { NONE, TurnKind, Turns } from './turns.ts';

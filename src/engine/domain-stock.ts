@@ -1,4 +1,4 @@
-// Stock: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
+// ClassAvailability: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
 // A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back, or came
 // or left between two cycles.
 

@@ -11,9 +11,9 @@ import {
   type ObstacleCause,
   type Obstacles,
 } from '../model/index.ts';
+import { isFreeState } from './class-availability.ts';
 import type { Cycle } from './cycle.ts';
 import type { Preemption } from './preempt.ts';
-import { isFreeState } from './stock.ts';
 import { NONE } from './turns.ts';
 
 /** Called for every machine that meets the requirements; `own` for those that the row has or gets. */

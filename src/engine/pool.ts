@@ -4,7 +4,7 @@
 import type { Domains, Fleet, Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';
 import { CandidateList, type CandidateOrder, Candidates, type ClassFilter } from './candidate-list.ts';
-import { Stock } from './stock.ts';
+import { ClassAvailability } from './class-availability.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
@@ -31,8 +31,8 @@ interface Special {
 
 export class Pools {
   readonly #fleet: Fleet;
-  readonly #idle: Stock;
-  readonly #speculative: Stock;
+  readonly #idle: ClassAvailability;
+  readonly #speculative: ClassAvailability;
   /** By pattern. */
   readonly #candidates: (PatternCandidates | undefined)[] = [];
   #patternsVersion = -1;
@@ -45,12 +45,12 @@ export class Pools {
   /** What was found last and is likely to be taken next; then nobody has to look up its class and where it stands. */
   #found = NONE;
   #foundClass = NONE;
-  #foundIn: Stock;
+  #foundIn: ClassAvailability;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
-    this.#idle = new Stock(fleet, fleet.machines.idleRuns);
-    this.#speculative = new Stock(fleet, fleet.machines.speculativeRuns);
+    this.#idle = new ClassAvailability(fleet, fleet.machines.idleRuns);
+    this.#speculative = new ClassAvailability(fleet, fleet.machines.speculativeRuns);
     this.#foundIn = this.#idle;
   }
 
@@ -205,7 +205,7 @@ export class Pools {
   }
 
   /** The first machine of a class, or NONE for no class. */
-  #find(stock: Stock, classNumber: number): number {
+  #find(stock: ClassAvailability, classNumber: number): number {
     if (classNumber === NONE) return NONE;
     this.#found = stock.firstOf(classNumber);
     this.#foundClass = classNumber;
@@ -263,7 +263,7 @@ export class Pools {
     this.#stockOf(slot)?.putBack(slot);
   }
 
-  #stockOf(slot: number): Stock | null {
+  #stockOf(slot: number): ClassAvailability | null {
     if (slot === this.#found) return this.#foundIn;
     const state = this.#fleet.machines.state[slot];
     if (state === MachineState.Idle) return this.#idle;

@@ -10,11 +10,11 @@ import {
   type UnmetReason,
   type Verdict,
 } from '../model/index.ts';
+import { isFreeState } from './class-availability.ts';
 import type { Cycle } from './cycle.ts';
 import { domainsOf } from './gang.ts';
 import type { Preemption } from './preempt.ts';
 import { spreadTestOf } from './skew.ts';
-import { isFreeState } from './stock.ts';
 import type { Supply } from './supply.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';

@@ -19,10 +19,10 @@ const Control = {
   Chunk: 2,
   /** What kind of ParallelStep it is. */
   Kind: 3,
-  /** From here on three numbers per thread: its Standing, the step it is to work in (STOP: end), the last it ended. */
+  /** From here on three numbers per thread: its WorkerState, the step it is to work in (STOP: end), the last it ended. */
   Threads: 4,
 } as const;
-export const Standing = { Away: 0, Up: 1, Failed: 2 } as const;
+export const WorkerState = { Away: 0, Up: 1, Failed: 2 } as const;
 export const STOP = -1;
 
 /** Most tasks taken at a time: enough that taking is cheap, few enough that threads end together. */
@@ -87,7 +87,7 @@ export class WorkerPool {
     const worker = new Worker(file, { workerData: start, transferList: [port2] });
     worker.unref();
     port1.unref();
-    const leave = (): void => void Atomics.store(this.#control, place, Standing.Away);
+    const leave = (): void => void Atomics.store(this.#control, place, WorkerState.Away);
     worker.on('error', leave).on('exit', leave);
     return { worker, port: port1, place, publisher: new SharedStatePublisher(this.#cycle), tasks: null };
   }
@@ -101,7 +101,7 @@ export class WorkerPool {
   readonly failures: string[] = [];
 
   #up(): Member[] {
-    return this.#members.filter(({ place }) => Atomics.load(this.#control, place) === Standing.Up);
+    return this.#members.filter(({ place }) => Atomics.load(this.#control, place) === WorkerState.Up);
   }
 
   /** Does a step; returns when every task of it is done. */
@@ -133,7 +133,7 @@ export class WorkerPool {
         for (const member of members) this.#await(member);
       }
       // Nobody can tell how far a thread got that failed in its step: do everything again, alone.
-      if (members.some(({ place }) => Atomics.load(control, place) !== Standing.Up)) {
+      if (members.some(({ place }) => Atomics.load(control, place) !== WorkerState.Up)) {
         for (const task of tasks) undo(this.#cycle, task);
         for (const task of tasks) work(this.#cycle, task);
       }
@@ -147,7 +147,7 @@ export class WorkerPool {
     for (const member of members) this.#wake(member, lane);
     try {
       const gone = (): boolean =>
-        members.some(({ place }) => Atomics.load(this.#control, place) !== Standing.Up);
+        members.some(({ place }) => Atomics.load(this.#control, place) !== WorkerState.Up);
       driveLanes(this.#cycle, work, lanes - members.length, gone);
     } finally {
       for (const member of members) this.#await(member);
@@ -176,8 +176,8 @@ export class WorkerPool {
       Atomics.wait(control, place + 2, ended, PATIENCE_MS);
       ended = Atomics.load(control, place + 2);
     }
-    if (ended === step && Atomics.load(control, place) === Standing.Up) return;
-    Atomics.store(control, place, Standing.Failed);
+    if (ended === step && Atomics.load(control, place) === WorkerState.Up) return;
+    Atomics.store(control, place, WorkerState.Failed);
     void worker.terminate();
     if (ended !== step) throw new Error(`A worker thread did not end its step within ${PATIENCE_MS} ms.`);
     this.failures.push(String(receiveMessageOnPort(port)?.message));
@@ -186,7 +186,7 @@ export class WorkerPool {
   /** Ends the threads; cycles go on without them. */
   async close(): Promise<void> {
     for (const { place } of this.#members) {
-      Atomics.store(this.#control, place, Standing.Away);
+      Atomics.store(this.#control, place, WorkerState.Away);
       Atomics.store(this.#control, place + 1, STOP);
       Atomics.notify(this.#control, place + 1);
     }

@@ -6,10 +6,10 @@ import {
   type LaneStart,
   SPINS,
   STOP,
-  Standing,
   type StepStart,
   takeChunks,
   type WorkerStart,
+  WorkerState,
 } from './worker-pool.ts';
 
 const { control, place, port } = workerData as WorkerStart;
@@ -17,7 +17,7 @@ const workerCycle = new WorkerCycle();
 let tasks: Uint32Array = new Uint32Array(0);
 let lane: LaneStart | null = null;
 
-Atomics.store(control, place, Standing.Up);
+Atomics.store(control, place, WorkerState.Up);
 for (let step = 0; ; ) {
   for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 1) !== step) break;
   while (Atomics.load(control, place + 1) === step) Atomics.wait(control, place + 1, step);
@@ -36,7 +36,7 @@ for (let step = 0; ; ) {
     lane = null;
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    Atomics.store(control, place, Standing.Failed);
+    Atomics.store(control, place, WorkerState.Failed);
   }
   Atomics.store(control, place + 2, step);
   Atomics.notify(control, place + 2);

@@ -16,7 +16,7 @@ export function isFreeState(state: number | undefined): boolean {
   return state === MachineState.Idle || state === MachineState.Speculative;
 }
 
-export class Stock {
+export class ClassAvailability {
   readonly #fleet: Fleet;
   readonly #runs: readonly (Run | undefined)[];
   /** By class: machines taken in this cycle. */
