@@ -18,11 +18,11 @@ function addsBeyond(cycle: Cycle, turn: number, drains: readonly number[]): Clas
 
 /** Takes free machines in pool order until the row is covered or the pools have nothing more for it. */
 export function acquire(cycle: Cycle, turn: number): void {
-  const { pools, turns } = cycle;
+  const { freeMachines, turns } = cycle;
   acquireFrom(
     cycle,
     turn,
-    pools.candidates(turns.pattern[turn]!, turns.profile[turn]!),
+    freeMachines.candidates(turns.pattern[turn]!, turns.profile[turn]!),
     null,
     drainingFor(cycle, turn, true),
   );
@@ -36,8 +36,8 @@ export function acquireIn(
   domain: number,
   drains: readonly number[],
 ): void {
-  const { pools, turns } = cycle;
-  const candidates = pools.candidatesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
+  const { freeMachines, turns } = cycle;
+  const candidates = freeMachines.candidatesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
   acquireFrom(cycle, turn, candidates, (c) => domains.of(c) === domain, drains);
 }
 
@@ -48,17 +48,17 @@ function acquireFrom(
   allowed: ClassFilter | null,
   drains: readonly number[],
 ): void {
-  const { pools, turns, unfilled } = cycle;
+  const { freeMachines, turns, unfilled } = cycle;
   const mayTakeTargeted = beyondDrains(cycle, turn, drains);
   // Whose it is matters for machines with a target only.
   const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : turns.key[turn]!;
   while (!unfilled.covered) {
-    const slot = pools.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
+    const slot = freeMachines.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }
   while (!unfilled.covered) {
-    const slot = pools.nextSpeculative(candidates, unfilled, allowed);
+    const slot = freeMachines.nextSpeculative(candidates, unfilled, allowed);
     if (slot === -1) break;
     cycle.take(turn, slot);
   }

@@ -73,15 +73,15 @@ describe('the watch over claims', () => {
     const fleet = fleetOf(input);
     const engine = new Engine(fleet);
     const watch = new ClaimWatch();
-    const stand = (id: string, changes: Partial<LedgerMachine>): void =>
+    const entry = (id: string, changes: Partial<LedgerMachine>): void =>
       fleet.machines.update(fleet.machines.slotOf(id)!, changes);
     const look = (): number => engine.decide(input.nowMs, input.options).claimChanges(watch);
     expect(look()).toBe(0);
 
-    stand('m1', { state: Failed, cluster: '', stamp: null });
-    stand('m2', { state: Configured, cluster: 'c1', stamp: stampOf(LOW) });
+    entry('m1', { state: Failed, cluster: '', stamp: null });
+    entry('m2', { state: Configured, cluster: 'c1', stamp: stampOf(LOW) });
     expect(look()).toBe(0);
-    stand('m1', { state: Configured, cluster: 'c1' });
+    entry('m1', { state: Configured, cluster: 'c1' });
 
     expect(look()).toBe(0);
   });

@@ -7,14 +7,14 @@ import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
 import { isFreeState } from './class-availability.ts';
 import { Contended } from './contended.ts';
 import { DirtyClusters } from './dirty-clusters.ts';
+import { DomainCandidates } from './domain-candidates.ts';
 import { DomainStocks } from './domain-stock.ts';
 import { EvenList } from './evenlist.ts';
 import { Foldable } from './foldable.ts';
+import { FreeMachines } from './free-machines.ts';
 import { Infeasible } from './infeasible.ts';
 import { Pass } from './pass.ts';
-import { Pools } from './pool.ts';
 import { Regions } from './regions.ts';
-import { Stands } from './stands.ts';
 import { CycleStats } from './stats.ts';
 import { DomainSums } from './sums.ts';
 import { Supply } from './supply.ts';
@@ -56,12 +56,12 @@ export class Cycle {
   readonly foldable: Foldable;
   readonly infeasible: Infeasible;
   readonly dirtyClusters: DirtyClusters;
-  readonly pools: Pools;
+  readonly freeMachines: FreeMachines;
   /** What the pools hold by domain, and what the gang being served finds. */
   readonly stocks: DomainStocks;
   readonly sums: DomainSums;
   /** What the strict-spread row being served finds. */
-  readonly stands: Stands;
+  readonly domainCandidates: DomainCandidates;
   readonly supply: Supply;
   readonly unfilled: Unfilled;
   /** What will be left of `want` when machines that drain for the turn have arrived. */
@@ -152,9 +152,9 @@ export class Cycle {
     this.infeasible = new Infeasible(this);
     this.dirtyClusters = new DirtyClusters(fleet, this.foldable, this.infeasible, changed, reshaped);
     this.sums = new DomainSums(this);
-    this.stands = new Stands(this);
+    this.domainCandidates = new DomainCandidates(this);
     this.supply = new Supply(this);
-    this.pools = new Pools(fleet);
+    this.freeMachines = new FreeMachines(fleet);
     this.contended = new Contended(fleet);
     this.unfilled = new Unfilled(fleet);
     this.#rest = new Unfilled(fleet);
@@ -185,7 +185,7 @@ export class Cycle {
     trial.laterStart = new Uint32Array(trial.creditStart.length);
     trial.laterEnd = new Uint32Array(trial.creditStart.length);
     trial.#claimCount = passStart;
-    trial.pools.begin(trial.claimedBy, true);
+    trial.freeMachines.begin(trial.claimedBy, true);
     return trial;
   }
 
@@ -206,7 +206,7 @@ export class Cycle {
     this.#ahead = [];
     this.infeasible.mark(dirty);
     this.#prepare(dirty);
-    this.pools.begin(this.claimedBy);
+    this.freeMachines.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
     this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
@@ -515,7 +515,7 @@ export class Cycle {
 
   /** Counts an Idle or Speculative machine, taken from the pools, for a turn. */
   take(turn: number, slot: number): void {
-    const classNumber = this.pools.classOf(slot);
+    const classNumber = this.freeMachines.classOf(slot);
     const place = this.#claimCount - this.laterStart[turn]!;
     this.unfilled.take(classNumber, true);
     this.claimedBy[slot] = turn + 1;
@@ -523,14 +523,14 @@ export class Cycle {
     this.laterEnd[turn] = this.#claimCount;
     if (place === this.laterClasses.length) this.laterClasses = withRoom(this.laterClasses, place + 1);
     this.laterClasses[place] = classNumber;
-    this.pools.take(slot, classNumber);
+    this.freeMachines.take(slot, classNumber);
     this.stocks.touch(classNumber);
   }
 
   /** Takes a claimed machine off the pools if it stands there. */
   takeOut(slot: number): void {
     const { classOf, state } = this.fleet.machines;
-    this.pools.take(slot, classOf[slot]!);
+    this.freeMachines.take(slot, classOf[slot]!);
     if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 
@@ -538,7 +538,7 @@ export class Cycle {
   #putBack(slot: number): void {
     const { classOf, state } = this.fleet.machines;
     this.claimedBy[slot] = 0;
-    this.pools.putBack(slot);
+    this.freeMachines.putBack(slot);
     if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 

@@ -162,12 +162,12 @@ export class DomainStock {
       this.free[at] = 0;
     }
     this.counts[domain] = 0;
-    const { pools } = this.#cycle;
+    const { freeMachines } = this.#cycle;
     this.#listStocked(domain);
     for (let i = this.#start[domain]!; i < this.#stockedEnd[domain]!; i++) {
       const c = this.#stocked[i]!;
-      const idle = pools.freeIdle(c);
-      const speculative = pools.freeSpeculative(c);
+      const idle = freeMachines.freeIdle(c);
+      const speculative = freeMachines.freeSpeculative(c);
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
     }
     for (const slot of this.specialIn(domain)) {
@@ -180,10 +180,10 @@ export class DomainStock {
     const moves = this.#topology.movesIn(domain);
     if (this.#stockedSeen[domain] === moves) return;
     this.#stockedSeen[domain] = moves;
-    const { pools } = this.#cycle;
+    const { freeMachines } = this.#cycle;
     let end = this.#start[domain]!;
     for (let i = end; i < this.#start[domain + 1]!; i++) {
-      if (pools.stocks(this.#classes[i]!)) this.#stocked[end++] = this.#classes[i]!;
+      if (freeMachines.stocks(this.#classes[i]!)) this.#stocked[end++] = this.#classes[i]!;
     }
     this.#stockedEnd[domain] = end;
   }
@@ -419,7 +419,7 @@ export class DomainStocks {
   /** Runs a trial that puts back all it takes, and in which nobody looks at a stock. */
   onTrial(trial: () => void): void {
     this.#onTrial = true;
-    this.#cycle.pools.onTrial(trial);
+    this.#cycle.freeMachines.onTrial(trial);
     this.#onTrial = false;
   }
 

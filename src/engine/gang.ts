@@ -22,7 +22,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
     domain === NONE ? demand.empty[cycle.turns.row[turn]!] === 1 : isSatisfiable(sums, domain);
   const seen = cycle.isExplained(turn) ? candidatesOf(cycle, turn) : [];
   // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
-  cycle.pools.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
+  cycle.freeMachines.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
   if (cycle.unfilled.covered) {
     settleWhole(cycle, turn, domain, satisfiable, seen);
     return;

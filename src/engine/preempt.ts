@@ -214,7 +214,7 @@ class PhaseTwo {
     if (!cycle.canBind(turn)) return counted;
     for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
     for (const c of cycle.stocks.of(turn).classesIn(domain)) {
-      const free = cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c);
+      const free = cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c);
       for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
     return counted;

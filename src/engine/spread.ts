@@ -4,9 +4,9 @@
 import type { Domains } from '../fleet/index.ts';
 import { beyondDrains } from './acquire.ts';
 import { Credit, type Cycle } from './cycle.ts';
+import { comingClasses } from './domain-candidates.ts';
 import { comingCreating, comingIdle, drainingFor } from './flight.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
-import { comingClasses } from './stands.ts';
 import { NONE } from './turns.ts';
 import { addUnmet } from './unmet.ts';
 import type { SpreadView } from './views.ts';
@@ -17,9 +17,10 @@ function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> 
   const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
   const found = new Set<number>();
   for (const c of pattern.fittingClasses()) {
-    if (cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c) > 0 && domains.of(c) >= 0) found.add(c);
+    if (cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c) > 0 && domains.of(c) >= 0)
+      found.add(c);
   }
-  for (const slot of cycle.pools.freeSpecial()) {
+  for (const slot of cycle.freeMachines.freeSpecial()) {
     const c = machines.classOf[slot]!;
     if (pattern.fits(c) && domains.of(c) >= 0) found.add(c);
   }
@@ -47,8 +48,8 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
   if (!list.credit([], early)) return Credit.Waits;
   if (unfilled.covered) return Credit.Covered;
   if (coming) {
-    cycle.stands.begin(turn, domains);
-    creditComing(cycle, turn, cycle.stands.test);
+    cycle.domainCandidates.begin(turn, domains);
+    creditComing(cycle, turn, cycle.domainCandidates.test);
     if (unfilled.covered) return Credit.Covered;
   }
   list.collectOthers(early);
@@ -58,20 +59,20 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
 
 /** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
-  const { stands, unfilled } = cycle;
-  const { test } = stands;
+  const { domainCandidates, unfilled } = cycle;
+  const { test } = domainCandidates;
   const domains = spreadDomains(cycle, turn);
-  stands.begin(turn, domains);
+  domainCandidates.begin(turn, domains);
   if (cycle.canBind(turn)) {
     const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
     while (!unfilled.covered) {
       test.settle(unfilled);
-      let slot = stands.nextIdle(mayTakeTargeted);
-      if (slot === NONE) slot = stands.nextSpeculative();
+      let slot = domainCandidates.nextIdle(mayTakeTargeted);
+      if (slot === NONE) slot = domainCandidates.nextSpeculative();
       if (slot === NONE) break;
-      const classNumber = cycle.pools.classOf(slot);
+      const classNumber = cycle.freeMachines.classOf(slot);
       cycle.take(turn, slot);
-      stands.took(classNumber);
+      domainCandidates.took(classNumber);
       test.count(classNumber);
     }
   }

@@ -285,7 +285,7 @@ export class DomainSums {
     if (!this.#pooled) return sum;
     const coming = new Set(this.coming);
     for (const c of this.#stock.classesIn(domain))
-      add(c, cycle.pools.freeIdle(c) + cycle.pools.freeSpeculative(c));
+      add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
     for (const slot of this.#stock.specialIn(domain)) {
       if (cycle.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
     }

@@ -13,7 +13,7 @@ import type { Unfilled } from './unfilled.ts';
 const UNKNOWN = -2;
 
 /** What the pools have for a row in one domain. */
-interface Stand {
+interface DomainEntry {
   readonly domain: number;
   readonly candidates: Candidates;
   readonly isHere: ClassFilter;
@@ -22,19 +22,19 @@ interface Stand {
 const NO_CLASSES: readonly number[] = [];
 
 /** What the pools and machines on their way have for a strict-spread row, domain by domain; for one row at a time. */
-export class Stands {
+export class DomainCandidates {
   readonly #cycle: Cycle;
   /** The row's test; what it claimed before it began is counted. */
   readonly test: SpreadTest;
   #turn = NONE;
   #domains!: Domains;
-  #stands: readonly Stand[] = [];
-  /** Stands before this one may still have something in a domain without a machine of the row; the others never will. */
+  #entries: readonly DomainEntry[] = [];
+  /** Entries before this one may still have something in a domain without a machine of the row; the others never will. */
   #open = 0;
   /** Classes of machines that are on their way. */
   #coming = NO_CLASSES;
   /**
-   * By stand: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. The row's
+   * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. The row's
    * want only shrinks and others wait, so it stays first until a machine is taken there or it adds nothing more.
    */
   readonly #idle: number[] = [];
@@ -51,8 +51,8 @@ export class Stands {
     const { claims, creditEnd, creditStart, fleet, turns } = this.#cycle;
     this.#turn = turn;
     this.#domains = domains;
-    this.#stands = this.#all();
-    this.#open = this.#stands.length;
+    this.#entries = this.#all();
+    this.#open = this.#entries.length;
     this.#coming = turns.coming[turn] === 0 ? NO_CLASSES : comingClasses(this.#cycle, turn, domains);
     for (let at = 0; at < this.#open; at++) {
       this.#idle[at] = UNKNOWN;
@@ -64,30 +64,34 @@ export class Stands {
     }
   }
 
-  #all(): readonly Stand[] {
-    const { fleet, pools, turns } = this.#cycle;
+  #all(): readonly DomainEntry[] {
+    const { fleet, freeMachines, turns } = this.#cycle;
     const domains = this.#domains;
     const pattern = turns.pattern[this.#turn]!;
     const profile = turns.profile[this.#turn]!;
-    const byDomain = pools.candidatesBy(pattern, profile, domains);
-    const stands = standsOf(byDomain, domains);
-    if (fleet.machines.specialIdle.length === 0) return stands;
-    return [...stands, ...this.#further(pattern, profile, byDomain)];
+    const byDomain = freeMachines.candidatesBy(pattern, profile, domains);
+    const entries = entriesOf(byDomain, domains);
+    if (fleet.machines.specialIdle.length === 0) return entries;
+    return [...entries, ...this.#further(pattern, profile, byDomain)];
   }
 
   /** Domains in which only Idle machines with a target or a penalty are left. */
-  #further(number: number, profile: number, byDomain: ReadonlyMap<number, Candidates>): readonly Stand[] {
-    const { fleet, pools } = this.#cycle;
+  #further(
+    number: number,
+    profile: number,
+    byDomain: ReadonlyMap<number, Candidates>,
+  ): readonly DomainEntry[] {
+    const { fleet, freeMachines } = this.#cycle;
     const domains = this.#domains;
     const pattern = fleet.patterns.patternOf(number);
     const further = new Set<number>();
-    for (const slot of pools.freeSpecial()) {
+    for (const slot of freeMachines.freeSpecial()) {
       const c = fleet.machines.classOf[slot]!;
       const domain = domains.of(c);
       if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
     }
     return [...further].map((domain) => {
-      return standOf(domains, domain, pools.candidatesIn(number, profile, domains, domain));
+      return entryOf(domains, domain, freeMachines.candidatesIn(number, profile, domains, domain));
     });
   }
 
@@ -95,7 +99,7 @@ export class Stands {
   #addsElsewhere(unfilled: Unfilled, counted: SpreadTest): boolean {
     for (; this.#open > 0; this.#open--) {
       const at = this.#open - 1;
-      if (counted.hasCounted(this.#stands[at]!.domain)) continue;
+      if (counted.hasCounted(this.#entries[at]!.domain)) continue;
       if (this.#hasIdle(at, unfilled) || this.#firstSpeculative(at, unfilled) !== NONE) return true;
     }
     return false;
@@ -109,16 +113,16 @@ export class Stands {
   }
 
   #hasIdle(at: number, unfilled: Unfilled): boolean {
-    const { fleet, pools } = this.#cycle;
+    const { fleet, freeMachines } = this.#cycle;
     if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled) !== NONE;
-    const { candidates, isHere } = this.#stands[at]!;
-    return pools.nextIdle(candidates, unfilled, 0, isHere, null) !== NONE;
+    const { candidates, isHere } = this.#entries[at]!;
+    return freeMachines.nextIdle(candidates, unfilled, 0, isHere, null) !== NONE;
   }
 
   #firstIdle(at: number, unfilled: Unfilled): number {
     const known = this.#idle[at]!;
     if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextIdleClass(this.#stands[at]!.candidates, unfilled);
+    const first = this.#cycle.freeMachines.nextIdleClass(this.#entries[at]!.candidates, unfilled);
     this.#idle[at] = first;
     return first;
   }
@@ -126,7 +130,7 @@ export class Stands {
   #firstSpeculative(at: number, unfilled: Unfilled): number {
     const known = this.#speculative[at]!;
     if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.pools.nextSpeculativeClass(this.#stands[at]!.candidates, unfilled);
+    const first = this.#cycle.freeMachines.nextSpeculativeClass(this.#entries[at]!.candidates, unfilled);
     this.#speculative[at] = first;
     return first;
   }
@@ -134,8 +138,8 @@ export class Stands {
   /** A machine of a class was taken for the row: something else comes first in its domain. */
   took(classNumber: number): void {
     const domain = this.#domains.of(classNumber);
-    for (let at = 0; at < this.#stands.length; at++) {
-      if (this.#stands[at]!.domain !== domain) continue;
+    for (let at = 0; at < this.#entries.length; at++) {
+      if (this.#entries[at]!.domain !== domain) continue;
       this.#idle[at] = UNKNOWN;
       this.#speculative[at] = UNKNOWN;
     }
@@ -143,13 +147,13 @@ export class Stands {
 
   /** The next Idle machine in a domain that passes the test, or NONE. */
   nextIdle(mayTakeTargeted: ClassFilter | null): number {
-    const { fleet, pools, turns, unfilled } = this.#cycle;
+    const { fleet, freeMachines, turns, unfilled } = this.#cycle;
     if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
     const key = turns.key[this.#turn]!;
     let next = NONE;
-    for (const { domain, candidates, isHere } of this.#stands) {
+    for (const { domain, candidates, isHere } of this.#entries) {
       if (!this.test.passesIn(domain)) continue;
-      const slot = pools.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
+      const slot = freeMachines.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
       if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
     }
     return next;
@@ -157,46 +161,46 @@ export class Stands {
 
   /** The same where no Idle machine has a target or a penalty: machines need not be looked at, only classes. */
   #nextPlain(): number {
-    const { pools, unfilled } = this.#cycle;
+    const { freeMachines, unfilled } = this.#cycle;
     let next = NONE;
-    for (let at = 0; at < this.#stands.length; at++) {
-      if (!this.test.passesIn(this.#stands[at]!.domain)) continue;
+    for (let at = 0; at < this.#entries.length; at++) {
+      if (!this.test.passesIn(this.#entries[at]!.domain)) continue;
       const c = this.#firstIdle(at, unfilled);
-      if (c !== NONE && (next === NONE || pools.compareIdle(c, next) < 0)) next = c;
+      if (c !== NONE && (next === NONE || freeMachines.compareIdle(c, next) < 0)) next = c;
     }
-    return pools.firstIdle(next);
+    return freeMachines.firstIdle(next);
   }
 
   /** The next Speculative machine in a domain that passes the test, or NONE. */
   nextSpeculative(): number {
-    const { pools, unfilled } = this.#cycle;
+    const { freeMachines, unfilled } = this.#cycle;
     let next = NONE;
-    for (let at = 0; at < this.#stands.length; at++) {
-      const { domain, candidates } = this.#stands[at]!;
+    for (let at = 0; at < this.#entries.length; at++) {
+      const { domain, candidates } = this.#entries[at]!;
       if (!this.test.passesIn(domain)) continue;
       const c = this.#firstSpeculative(at, unfilled);
       if (c === NONE) continue;
-      if (next === NONE || pools.compareSpeculative(candidates.speculative, c, next) < 0) next = c;
+      if (next === NONE || freeMachines.compareSpeculative(candidates.speculative, c, next) < 0) next = c;
     }
-    return pools.firstSpeculative(next);
+    return freeMachines.firstSpeculative(next);
   }
 }
 
-function standOf(domains: Domains, domain: number, candidates: Candidates): Stand {
+function entryOf(domains: Domains, domain: number, candidates: Candidates): DomainEntry {
   return { domain, candidates, isHere: (c) => domains.of(c) === domain };
 }
 
-/** Stands are the same for all rows that find the same candidate lists. */
-const STANDS = new WeakMap<ReadonlyMap<number, Candidates>, readonly Stand[]>();
+/** Entries are the same for all rows that find the same candidate lists. */
+const ENTRIES = new WeakMap<ReadonlyMap<number, Candidates>, readonly DomainEntry[]>();
 
-function standsOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains): readonly Stand[] {
-  let stands = STANDS.get(byDomain);
-  if (stands === undefined) {
+function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains): readonly DomainEntry[] {
+  let entries = ENTRIES.get(byDomain);
+  if (entries === undefined) {
     const named = [...byDomain].filter(([domain]) => domain >= 0);
-    stands = named.map(([domain, candidates]) => standOf(domains, domain, candidates));
-    STANDS.set(byDomain, stands);
+    entries = named.map(([domain, candidates]) => entryOf(domains, domain, candidates));
+    ENTRIES.set(byDomain, entries);
   }
-  return stands;
+  return entries;
 }
 
 /** Classes with the key of machines that are on their way to a turn and not here yet. */

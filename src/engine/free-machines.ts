@@ -1,5 +1,5 @@
-// The shared pools: free Idle and Speculative machines in the order a row takes them. What is left of each class says
-// the stock of its state; what a row can use of it, cheapest first, the candidate lists of its pattern.
+// Free Idle and Speculative machines, which all clusters share, in the order a row acquires them. `ClassAvailability` tracks
+// what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest first.
 
 import type { Domains, Fleet, Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';
@@ -29,7 +29,7 @@ interface Special {
   next: number;
 }
 
-export class Pools {
+export class FreeMachines {
   readonly #fleet: Fleet;
   readonly #idle: ClassAvailability;
   readonly #speculative: ClassAvailability;
