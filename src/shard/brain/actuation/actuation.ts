@@ -29,6 +29,7 @@ import type { CallScheduler } from '../call-scheduler.ts';
 import { rowOf } from '../leaving.ts';
 import type { Memory } from '../memory.ts';
 import { needRef } from '../need-names.ts';
+import { ActionExecutor } from './action-executor.ts';
 import { Blobs, type MutedCluster } from './blobs.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
@@ -39,7 +40,6 @@ import { errorClassOf } from './outcome-class.ts';
 import { PassageTimes } from './passage-times.ts';
 import { PendingActions } from './pending-actions.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
-import { Runs } from './runs.ts';
 import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
 /** Why an action was not taken; nothing moved, and the next cycle may decide it again. */
@@ -98,7 +98,7 @@ export class Actuation {
   readonly #holds: Holds;
   readonly #blobs: Blobs;
   readonly #instructions: Instructions;
-  readonly #runs: Runs;
+  readonly #executor: ActionExecutor;
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
   readonly #passageTimes = new PassageTimes();
@@ -132,7 +132,7 @@ export class Actuation {
       onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
     });
     this.#instructions = new Instructions(emit);
-    this.#runs = new Runs({
+    this.#executor = new ActionExecutor({
       ...{ book, scheduler, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
       instructions: this.#instructions,
       accepted: (task) => this.#accepted(task),
@@ -185,7 +185,7 @@ export class Actuation {
     for (const task of taken) {
       failpoint(`${task.command}.saved`);
       this.#parts.observer.started(recordOf(task));
-      this.#runs.start(task);
+      this.#executor.start(task);
     }
     return refused;
   }
@@ -307,7 +307,7 @@ export class Actuation {
     this.#parts.memory.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
     const task = this.#tasks.get(machine);
-    if (task !== undefined) this.#runs.recall(task, why);
+    if (task !== undefined) this.#executor.recall(task, why);
     return true;
   }
 
@@ -316,7 +316,7 @@ export class Actuation {
     this.#isFrozen = isFrozen;
     for (const task of [...this.#tasks.values()]) {
       if (!isFrozen(task.action)) continue;
-      this.#runs.recall(task, 'Somebody has frozen it.');
+      this.#executor.recall(task, 'Somebody has frozen it.');
       // What it is one of may have been held while it was on its way.
       this.#holds.check(task.action.machine);
     }
@@ -333,7 +333,7 @@ export class Actuation {
   stop(): void {
     this.#isStopped = true;
     this.#parts.scheduler.stopMutations();
-    for (const task of [...this.#tasks.values()]) this.#runs.recall(task, 'The shard is shutting down.');
+    for (const task of [...this.#tasks.values()]) this.#executor.recall(task, 'The shard is shutting down.');
   }
 
   /** Whether an action waits to find out what became of its call, and somebody may still be asked. */
@@ -481,7 +481,7 @@ export class Actuation {
     for (const task of [...this.#tasks.values()]) {
       if (task.command !== 'create' || task.action.machine === machine) continue;
       if (!this.#holds.isSoldOut(task.action.machine)) continue;
-      if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
+      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
     }
   }
 
@@ -503,7 +503,7 @@ export class Actuation {
     const why = this.#parts.scheduler.denialOf(provider);
     for (const task of [...this.#tasks.values()]) {
       if (task.provider !== provider || !isAcquiring(task.command)) continue;
-      if (this.#runs.callOff(task, why)) this.#holds.check(task.action.machine);
+      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
     }
   }
 

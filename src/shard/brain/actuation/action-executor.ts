@@ -16,7 +16,7 @@ import { failedAs } from './pending-actions.ts';
 import type { ActionOutcome } from './records.ts';
 import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
-export interface RunsParts {
+export interface ActionExecutorParts {
   readonly book: Book;
   readonly scheduler: CallScheduler;
   readonly blobs: Blobs;
@@ -35,10 +35,10 @@ export interface RunsParts {
   readonly isStopped: (task: Task) => boolean;
 }
 
-export class Runs {
-  readonly #parts: RunsParts;
+export class ActionExecutor {
+  readonly #parts: ActionExecutorParts;
 
-  constructor(parts: RunsParts) {
+  constructor(parts: ActionExecutorParts) {
     this.#parts = parts;
   }
 
