@@ -8,7 +8,7 @@ import { failpoint } from '../../failpoints.ts';
 import { waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 import type { CallScheduler } from '../call-scheduler.ts';
-import type { Blobs } from './blobs.ts';
+import type { BootstrapRequests } from './bootstrap-requests.ts';
 import type { Holds } from './holds.ts';
 import type { Instructions } from './instructions.ts';
 import type { ActuationLimits } from './limits.ts';
@@ -19,7 +19,7 @@ import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 export interface ActionExecutorParts {
   readonly book: Book;
   readonly scheduler: CallScheduler;
-  readonly blobs: Blobs;
+  readonly bootstrapRequests: BootstrapRequests;
   readonly holds: Holds;
   readonly instructions: Instructions;
   readonly clock: Clock;
@@ -69,16 +69,19 @@ export class ActionExecutor {
     const { requirements } = task.binding!.profile;
     task.stage = 'asking';
     failpoint('bootstrap.asked');
-    task.cancel = this.#parts.blobs.ask({ cluster, machine, need: need!, requirements }, (answer) => {
-      if (answer.kind === 'blob') {
-        task.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
-        failpoint('bootstrap.answered');
-        this.#call(task);
-        return;
-      }
-      task.message = answer.message;
-      this.#takeBack(task, answer.kind === 'no-session' ? 'no_session' : 'blob_error');
-    });
+    task.cancel = this.#parts.bootstrapRequests.ask(
+      { cluster, machine, need: need!, requirements },
+      (answer) => {
+        if (answer.kind === 'blob') {
+          task.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
+          failpoint('bootstrap.answered');
+          this.#call(task);
+          return;
+        }
+        task.message = answer.message;
+        this.#takeBack(task, answer.kind === 'no-session' ? 'no_session' : 'blob_error');
+      },
+    );
   }
 
   #call(task: Task): void {

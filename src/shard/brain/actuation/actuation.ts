@@ -30,7 +30,7 @@ import { rowOf } from '../leaving.ts';
 import type { Memory } from '../memory.ts';
 import { needRef } from '../need-names.ts';
 import { ActionExecutor } from './action-executor.ts';
-import { Blobs, type MutedCluster } from './blobs.ts';
+import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
 import { type HeldMachine, type HeldOffering, type Hold, Holds } from './holds.ts';
@@ -96,7 +96,7 @@ export interface ActuationParts {
 export class Actuation {
   readonly #parts: ActuationParts;
   readonly #holds: Holds;
-  readonly #blobs: Blobs;
+  readonly #bootstrapRequests: BootstrapRequests;
   readonly #instructions: Instructions;
   readonly #executor: ActionExecutor;
   readonly #deadlines: Deadlines;
@@ -123,7 +123,7 @@ export class Actuation {
     this.#records = new RecordList(limits.records);
     this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
     this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
-    this.#blobs = new Blobs({
+    this.#bootstrapRequests = new BootstrapRequests({
       clock,
       random,
       emit,
@@ -133,7 +133,15 @@ export class Actuation {
     });
     this.#instructions = new Instructions(emit);
     this.#executor = new ActionExecutor({
-      ...{ book, scheduler, clock, random, limits, blobs: this.#blobs, holds: this.#holds },
+      ...{
+        book,
+        scheduler,
+        clock,
+        random,
+        limits,
+        bootstrapRequests: this.#bootstrapRequests,
+        holds: this.#holds,
+      },
       instructions: this.#instructions,
       accepted: (task) => this.#accepted(task),
       ended: (task, outcome) => this.#end(task, outcome),
@@ -193,13 +201,13 @@ export class Actuation {
   handle(event: ActuationEvent): void {
     switch (event.kind) {
       case 'session-opened':
-        this.#blobs.sessionOpened(event.cluster, event.session);
+        this.#bootstrapRequests.sessionOpened(event.cluster, event.session);
         break;
       case 'session-closed':
-        this.#blobs.sessionClosed(event.cluster, event.session);
+        this.#bootstrapRequests.sessionClosed(event.cluster, event.session);
         break;
       case 'bootstrap-answered':
-        this.#blobs.answered(event);
+        this.#bootstrapRequests.answered(event);
         break;
       case 'reclaim-acked':
         this.#instructions.acked(event.instruction);
@@ -213,7 +221,7 @@ export class Actuation {
   /** Of these clusters, those that no machine can join now. */
   cannotBind(clusters: Iterable<string>): ReadonlySet<string> {
     const cannot = new Set<string>();
-    for (const cluster of clusters) if (!this.#blobs.canBind(cluster)) cannot.add(cluster);
+    for (const cluster of clusters) if (!this.#bootstrapRequests.canBind(cluster)) cannot.add(cluster);
     return cannot;
   }
 
@@ -287,7 +295,7 @@ export class Actuation {
   }
 
   get mutedClusters(): readonly MutedCluster[] {
-    return this.#blobs.muted;
+    return this.#bootstrapRequests.muted;
   }
 
   /** Clears what keeps a machine out, and looks at it afresh. False: there is no such machine. */
@@ -357,7 +365,7 @@ export class Actuation {
     if (isFull && kind !== 'Preempt') return 'dropped';
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
     if (binding === undefined) return 'missing_profile';
-    if (kind === 'Bootstrap' && !this.#blobs.canBind(action.cluster)) return 'no_session';
+    if (kind === 'Bootstrap' && !this.#bootstrapRequests.canBind(action.cluster)) return 'no_session';
     this.#pending.supersede(machine);
     // Before the machine moves.
     const about = this.#about(action, before, leavingOf(action));

@@ -26,7 +26,7 @@ export interface MutedCluster {
   readonly untilMs: number;
 }
 
-export interface BlobsParts {
+export interface BootstrapRequestsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: (effect: Effect) => void;
@@ -42,15 +42,15 @@ interface Asked {
   readonly answered: (answer: BlobAnswer) => void;
 }
 
-export class Blobs {
-  readonly #parts: BlobsParts;
+export class BootstrapRequests {
+  readonly #parts: BootstrapRequestsParts;
   /** By cluster: its session. */
   readonly #sessions = new Map<string, number>();
   readonly #asked = new Map<string, Asked>();
   /** Clusters that failed to answer and have not answered since. */
   readonly #failed = new Map<string, MutedCluster & { readonly failures: number }>();
 
-  constructor(parts: BlobsParts) {
+  constructor(parts: BootstrapRequestsParts) {
     this.#parts = parts;
   }
 
