@@ -7,7 +7,13 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../provider/index.ts';
 import { addSessions, sessionServerOptions } from '../shard/index.ts';
-import { type Backstage, type BackstageEvent, backstageSizeIn, STORY_NAMES, startBackstage } from './demo.ts';
+import {
+  backstageSizeIn,
+  type DemoEnvironment,
+  type DemoEnvironmentEvent,
+  STORY_NAMES,
+  startDemoEnvironment,
+} from './demo.ts';
 import { type HandsBench, handsBench } from './operator/testkit.ts';
 
 let dir: string;
@@ -21,8 +27,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-async function started(happened: BackstageEvent[] = []): Promise<Backstage> {
-  const backstage = await startBackstage({
+async function started(happened: DemoEnvironmentEvent[] = []): Promise<DemoEnvironment> {
+  const environment = await startDemoEnvironment({
     dir: join(dir, 'state'),
     clusters: 6,
     machines: 120,
@@ -30,8 +36,8 @@ async function started(happened: BackstageEvent[] = []): Promise<Backstage> {
     speed: 100,
     onEvent: (event) => happened.push(event),
   });
-  open.push(() => backstage.stop());
-  return backstage;
+  open.push(() => environment.stop());
+  return environment;
 }
 
 async function shard(): Promise<HandsBench & { readonly address: string }> {
@@ -54,32 +60,32 @@ async function shard(): Promise<HandsBench & { readonly address: string }> {
 const allReported = (of: HandsBench['of']) =>
   vi.waitFor(() => expect(new Set(of('demand').map(({ cluster }) => cluster)).size).toBe(6));
 
-describe('backstage', () => {
+describe('environment', () => {
   it('opens two clouds, then connects all clusters with their demand', async () => {
-    const happened: BackstageEvent[] = [];
-    const backstage = await started(happened);
-    expect(backstage.providers.map(({ name }) => name)).toEqual(['metal', 'cloud']);
-    expect(backstage.status().clusters.every(({ isConnected }) => !isConnected)).toBe(true);
+    const happened: DemoEnvironmentEvent[] = [];
+    const environment = await started(happened);
+    expect(environment.providers.map(({ name }) => name)).toEqual(['metal', 'cloud']);
+    expect(environment.status().clusters.every(({ isConnected }) => !isConnected)).toBe(true);
     const { address, of } = await shard();
-    backstage.connect(address);
+    environment.connect(address);
     await allReported(of);
     for (const { needs } of of('demand')) expect(needs.length).toBeGreaterThan(0);
     // The shard has a report before the cluster has the answer to its hello.
     await vi.waitFor(() => {
-      const { clusters } = backstage.status();
+      const { clusters } = environment.status();
       expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
     });
-    expect(backstage.status().clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
+    expect(environment.status().clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
     expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
   });
 
   it('tells stories, each in words', async () => {
-    const backstage = await started();
+    const environment = await started();
     const { address, of } = await shard();
-    backstage.connect(address);
+    environment.connect(address);
     await allReported(of);
-    for (const name of STORY_NAMES) expect(await backstage.stories[name]()).not.toBe('');
-    expect(backstage.status().stories).toHaveLength(2);
+    for (const name of STORY_NAMES) expect(await environment.stories[name]()).not.toBe('');
+    expect(environment.status().stories).toHaveLength(2);
     await vi.waitFor(() => {
       const wanted = of('demand').flatMap(({ needs }) => needs);
       expect(wanted.some(({ profile }) => profile.priority === 5000)).toBe(true);
@@ -88,11 +94,11 @@ describe('backstage', () => {
   });
 
   it('given the end, then clusters hang up, and the folder is free for a second start', async () => {
-    const backstage = await started();
+    const environment = await started();
     const { address, of } = await shard();
-    backstage.connect(address);
+    environment.connect(address);
     await allReported(of);
-    await Promise.all([backstage.stop(), backstage.stop()]);
+    await Promise.all([environment.stop(), environment.stop()]);
     // A cluster that was slow may have had more than one.
     await vi.waitFor(() => expect(of('session-closed')).toHaveLength(of('session-opened').length));
     expect((await started()).providers).toHaveLength(2);
@@ -101,12 +107,12 @@ describe('backstage', () => {
   it('given a second start of another size, then it says what the folder has', async () => {
     expect(await backstageSizeIn(dir)).toBeNull();
     const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
-    await (await startBackstage(options)).stop();
+    await (await startDemoEnvironment(options)).stop();
     expect(await backstageSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
-    await expect(startBackstage({ ...options, machines: 60 })).rejects.toThrow(
+    await expect(startDemoEnvironment({ ...options, machines: 60 })).rejects.toThrow(
       'has the state of 6 clusters, 120 machines and seed 1, not of 6 clusters, 60 machines and seed 1',
     );
-    await (await startBackstage({ ...options, speed: 100 })).stop();
+    await (await startDemoEnvironment({ ...options, speed: 100 })).stop();
   });
 
   it.each([
@@ -115,6 +121,6 @@ describe('backstage', () => {
     [{ machines: 10 }, '60 machines or more'],
   ])('refuses %o', async (given, message) => {
     const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10, ...given };
-    await expect(startBackstage(options)).rejects.toThrow(message);
+    await expect(startDemoEnvironment(options)).rejects.toThrow(message);
   });
 });

@@ -20,14 +20,14 @@ import { type DemandPlan, planDemand } from './demand/plan.ts';
 import { grpcDialer, type OperatorEvent, SimOperator } from './operator/index.ts';
 
 /** What a demonstration is made from. */
-export interface BackstageSize {
+export interface DemoEnvironmentSize {
   readonly clusters: number;
   /** In both clouds together; roughly, since every kind is there in every zone. */
   readonly machines: number;
   readonly seed: number;
 }
 
-export interface BackstageOptions extends BackstageSize {
+export interface DemoEnvironmentOptions extends DemoEnvironmentSize {
   /**
    * A folder for the state of the clouds; made if there is none. A second start continues from it, and has to be of the
    * same size.
@@ -35,13 +35,13 @@ export interface BackstageOptions extends BackstageSize {
   readonly dir: string;
   /** How many times faster than in real fleets things happen. */
   readonly speed: number;
-  readonly onEvent?: (event: BackstageEvent) => void;
+  readonly onEvent?: (event: DemoEnvironmentEvent) => void;
   /** A cloud cannot keep its state any more and refuses every call; a good moment to end. May be called twice. */
   readonly onFailure?: (error: BigFleetError) => void;
 }
 
 /** Something that happened behind the scenes, in words. */
-export interface BackstageEvent {
+export interface DemoEnvironmentEvent {
   /** A cloud or a cluster. */
   readonly source: string;
   readonly text: string;
@@ -50,7 +50,7 @@ export interface BackstageEvent {
 export const STORY_NAMES = ['deployBurst', 'gpuGang', 'spotWave', 'zoneOutage'] as const;
 export type StoryName = (typeof STORY_NAMES)[number];
 
-export interface BackstageStatus {
+export interface DemoEnvironmentStatus {
   readonly clouds: readonly CloudStatus[];
   readonly clusters: readonly ClusterStatus[];
   /** What clusters want beyond the usual, in words. */
@@ -77,9 +77,9 @@ export function isBackstageFile(name: string): boolean {
 }
 
 /** The size of what a folder has the state of; null if it has none. */
-export async function backstageSizeIn(dir: string): Promise<BackstageSize | null> {
+export async function backstageSizeIn(dir: string): Promise<DemoEnvironmentSize | null> {
   try {
-    return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as BackstageSize;
+    return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as DemoEnvironmentSize;
   } catch (error) {
     // Where there is no folder, it will be found out when one is made.
     if (error instanceof Error && 'code' in error && NOT_THERE.includes(error.code)) return null;
@@ -91,7 +91,7 @@ export async function backstageSizeIn(dir: string): Promise<BackstageSize | null
 }
 
 /** Opens the clouds. Throws if the options make no sense, or a state file is in use or damaged; nothing is then left open. */
-export async function startBackstage(options: BackstageOptions): Promise<Backstage> {
+export async function startDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
   const { dir, clusters, machines, seed, speed, onEvent, onFailure } = options;
   checkRange('clusters', clusters, 1, MAX_CLUSTERS);
   checkRange('speed', speed, 0.01, 1000, false);
@@ -110,7 +110,7 @@ export async function startBackstage(options: BackstageOptions): Promise<Backsta
     onEvent: (source, event) => onEvent?.({ source, text: cloudText(event) }),
     onFailure: (error) => onFailure?.(error),
   });
-  return new Backstage(options, plan, clouds);
+  return new DemoEnvironment(options, plan, clouds);
 }
 
 function open(dir: string): void {
@@ -122,26 +122,26 @@ function open(dir: string): void {
 }
 
 /** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */
-async function checkSize({ dir, clusters, machines, seed }: BackstageOptions): Promise<void> {
+async function checkSize({ dir, clusters, machines, seed }: DemoEnvironmentOptions): Promise<void> {
   const saved = await backstageSizeIn(dir);
   if (saved === null) return;
   if (saved.clusters === clusters && saved.machines === machines && saved.seed === seed) return;
-  const text = (size: BackstageSize) =>
+  const text = (size: DemoEnvironmentSize) =>
     `${size.clusters} clusters, ${size.machines} machines and seed ${size.seed}`;
   const detail = `${dir} has the state of ${text(saved)}, not of ${text({ clusters, machines, seed })}.`;
   throw new BigFleetError('BF_USAGE', `${detail} Ask for what it has, or start over with --fresh.`);
 }
 
-export class Backstage {
+export class DemoEnvironment {
   readonly stories: Readonly<Record<StoryName, () => Promise<string>>>;
-  readonly #options: BackstageOptions;
+  readonly #options: DemoEnvironmentOptions;
   readonly #clouds: Clouds;
   readonly #demand: LivingDemand;
   readonly #plan: DemandPlan;
   readonly #operators = new Map<string, SimOperator>();
   #stopped: Promise<void> | null = null;
 
-  constructor(options: BackstageOptions, plan: DemandPlan, clouds: Clouds) {
+  constructor(options: DemoEnvironmentOptions, plan: DemandPlan, clouds: Clouds) {
     this.#options = options;
     this.#plan = plan;
     this.#clouds = clouds;
@@ -186,7 +186,7 @@ export class Backstage {
     for (const operator of this.#operators.values()) operator.start();
   }
 
-  status(): BackstageStatus {
+  status(): DemoEnvironmentStatus {
     return {
       clouds: this.#clouds.status,
       clusters: this.#plan.clusters.map((name) => {

@@ -7,15 +7,15 @@ export { type CloudSupply, MIN_MACHINES, OWNED_PRICES, type Supply, supplyOf } f
 export { LivingDemand, type LivingDemandParts } from './demand/living-demand.ts';
 export { clusterNames, type DemandPlan, type PlannedRow, planDemand } from './demand/plan.ts';
 export type {
-  Backstage,
-  BackstageEvent,
-  BackstageOptions,
-  BackstageSize,
-  BackstageStatus,
   ClusterStatus,
+  DemoEnvironment,
+  DemoEnvironmentEvent,
+  DemoEnvironmentOptions,
+  DemoEnvironmentSize,
+  DemoEnvironmentStatus,
   StoryName,
 } from './demo.ts';
-export { backstageSizeIn, isBackstageFile, STORY_NAMES, startBackstage } from './demo.ts';
+export { backstageSizeIn, isBackstageFile, STORY_NAMES, startDemoEnvironment } from './demo.ts';
 export type { IncrementalDecider } from './incremental-decider.ts';
 export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';

@@ -17,7 +17,7 @@ import {
   type ShardConfig,
 } from '../../src/shard/index.ts';
 import { startShard } from '../../src/shard/shard.ts';
-import { startBackstage } from '../../src/sim/index.ts';
+import { startDemoEnvironment } from '../../src/sim/index.ts';
 
 /** A shard, clouds and clusters in one process take their time on a slow machine. */
 const PATIENCE_MS = 60_000;
@@ -41,14 +41,14 @@ function configOf(providers: ShardConfig['providers']): ShardConfig {
 }
 
 async function started(): Promise<RunningShard> {
-  const backstage = await startBackstage({
+  const environment = await startDemoEnvironment({
     ...{ dir: join(dir, 'clouds'), clusters: 4, machines: 80, seed: 1, speed: 200 },
     onEvent: () => {},
   });
-  open.push(() => backstage.stop());
-  const shard = await startShard(configOf(backstage.providers), { log: () => {} });
+  open.push(() => environment.stop());
+  const shard = await startShard(configOf(environment.providers), { log: () => {} });
   open.push(() => shard.stop());
-  backstage.connect(shard.addresses.sessions);
+  environment.connect(shard.addresses.sessions);
   await vi.waitFor(async () => {
     const { cycle, machinesByState } = await shard.port.ask('status', {});
     expect(cycle?.number).toBeGreaterThan(20);

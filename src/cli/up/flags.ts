@@ -1,7 +1,7 @@
 // Flags of `bigfleet up` and their defaults.
 
 import { join } from 'node:path';
-import type { BackstageSize } from '../../sim/index.ts';
+import type { DemoEnvironmentSize } from '../../sim/index.ts';
 
 export interface UpFlags {
   readonly clusters?: number;
@@ -18,7 +18,7 @@ export interface UpFlags {
 }
 
 export const STANDARD_DIR = join('.bigfleet', 'up');
-export const STANDARD: BackstageSize = { clusters: 6, machines: 400, seed: 1 };
+export const STANDARD: DemoEnvironmentSize = { clusters: 6, machines: 400, seed: 1 };
 export const FIRST_PORT = 7777;
 /** Ports that are tried from the first one on. */
 export const PORTS = 100;

@@ -13,12 +13,12 @@ import {
   startShard,
 } from '../../shard/index.ts';
 import {
-  type Backstage,
-  type BackstageSize,
   backstageSizeIn,
+  type DemoEnvironment,
+  type DemoEnvironmentSize,
   OWNED_PRICES,
   type StoryName as StoryKey,
-  startBackstage,
+  startDemoEnvironment,
 } from '../../sim/index.ts';
 import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
 import { askedToEnd } from '../asked-to-end.ts';
@@ -39,9 +39,9 @@ export async function up(flags: UpFlags): Promise<void> {
   const quit = Promise.withResolvers<void>();
   // Before there is a view, whose screen would hide what is said of the directory.
   const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
-  let backstage: Backstage | null = null;
+  let environment: DemoEnvironment | null = null;
   const story = async (name: StoryName): Promise<string> =>
-    backstage === null ? 'Still starting.' : await backstage.stories[STORY_KEYS[name]]();
+    environment === null ? 'Still starting.' : await environment.stories[STORY_KEYS[name]]();
   const view = chooseView(flags, { story, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
   let failure: BigFleetError | null = null;
@@ -50,14 +50,14 @@ export async function up(flags: UpFlags): Promise<void> {
     quit.resolve();
   };
   try {
-    const { backstage: opened, story: begun } = await openClouds(flags, directory, onFailure);
-    backstage = opened;
+    const { environment: opened, story: begun } = await openClouds(flags, directory, onFailure);
+    environment = opened;
     const log = openLog(directory, (text) => view.step(text));
-    const shard = await openShard(flags, directory, { backstage, log, story });
+    const shard = await openShard(flags, directory, { environment, log, story });
     // Not before all data has been found usable: who reads an address takes it for open.
-    for (const step of [begun, ...addressSteps(directory, backstage, shard)]) view.step(step);
+    for (const step of [begun, ...addressSteps(directory, environment, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
-    backstage.connect(shard.addresses.sessions);
+    environment.connect(shard.addresses.sessions);
     const url = `http://${shard.addresses.api}`;
     view.follow(shard.port, { url, call: invocation() });
     await quit.promise;
@@ -69,7 +69,7 @@ export async function up(flags: UpFlags): Promise<void> {
     if (flags.output === 'text') process.stdout.write(farewell(flags));
   } finally {
     view.stop();
-    await backstage?.stop();
+    await environment?.stop();
     directory.close();
   }
 }
@@ -86,7 +86,7 @@ function farewell({ dir }: UpFlags): string {
 }
 
 interface Opened {
-  readonly backstage: Backstage;
+  readonly environment: DemoEnvironment;
   /** What was opened, for the view. */
   readonly story: string;
 }
@@ -98,17 +98,17 @@ async function openClouds(
 ): Promise<Opened> {
   const saved = await backstageSizeIn(clouds);
   const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
-  const size: BackstageSize = { ...STANDARD, ...saved, ...given(asked) };
-  const backstage = await startBackstage({ ...size, dir: clouds, speed, onFailure });
+  const size: DemoEnvironmentSize = { ...STANDARD, ...saved, ...given(asked) };
+  const environment = await startDemoEnvironment({ ...size, dir: clouds, speed, onFailure });
   // Not what was asked for: every kind is there in every zone, so that the number is rounded.
-  const machines = backstage.status().clouds.reduce((sum, cloud) => sum + cloud.machines, 0);
+  const machines = environment.status().clouds.reduce((sum, cloud) => sum + cloud.machines, 0);
   const fleet = `a fleet of ${machines} machines and ${size.clusters} clusters, seed ${size.seed}`;
-  return { backstage, story: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
+  return { environment, story: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
 }
 
 function addressSteps(
   { log }: UpDirectory,
-  { providers }: Backstage,
+  { providers }: DemoEnvironment,
   shard: RunningShard,
 ): readonly string[] {
   return [
@@ -118,7 +118,7 @@ function addressSteps(
 }
 
 /** Without what nobody said. */
-function given(flags: Readonly<Record<string, number | undefined>>): Partial<BackstageSize> {
+function given(flags: Readonly<Record<string, number | undefined>>): Partial<DemoEnvironmentSize> {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
@@ -130,7 +130,7 @@ function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.Writ
 }
 
 interface ShardParts {
-  readonly backstage: Backstage;
+  readonly environment: DemoEnvironment;
   readonly log: NodeJS.WritableStream;
   readonly story: (name: StoryName) => Promise<string>;
 }
@@ -138,7 +138,7 @@ interface ShardParts {
 async function openShard(
   { port, speed, ownedPrice: ownedPrices = OWNED_PRICES }: UpFlags,
   directory: UpDirectory,
-  { backstage: { providers }, log: file, story }: ShardParts,
+  { environment: { providers }, log: file, story }: ShardParts,
 ): Promise<RunningShard> {
   const standard = defaultConfig();
   const config: ShardConfig = {
