@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Freeze } from './brain/freezes.ts';
-import type { MachineFacts } from './brain/memory.ts';
+import type { MachineFacts } from './brain/machine-facts-store.ts';
 import { MemoryBrainStore } from './brain/memory-store.ts';
 import type { BrainStore } from './brain/options.ts';
 import { SqliteBrainStore } from './store-sqlite.ts';

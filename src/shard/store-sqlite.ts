@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BigFleetError, type Stamp } from '../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../provider/index.ts';
 import type { Freeze, FreezeStore } from './brain/freezes.ts';
-import type { MachineFacts, MachineStore } from './brain/memory.ts';
+import type { MachineFacts, MachineStore } from './brain/machine-facts-store.ts';
 import type { BrainStore } from './brain/options.ts';
 import { failpoint } from './failpoints.ts';
 

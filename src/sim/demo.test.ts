@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../provider/index.ts';
 import { addSessions, sessionServerOptions } from '../shard/index.ts';
 import {
-  backstageSizeIn,
   type DemoEnvironment,
   type DemoEnvironmentEvent,
+  demoSizeIn,
   STORY_NAMES,
   startDemoEnvironment,
 } from './demo.ts';
@@ -105,10 +105,10 @@ describe('environment', () => {
   });
 
   it('given a second start of another size, then it says what the folder has', async () => {
-    expect(await backstageSizeIn(dir)).toBeNull();
+    expect(await demoSizeIn(dir)).toBeNull();
     const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
     await (await startDemoEnvironment(options)).stop();
-    expect(await backstageSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
+    expect(await demoSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
     await expect(startDemoEnvironment({ ...options, machines: 60 })).rejects.toThrow(
       'has the state of 6 clusters, 120 machines and seed 1, not of 6 clusters, 60 machines and seed 1',
     );

@@ -72,12 +72,12 @@ const SIZE_FILE = 'size.json';
 const NOT_THERE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
 /** Whether a demonstration of this version, or of one before it, writes a file of this name into its folder. */
-export function isBackstageFile(name: string): boolean {
+export function isDemoFile(name: string): boolean {
   return name === SIZE_FILE || name === `${SIZE_FILE}.new` || isCloudFile(name);
 }
 
 /** The size of what a folder has the state of; null if it has none. */
-export async function backstageSizeIn(dir: string): Promise<DemoEnvironmentSize | null> {
+export async function demoSizeIn(dir: string): Promise<DemoEnvironmentSize | null> {
   try {
     return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as DemoEnvironmentSize;
   } catch (error) {
@@ -123,7 +123,7 @@ function open(dir: string): void {
 
 /** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */
 async function checkSize({ dir, clusters, machines, seed }: DemoEnvironmentOptions): Promise<void> {
-  const saved = await backstageSizeIn(dir);
+  const saved = await demoSizeIn(dir);
   if (saved === null) return;
   if (saved.clusters === clusters && saved.machines === machines && saved.seed === seed) return;
   const text = (size: DemoEnvironmentSize) =>

@@ -15,7 +15,7 @@ export type {
   DemoEnvironmentStatus,
   StoryName,
 } from './demo.ts';
-export { backstageSizeIn, isBackstageFile, STORY_NAMES, startDemoEnvironment } from './demo.ts';
+export { demoSizeIn, isDemoFile, STORY_NAMES, startDemoEnvironment } from './demo.ts';
 export type { IncrementalDecider } from './incremental-decider.ts';
 export { incrementalDecider } from './incremental-decider.ts';
 export type { Decider, Delays, LoopEvent, LoopRules, LoopRun, LoopState, LoopStep } from './loop.ts';

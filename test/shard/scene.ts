@@ -23,7 +23,7 @@ import {
   CallScheduler,
   type CallSchedulerLimits,
 } from '../../src/shard/brain/call-scheduler.ts';
-import { Memory } from '../../src/shard/brain/memory.ts';
+import { MachineFactsStore } from '../../src/shard/brain/machine-facts-store.ts';
 import { MemoryMachines } from '../../src/shard/brain/memory-store.ts';
 import { NodeNews } from '../../src/shard/brain/node-news.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/brain/reconcile/limits.ts';
@@ -96,7 +96,7 @@ export class Scene {
   readonly ended: ActionRecord[] = [];
   readonly store: MemoryMachines;
   readonly book = new Book(new Fleet());
-  readonly memory: Memory;
+  readonly machineFacts: MachineFactsStore;
   readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
@@ -114,7 +114,7 @@ export class Scene {
     };
     const random = new Random(7);
     this.store = options.store ?? new MemoryMachines();
-    this.memory = new Memory(book, this.store);
+    this.machineFacts = new MachineFactsStore(book, this.store);
     this.scheduler = new CallScheduler({
       clock,
       random,
@@ -123,9 +123,9 @@ export class Scene {
     });
     this.news = new NodeNews(book, emit);
     const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
-    const { scheduler, memory } = this;
+    const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
-      ...{ book, scheduler, memory, clock, random, emit, epoch: 1n },
+      ...{ book, scheduler, machineFacts, clock, random, emit, epoch: 1n },
       profileOf: (key) => this.#needs.get(keyText(key)),
       limits: { ...ACTUATION_LIMITS, ...options.limits },
       observer: {
@@ -140,7 +140,7 @@ export class Scene {
       ...{
         book,
         scheduler,
-        memory,
+        machineFacts,
         clock,
         random,
         emit,
@@ -265,8 +265,8 @@ export class Scene {
 
   /** How a machine stands in the ledger that the next cycle would read. */
   ledger(id: string) {
-    this.memory.frozen(this.book.freeze());
-    this.memory.flush();
+    this.machineFacts.frozen(this.book.freeze());
+    this.machineFacts.flush();
     return this.book.recordOf(id);
   }
 

@@ -27,7 +27,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'retry without a look',
     what: 'A call whose answer was lost is taken for one that was never made, and the machine is free again.',
-    file: `${BRAIN}/actuation/runs.ts`,
+    file: `${BRAIN}/actuation/action-executor.ts`,
     text: "      case 'transient':\n      case 'permanent':",
     replacement:
       "      case 'transient':\n        this.#takeBack(task, 'provider_error');\n        break;\n      case 'permanent':",
@@ -63,7 +63,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'forgotten rollback',
     what: 'A machine whose cluster sends no blob stays bound in the ledger.',
-    file: `${BRAIN}/actuation/runs.ts`,
+    file: `${BRAIN}/actuation/action-executor.ts`,
     text: '      book.move(machine, { command: Command.Abandon }, clock.now());\n',
     replacement: '      void [book, machine, Command.Abandon, clock];\n',
   },
@@ -71,13 +71,13 @@ export const DEFECTS: readonly Defect[] = [
     name: 'dropped durable write',
     what: 'What was decided is written down only by the next cycle, after the provider was called.',
     file: `${BRAIN}/actuation/actuation.ts`,
-    text: '    if (taken.length > 0) this.#parts.memory.flush();\n',
+    text: '    if (taken.length > 0) this.#parts.machineFacts.flush();\n',
     replacement: '',
   },
   {
     name: 'forgotten target',
     what: 'What a machine is on its way to does not outlive the process.',
-    file: `${BRAIN}/memory.ts`,
+    file: `${BRAIN}/machine-facts-store.ts`,
     text: '    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };',
     replacement: '    return { id, provider, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
   },
@@ -164,7 +164,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'question left open',
     what: 'A question for a blob that nobody answered in time is never withdrawn.',
-    file: `${BRAIN}/actuation/blobs.ts`,
+    file: `${BRAIN}/actuation/bootstrap-requests.ts`,
     text: "      emit({ kind: 'withdraw-bootstrap', cluster, request });\n      this.#end(",
     replacement: '      this.#end(',
   },

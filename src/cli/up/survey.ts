@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { BigFleetError, printable } from '../../model/index.ts';
 import { isSqliteFileOf } from '../../provider/index.ts';
 import { isDataDirFile } from '../../shard/index.ts';
-import { isBackstageFile } from '../../sim/index.ts';
+import { isDemoFile } from '../../sim/index.ts';
 import { IGNORE_FILE } from '../git-ignore.ts';
 
 export const MARKER = 'bigfleet-up.json';
@@ -36,7 +36,7 @@ export interface Survey {
 
 /** Folders with state, and the names of files that are ours in each. */
 const FOLDERS: Readonly<Record<string, (name: string) => boolean>> = {
-  clouds: isBackstageFile,
+  clouds: isDemoFile,
   shard: isDataDirFile,
 };
 

@@ -13,9 +13,9 @@ import {
   startShard,
 } from '../../shard/index.ts';
 import {
-  backstageSizeIn,
   type DemoEnvironment,
   type DemoEnvironmentSize,
+  demoSizeIn,
   OWNED_PRICES,
   type StoryName as StoryKey,
   startDemoEnvironment,
@@ -96,7 +96,7 @@ async function openClouds(
   { clouds }: UpDirectory,
   onFailure: (error: BigFleetError) => void,
 ): Promise<Opened> {
-  const saved = await backstageSizeIn(clouds);
+  const saved = await demoSizeIn(clouds);
   const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
   const size: DemoEnvironmentSize = { ...STANDARD, ...saved, ...given(asked) };
   const environment = await startDemoEnvironment({ ...size, dir: clouds, speed, onFailure });

@@ -25,7 +25,7 @@ import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
 import { Losses } from './losses.ts';
-import { Memory } from './memory.ts';
+import { MachineFactsStore } from './machine-facts-store.ts';
 import { Profiles } from './need-names.ts';
 import { NodeNews } from './node-news.ts';
 import { Observers } from './observers.ts';
@@ -62,7 +62,7 @@ export interface BrainState {
   readonly parts: BrainParts;
   readonly startedMs: number;
   readonly book: Book;
-  readonly memory: Memory;
+  readonly machineFacts: MachineFactsStore;
   readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
@@ -171,7 +171,7 @@ export class Brain {
     state.reconcile.stop();
     state.actuation.stop();
     state.losses.flush();
-    state.memory.flush();
+    state.machineFacts.flush();
     state.recorder?.flush();
   }
 
@@ -183,7 +183,7 @@ export class Brain {
 
   /** Keeps what became of the last calls, and ends the threads of the engine. */
   async close(): Promise<void> {
-    this.#state.memory.flush();
+    this.#state.machineFacts.flush();
     this.#state.recorder?.flush();
     await this.#state.engine.close();
   }
@@ -227,7 +227,7 @@ function stateOf(
   const startedMs = clock.now();
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
   const book = new Book(fleet);
-  const memory = new Memory(book, store.machines);
+  const machineFacts = new MachineFactsStore(book, store.machines);
   const scheduler = new CallScheduler({ clock, random, emit, limits: options.scheduler });
   const engine = new Engine(fleet, {
     ...options.engine,
@@ -258,14 +258,14 @@ function stateOf(
     ...observers.losses,
   });
   const actuation = new Actuation({
-    ...{ book, scheduler, memory, clock, random, emit },
+    ...{ book, scheduler, machineFacts, clock, random, emit },
     profileOf: (key) => profiles.of(key),
     limits: options.actuation,
     observer: observers.actuation,
     epoch: options.epoch,
   });
   const reconcile = new Reconcile({
-    ...{ book, scheduler, memory, actuation, clock, random, emit },
+    ...{ book, scheduler, machineFacts, actuation, clock, random, emit },
     providers: options.providers,
     limits: options.reconcile,
     observer: observers.reconcile,
@@ -307,7 +307,7 @@ function stateOf(
       parts,
       startedMs,
       book,
-      memory,
+      machineFacts,
       scheduler,
       actuation,
       reconcile,

@@ -227,9 +227,9 @@ class World {
   }
 
   #cycle(engine: Engine): void {
-    const { book, memory, actuation, reconcile } = this.scene;
-    memory.frozen(book.freeze());
-    memory.flush();
+    const { book, machineFacts, actuation, reconcile } = this.scene;
+    machineFacts.frozen(book.freeze());
+    machineFacts.flush();
     // With half of the inventory everything would be bought again at the other half.
     if (!reconcile.isReady) return;
     const cannotBind = actuation.cannotBind(['c1', 'c2']);

@@ -146,7 +146,7 @@ export class Cycles {
   /** Returns whether another cycle should follow at once. */
   #cycle(began: number): boolean {
     const state = this.#state;
-    const { book, memory, profiles, metrics, recorder } = state;
+    const { book, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isFreezeDue()) return false;
     // Numbers of the old decision mean nothing once the ledger is written.
@@ -154,8 +154,8 @@ export class Cycles {
     profiles.forget();
     const applied = book.freeze(state.engine.ahead);
     const frozen = monotonicMs();
-    memory.frozen(applied);
-    memory.flush();
+    machineFacts.frozen(applied);
+    machineFacts.flush();
     failpoint('cycle.frozen');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });

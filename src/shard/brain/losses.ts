@@ -16,7 +16,7 @@ import type { LossesView, LossKind, LossView, NeedRef } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
 import type { Book } from './book.ts';
 import { LossGather } from './loss-gather.ts';
-import type { MachineFacts } from './memory.ts';
+import type { MachineFacts } from './machine-facts-store.ts';
 import { needRef } from './need-names.ts';
 import type { ProvidersHealth } from './provider-health.ts';
 import { stateLabel } from './status.ts';

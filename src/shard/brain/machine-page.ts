@@ -68,8 +68,8 @@ function isBehind({ book }: BrainState, id: string): (slot: number) => boolean {
   return (slot) => compareText(machines.idOf(slot), id) > 0;
 }
 
-function forgottenSlots({ book, memory }: BrainState): ReadonlySet<number> {
-  return new Set([...memory.forgotten()].flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
+function forgottenSlots({ book, machineFacts }: BrainState): ReadonlySet<number> {
+  return new Set([...machineFacts.forgotten()].flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
 }
 
 function stateOfLabel(label: string): MachineState | undefined {

@@ -15,12 +15,12 @@ const MAX_WHY_BYTES = 1000;
 
 /** null: it is not on record, or no cycle has seen it yet. */
 export function machineView(state: BrainState, id: string, maxLabels: number): MachineView | null {
-  const { book, memory, actuation, profiles } = state;
+  const { book, machineFacts, actuation, profiles } = state;
   const standing = book.standing(id);
   const record = book.recordOf(id);
   if (standing === null || record === null) return null;
   const { host, lastError } = book.particularsOf(id);
-  const { quarantine, isForgotten } = memory.verdictsOn(id);
+  const { quarantine, isForgotten } = machineFacts.verdictsOn(id);
   const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
   const { cluster, target } = standing;
   const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });

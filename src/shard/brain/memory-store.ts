@@ -1,7 +1,7 @@
 // A brain's store that lasts as long as the object: for tests, simulations, and brains that are asked to forget.
 
 import type { Freeze, FreezeStore } from './freezes.ts';
-import type { MachineFacts, MachineStore } from './memory.ts';
+import type { MachineFacts, MachineStore } from './machine-facts-store.ts';
 import type { BrainStore } from './options.ts';
 
 export class MemoryBrainStore implements BrainStore {

@@ -141,7 +141,7 @@ class ObstacleTally {
   }
 
   #blocked(id: string): void {
-    const { actuation, book, scheduler, memory } = this.#state;
+    const { actuation, book, scheduler, machineFacts } = this.#state;
     const hold = actuation.holdOf(id);
     if (hold === null) {
       this.#frozenOrAwaiting(id);
@@ -174,7 +174,7 @@ class ObstacleTally {
         break;
       }
       case 'quarantined': {
-        const who = excerpt(memory.verdictsOn(id).quarantine?.by ?? 'the shard');
+        const who = excerpt(machineFacts.verdictsOn(id).quarantine?.by ?? 'the shard');
         this.#group(cause, `${who} ${error}`, { cause, machines: 0, who, error });
         break;
       }

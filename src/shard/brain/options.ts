@@ -4,7 +4,7 @@ import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../mo
 import { ACTUATION_LIMITS, type ActuationLimits } from './actuation/limits.ts';
 import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from './call-scheduler.ts';
 import type { FreezeStore } from './freezes.ts';
-import type { MachineStore } from './memory.ts';
+import type { MachineStore } from './machine-facts-store.ts';
 import { DEFAULT_RAILS, type RailOptions } from './rails.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from './reconcile/limits.ts';
 

@@ -34,7 +34,7 @@ export function statusOf(
   const { total, escalated } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
   const cost = costView(micros);
-  const health = state.health.views(state.memory.forgotten());
+  const health = state.health.views(state.machineFacts.forgotten());
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
     ...{ phase: state.phase, dryRun: rails.dryRun, cycle },

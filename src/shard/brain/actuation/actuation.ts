@@ -27,7 +27,7 @@ import { capacityLabel } from '../action-view.ts';
 import { ANY_STATE, type Book } from '../book.ts';
 import type { CallScheduler } from '../call-scheduler.ts';
 import { rowOf } from '../leaving.ts';
-import type { Memory } from '../memory.ts';
+import type { MachineFactsStore } from '../machine-facts-store.ts';
 import { needRef } from '../need-names.ts';
 import { ActionExecutor } from './action-executor.ts';
 import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
@@ -81,7 +81,7 @@ export interface ActuationObserver {
 export interface ActuationParts {
   readonly book: Book;
   readonly scheduler: CallScheduler;
-  readonly memory: Memory;
+  readonly machineFacts: MachineFactsStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: (effect: Effect) => void;
@@ -151,7 +151,7 @@ export class Actuation {
       isStopped: ({ action }) =>
         this.#isStopped ||
         this.#isFrozen(action) ||
-        parts.memory.verdictsOn(action.machine).quarantine !== null,
+        parts.machineFacts.verdictsOn(action.machine).quarantine !== null,
     });
     this.#drainTimes = new DrainTimes((instanceType, seconds) =>
       book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
@@ -189,7 +189,7 @@ export class Actuation {
       else taken.push(task);
     }
     for (const { command } of taken) failpoint(`${command}.decided`);
-    if (taken.length > 0) this.#parts.memory.flush();
+    if (taken.length > 0) this.#parts.machineFacts.flush();
     for (const task of taken) {
       failpoint(`${task.command}.saved`);
       this.#parts.observer.started(recordOf(task));
@@ -242,7 +242,7 @@ export class Actuation {
 
   /** A record that was taken. */
   seen(machine: string): void {
-    if (this.#parts.memory.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
+    if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
     this.#holds.seen(machine);
   }
 
@@ -304,7 +304,7 @@ export class Actuation {
     this.#stuck.delete(machine);
     this.#holds.forget(machine);
     this.#holds.release(machine);
-    this.#parts.memory.judge(machine, { quarantine: null, isForgotten: false });
+    this.#parts.machineFacts.judge(machine, { quarantine: null, isForgotten: false });
     if (!this.isBusy(machine)) this.#free(machine, true);
     return true;
   }
@@ -312,7 +312,7 @@ export class Actuation {
   /** Keeps a machine out of all decisions until somebody says `retry`. */
   quarantine(machine: string, by: string, why: string): boolean {
     if (this.#parts.book.standing(machine) === null) return false;
-    this.#parts.memory.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
+    this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
     const task = this.#tasks.get(machine);
     if (task !== undefined) this.#executor.recall(task, why);
@@ -333,7 +333,7 @@ export class Actuation {
   /** Hides a Failed machine. It stays on record and costs what it costs. False: it is not Failed. */
   forget(machine: string): boolean {
     if (this.#parts.book.standing(machine)?.state !== MachineState.Failed) return false;
-    this.#parts.memory.judge(machine, { isForgotten: true });
+    this.#parts.machineFacts.judge(machine, { isForgotten: true });
     return true;
   }
 
@@ -475,7 +475,8 @@ export class Actuation {
       this.#holds.forget(id);
       this.#stuck.delete(id);
     } else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
-      if (this.#parts.memory.verdictsOn(id).isForgotten) this.#parts.memory.judge(id, { isForgotten: false });
+      if (this.#parts.machineFacts.verdictsOn(id).isForgotten)
+        this.#parts.machineFacts.judge(id, { isForgotten: false });
     }
     if (before?.state === MachineState.Creating && after?.state === MachineState.Idle)
       this.#holds.inStock(id);
@@ -528,7 +529,7 @@ export class Actuation {
   }
 
   #restoreQuarantine(machine: string): void {
-    const { quarantine } = this.#parts.memory.verdictsOn(machine);
+    const { quarantine } = this.#parts.machineFacts.verdictsOn(machine);
     this.#holds.quarantine(machine, quarantine!.why);
   }
 

@@ -459,10 +459,10 @@ describe('commands', () => {
   it('forget hides a Failed machine, which stays on record, until it is Failed no more', () => {
     const scene = sceneWith(MachineState.Failed);
     expect(scene.actuation.forget('m')).toBe(true);
-    expect(scene.memory.verdictsOn('m').isForgotten).toBe(true);
+    expect(scene.machineFacts.verdictsOn('m').isForgotten).toBe(true);
     expect(scene.ledger('m')).toMatchObject({ state: MachineState.Failed });
     scene.list([record('m', Idle)]);
-    expect(scene.memory.verdictsOn('m').isForgotten).toBe(false);
+    expect(scene.machineFacts.verdictsOn('m').isForgotten).toBe(false);
     expect(scene.actuation.forget('m')).toBe(false);
   });
 });

@@ -166,11 +166,11 @@ describe('reconcile', () => {
     scene.actuation.forget('f');
     scene.list([], { gone: ['q', 'f'] });
     const NOTHING = { quarantine: null, isForgotten: false };
-    for (const id of ['q', 'f']) expect(scene.memory.verdictsOn(id)).toEqual(NOTHING);
+    for (const id of ['q', 'f']) expect(scene.machineFacts.verdictsOn(id)).toEqual(NOTHING);
 
     scene.list([record('q', Idle), record('f', Failed)]);
     expect(scene.ledger('q')).toMatchObject({ held: false });
-    expect(scene.memory.verdictsOn('f').isForgotten).toBe(false);
+    expect(scene.machineFacts.verdictsOn('f').isForgotten).toBe(false);
     expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
   });
 

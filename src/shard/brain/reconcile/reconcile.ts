@@ -12,7 +12,7 @@ import type { Actuation } from '../actuation/actuation.ts';
 import { waitMs } from '../backoff.ts';
 import { ANY_STATE, type Book } from '../book.ts';
 import type { CallScheduler } from '../call-scheduler.ts';
-import type { MachineFacts, Memory } from '../memory.ts';
+import type { MachineFacts, MachineFactsStore } from '../machine-facts-store.ts';
 import type { ReconcileLimits } from './limits.ts';
 import { type RefusalReason, refusalsOf } from './refusals.ts';
 import { ShrinkGuard } from './shrink-guard.ts';
@@ -38,7 +38,7 @@ export interface ReconcileParts {
   readonly providers: readonly string[];
   readonly book: Book;
   readonly scheduler: CallScheduler;
-  readonly memory: Memory;
+  readonly machineFacts: MachineFactsStore;
   readonly actuation: Actuation;
   readonly clock: Clock;
   readonly random: Random;
@@ -269,8 +269,8 @@ export class Reconcile {
 
   /** First sight, but perhaps not ever: what our own file knows goes with the record. */
   #meet(provider: string, machine: Machine): void {
-    const { book, memory, clock } = this.#parts;
-    const facts = memory.recall(machine.id);
+    const { book, machineFacts, clock } = this.#parts;
+    const facts = machineFacts.recall(machine.id);
     if (facts === null) {
       book.observe(machine, provider, clock.now());
       return;
@@ -342,18 +342,21 @@ export class Reconcile {
   }
 
   #readWhole(source: Source): void {
-    const { memory } = this.#parts;
+    const { machineFacts } = this.#parts;
     if (source.hasListed) return;
     source.hasListed = true;
-    const unseen = [...memory.dropUnseen(source.name), ...(this.isReady ? memory.dropUnseen(NAMELESS) : [])];
+    const unseen = [
+      ...machineFacts.dropUnseen(source.name),
+      ...(this.isReady ? machineFacts.dropUnseen(NAMELESS) : []),
+    ];
     for (const facts of unseen) this.#lostWhileAway(facts, source.name, null);
   }
 
   /** Machines from before the restart that should have come; nameless ones can only be the last provider's. */
   #unseen({ name }: Source): readonly string[] {
-    const { memory } = this.#parts;
+    const { machineFacts } = this.#parts;
     const isLast = [...this.#sources.values()].every((other) => other.hasListed || other.name === name);
-    return [...memory.unseenOf(name), ...(isLast ? memory.unseenOf(NAMELESS) : [])];
+    return [...machineFacts.unseenOf(name), ...(isLast ? machineFacts.unseenOf(NAMELESS) : [])];
   }
 
   #notIn(provider: string, seen: ReadonlySet<string>): readonly string[] {

@@ -40,7 +40,7 @@ export interface MachineStore {
 
 const NO_VERDICTS: Verdicts = { quarantine: null, isForgotten: false };
 
-export class Memory {
+export class MachineFactsStore {
   readonly #book: Book;
   readonly #store: MachineStore;
   readonly #verdicts = new Map<string, Verdicts>();
