@@ -110,7 +110,7 @@ describe('bigfleet shard', () => {
         { name: 'fake', address: '127.0.0.1:9000' },
         { name: 'b', address: 'localhost:1' },
       ],
-      rails: { dryRun: true },
+      guardrails: { dryRun: true },
     });
     expect(seen.out.split('\n')).toEqual([
       'Shard west takes sessions at 127.0.0.1:7001, API and metrics at http://127.0.0.1:8001',
@@ -132,7 +132,7 @@ describe('bigfleet shard', () => {
     const { seen, run, ask, started } = bench({ files, env: { BIGFLEET_SHARD_ID: 'b' } });
     const running = run('--config', 'shard.yaml', '--dry-run=false');
     await started;
-    expect(seen.config).toMatchObject({ id: 'b', rails: { dryRun: false } });
+    expect(seen.config).toMatchObject({ id: 'b', guardrails: { dryRun: false } });
     ask();
     await running;
   });

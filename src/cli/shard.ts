@@ -183,7 +183,7 @@ function startLines(config: ShardConfig, { addresses, epoch }: RunningShard): st
     `Shard ${config.id} takes sessions at ${addresses.sessions}, API and metrics at ${scheme}://${addresses.api}`,
     `State is in ${printable(config.dataDir)}, epoch ${epoch}.`,
     `Providers: ${providers.join(', ')}.`,
-    ...(config.rails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
+    ...(config.guardrails.dryRun ? ['Dry run: it decides and shows, and carries out nothing.'] : []),
     '',
   ].join('\n');
 }

@@ -5,8 +5,8 @@ import { Fleet, fleetOf } from '../fleet/index.ts';
 import { CapacityType, MachineState } from '../model/index.ts';
 import { ClusterCosts } from './brain/cluster-costs.ts';
 import { Freezes } from './brain/freezes.ts';
+import { DEFAULT_GUARDRAILS, Guardrails } from './brain/guardrails.ts';
 import { MemoryFreezes } from './brain/memory-store.ts';
-import { DEFAULT_RAILS, Rails } from './brain/rails.ts';
 import { Shortfalls } from './brain/shortfalls.ts';
 import { anAction, anUnmetVerdict, someReclaims } from './brain/testkit.ts';
 import { DemandTally } from './demand-tally.ts';
@@ -85,14 +85,14 @@ describe('the metrics of a shard', () => {
     expect(text.split('\n').filter((each) => each !== '' && !line.test(each))).toEqual([]);
   });
 
-  it('count what the rails let through and what they held back, by kind', () => {
+  it('count what the guardrails let through and what they held back, by kind', () => {
     const metrics = brainMetrics();
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Delete' }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), anAction('Preempt', 'p'), anAction('Delete', 'd')];
     const view = { nowMs: 0, configuredOf: () => 40, freezes };
-    const admit = (options: Partial<typeof DEFAULT_RAILS>): void =>
-      metrics.admitted(new Rails({ ...DEFAULT_RAILS, ...options }).admit(actions, view));
+    const admit = (options: Partial<typeof DEFAULT_GUARDRAILS>): void =>
+      metrics.admitted(new Guardrails({ ...DEFAULT_GUARDRAILS, ...options }).admit(actions, view));
 
     admit({});
     admit({ maxActionsPerCycle: 1 });

@@ -5,8 +5,8 @@
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
 import { ACTION_KINDS, type CapacityType, excerpt } from '../model/index.ts';
+import { type Admission, countByKind } from './brain/guardrails.ts';
 import type { IncompleteCluster } from './brain/incomplete-demand.ts';
-import { type Admission, countByKind } from './brain/rails.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from './brain/shortfalls.ts';
 import { CostMetrics, type CostTallies } from './cost-metrics.ts';
 import type { DemandTally } from './demand-tally.ts';
@@ -264,7 +264,7 @@ export class BrainMetrics {
     this.#cyclePhase.of({ phase }).observe(ms / 1000);
   }
 
-  /** What the rails let through and what they held back. */
+  /** What the guardrails let through and what they held back. */
   admitted({ admitted, waiting }: Admission): void {
     for (const [counters, actions] of [
       [this.actions, admitted],

@@ -377,7 +377,7 @@ export interface LossesView {
   readonly error: string;
 }
 
-/** Decided, and held back by the rails or by what actuation knows. */
+/** Decided, and held back by the guardrails or by what actuation knows. */
 export interface WaitingActionView {
   readonly kind: ActionKind;
   readonly machine: string;

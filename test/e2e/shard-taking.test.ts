@@ -1,5 +1,5 @@
 // Machines that are taken away: by a demand that shrinks, by somebody who is more important, and not by a roll-up that is
-// too bad to be true. Over real gRPC. Rails admit no Reclaim in the first ten seconds of a shard, so these wait together.
+// too bad to be true. Over real gRPC. Guardrails admit no Reclaim in the first ten seconds of a shard, so these wait together.
 
 import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';

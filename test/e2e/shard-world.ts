@@ -81,7 +81,7 @@ const QUICK: Settings = {
   'reconcile.fullInterval': '1s',
   'reconcile.retry.base': '100ms',
   'reconcile.retry.max': '500ms',
-  'rails.reclaimCapFraction': '1',
+  'guardrails.reclaimCapFraction': '1',
   'releaseHold.onDemand': '1s',
   'releaseHold.spot': '1s',
   // Whether an operator is slow is for the tests that are about it; elsewhere the machine is, at times.

@@ -97,8 +97,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'ignored freeze',
-    what: 'The rails let actions of a frozen scope through.',
-    file: `${BRAIN}/rails.ts`,
+    what: 'The guardrails let actions of a frozen scope through.',
+    file: `${BRAIN}/guardrails.ts`,
     text: 'if (view.freezes.isFrozen(action)) waiting.frozen.push(action);',
     replacement: 'if (view.nowMs < 0) waiting.frozen.push(action);',
   },
@@ -142,7 +142,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'cap by cycle alone',
     what: 'The share of machines that may be reclaimed counts by cycle, not over ten seconds.',
-    file: `${BRAIN}/rails.ts`,
+    file: `${BRAIN}/guardrails.ts`,
     text: 'Math.max(0, cap - this.#window.countOf(cluster))',
     replacement: 'Math.max(0, cap)',
   },

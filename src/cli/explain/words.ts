@@ -130,9 +130,9 @@ export const HELD_BACK = {
   },
   capped: {
     summary:
-      'The cluster has just lost as many machines as it may within ten seconds (rails.reclaimCapFraction).',
+      'The cluster has just lost as many machines as it may within ten seconds (guardrails.reclaimCapFraction).',
   },
-  deferred: { summary: 'The cycle had begun as many actions as it may (rails.maxActionsPerCycle).' },
+  deferred: { summary: 'The cycle had begun as many actions as it may (guardrails.maxActionsPerCycle).' },
   deduped: { summary: 'Another action is under way with the machine.' },
   dropped: { summary: 'Too many actions wait for the provider already.' },
   held: {

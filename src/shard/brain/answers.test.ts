@@ -274,7 +274,7 @@ describe('pages of actions', () => {
   });
 
   it('given many that wait, then they have pages of their own', () => {
-    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
     scene
       .list(some(25))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 100 }) })
@@ -288,7 +288,7 @@ describe('pages of actions', () => {
 
 describe('a question about what waits', () => {
   it('counts more than it keeps', () => {
-    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
     scene
       .list(some(1200))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })

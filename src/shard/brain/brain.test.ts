@@ -44,7 +44,9 @@ describe('the first decision', () => {
   });
 
   it('takes nothing from a cluster that has not reported since the start', () => {
-    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, reclaimFraction: 1 } }).open('c1');
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, reclaimFraction: 1 } }).open(
+      'c1',
+    );
     scene.list([serving('m')]).tick(SETTLED_MS);
     expect(scene.cycles.at(-1)?.decided.Reclaim).toBe(0);
 
@@ -102,8 +104,8 @@ describe('cycles', () => {
   });
 
   it('follow one another while there is more to do than one may', () => {
-    const rails = { ...DEFAULT_BRAIN.rails, maxActionsPerCycle: 2 };
-    const scene = new BrainScene({ rails }).open('c1').list(some(5)).tick();
+    const guardrails = { ...DEFAULT_BRAIN.guardrails, maxActionsPerCycle: 2 };
+    const scene = new BrainScene({ guardrails }).open('c1').list(some(5)).tick();
     const before = scene.cycles.length;
 
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 20 }) }).tick(3 * 200);
@@ -115,7 +117,10 @@ describe('cycles', () => {
   });
 
   it('of a dry run decide and call nobody', () => {
-    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1', 'c2');
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open(
+      'c1',
+      'c2',
+    );
     scene.list([record('a', Idle), record('b', Speculative), serving('c')]);
     scene.demand('c1').demand('c2', aNeed({ cluster: 'c2', aggregate: resources({ cpu: 8 }) }));
 

@@ -23,6 +23,7 @@ import { EndedRows } from './ended-rows.ts';
 import { EventLog } from './event-log.ts';
 import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
+import { Guardrails } from './guardrails.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
 import { Losses } from './losses.ts';
 import { MachineFactsStore } from './machine-facts-store.ts';
@@ -32,7 +33,6 @@ import { Observers } from './observers.ts';
 import type { BrainOptions, BrainStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
 import { ProvidersHealth } from './provider-health.ts';
-import { Rails } from './rails.ts';
 import { Reconcile } from './reconcile/reconcile.ts';
 import { Series } from './series.ts';
 import { Shortfalls } from './shortfalls.ts';
@@ -69,7 +69,7 @@ export interface BrainState {
   readonly freezes: Freezes;
   readonly frozen: FrozenMachines;
   readonly awaited: AwaitedMachines;
-  readonly rails: Rails;
+  readonly guardrails: Guardrails;
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
   readonly metrics: BrainMetrics;
@@ -323,7 +323,7 @@ function stateOf(
       supplyTally,
       clusterCosts,
     },
-    rails: new Rails({ ...options.rails, unknownBeforeMs: startedMs }),
+    guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,
     ...memories,

@@ -13,7 +13,7 @@ import { type BrainOptions, DEFAULT_BRAIN } from './options.ts';
 
 const { Failed, Idle, Creating, Speculative, Configured } = MachineState;
 /** Nothing moves but what the test says. */
-const STILL: Partial<BrainOptions> = { rails: { ...DEFAULT_BRAIN.rails, dryRun: true } };
+const STILL: Partial<BrainOptions> = { guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } };
 const OWNED = new Map([
   ['bare-metal', 1.2],
   ['large', 40.000001],

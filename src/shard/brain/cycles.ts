@@ -20,10 +20,10 @@ import type { CycleView, WaitingActionView } from '../views.ts';
 import { type RefusedAction, stampOf } from './actuation/actuation.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
+import { type Admission, countByKind } from './guardrails.ts';
 import { heldBackOf } from './held-back.ts';
 import { leavingOf } from './leaving.ts';
 import { needRef } from './need-names.ts';
-import { type Admission, countByKind } from './rails.ts';
 import type { Shortfall } from './shortfalls.ts';
 import { statusOf } from './status.ts';
 
@@ -257,7 +257,7 @@ export class Cycles {
   }
 
   #carryOut(decision: Decision, decided: readonly Action[]) {
-    const { book, rails, freezes, actuation, profiles, metrics } = this.#state;
+    const { book, guardrails, freezes, actuation, profiles, metrics } = this.#state;
     const { machines, clusters } = book.fleet;
     for (const [id, key] of decision.restamps()) {
       const profile = profiles.of(key);
@@ -275,7 +275,7 @@ export class Cycles {
         reclamationPenaltyDollars,
       });
     }
-    const admission = rails.admit(decided, {
+    const admission = guardrails.admit(decided, {
       nowMs: this.#now,
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
       freezes,

@@ -1,6 +1,6 @@
 // Freezes: what an operator has told the shard not to do, at run time and until told otherwise. A freeze is durable
 // before it is in force, so that a restart never undoes it. It limits what is carried out, never who wins: the plan is
-// made as always, and the rails hold back what is frozen. Two things reach the engine, so that others do not suffer:
+// made as always, and the guardrails hold back what is frozen. Two things reach the engine, so that others do not suffer:
 // a frozen cluster claims no free machine (`cannotBind`), and its machines are nobody's victims (`held`).
 
 import {

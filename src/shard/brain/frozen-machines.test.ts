@@ -20,8 +20,8 @@ function victims(scene: BrainScene): readonly string[] {
 
 /** A cluster with machines that another would preempt, in a dry run, so that decisions can be looked at over and over. */
 function scarce(...machines: readonly string[]): BrainScene {
-  const rails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
-  const scene = new BrainScene({ rails }).open('c1', 'c2').list(machines.map(serving));
+  const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
+  const scene = new BrainScene({ guardrails }).open('c1', 'c2').list(machines.map(serving));
   const cpu = 4 * machines.length;
   return scene
     .demand('c1', { ...NEED, aggregate: resources({ cpu }) })
@@ -43,8 +43,8 @@ describe('machines of a frozen cluster', () => {
 
   it('stay so over a restart', () => {
     const { store } = scarce('a').freeze('c1');
-    const rails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
-    const scene = new BrainScene({ rails }, store).open('c1', 'c2').list([serving('a')]);
+    const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
+    const scene = new BrainScene({ guardrails }, store).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED);
 
     expect(scene.brain.ask('freezes', { limit: 100 }).items).toMatchObject([
@@ -101,8 +101,8 @@ describe('machines of a frozen cluster', () => {
   });
 
   it('stay held when a back-off ends meanwhile', () => {
-    const rails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: false };
-    const scene = new BrainScene({ rails }).open('c1', 'c2').list([serving('a')]);
+    const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: false };
+    const scene = new BrainScene({ guardrails }).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
     for (let i = 0; i < 3; i++) {
       scene.answer('drain', { kind: 'transient', message: 'busy' });

@@ -7,9 +7,9 @@ import type { HeldBackView, WaitingActionView } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
 import type { RefusedAction } from './actuation/actuation.ts';
 import type { BrainState } from './brain.ts';
+import type { Admission, WaitReason } from './guardrails.ts';
 import { rowOf } from './leaving.ts';
 import { needRef } from './need-names.ts';
-import type { Admission, WaitReason } from './rails.ts';
 
 /** Actions that are kept to be shown; all are counted. */
 const MAX_KEPT = 1000;

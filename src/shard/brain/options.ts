@@ -4,8 +4,8 @@ import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../mo
 import { ACTUATION_LIMITS, type ActuationLimits } from './actuation/limits.ts';
 import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from './call-scheduler.ts';
 import type { FreezeStore } from './freezes.ts';
+import { DEFAULT_GUARDRAILS, type GuardrailOptions } from './guardrails.ts';
 import type { MachineStore } from './machine-facts-store.ts';
-import { DEFAULT_RAILS, type RailOptions } from './rails.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from './reconcile/limits.ts';
 
 export interface CycleTimes {
@@ -39,7 +39,7 @@ export interface BrainOptions {
   readonly seed: number;
   readonly cycle: CycleTimes;
   readonly engine: EngineSetup;
-  readonly rails: Pick<RailOptions, 'reclaimFraction' | 'maxActionsPerCycle' | 'dryRun'>;
+  readonly guardrails: Pick<GuardrailOptions, 'reclaimFraction' | 'maxActionsPerCycle' | 'dryRun'>;
   readonly weights: ScoreWeights;
   /** Seconds an Idle machine that nobody wants is kept; none or 0: for ever. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
@@ -59,7 +59,7 @@ export interface BrainStore {
 export const DEFAULT_BRAIN: Omit<BrainOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {
   cycle: { intervalMs: 1000, spacingMs: 200, readyWaitMs: 30_000 },
   engine: { workers: 1, lanes: 'auto', retries: 10, incremental: true, checkEvery: 100 },
-  rails: DEFAULT_RAILS,
+  guardrails: DEFAULT_GUARDRAILS,
   weights: DEFAULT_SCORE_WEIGHTS,
   releaseHoldSeconds: new Map([
     [CapacityType.OnDemand, 600],

@@ -11,7 +11,7 @@ const THREE = { ...NEED, aggregate: resources({ cpu: 12 }) };
 
 /** One machine to bind and two to buy for a Need of three. */
 function scene(dryRun = false): BrainScene {
-  return new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun } })
+  return new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun } })
     .open('c1')
     .list([
       record('i', Idle),
@@ -79,7 +79,7 @@ describe('what was decided and is not carried out', () => {
   });
 
   it('given filters or very many actions, then the counts are of all of them', () => {
-    const many = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    const many = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
     many
       .list(some(1200))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })

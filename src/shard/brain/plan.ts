@@ -20,7 +20,7 @@ export function planOf(state: BrainState, cycles: Cycles, ask: Questions['plan']
   const total = machine === undefined && cluster === undefined ? all : wanted.length;
   return {
     ...{ cycle: last?.number ?? null, atMs: last?.atMs ?? null },
-    dryRun: state.parts.options.rails.dryRun,
+    dryRun: state.parts.options.guardrails.dryRun,
     heldBack: last?.heldBack ?? [],
     frozenClusters: frozenClusters(state, cycles),
     actions: offsetPage(ask, wanted, total),

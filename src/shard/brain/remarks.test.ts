@@ -52,7 +52,7 @@ describe('remarks on a Need', () => {
   });
 
   it('name a dry run', () => {
-    const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } }).open('c1');
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
     scene
       .list([record('m', Idle)])
       .demand('c1', NEED)

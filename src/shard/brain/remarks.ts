@@ -28,7 +28,7 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
     const why = lastError === '' ? '.' : `: ${excerpt(lastError, MAX_WORDS_BYTES)}`;
     if (!hasListed) remarks.push(`Provider ${provider} has not been read since the start${why}`);
   }
-  if (parts.options.rails.dryRun) remarks.push('This is a dry run: nothing is carried out.');
+  if (parts.options.guardrails.dryRun) remarks.push('This is a dry run: nothing is carried out.');
   return remarks;
 }
 

@@ -21,8 +21,8 @@ describe('the status of a shard', () => {
   it('is what counting machines and rows one by one comes to', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
-        const rails = { ...DEFAULT_BRAIN.rails, dryRun: true };
-        const scene = new BrainScene({ rails });
+        const guardrails = { ...DEFAULT_BRAIN.guardrails, dryRun: true };
+        const scene = new BrainScene({ guardrails });
         const machines = input.machines.map(({ id, state, ...given }) => record(id, state, given));
         scene.list(machines);
         for (const [cluster, needs] of byCluster(input.needs)) scene.demand(cluster, ...needs);
@@ -65,7 +65,7 @@ describe('the status of a shard', () => {
   it('tells what is served of what is wanted by kind of hardware, and adds up', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
-        const scene = new BrainScene({ rails: { ...DEFAULT_BRAIN.rails, dryRun: true } });
+        const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } });
         scene.list(input.machines.map(({ id, state, ...given }) => record(id, state, given)));
         for (const [cluster, needs] of byCluster(input.needs)) scene.demand(cluster, ...needs);
         const { hardware, supply, cycle } = scene.tick().brain.ask('status', {});

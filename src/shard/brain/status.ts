@@ -29,7 +29,7 @@ export function statusOf(
   served: readonly ServedHardware[],
 ): StatusView {
   const { parts, book, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
-  const { shard, epoch, rails } = parts.options;
+  const { shard, epoch, guardrails } = parts.options;
   const { fleet } = book;
   const { total, escalated } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
@@ -37,7 +37,7 @@ export function statusOf(
   const health = state.health.views(state.machineFacts.forgotten());
   return {
     ...{ shard, epoch: Number(epoch), startedMs: state.startedMs, nowMs: parts.clock.now() },
-    ...{ phase: state.phase, dryRun: rails.dryRun, cycle },
+    ...{ phase: state.phase, dryRun: guardrails.dryRun, cycle },
     machines: fleet.machines.count,
     ...{ machinesByState: labelled(byState), costPerHour: cost.perHour, cost },
     ownedCost: supplyTally.ownedPrices.areSet ? costView(owned) : null,

@@ -72,7 +72,7 @@ describe('the configuration of a shard', () => {
 epochAtLeast: 12
 providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
 phase1: { workers: 3, lanes: fixed:2, incremental: false }
-rails: { reclaimCapFraction: 0.5, dryRun: true }
+guardrails: { reclaimCapFraction: 0.5, dryRun: true }
 victimWeights: { priority: 2.5 }
 releaseHold: { reserved: 2d, spot: never }
 actuation: { deadlines: { draining: 1h }, machineBackoff: { base: 1.5s } }
@@ -84,7 +84,7 @@ breaker: { failures: 9, max: 1h }
     expect(options).toMatchObject({
       providers: ['metal', 'cloud'],
       engine: { workers: 3, lanes: 2, incremental: false },
-      rails: { reclaimFraction: 0.5, dryRun: true },
+      guardrails: { reclaimFraction: 0.5, dryRun: true },
       weights: { priority: 2.5 },
       actuation: { deadlineMs: { [MachineState.Draining]: 3_600_000 }, machine: { baseMs: 1500 } },
       scheduler: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
@@ -104,6 +104,14 @@ breaker: { failures: 9, max: 1h }
     expect(loaded({ env: { BIGFLEET_SHARD_PROVIDERS: 'c=localhost:3' }, flags }).config.providers).toEqual(
       providers,
     );
+  });
+
+  it('given a section by its former name, in a file or a variable, then it is read as the section it is now', () => {
+    expect(loaded({ yaml: 'rails: { reclaimCapFraction: 0.5 }' }).config.guardrails.reclaimFraction).toBe(
+      0.5,
+    );
+    const env = { BIGFLEET_SHARD_RAILS_DRY_RUN: 'true' };
+    expect(loaded({ env }).config.guardrails.dryRun).toBe(true);
   });
 
   it('given prices of owned machines in a file, a variable or flags, then they mean the same', () => {
@@ -136,15 +144,15 @@ lisen: 127.0.0.1:1
 cycle:
   intervall: 5s
   spacing: 200
-rails: 0.05
+guardrails: 0.05
 providers: [{ name: a, address: nowhere }]
 `;
     const env = { BIGFLEET_SHARD_PHASE1_WORKERS: '0', BIGFLEET_SHARD_DATADIR: '/x' };
-    const flags = { 'rails.dryRun': 'perhaps', 'releaseHold.spot': '5' };
+    const flags = { 'guardrails.dryRun': 'perhaps', 'releaseHold.spot': '5' };
     expect(problemsOf({ yaml, env, flags }, true)).toEqual([
       'shard.yaml:3 lisen: There is no such setting. Did you mean listen?',
       'shard.yaml:5 cycle.intervall: There is no such setting. Did you mean cycle.interval?',
-      'shard.yaml:7 rails: Expected settings by name, as in "listen: 127.0.0.1:7780".',
+      'shard.yaml:7 guardrails: Expected settings by name, as in "listen: 127.0.0.1:7780".',
       'BIGFLEET_SHARD_DATADIR: There is no such setting. Did you mean BIGFLEET_SHARD_DATA_DIR?',
       'shard.yaml:2 id: Expected a name of letters, digits, dots, dashes and underscores, at most 253, found 5.',
       'shard.yaml:6 cycle.spacing: Expected a duration from 0s to 24d, such as 500ms, 10s or 5m, found 200.',
@@ -200,7 +208,7 @@ providers: [{ name: a, address: nowhere }]
     ['breaker: { base: 1h }', /breaker\.base is more than breaker\.max/],
     ['reconcile: { interval: 2m }', /reconcile\.interval is more than reconcile\.fullInterval/],
     ['cycle: { interval: 25d }', /Expected a duration/],
-    ['rails: { reclaimCapFraction: 1.5 }', /Expected a number from 0 to 1/],
+    ['guardrails: { reclaimCapFraction: 1.5 }', /Expected a number from 0 to 1/],
     ['epochAtLeast: 9223372036854775807', /Expected a whole number/],
     ['listen: 127.0.0.1:70000', /Expected HOST:PORT/],
   ])('refuses %j', (yaml, why) => {
@@ -276,7 +284,7 @@ describe('the printed configuration', () => {
         'tls.key': fc.constant('null'),
         'tls.ca': fc.constant('~'),
         'cycle.spacing': ms.map((value) => `${value}ms`),
-        'rails.reclaimCapFraction': fc
+        'guardrails.reclaimCapFraction': fc
           .double({ min: 0, max: 1, noNaN: true })
           .map((value) => value.toFixed(6)),
         'phase1.lanes': fc.constantFrom('auto', 'fixed:3'),

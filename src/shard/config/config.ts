@@ -89,14 +89,24 @@ export function defaultConfig(): ShardConfig {
 }
 
 export function brainOptionsOf(config: ShardConfig, epoch: bigint, seed: number): BrainOptions {
-  const { id, providers, cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices } = config;
+  const { id, providers, cycle, engine, guardrails, weights, releaseHoldSeconds, ownedPrices } = config;
   const { actuation, scheduler, reconcile } = config;
   return {
     shard: id,
     epoch,
     seed,
     providers: providers.map(({ name }) => name),
-    ...{ cycle, engine, rails, weights, releaseHoldSeconds, ownedPrices, actuation, scheduler, reconcile },
+    ...{
+      cycle,
+      engine,
+      guardrails,
+      weights,
+      releaseHoldSeconds,
+      ownedPrices,
+      actuation,
+      scheduler,
+      reconcile,
+    },
   };
 }
 
@@ -234,10 +244,10 @@ function brainOf(values: Values): Brain {
       incremental: values['phase1.incremental'],
       checkEvery: values['phase1.checkEvery'],
     },
-    rails: {
-      reclaimFraction: values['rails.reclaimCapFraction'],
-      maxActionsPerCycle: values['rails.maxActionsPerCycle'],
-      dryRun: values['rails.dryRun'],
+    guardrails: {
+      reclaimFraction: values['guardrails.reclaimCapFraction'],
+      maxActionsPerCycle: values['guardrails.maxActionsPerCycle'],
+      dryRun: values['guardrails.dryRun'],
     },
     weights: {
       priority: values['victimWeights.priority'],

@@ -35,7 +35,8 @@ export interface Setting<T> {
   readonly flag: string | undefined;
 }
 
-const { cycle, engine, rails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } = DEFAULT_BRAIN;
+const { cycle, engine, guardrails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } =
+  DEFAULT_BRAIN;
 
 function setting<T>(kind: Kind<T>, standard: T, about: string, flag?: string): Setting<T> {
   return { kind, standard, about, flag };
@@ -163,19 +164,19 @@ const SETTINGS = {
     engine.checkEvery,
     'Every so many incremental cycles one is compared with a full solve; 0: none.',
   ),
-  'rails.reclaimCapFraction': setting(
+  'guardrails.reclaimCapFraction': setting(
     number(0, 1),
-    rails.reclaimFraction,
+    guardrails.reclaimFraction,
     'Share of a cluster that may be reclaimed in a cycle and in any 10 s; one machine may always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.',
     'reclaim-cap-fraction',
   ),
-  'rails.maxActionsPerCycle': setting(
+  'guardrails.maxActionsPerCycle': setting(
     whole(0, 1_000_000_000),
-    rails.maxActionsPerCycle,
+    guardrails.maxActionsPerCycle,
     'Actions a cycle, preemptions apart; 0: no limit.',
     'max-actions-per-cycle',
   ),
-  'rails.dryRun': setting(SWITCH, rails.dryRun, 'Decide and show, carry out nothing.', 'dry-run'),
+  'guardrails.dryRun': setting(SWITCH, guardrails.dryRun, 'Decide and show, carry out nothing.', 'dry-run'),
   'victimWeights.priority': setting(
     number(0, 1e9),
     weights.priority,
@@ -397,7 +398,7 @@ export function isSettingKey(key: string): key is SettingKey {
 export const VARIABLE_PREFIX = 'BIGFLEET_SHARD_';
 
 /** The environment variable of a setting: cycle.readyWait is BIGFLEET_SHARD_CYCLE_READY_WAIT. */
-export function variableOf(key: SettingKey): string {
+export function variableOf(key: string): string {
   const words = key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll('.', '_');
   return `${VARIABLE_PREFIX}${words.toUpperCase()}`;
 }

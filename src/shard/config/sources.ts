@@ -50,13 +50,22 @@ export function fromFile(path: string, text: string): Source {
       const full = prefix === '' ? name : `${prefix}.${name}`;
       const where = `${file}:${lines.linePos(key.range[0]).line} ${printable(full)}`;
       const target = isAlias(value) ? (value.resolve(document) as ParsedNode | undefined) : value;
-      if (isSettingKey(full)) given.push({ key: full, raw: target?.toJS(document) as unknown, where });
-      else if (isSection(full)) walk(target ?? null, full);
+      const current = currentName(full);
+      if (isSettingKey(current)) given.push({ key: current, raw: target?.toJS(document) as unknown, where });
+      else if (isSection(current)) walk(target ?? null, full);
       else problems.push(problem(where, `There is no such setting.${didYouMean(full, NAMES)}`));
     }
   };
   walk(document.contents, '');
   return { isUnread, given, problems };
+}
+
+/** Sections by the names they had before; files and variables that use them stay good. */
+const FORMER_SECTIONS: Readonly<Record<string, string>> = { rails: 'guardrails' };
+
+function currentName(path: string): string {
+  const [first = '', ...rest] = path.split('.');
+  return [FORMER_SECTIONS[first] ?? first, ...rest].join('.');
 }
 
 const SECTIONS = new Set(KEYS.flatMap(sectionsOf));
@@ -71,7 +80,16 @@ function isSection(path: string): boolean {
   return SECTIONS.has(path);
 }
 
-const KEY_OF_VARIABLE = new Map(KEYS.map((key) => [variableOf(key), key]));
+const KEY_OF_VARIABLE = new Map(
+  KEYS.flatMap((key) => [key, ...formerNames(key)].map((name) => [variableOf(name), key] as const)),
+);
+
+function formerNames(key: SettingKey): readonly string[] {
+  const [first, ...rest] = key.split('.');
+  return Object.entries(FORMER_SECTIONS).flatMap(([former, current]) =>
+    current === first ? [[former, ...rest].join('.')] : [],
+  );
+}
 
 /** Kubernetes sets these in every pod for a service that is named bigfleet-shard or bigfleet-shard-something. */
 const OF_A_SERVICE = /_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;

@@ -81,8 +81,8 @@ describe('a collapse of demand', () => {
     await before.report(20);
     before.hands.close();
     const { store, clock } = before;
-    const rails = { ...DEFAULT_BRAIN.rails, reclaimFraction: 1 };
-    const scene = new BrainScene({ rails }).list([SERVING]).tick(SETTLED_MS);
+    const guardrails = { ...DEFAULT_BRAIN.guardrails, reclaimFraction: 1 };
+    const scene = new BrainScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
     const made = await reporting({ store, clock, brain: { post: (event) => scene.brain.handle(event) } });
     const hasReported = () =>
       scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);

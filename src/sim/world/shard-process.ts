@@ -255,7 +255,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint): BrainOptions {
     ...{ shard: SHARD_ID, epoch, seed: plan.seed, providers: plan.machines.map((_, i) => siteName(i)) },
     cycle: { intervalMs: 1500, spacingMs: 200, readyWaitMs: 10_000 },
     engine: { ...DEFAULT_BRAIN.engine, checkEvery: 25 },
-    rails: {
+    guardrails: {
       reclaimFraction: plan.reclaimFraction,
       maxActionsPerCycle: plan.maxActionsPerCycle,
       dryRun: false,

@@ -174,7 +174,7 @@ export class Actuation {
   }
 
   /**
-   * Takes what it can of a plan that the rails let through. Returns what it could not take. `leavingOf` says why a machine
+   * Takes what it can of a plan that the guardrails let through. Returns what it could not take. `leavingOf` says why a machine
    * that no row counts on leaves.
    */
   accept(

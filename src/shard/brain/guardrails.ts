@@ -1,4 +1,4 @@
-// Rails: how much of a plan is carried out now. They come after the decision and never change who wins: they keep the
+// Guardrails: how much of a plan is carried out now. They come after the decision and never change who wins: they keep the
 // head of the plan's order and leave the rest to a later cycle, which derives it again if it is still right.
 //
 //   frozen    somebody has stopped it (freezes.ts)
@@ -11,7 +11,7 @@
 import type { Action, ActionKind } from '../../model/index.ts';
 import type { Freezes } from './freezes.ts';
 
-export interface RailOptions {
+export interface GuardrailOptions {
   /**
    * Share of a cluster's Configured machines that may be reclaimed in a cycle and in any 10 s, 0 to 1; one machine may
    * always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.
@@ -27,7 +27,11 @@ export interface RailOptions {
   readonly unknownBeforeMs?: number;
 }
 
-export const DEFAULT_RAILS: RailOptions = { reclaimFraction: 0.05, maxActionsPerCycle: 0, dryRun: false };
+export const DEFAULT_GUARDRAILS: GuardrailOptions = {
+  reclaimFraction: 0.05,
+  maxActionsPerCycle: 0,
+  dryRun: false,
+};
 
 /** Cycles come as often as demand changes, so a cap for each of them alone would grow with their number. */
 export const RECLAIM_WINDOW_MS = 10_000;
@@ -42,7 +46,7 @@ export interface Admission {
   readonly waiting: Readonly<Record<WaitReason, readonly Action[]>>;
 }
 
-/** What the rails look at besides the plan. */
+/** What the guardrails look at besides the plan. */
 export interface RailView {
   readonly nowMs: number;
   /** Configured machines of a cluster, before anything of the plan is carried out. */
@@ -55,11 +59,11 @@ export function reclaimCap(fraction: number, configured: number): number {
   return Math.max(1, Math.floor(fraction * configured + 1e-9));
 }
 
-export class Rails {
-  readonly options: RailOptions;
+export class Guardrails {
+  readonly options: GuardrailOptions;
   readonly #reclaims: ReclaimWindow;
 
-  constructor(options: RailOptions = DEFAULT_RAILS) {
+  constructor(options: GuardrailOptions = DEFAULT_GUARDRAILS) {
     this.options = options;
     this.#reclaims = new ReclaimWindow(options.unknownBeforeMs ?? Number.NEGATIVE_INFINITY);
   }

@@ -2,30 +2,30 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../model/index.ts';
 import { Freezes } from './freezes.ts';
-import { MemoryFreezes } from './memory-store.ts';
 import {
   type Admission,
   countByKind,
-  DEFAULT_RAILS,
-  type RailOptions,
-  Rails,
+  DEFAULT_GUARDRAILS,
+  type GuardrailOptions,
+  Guardrails,
   RECLAIM_WINDOW_MS,
   reclaimCap,
-} from './rails.ts';
+} from './guardrails.ts';
+import { MemoryFreezes } from './memory-store.ts';
 import { anAction, someReclaims } from './testkit.ts';
 
 const NO_FREEZES = new Freezes(new MemoryFreezes());
 
-function railsWith(options: Partial<RailOptions> = {}): Rails {
-  return new Rails({ ...DEFAULT_RAILS, ...options });
+function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
+  return new Guardrails({ ...DEFAULT_GUARDRAILS, ...options });
 }
 
 function admit(
-  rails: Rails,
+  guardrails: Guardrails,
   actions: readonly Action[],
   { nowMs = 0, configured = 100, freezes = NO_FREEZES } = {},
 ): Admission {
-  return rails.admit(actions, { nowMs, configuredOf: () => configured, freezes });
+  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes });
 }
 
 function machinesOf(actions: readonly Action[]): string[] {
@@ -60,25 +60,25 @@ describe('the cap on Reclaims', () => {
   });
 
   it('7.6.26: is spent by a cycle and back after 10 s, however many cycles there are', () => {
-    const rails = railsWith();
+    const guardrails = railsWith();
     const admittedAt = (nowMs: number): number =>
-      admit(rails, someReclaims('c1', 9), { nowMs }).admitted.length;
+      admit(guardrails, someReclaims('c1', 9), { nowMs }).admitted.length;
 
     expect([0, 100, 9_999, 10_000, 19_999].map(admittedAt)).toEqual([5, 0, 0, 5, 0]);
   });
 
   it('leaves what is left of it to the next cycle', () => {
-    const rails = railsWith();
-    admit(rails, someReclaims('c1', 3), { nowMs: 0 });
+    const guardrails = railsWith();
+    admit(guardrails, someReclaims('c1', 3), { nowMs: 0 });
 
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 1000 }).admitted).toHaveLength(2);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 1000 }).admitted).toHaveLength(2);
   });
 
   it('follows the cluster as it shrinks', () => {
-    const rails = railsWith();
-    admit(rails, someReclaims('c1', 3), { nowMs: 0, configured: 100 });
+    const guardrails = railsWith();
+    admit(guardrails, someReclaims('c1', 3), { nowMs: 0, configured: 100 });
 
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 1, configured: 80 }).admitted).toHaveLength(1);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 1, configured: 80 }).admitted).toHaveLength(1);
   });
 
   it('caps nothing but Reclaims', () => {
@@ -90,33 +90,33 @@ describe('the cap on Reclaims', () => {
   });
 
   it('does not stand still for an hour when the clock is set back by one', () => {
-    const rails = railsWith();
-    admit(rails, someReclaims('c1', 9), { nowMs: 3_600_000 });
+    const guardrails = railsWith();
+    admit(guardrails, someReclaims('c1', 9), { nowMs: 3_600_000 });
 
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 5_000 }).admitted).toHaveLength(0);
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 15_000 }).admitted).toHaveLength(5);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 5_000 }).admitted).toHaveLength(0);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 15_000 }).admitted).toHaveLength(5);
   });
 
   it('waits for 10 s after a start, because the process before may just have reclaimed', () => {
-    const rails = railsWith({ unknownBeforeMs: 1000 });
+    const guardrails = railsWith({ unknownBeforeMs: 1000 });
     const admittedAt = (nowMs: number): number =>
-      admit(rails, someReclaims('c1', 9), { nowMs }).admitted.length;
+      admit(guardrails, someReclaims('c1', 9), { nowMs }).admitted.length;
 
     expect([1000, 10_999, 11_000].map(admittedAt)).toEqual([0, 0, 5]);
   });
 
   it('waits no longer than that, even if the clock is set back after a start', () => {
-    const rails = railsWith({ unknownBeforeMs: 3_600_000 });
+    const guardrails = railsWith({ unknownBeforeMs: 3_600_000 });
 
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 0 }).admitted).toHaveLength(0);
-    expect(admit(rails, someReclaims('c1', 9), { nowMs: 10_000 }).admitted).toHaveLength(5);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 0 }).admitted).toHaveLength(0);
+    expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 10_000 }).admitted).toHaveLength(5);
   });
 
   it('is spent by Reclaims alone', () => {
-    const rails = railsWith();
+    const guardrails = railsWith();
     const joining = Array.from({ length: 5 }, (_, i) => anAction('Bootstrap', `b${i}`));
 
-    expect(admit(rails, [...joining, ...someReclaims('c1', 5)]).admitted).toHaveLength(10);
+    expect(admit(guardrails, [...joining, ...someReclaims('c1', 5)]).admitted).toHaveLength(10);
   });
 
   it('holds in any 10 s, whatever the cycles', () => {
@@ -127,12 +127,12 @@ describe('the cap on Reclaims', () => {
     });
     fc.assert(
       fc.property(fc.array(cycle, { maxLength: 40 }), fc.integer({ min: 0, max: 4 }), (cycles, max) => {
-        const rails = railsWith({ reclaimFraction: 0.1, maxActionsPerCycle: max });
+        const guardrails = railsWith({ reclaimFraction: 0.1, maxActionsPerCycle: max });
         const done: { readonly atMs: number; readonly count: number; readonly cap: number }[] = [];
         let nowMs = 0;
         for (const { gapMs, wanted, configured } of cycles) {
           nowMs += gapMs;
-          const { admitted } = admit(rails, someReclaims('c1', wanted), { nowMs, configured });
+          const { admitted } = admit(guardrails, someReclaims('c1', wanted), { nowMs, configured });
           if (admitted.length === 0) continue;
           done.push({ atMs: nowMs, count: admitted.length, cap: reclaimCap(0.1, configured) });
         }
@@ -169,11 +169,11 @@ describe('the limit on actions', () => {
   });
 
   it('a deferred Reclaim spends nothing of the cap', () => {
-    const rails = railsWith({ maxActionsPerCycle: 2 });
-    admit(rails, someReclaims('c1', 5), { nowMs: 0 });
+    const guardrails = railsWith({ maxActionsPerCycle: 2 });
+    admit(guardrails, someReclaims('c1', 5), { nowMs: 0 });
 
-    expect(admit(rails, someReclaims('c1', 5), { nowMs: 1 }).admitted).toHaveLength(2);
-    expect(admit(rails, someReclaims('c1', 5), { nowMs: 2 }).admitted).toHaveLength(1);
+    expect(admit(guardrails, someReclaims('c1', 5), { nowMs: 1 }).admitted).toHaveLength(2);
+    expect(admit(guardrails, someReclaims('c1', 5), { nowMs: 2 }).admitted).toHaveLength(1);
   });
 });
 
@@ -199,11 +199,11 @@ describe('freeze and dry run', () => {
   it('a lifted freeze finds the whole cap unspent', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: null }, 'ada', 'x', 1);
-    const rails = railsWith();
-    admit(rails, someReclaims('c1', 9), { freezes });
+    const guardrails = railsWith();
+    admit(guardrails, someReclaims('c1', 9), { freezes });
     freezes.remove('fleet');
 
-    expect(admit(rails, someReclaims('c1', 9), { freezes }).admitted).toHaveLength(5);
+    expect(admit(guardrails, someReclaims('c1', 9), { freezes }).admitted).toHaveLength(5);
   });
 
   it('a dry run admits nothing, counts all, and caps nothing', () => {
