@@ -1,14 +1,14 @@
-// The commit broker: the only writer of who has claimed what while lanes work side by side. A lane reads the sequence
-// numbers of its row's buckets, solves the row against its own view, and proposes what it picked. The broker plans the
-// whole proposal before it changes anything, lets the better-ranked row win, and displaces the others.
+// The commit broker: the only writer of claims while lanes run in parallel. A lane reads the sequence numbers of its row's
+// buckets, solves the row against its own view, and proposes the machines it picked. The broker plans the whole proposal
+// before it changes anything, lets the better-ranked row win, and displaces the others.
 //
-// What is committed is never stale: whoever solved with a view that a better-ranked row has since made wrong is
-// displaced with it, gives up its whole acquisition and is queued again. So at the barrier every row up to the first
-// one that ran out of retries stands as if all had been solved one by one.
+// Committed state is never stale: when a better-ranked row invalidates the view that a row was solved with, the broker
+// displaces that row, which releases its whole acquisition and is queued again. So at the barrier every row up to the first
+// one without retries left is as if all rows had been solved one by one.
 
 import { sharedInt32, sharedUint8 } from '../fleet/index.ts';
 
-/** How much of a proposal must hold. */
+/** Whether a proposal may be committed in part. */
 export const Mode = { Incremental: 0, AllOrNothing: 1 } as const;
 export type Mode = (typeof Mode)[keyof typeof Mode];
 
@@ -20,14 +20,14 @@ export interface Proposal {
   readonly mode: Mode;
   /** Slots in claim order. */
   readonly machines: readonly number[];
-  /** How many of them, the first ones, are credits: bound or on their way to the row. */
+  /** Length of the prefix of `machines` that are credits: bound to the row or on their way to it. */
   readonly credited: number;
-  /** What the row looked at, and the sequence numbers of those buckets before it looked. */
+  /** Buckets that the row read, and their sequence numbers before it read them. */
   readonly buckets: readonly number[];
   readonly observed: readonly number[];
-  /** How much of the log the view held that the row was solved with. */
+  /** End of the log as applied to the view that the row was solved with. */
   readonly clock: number;
-  /** It could matter to the row that somebody takes a machine it did not pick: a gang, a strict spread. */
+  /** A claim on a machine that the row did not pick could change its result: a gang, a strict spread. */
   readonly sensitive: boolean;
 }
 
@@ -35,41 +35,41 @@ export type Outcome =
   | {
       readonly status: 'committed';
       readonly machines: readonly number[];
-      /** Held by better-ranked rows; of an incremental proposal only. */
+      /** Claimed by better-ranked rows; only an incremental proposal is committed with any. */
       readonly conflicted: readonly number[];
-      /** Rows that lost a machine, or the ground they stood on, to this one. */
+      /** Rows that lost a machine to this one, or whose view it invalidated. */
       readonly displaced: readonly number[];
     }
   | {
       readonly status: 'conflict' | 'exhausted';
-      /** Sequence numbers of the row's buckets now. */
+      /** Current sequence numbers of the row's buckets. */
       readonly sequence: readonly number[];
     };
 
-/** How often what happened, by mode. */
+/** Event counts by mode. */
 export interface BrokerCounts {
   readonly proposals: readonly [number, number];
   readonly commits: readonly [number, number];
   readonly conflicts: readonly [number, number];
-  /** Commits of rows that had been solved in vain before. */
+  /** Commits of rows that had a conflict or were displaced before. */
   readonly retried: readonly [number, number];
   readonly displacements: readonly [number, number];
   readonly exhausted: readonly [number, number];
 }
 
-/** Places in the block of numbers that all lanes share. */
+/** Offsets in the control block that all lanes share. */
 const Place = {
   Lock: 0,
-  /** End of the log; everything before it stays as it is. */
+  /** End of the log, which is append-only. */
   Clock: 1,
   /** No row before this one is queued. */
   Next: 2,
   InFlight: 3,
-  /** The worst-ranked row that was ever committed. */
+  /** The worst-ranked row committed so far. */
   Worst: 4,
-  /** Goes up when a waiting lane might find something to do. */
+  /** Incremented when a waiting lane might find work. */
   Bell: 5,
-  /** From here on counts, each one number per mode. */
+  /** Counters, one per mode, start here. */
   Displacements: 6,
   Exhausted: 8,
   Proposals: 10,
@@ -79,16 +79,16 @@ const Place = {
   Length: 18,
 } as const;
 
-/** A lane holds the lock for microseconds; one that has it for so long has gone. */
+/** A lane holds the lock for microseconds; if a waiter times out, the holder is gone. */
 const PATIENCE_MS = 10_000;
 
 const FREE = 0;
 const TAKEN = 1;
 const CONTENDED = 2;
 
-/** Memory of a broker; every lane looks at the same. */
+/** Memory of a broker, shared by all lanes. */
 export interface BrokerMemory {
-  /** How often a row may be solved in vain. */
+  /** Attempts that a row may lose to conflicts and displacements before it is exhausted. */
   readonly retries: number;
   readonly control: Int32Array;
   /** By slot: the row that claims it plus one; 0 for none. */
@@ -97,17 +97,20 @@ export interface BrokerMemory {
   readonly status: Uint8Array;
   readonly sensitive: Uint8Array;
   readonly mode: Uint8Array;
-  /** By row: retries left, where its commit stands in the log, and how much of the log it had seen. */
+  /** By row: retries left, offset of its commit in the log, and end of the log as of its view. */
   readonly budget: Int32Array;
   readonly entry: Int32Array;
   readonly seen: Int32Array;
-  /** Entries: row, number of machines (RELEASED for none any more), of credits, of buckets; machines, buckets. */
+  /** Entries: row, number of machines (RELEASED for a release), of credits, of buckets; machines, buckets. */
   readonly log: Int32Array;
 }
 
 const RELEASED = -1;
 const HEADER = 4;
-/** Words of the log per row and per machine: a few rounds of displacement before the rest is left to the barrier. */
+/**
+ * Words of the log per row and per machine: enough for a few rounds of displacement; rows that no longer fit are left to
+ * the barrier.
+ */
 const LOG_PER_ROW = 24;
 const LOG_PER_MACHINE = 2;
 
@@ -133,11 +136,11 @@ export function brokerMemory(
   };
 }
 
-/** Something that happened to a row's machines: rows behind it that saw it otherwise are to be solved again. */
+/** A change to a row's claims: worse-ranked rows solved with a different view of them must be solved again. */
 interface Event {
   readonly row: number;
   readonly buckets: ReadonlySet<number>;
-  /** Where the claims were committed that are given up; null if these are new ones. */
+  /** Offset of the commit that is released; null for new claims. */
   readonly releasedEntry: number | null;
 }
 
@@ -145,13 +148,13 @@ export class Broker {
   readonly #memory: BrokerMemory;
   readonly #bucketsOf: (slot: number) => readonly number[];
 
-  /** `bucketsOf` names all buckets a machine is in. */
+  /** `bucketsOf` returns all buckets that contain a machine. */
   constructor(memory: BrokerMemory, bucketsOf: (slot: number) => readonly number[]) {
     this.#memory = memory;
     this.#bucketsOf = bucketsOf;
   }
 
-  /** End of the log as of now; what stands before it may be read without the lock. */
+  /** Current end of the log; entries before it may be read without the lock. */
   get clock(): number {
     return Atomics.load(this.#memory.control, Place.Clock);
   }
@@ -199,7 +202,7 @@ export class Broker {
     return log[entry[row]! + 2]!;
   }
 
-  /** Reads the log from `from` to `to`: rows that were committed, with their machines, and rows that gave theirs up. */
+  /** Reads the log from `from` to `to` and reports committed rows with their machines, and rows that released theirs. */
   replay(
     from: number,
     to: number,
@@ -235,7 +238,7 @@ export class Broker {
     });
   }
 
-  /** Nothing is queued and nothing in flight: whatever lanes could do is done. */
+  /** Nothing is queued and nothing in flight: the lanes are done. */
   get barrier(): boolean {
     return this.#exclusively(() => {
       const { control, status } = this.#memory;
@@ -243,7 +246,7 @@ export class Broker {
     });
   }
 
-  /** Waits a little for another lane's commit, which may queue a row again. */
+  /** Waits up to 1 ms for another lane's commit, which may queue a row again. */
   rest(): void {
     const { control } = this.#memory;
     Atomics.wait(control, Place.Bell, Atomics.load(control, Place.Bell), 1);
@@ -264,7 +267,7 @@ export class Broker {
     });
   }
 
-  /** A row that found nothing to propose: it stands with that, until something changes before it. */
+  /** Commits a row that found nothing to propose; it stays committed until a better-ranked row invalidates its view. */
   abstain(proposal: Proposal): Outcome {
     return this.#exclusively(() => {
       if (this.statusOf(proposal.row) !== RowStatus.InFlight) return this.#leftAlready(proposal);
@@ -274,8 +277,8 @@ export class Broker {
   }
 
   /**
-   * At the barrier, in rank order: what a row claims that was solved once more. Nothing can be said against it; whoever
-   * is behind it and saw it otherwise is displaced.
+   * Commits, at the barrier and in rank order, the claims of a row that was solved once more. They cannot be refused;
+   * worse-ranked rows solved with a different view are displaced.
    */
   settle(proposal: Proposal): void {
     this.#exclusively(() => {
@@ -291,14 +294,14 @@ export class Broker {
     });
   }
 
-  /** A row that no lane can solve is left to the barrier. */
+  /** Leaves a row that no lane can solve to the barrier. */
   leave(row: number): void {
     this.#exclusively(() => {
       if (this.statusOf(row) === RowStatus.InFlight) this.#setAside(row);
     });
   }
 
-  /** A lane has gone: whatever is in flight, of any lane, is left to the barrier. */
+  /** Leaves the in-flight rows of all lanes to the barrier, because a lane is gone. */
   leaveAll(): void {
     this.#exclusively(() => {
       const { status } = this.#memory;
@@ -314,14 +317,14 @@ export class Broker {
     return this.#hasRoom(proposal) && buckets.every((bucket, i) => sequence[bucket] === observed[i]);
   }
 
-  /** Whether the log holds one more commit, and the release of everything that is committed now. */
+  /** Whether the log has room for one more commit, and for the release of everything that is committed now. */
   #hasRoom({ buckets, machines }: Proposal): boolean {
     const { control, log, status } = this.#memory;
     const needed = HEADER * (2 + status.length) + machines.length + buckets.length;
     return control[Place.Clock]! + needed <= log.length;
   }
 
-  /** Another lane has given up for this one. */
+  /** Another lane has called `leaveAll`, which ended this row's attempt. */
   #leftAlready({ buckets }: Proposal): Outcome {
     return { status: 'exhausted', sequence: buckets.map((bucket) => this.sequenceOf(bucket)) };
   }
@@ -349,7 +352,7 @@ export class Broker {
     control[Place.Exhausted + mode[row]!]!++;
   }
 
-  /** `events`: what had to happen before, and may concern others too. */
+  /** `events`: changes made before this commit, which may invalidate other rows too. */
   #commit(proposal: Proposal, conflicted: readonly number[], events: Event[] = []): Outcome {
     const { budget, control, mode: modes, owner, retries, sensitive, seen, sequence, status } = this.#memory;
     const { mode, row } = proposal;
@@ -374,18 +377,18 @@ export class Broker {
       this.#unsettle(event, displaced, events);
     }
     control[Place.Worst] = Math.max(control[Place.Worst]!, row);
-    // Once for each bucket, however many machines of it moved.
+    // Once for each bucket, regardless of how many of its machines moved.
     for (const bucket of touched) sequence[bucket]!++;
     this.#ring();
     return { status: 'committed', machines, conflicted, displaced };
   }
 
-  /** Displaces every worse-ranked row that was solved with a view that an event has made wrong. */
+  /** Displaces every worse-ranked row that was solved with a view that an event has invalidated. */
   #unsettle({ row, buckets, releasedEntry }: Event, displaced: number[], events: Event[]): void {
     const { control, seen, sensitive, status } = this.#memory;
     for (let other = row + 1; other <= control[Place.Worst]!; other++) {
       if (status[other] !== RowStatus.Committed) continue;
-      // A claim that is given up matters to who saw it; a new one to who did not, if it could matter at all.
+      // A release affects rows that saw the claim; a new claim affects sensitive rows only.
       const concerned = releasedEntry === null ? sensitive[other] === 1 : seen[other]! > releasedEntry;
       if (concerned && this.#looksAt(other, buckets)) events.push(this.#displace(other, displaced));
     }
@@ -399,7 +402,7 @@ export class Broker {
     return false;
   }
 
-  /** Takes all of a row's machines from it; it is solved again if it has a retry left. */
+  /** Releases all claims of a row; the row is queued again if it has a retry left. */
   #displace(row: number, displaced: number[]): Event {
     const { budget, control, entry, log, mode, owner, status } = this.#memory;
     const machines = this.claimsOf(row);
@@ -446,7 +449,7 @@ export class Broker {
     Atomics.notify(control, Place.Bell);
   }
 
-  /** One lane at a time. A single lock is enough: a lane spends its time solving, not here. */
+  /** Runs `act` under the lock. A single lock is enough: lanes spend their time solving, not here. */
   #exclusively<T>(act: () => T): T {
     const { control } = this.#memory;
     if (Atomics.compareExchange(control, Place.Lock, FREE, TAKEN) !== FREE) {

@@ -1,17 +1,17 @@
-// What the pools have of one state, Idle or Speculative: by class, a run of machines in id order and how many of them
-// have been taken. Machines of a class are taken in that order, so what is left of a class is the tail of its run.
+// Free machines of one state, Idle or Speculative: by class, a run of machines in id order and how many of them have been
+// taken. Machines of a class are taken in that order, so the tail of the run is what remains of the class.
 
 import { ChangeLog, type Fleet, type Run, withRoom } from '../fleet/index.ts';
 import { type Attributes, MachineState } from '../model/index.ts';
 import { Heap, Heaps, NOTHING_LEFT } from './heap.ts';
 import { NONE } from './turns.ts';
 
-/** So many machines of a class are looked at ahead: all at once that takes little longer than one by one. */
+/** Machines of a class that are prefetched at once: a batch takes little longer than a single machine. */
 const AHEAD = 16;
-/** Heaps that nobody has used for so many cycles are not given to others any more. */
+/** Heaps unused for this number of cycles are evicted from the cache. */
 const HEAP_CYCLES = 16;
 
-/** Whether the pools have machines in this state. */
+/** Whether machines in this state are free machines. */
 export function isFreeState(state: number | undefined): boolean {
   return state === MachineState.Idle || state === MachineState.Speculative;
 }
@@ -21,23 +21,26 @@ export class ClassAvailability {
   readonly #runs: readonly (Run | undefined)[];
   /** By class: machines taken in this cycle. */
   #heads = new Int32Array(0);
-  /** By class: places in id order of the machines of its run from `#lookedFrom` on; -1 where nobody has looked. */
+  /**
+   * By class: ordinals (positions in id order) of the AHEAD machines of its run from `#lookedFrom` on; -1 in `#lookedFrom`
+   * if not prefetched.
+   */
   #ordinals = new Int32Array(0);
   #lookedFrom = new Int32Array(0);
-  /** By class: what it was when it had machines last; undefined without. A number given out again has other ones. */
+  /** By class: its attributes when it last had machines; undefined without. A reused class number has a new object. */
   #known: (Attributes | undefined)[] = [];
   #seen = -1;
   #claimedBy: Int32Array = new Int32Array(0);
-  /** What all looks ahead at claims came to. Public, so that nobody takes it for unused and leaves them out. */
+  /** Sum of all prefetched claims. Public, so that the reads do not look unused and are not optimized away. */
   glanced = 0;
-  /** Classes that came to have machines, or have none any more, or took over the number of another. */
+  /** Classes that gained their first machine, lost their last, or reuse the number of another. */
   readonly changes = new ChangeLog();
-  /** By class: where in `changes` it stands last. */
+  /** By class: position of its last entry in `changes`. */
   #changedAt = new Float64Array(0);
-  /** By their classes, as a text. */
+  /** Caches, keyed by the class numbers joined to a text. */
   readonly #groups = new Map<string, Heaps>();
   readonly #heaps = new Map<string, Heap>();
-  /** Counts cycles: what was found in one is of no use in the next. */
+  /** Counts cycles; what a heap found in one cycle is invalid in the next. */
   cycle = 0;
 
   constructor(fleet: Fleet, runs: readonly (Run | undefined)[]) {
@@ -50,7 +53,7 @@ export class ClassAvailability {
     return this.#fleet.classes.size;
   }
 
-  /** Puts everything back, and notices which classes came and went since the last cycle. */
+  /** Returns all taken machines, and records which classes appeared or disappeared since the last cycle. */
   begin(claimedBy: Int32Array): void {
     const { classes, machines } = this.#fleet;
     this.cycle++;
@@ -79,8 +82,8 @@ export class ClassAvailability {
   }
 
   /**
-   * Heaps of some classes that cost the same, one for each instance type and zone: most patterns can use all of those
-   * or none, and have their heaps in common. Patterns that can use the same classes have all of it in common.
+   * Heaps for classes of equal cost, one heap per instance type and zone. Most patterns can use all classes of such a pair
+   * or none, so patterns share heaps; patterns that can use the same classes share the whole set.
    */
   heapsOf(classes: Uint32Array): Heaps {
     const sorted = classes.toSorted();
@@ -114,12 +117,11 @@ export class ClassAvailability {
     return (this.#runs[classNumber]?.length ?? 0) > 0;
   }
 
-  /** Whether the class has changed since a reader of `changes` stood here. */
+  /** Whether the class has changed since a reader of `changes` was at `position`. */
   changedSince(position: number, classNumber: number): boolean {
     return this.#changedAt[classNumber]! >= position;
   }
 
-  /** Machines of a class that are left. */
   free(classNumber: number): number {
     return (this.#runs[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
   }
@@ -128,7 +130,7 @@ export class ClassAvailability {
     return this.#heads[classNumber]!;
   }
 
-  /** The first machine of a class that is left, or NONE. */
+  /** The first remaining machine of a class, or NONE. */
   firstOf(classNumber: number): number {
     const run = this.#runs[classNumber];
     const head = this.#heads[classNumber]!;
@@ -136,7 +138,7 @@ export class ClassAvailability {
     return this.#fleet.machines.arena.data[run.offset + head]!;
   }
 
-  /** Its place in id order, or NOTHING_LEFT. */
+  /** Ordinal of the first remaining machine of a class, or NOTHING_LEFT. */
   firstOrdinalOf(classNumber: number): number {
     const head = this.#heads[classNumber]!;
     const from = head - (head % AHEAD);
@@ -144,7 +146,10 @@ export class ClassAvailability {
     return this.#ordinals[classNumber * AHEAD + head - from]!;
   }
 
-  /** Also looks at who claims the machines: somebody soon will, and writing to a place nobody has looked at takes longer. */
+  /**
+   * Prefetches ordinals, and also reads the claims of the machines: they are written soon, and a write to an uncached place
+   * takes longer.
+   */
   #lookAhead(classNumber: number, from: number): void {
     const { arena, ordinal } = this.#fleet.machines;
     const run = this.#runs[classNumber];
@@ -161,12 +166,12 @@ export class ClassAvailability {
     this.glanced += seen;
   }
 
-  /** Takes a machine, if it is the first of its class. */
+  /** Takes a machine, if it is the first remaining one of its class. */
   take(slot: number, classNumber: number): void {
     if (this.firstOf(classNumber) === slot) this.#heads[classNumber]!++;
   }
 
-  /** Puts a machine back, if it was the last one taken from its class. */
+  /** Returns a machine, if it was the last one taken from its class. */
   putBack(slot: number): void {
     const classNumber = this.#fleet.machines.classOf[slot]!;
     if (this.#heads[classNumber] === 0) return;

@@ -1,4 +1,4 @@
-// The state of one cycle: who has claimed which machine, and what each turn got, in columns by slot and by turn.
+// The state of one cycle: the claimant of each machine and the result of each turn, in columns by slot and by turn.
 
 import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
@@ -23,31 +23,31 @@ import { Unfilled } from './unfilled.ts';
 import type { Unmet } from './unmet.ts';
 import type { GangView } from './views.ts';
 
-/** What became of a row: it has all it wants or may have, it goes on to the pools with the rest, or it waits to be served there. */
+/**
+ * Result of crediting a row. Covered: it has all it wants or may have. Short: it goes on to the free machines with the
+ * rest. Waits: it is served from the free machines only.
+ */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
 
-/** No cluster has this number, so that a place by cluster is left for all of them. */
+/** Reserved cluster number: no cluster has it, so index 0 of a column by cluster holds the value for all clusters. */
 const ANY = 0;
 
 /**
- * Serves one cycle after the other. What it holds of clusters that do not change is kept: their turns, the index of
- * their machines, and what their rows were credited with. What came out of the pools is taken back when the next
- * cycle begins.
+ * Serves one cycle after another. State of clusters that have not changed is kept between cycles: their turns, the index of
+ * their machines, and the credits of their rows. Claims on free machines are undone when the next cycle begins.
  */
 export class Cycle {
   readonly fleet: Fleet;
   options!: DecisionOptions;
   nowMs = 0;
-  /** Counts cycles. */
   number = 0;
-  /** Slots that were written since claims were last forgotten. */
+  /** Slots written since `#forget` last ran. */
   readonly #written: Set<number>;
-  /** Clusters that this cycle served again; of all others, what they were credited with is as it was. */
+  /** Clusters that this cycle served again; the credits of all other clusters are unchanged. */
   served: readonly number[] = [];
-  /** Of these, those that were served before the cycle began. */
+  /** The subset of `served` that was served before the cycle began. */
   #ahead: readonly number[] = [];
-  /** What this cycle counts. */
   stats = new CycleStats();
   readonly turns = new Turns();
   readonly bound: BoundIndex;
@@ -57,83 +57,91 @@ export class Cycle {
   readonly infeasible: Infeasible;
   readonly dirtyClusters: DirtyClusters;
   readonly freeMachines: FreeMachines;
-  /** What the pools hold by domain, and what the gang being served finds. */
+  /** Free machines by domain, and the domains found for the gang being served. */
   readonly stocks: DomainStocks;
   readonly sums: DomainSums;
-  /** What the strict-spread row being served finds. */
+  /** Candidates of the strict-spread row being served. */
   readonly domainCandidates: DomainCandidates;
   readonly supply: Supply;
   readonly unfilled: Unfilled;
-  /** What will be left of `want` when machines that drain for the turn have arrived. */
+  /** What will remain of `unfilled` once the machines draining for the turn have arrived. */
   readonly #rest: Unfilled;
-  /** What the strict-spread row being credited may have. */
+  /** What the strict-spread row being credited may claim. */
   readonly even = new EvenList(this);
-  /** What the cycle came to. */
   readonly actions = new Actions(this);
   /** By slot: the claiming turn plus one; 0 for none. */
   claimedBy = new Int32Array(0);
-  /** By slot: 1 if Phase 2 picked it; the slots are in `picks`, so that they can be taken back. */
+  /** By slot: 1 if Phase 2 picked it. `picks` lists these slots, so that resetting them does not scan the column. */
   picked = new Uint8Array(0);
   picks: number[] = [];
-  /** What rows of the cluster being credited might claim in the pass. */
+  /** Machines that rows of the cluster being credited might claim in the pass. */
   readonly contended: Contended;
 
-  /** Claims, in claim order: each cluster's credits in a place of their own, those of the pass behind them all. */
+  /** Claims in claim order: one region per cluster for its credits, then the claims of the pass. */
   claims = new Uint32Array(0);
   #claimCount = 0;
-  /** Claims there were when what is left of the cluster being credited was listed; NONE if that is not known now. */
+  /**
+   * Value of `#claimCount` when the unclaimed machines of the cluster being credited were listed; NONE if there is no valid
+   * list.
+   */
   #listedAt = NONE;
   readonly #creditRegions = new Regions();
-  /** By cluster: where its credits stand, and in the same place of `unclaimed`, up to `unclaimedEnd`, what is left. */
+  /** By cluster: start of its region in `claims` and, at the same offset, in `unclaimed`. */
   creditPlace = new Uint32Array(0);
   /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
   unclaimed = new Uint32Array(0);
   unclaimedEnd = new Uint32Array(0);
-  /** By cluster: up to here, behind those, its Configuring machines that no row was credited with. */
+  /** By cluster: end of its uncredited Configuring machines, which follow at `unclaimedEnd`. */
   freeEnd = new Uint32Array(0);
-  /** By turn: what its credit came to. */
+  /** By turn: a value of `Credit`. */
   outcome = new Uint8Array(0);
   creditStart = new Uint32Array(0);
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** The classes of what the turn being served claims later, in that order. */
+  /** Classes of the later claims of the turn being served, in claim order. */
   laterClasses = new Uint32Array(0);
-  /** Turns that need the pools, cluster by cluster, from where its turns start up to `pendingEnd`. */
+  /** Turns that need free machines, by cluster: from the start of its turns up to `pendingEnd`. */
   pending = new Uint32Array(0);
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if a gang was credited with a machine whose stamp does not name it. */
   restamps = new Uint8Array(0);
-  /** By cluster: 1 if it has to be credited when the turns of all clusters are made. */
+  /** By cluster: 1 if it is credited only after the turns of all clusters are made. */
   putOff = new Uint8Array(0);
 
-  /** Turns that waited for the pools, in the order they were served. */
+  /** Turns that waited for free machines, in the order they were served. */
   readonly pass = new Pass();
-  /** Gangs that had to choose. */
+  /** Gangs that had to choose a domain. */
   gangs = new Map<number, GangView>();
   unmet: Unmet[] = [];
   /** Bound machines that a gang of the pass claims without their stamp naming it. */
   restamped: number[] = [];
-  /** By cluster, where there are any: the same of gangs that were covered before the pass. */
+  /**
+   * By cluster, absent if empty: bound machines claimed by a gang that was covered before the pass, whose stamp does not
+   * name it.
+   */
   readonly settledRestamps = new Map<number, readonly number[]>();
-  /** Of a fold that could not host all: how many members have a place. */
+  /** By fold that could not host all its members: the number of hosted members. */
   hosted = new Map<number, number>();
   /** By cluster: turns of members that their folds could not host, in the order they are served. */
   unhostedOf = new Map<number, number[]>();
-  /** By class: place in the pass of the last turn that took an Idle or Speculative machine of it. */
+  /** By class: index in the pass of the last turn that claimed an Idle or Speculative machine of it; NONE if none did. */
   lastTakenAt = new Int32Array(0);
-  /** The classes of which there is one. */
+  /** Classes whose `lastTakenAt` is not NONE. */
   takenClasses: number[] = [];
   /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
-  /** This one belongs to a lane: what a row claims is all that matters of it. */
+  /** True for the cycle of a lane: only the claims of its rows are read. */
   isTrial = false;
 
-  /** Keys of a row that somebody asked about, its own and its fold's: it is served in the pass, where it sees all. */
+  /**
+   * Keys of the row that `explain` was called for: its own and its fold's. The row is served in the pass, where it examines
+   * every machine.
+   */
   readonly explained = new Set<number>();
-  /** By explained turn: the last one before it that claimed something it could have used. */
+  /** By explained turn: the last turn before it that claimed a machine it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
   constructor(
@@ -161,8 +169,8 @@ export class Cycle {
   }
 
   /**
-   * The same cycle once more, before its pass begins at `passStart`: a lane claims in it as it likes, and nobody else
-   * sees it.
+   * A private copy of the cycle for a lane, as of the start of its pass at `passStart`. The lane claims in it freely; no
+   * other thread reads it.
    */
   static trialOf(cycle: Cycle, passStart: number): Cycle {
     const trial = new Cycle(cycle.fleet, new Set(), new Set(), new Set());
@@ -176,7 +184,7 @@ export class Cycle {
     trial.creditPlace = cycle.creditPlace;
     trial.unclaimed = cycle.unclaimed;
     trial.freeEnd = cycle.freeEnd;
-    // What serving a row writes to. Plain slices: no other thread needs to see them.
+    // Columns that serving a row writes to. Plain slices: no other thread reads them.
     trial.claimedBy = cycle.claimedBy.slice();
     trial.claims = new Uint32Array(passStart + cycle.claimedBy.length);
     trial.claims.set(cycle.claims.subarray(0, passStart));
@@ -190,8 +198,8 @@ export class Cycle {
   }
 
   /**
-   * Takes back what the last pass claimed, forgets every cluster that changed and finds room for what will be known of
-   * it. Returns those clusters: they are to be served again. With `everything` all of them are.
+   * Undoes the claims of the last pass, invalidates every cluster that changed and reserves room for its new state. Returns
+   * those clusters, which must be served again. With `everything` set, all clusters are invalidated.
    */
   begin(nowMs: number, options: DecisionOptions, everything: boolean): readonly number[] {
     const { fleet } = this;
@@ -218,8 +226,8 @@ export class Cycle {
   }
 
   /**
-   * The same ahead of a cycle, of clusters that can be served while others report. What the last pass claimed is taken back
-   * as well: it is about machines as they were.
+   * Does the work of `begin` before the cycle, for clusters that can be served while others report. Also undoes the claims
+   * of the last pass, since they refer to the previous state of machines.
    */
   beginAhead(reporting: ReadonlySet<number>): readonly number[] {
     const ahead = this.dirtyClusters.takeAhead(reporting);
@@ -242,8 +250,8 @@ export class Cycle {
   }
 
   /**
-   * Makes the turns of clusters that were put off, because nobody knew yet which of their rows fold, or because they
-   * have a machine that is on its way to another cluster's row. Returns them: they are to be credited.
+   * Makes the turns of clusters that were put off, because it was not yet known which of their rows fold, or because they
+   * have a machine that is on its way to another cluster's row. Returns these clusters, which must be credited.
    */
   takeUp(): readonly number[] {
     for (const cluster of this.served) this.dirtyClusters.entangle(cluster, false);
@@ -257,20 +265,20 @@ export class Cycle {
     return late;
   }
 
-  /** Makes the turns of a cluster; says false if it cannot be told yet which rows fold. */
+  /** Makes the turns of a cluster; returns false if it is not yet known which rows fold. */
   makeTurns(cluster: number): boolean {
     const areMade = this.turns.make(this.fleet, this.foldable, cluster);
     this.dirtyClusters.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
     return areMade;
   }
 
-  /** Forgets all claims: a cycle broke off, and nobody can tell how far it got. The next one begins from nothing. */
+  /** Drops all claims after a cycle failed at an unknown point. The next cycle starts from an empty state. */
   reset(): void {
     this.#clearClaims();
     this.dirtyClusters.restart();
   }
 
-  /** Clearing whole columns is faster than looking up every claim, where there are many. */
+  /** Clearing whole columns is faster than resetting claims one by one, where there are many. */
   #clearClaims(): void {
     for (const column of [this.creditStart, this.creditEnd, this.laterStart, this.laterEnd]) column.fill(0);
     this.claimedBy.fill(0);
@@ -304,8 +312,8 @@ export class Cycle {
   }
 
   /**
-   * Forgets what is known of clusters, but for claims on machines that are still bound to them: whoever serves a cluster
-   * begins with those. Machines that left it were written, as were those that came to it.
+   * Invalidates the state of clusters, except claims on machines that are still bound to them, from which serving the
+   * cluster starts. Machines that left or joined a cluster are among `#written`.
    */
   #forget(dirty: readonly number[]): void {
     if (this.dirtyClusters.isEverything(dirty)) {
@@ -328,7 +336,7 @@ export class Cycle {
     this.pending = withRoom(this.pending, limit);
   }
 
-  /** Finds room for the credits of clusters: only bound machines are claimed, so there is room for as many. */
+  /** Reserves room for the credits of clusters. Only bound machines are credited, so their number is the bound. */
   #reserveCredits(clusters: readonly number[]): void {
     const { size } = this.fleet.clusters;
     this.creditPlace = withRoom(this.creditPlace, size);
@@ -349,7 +357,6 @@ export class Cycle {
     this.unclaimed = withRoom(this.unclaimed, this.#creditRegions.end);
   }
 
-  /** Makes ready to credit a cluster. */
   openCluster(cluster: number): void {
     this.#claimCount = this.creditPlace[cluster]!;
     this.#listedAt = NONE;
@@ -358,13 +365,12 @@ export class Cycle {
     this.pendingEnd[cluster] = this.turns.start[cluster]!;
   }
 
-  /** Notes what a turn's credit came to. */
   settle(turn: number, outcome: Credit): void {
     this.outcome[turn] = outcome;
     if (outcome !== Credit.Covered) this.pending[this.pendingEnd[this.turns.cluster[turn]!]!++] = turn;
   }
 
-  /** Notes what is left of a cluster's bound machines when all its rows are credited. */
+  /** Lists the bound machines of a cluster that remain after all its rows are credited. */
   closeCluster(cluster: number): void {
     const { runs } = this.walk;
     const from = cluster * 4;
@@ -374,7 +380,7 @@ export class Cycle {
     this.freeEnd[cluster] = this.#listFree(runs[from + 2]!, runs[from + 3]!, configured);
   }
 
-  /** Writes the unclaimed machines of a part of a run to a place, and returns where they end. */
+  /** Writes the unclaimed machines of a part of a run to `place`, and returns where they end. */
   #listFree(from: number, to: number, place: number): number {
     const slots = this.fleet.machines.arena.data;
     let end = place;
@@ -383,16 +389,17 @@ export class Cycle {
   }
 
   /**
-   * Walks the bound machines of a cluster that are left when its rows are credited; some of them may be claimed since.
-   * In the pass these are all that a row can still be credited with, and few beside those that are taken.
+   * Walks the bound machines of a cluster that remained after its rows were credited; some may have been claimed since. In
+   * the pass a row can be credited with no others, and they are few compared with the claimed ones.
    */
   walkLeft(cluster: number): BoundWalk {
     return this.walk.beginList(this.unclaimed, this.creditPlace[cluster]!, this.freeEnd[cluster]!);
   }
 
   /**
-   * The same of the cluster that is being credited. Rows that look for machines of others come late, when most are taken,
-   * so what is left is listed, and listed again from the list once half of it may be gone.
+   * Walks the unclaimed bound machines of the cluster that is being credited. Rows that claim machines of other rows are
+   * served late, when most machines are claimed, so the unclaimed ones are listed. The list is filtered again once the
+   * claims made since amount to more than half of it.
    */
   walkFree(cluster: number): BoundWalk {
     const place = this.creditPlace[cluster]!;
@@ -404,7 +411,7 @@ export class Cycle {
     return this.walkLeft(cluster);
   }
 
-  /** Takes claimed machines out of a part of `unclaimed`, and returns where it ends now. */
+  /** Removes claimed machines from a part of `unclaimed`, and returns its new end. */
   #keepFree(from: number, to: number): number {
     let end = from;
     for (let i = from; i < to; i++) {
@@ -414,13 +421,13 @@ export class Cycle {
     return end;
   }
 
-  /** Makes ready for the pass over the pools: its claims stand behind all credits. */
+  /** Prepares the pass over the free machines: its claims follow all credits. */
   openPass(): void {
     this.#claimCount = this.#creditRegions.end;
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
-  /** A turn for a member that its fold cannot host. */
+  /** Adds a turn for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
     const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
     const cluster = this.turns.cluster[turn]!;
@@ -458,13 +465,13 @@ export class Cycle {
     return this.claimedBy[slot] === 0;
   }
 
-  /** Bound to the row, or on its way to it. */
+  /** Whether the machine is bound to the row, or on its way to it. */
   isOwn(slot: number, key: number): boolean {
     const { machines } = this.fleet;
     return machines.stampKey[slot] === key || machines.target[slot] === key;
   }
 
-  /** Somebody else's who is still here: taken only when nothing else is left. */
+  /** Whether the machine belongs to another row that still exists, by stamp or target. Such machines are claimed last. */
   isAnothers(slot: number, key: number): boolean {
     if (this.isOwn(slot, key)) return false;
     const { machines } = this.fleet;
@@ -473,7 +480,7 @@ export class Cycle {
     );
   }
 
-  /** Loads what a turn wants into `want`. */
+  /** Loads what a turn wants into `unfilled`. */
   beginUnfilled(turn: number): void {
     if (this.turns.kind[turn] === TurnKind.Fold)
       this.unfilled.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
@@ -481,8 +488,8 @@ export class Cycle {
   }
 
   /**
-   * What a turn wants beyond the machines that drain for it. Machines of other rows are taken only for that, or two
-   * rows would hand machines to and fro while one of them waits.
+   * What a turn wants beyond the machines that drain for it. Only for that it claims machines of other rows; otherwise two
+   * rows would pass machines back and forth while one of them waits.
    */
   beyond(turn: number, drains: readonly number[]): Unfilled {
     if (drains.length === 0) return this.unfilled;
@@ -505,7 +512,7 @@ export class Cycle {
     this.laterEnd[turn] = this.#claimCount;
   }
 
-  /** Counts a bound or coming machine for a turn. */
+  /** Claims a bound or in-flight machine for a turn. */
   credit(turn: number, slot: number, fits: boolean): void {
     this.unfilled.take(this.fleet.machines.classOf[slot]!, fits);
     this.claimedBy[slot] = turn + 1;
@@ -513,7 +520,7 @@ export class Cycle {
     this.creditEnd[turn] = this.#claimCount;
   }
 
-  /** Counts an Idle or Speculative machine, taken from the pools, for a turn. */
+  /** Claims an Idle or Speculative machine for a turn, and removes it from the free machines. */
   take(turn: number, slot: number): void {
     const classNumber = this.freeMachines.classOf(slot);
     const place = this.#claimCount - this.laterStart[turn]!;
@@ -527,14 +534,14 @@ export class Cycle {
     this.stocks.touch(classNumber);
   }
 
-  /** Takes a claimed machine off the pools if it stands there. */
+  /** Removes a claimed machine from the free machines, if it is one. */
   takeOut(slot: number): void {
     const { classOf, state } = this.fleet.machines;
     this.freeMachines.take(slot, classOf[slot]!);
     if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 
-  /** Puts a machine back whose claim is undone; the one that was taken last comes first. */
+  /** Returns a machine whose claim is undone. Machines must be returned in reverse order of their claims. */
   #putBack(slot: number): void {
     const { classOf, state } = this.fleet.machines;
     this.claimedBy[slot] = 0;
@@ -542,16 +549,16 @@ export class Cycle {
     if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 
-  /** Undoes the credits of a turn that has to wait; nothing of them came from the pools. */
+  /** Undoes the credits of a turn that has to wait; none of them is a free machine. */
   dropCredits(turn: number): void {
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) this.claimedBy[this.claims[i]!] = 0;
     this.#claimCount = this.creditStart[turn]!;
     this.creditEnd[turn] = this.creditStart[turn]!;
-    // What it claimed before the list was made is not on it.
+    // Machines claimed before the list was made are missing from it.
     if (this.#listedAt > this.#claimCount) this.#listedAt = NONE;
   }
 
-  /** Undoes all claims of the turn being served, those from the pools in reverse order. */
+  /** Undoes all claims of the turn being served, in reverse order, which `FreeMachines.putBack` requires. */
   undo(turn: number): void {
     for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) this.#putBack(this.claims[i]!);
     this.#claimCount = this.creditStart[turn]!;
@@ -560,25 +567,25 @@ export class Cycle {
     this.laterEnd[turn] = this.creditStart[turn]!;
   }
 
-  /** Where the next claim will stand. */
+  /** Index of the next claim. */
   get claimCount(): number {
     return this.#claimCount;
   }
 
-  /** Claims a machine for a turn without looking at what it wants: another lane has. */
+  /** Claims a machine for a turn without updating `unfilled`: another lane has checked the amounts. */
   adopt(turn: number, slot: number): void {
     this.claimedBy[slot] = turn + 1;
     this.claims[this.#claimCount++] = slot;
     this.takeOut(slot);
   }
 
-  /** Takes back the claims of the pass from place `to` on, last first. */
+  /** Undoes the claims of the pass from index `to` on, last first. */
   rewind(to: number): void {
     for (let i = this.#claimCount - 1; i >= to; i--) this.#putBack(this.claims[i]!);
     this.#claimCount = to;
   }
 
-  /** Takes back what a turn claimed in the pass, from place `from` on; what it was credited with before stays. */
+  /** Undoes the claims that a turn made in the pass, from index `from` on; its earlier credits stay. */
   takeBack(turn: number, from: number): void {
     this.rewind(from);
     this.laterStart[turn] = 0;
@@ -588,7 +595,7 @@ export class Cycle {
     this.creditEnd[turn] = 0;
   }
 
-  /** Slots a turn counts on, in claim order. */
+  /** Slots that a turn claims, in claim order. */
   claimsOf(turn: number): number[] {
     const slots: number[] = [];
     for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) slots.push(this.claims[i]!);

@@ -1,5 +1,5 @@
-// The decision engine: from a frozen fleet to a plan, as a pure function. No clock, no I/O, no randomness; equal
-// fleets give equal plans to the byte. docs/engine.md says in words what this does.
+// The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
+// byte-equal plans. docs/engine.md describes the rules.
 
 import type { Fleet, Meanwhile } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
@@ -21,19 +21,19 @@ import { metVerdictOf, turnOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf
 import { SMALLEST_STEP, WorkerPool } from './worker-pool.ts';
 
 /**
- * What a cycle decided. Unmet rows are worked out and stay. Actions, claims, restamps and verdicts are numbers that are
- * named when somebody asks, which must be before the fleet changes or the next cycle begins: numbers are given out again.
- * Who asks later is refused.
+ * The result of a cycle. Verdicts on unmet rows are computed at once and stay valid. Actions, claims, restamps and other
+ * verdicts are stored as numbers and resolved on access, which must happen before the fleet changes or the next cycle
+ * begins, since numbers are reused. Later access throws.
  */
 export class Decision {
   readonly #cycle: Cycle;
   readonly #preemptions: ReadonlyMap<number, Preemption>;
-  /** Of the fleet and of the cycle when it was decided. */
+  /** Revision of the fleet and number of the cycle at the time of the decision. */
   readonly #revision: number;
   readonly #number: number;
-  /** Verdicts on the Needs that are not met, in the order they were served. */
+  /** Verdicts on unmet Needs, in the order they were served. */
   readonly unmet: readonly Verdict[];
-  /** The same by turn, made when one is asked for. */
+  /** `unmet` by turn, built on first use. */
   #unmetByTurn: ReadonlyMap<number, Verdict> | null = null;
 
   constructor(cycle: Cycle, probe: Probe) {
@@ -50,7 +50,7 @@ export class Decision {
     probe('plan');
   }
 
-  /** The cycle, if what it holds is still what was decided. */
+  /** The cycle, if it still holds the state of this decision. */
   get #current(): Cycle {
     const { fleet, number } = this.#cycle;
     if (this.#revision !== fleet.revision) throw new Error('The fleet has changed since this was decided.');
@@ -67,7 +67,6 @@ export class Decision {
     return this.#current.turns.count;
   }
 
-  /** Actions by kind. */
   get counts(): Readonly<Record<Action['kind'], number>> {
     return this.#current.actions.counts;
   }
@@ -77,17 +76,17 @@ export class Decision {
     return [...this.eachAction()];
   }
 
-  /** The same one by one: a cold plan is too long to be held as objects. */
+  /** Yields the actions of `actions()` one by one: a cold plan is too long to be held as objects. */
   *eachAction(): Generator<Action> {
     for (let i = 0; i < this.#current.actions.count; i++) yield this.#current.actions.at(i);
   }
 
-  /** Which row (or fold) counts on which machine. */
+  /** Which row (or fold) claims which machine. */
   claims(): Map<string, NeedKey> {
     const cycle = this.#current;
     const { keys, machines } = cycle.fleet;
     const claims = new Map<string, NeedKey>();
-    // By machine first: there may be a million rows that claim nothing.
+    // By machine first: there may be a million rows without claims.
     const turns = new Set<number>();
     for (let slot = 0; slot < machines.size; slot++) {
       const claimant = cycle.claimedBy[slot]! - 1;
@@ -100,23 +99,23 @@ export class Decision {
     return claims;
   }
 
-  /** Configured machines of a cluster that no row counts on and no row preempts. */
+  /** Configured machines of a cluster that no row claims and no row preempts. */
   spareOf(cluster: string): number {
     const cycle = this.#current;
     return spareOf(cycle, cycle.fleet.clusters.find(cluster));
   }
 
-  /** Configured machines that met rows gave up since the watch last looked. */
+  /** Configured machines that met rows gave up since the last call with this watch. */
   claimChanges(watch: ClaimWatch): number {
     return watch.observe(this.#current);
   }
 
-  /** What is served of what rows want, by place in HARDWARE; the tally keeps what does not change between cycles. */
+  /** The served part of what rows want, by index in HARDWARE; the tally caches what does not change between cycles. */
   served(tally: ServedTally): readonly ServedHardware[] {
     return tally.observe(this.#current);
   }
 
-  /** Bound machines a gang took over. */
+  /** Bound machines that a gang took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
     const { claimedBy, turns } = cycle;
@@ -129,7 +128,7 @@ export class Decision {
     return restamps;
   }
 
-  /** One verdict per Need, by rank if nothing else is asked for: of all, or of those asked about. */
+  /** One verdict per Need, all or those that the question selects; by rank unless it names another order. */
   verdicts(question: VerdictQuestion = {}): Verdict[] {
     return verdictsOf(this.#current, this.#preemptions, question);
   }
@@ -155,44 +154,54 @@ export class Decision {
 }
 
 export interface EngineOptions {
-  /** Threads that share the work of crediting clusters; 1 starts none. The plan is the same for any number. */
+  /** Threads that share the work of crediting clusters; with 1 none is started. The plan is the same for any number. */
   readonly workers?: number;
   /** Steps of fewer clusters are credited without waking the other threads. */
   readonly smallestStep?: number;
-  /** Rows served from the pools at a time: so many, or as many as pay. The plan is the same for any number. */
+  /**
+   * Number of rows served from the free machines at a time; 'auto' uses as many lanes as pay off. The plan is the same for
+   * any number.
+   */
   readonly lanes?: number | 'auto';
   /**
-   * How often a row whose proposal was refused, or who was displaced, is solved again before it waits for the barrier.
-   * With few, rows that meet a moment of contention are settled one by one; with many, they are solved in vain.
+   * How often a row whose proposal was refused, or that was displaced, is solved again before it waits for the barrier. A
+   * low bound sends rows with brief contention to the barrier, where rows are solved one by one; a high bound wastes
+   * solves.
    */
   readonly retries?: number;
-  /** Runs all lanes on this thread, in the order it says: how interleavings are tried out. */
+  /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
   readonly schedule?: Schedule;
-  /** Keep what is known of clusters that have not changed; if not, every cycle solves everything. */
+  /** Keep the state of clusters that have not changed; if false, every cycle solves everything. */
   readonly incremental?: boolean;
-  /** After so many incremental cycles one is compared with a full solve; 0: never. Often costs time, seldom costs trust. */
+  /**
+   * Every `checkEvery` cycles, an incremental cycle is compared with a full solve; 0: never. The check costs time; a longer
+   * interval finds differences later.
+   */
   readonly checkEvery?: number;
-  /** Told of a cycle whose plan is not that of a full solve: a fault. The engine goes on with the full one. */
+  /**
+   * Called for a cycle whose plan differs from that of a full solve, which is a defect. The engine continues with the full
+   * one.
+   */
   readonly onDifference?: (difference: PlanDifference) => void;
   /** Without one all times in `metrics` are 0. */
   readonly clock?: Clock;
 }
 
-/** An incremental cycle that came to another plan than a full solve of the same fleet, or rests on other turns. */
+/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other turns. */
 export interface PlanDifference {
   /** Number of the cycle, from 1. */
   readonly cycle: number;
   readonly incremental: Plan;
-  /** The right one, which is carried out. */
+  /** The correct plan, which is carried out. */
   readonly full: Plan;
 }
 
 /** How one cycle is run; none of it changes the result. */
 export interface CycleOptions {
-  /** Keep nothing from the cycle before. */
+  /** Keep nothing from the previous cycle. */
   readonly everything?: boolean;
   readonly probe?: Probe;
-  /** Also time each row that goes to the pools, at two looks at the clock a row. */
+  /** Also time each row that is served from the free machines, at the cost of two clock reads per row. */
   readonly timesRows?: boolean;
 }
 
@@ -203,8 +212,8 @@ const DEFAULT_CHECK_EVERY = 100;
 const noProbe: Probe = () => {};
 
 /**
- * Decides cycle after cycle over one fleet. Clusters that have not changed keep what their rows were credited with,
- * with exactly the result of deciding everything anew.
+ * Decides cycle after cycle over one fleet. Clusters that have not changed keep their credits; the result is exactly that
+ * of a full solve.
  */
 export class Engine {
   readonly #lanes: Lanes;
@@ -229,22 +238,21 @@ export class Engine {
     this.#clock = options.clock;
   }
 
-  /** What the last cycle counted. */
   get lastCycle(): CycleStats {
     return this.#cycle.stats;
   }
 
-  /** Threads that would share the next cycle: fewer than asked for while some are still coming up. */
+  /** Threads that would share the next cycle: fewer than configured while some are still starting. */
   get threads(): number {
     return this.#workerPool.ready;
   }
 
-  /** Why threads were given up, if any were; their work is done by the others. */
+  /** Reasons why threads were abandoned; the remaining threads do their work. */
   get threadFailures(): readonly string[] {
     return this.#workerPool.failures;
   }
 
-  /** Ends the worker threads; cycles go on without them. */
+  /** Ends the worker threads; cycles continue without them. */
   async close(): Promise<void> {
     await this.#workerPool.close();
   }
@@ -264,24 +272,24 @@ export class Engine {
       solve(cycle, this.#workerPool, this.#lanes, nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
-      // A cycle that keeps nothing is a full solve itself.
+      // A cycle that keeps nothing is itself a full solve.
       const number = this.metrics.cycles + 1;
       const due = this.#checkEvery > 0 && number % this.#checkEvery === 0;
       const right = due && !everything ? this.#checked(decision, number) : decision;
       this.metrics.add(stats);
       return right;
     } catch (error) {
-      // Nobody can tell how far it got.
+      // The cycle failed at an unknown point.
       cycle.reset();
       throw error;
     }
   }
 
   /**
-   * Work for the next decision that can be done while clusters report, and are written down: other threads serve the clusters
-   * of which only machines have changed. Returns what is to be called when all is written, before anything else happens.
-   * Neither throws, since whoever writes has to go on: what breaks off is among `threadFailures`, and the next cycle begins
-   * from nothing.
+   * Overlaps work for the next decision with the writing of roll-ups: other threads serve the clusters of which only
+   * machines have changed. Returns a function that the writer calls when all roll-ups are written, before anything else
+   * happens. Neither throws, so that the writer can continue: errors are added to `threadFailures`, and the next cycle
+   * starts from an empty state.
    */
   readonly ahead: Meanwhile = (reporting) => {
     let end = (): void => {};
@@ -302,14 +310,14 @@ export class Engine {
     }
   }
 
-  /** The decision, if a full solve of the same fleet comes to the same plan; else that of the full solve. */
+  /** The decision, if a full solve of the same fleet gives the same plan; otherwise that of the full solve. */
   #checked(decision: Decision, number: number): Decision {
     const cycle = this.#cycle;
     const full = solveAnew(cycle.fleet, cycle.nowMs, cycle.options);
     const equal = isSamePlan({ cycle, decision }, full);
     if (!equal) {
       this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.decision.plan() });
-      // What was kept is wrong somewhere, nobody knows where.
+      // Part of the kept state is wrong, and it is unknown which part.
       cycle.reset();
     }
     cycle.stats.checked(equal);
@@ -318,10 +326,10 @@ export class Engine {
 }
 
 /**
- * A decision that owes nothing to earlier ones. Solving everything on the engine's own cycle would need no memory, but it
- * would write over the decision it is to be compared with, and use the buffers and block lists that earlier cycles left,
- * so that a fault in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that
- * the work of the others is checked as well. It costs columns of its own, which are garbage afterwards.
+ * A decision independent of earlier ones. Solving everything on the engine's own cycle would need no memory, but it would
+ * overwrite the decision it is to be compared with, and use the buffers and block lists that earlier cycles left, so that a
+ * defect in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work of
+ * the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
 function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solved {
   const cycle = new Cycle(fleet);
@@ -329,7 +337,6 @@ function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solve
   return { cycle, decision: new Decision(cycle, noProbe) };
 }
 
-/** A whole cycle on this thread. */
 function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
   const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP);
   solve(
@@ -343,15 +350,15 @@ function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void
   );
 }
 
-/** One cycle over a fleet, described in full. */
+/** One cycle over a fleet; returns the whole plan. */
 export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
   return solveAnew(fleet, nowMs, options).decision.plan();
 }
 
 /**
- * What one Need saw at its turn, met or not; null if nobody reported it. A cycle of its own, in which the row waits for
- * the pass over the pools: the plan is the same, but there the row looks at everything. `visit` gets every machine that
- * meets the requirements, so that a caller can count by what it knows of the machines.
+ * Explains what one Need found when it was served, met or not; null if there is no such row. Runs a cycle of its own, in
+ * which the row waits for the pass over the free machines: the plan is the same, but there the row examines every machine.
+ * `visit` is called for every machine that meets the requirements, so that a caller can count by its own criteria.
  */
 export function explain(
   fleet: Fleet,

@@ -8,16 +8,19 @@ import { ClassAvailability } from './class-availability.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
-/** All candidate lists of a pattern: what Speculative machines cost a row depends on what its interruption costs. */
+/** All candidate lists of a pattern: the cost of a Speculative machine depends on the row's interruption dollars. */
 interface PatternCandidates {
   readonly pattern: Pattern;
   readonly idle: CandidateList;
   readonly byDollars: Map<number, Candidates>;
-  /** The same by profile. */
+  /** Candidates by profile. */
   readonly byProfile: (ProfileCandidates | undefined)[];
 }
 
-/** The candidate lists of a profile, good for one cycle: by the next its number may be another's, and the stock has changed. */
+/**
+ * The candidate lists of a profile, valid for one cycle: in the next, its number may be reused, and availability has
+ * changed.
+ */
 interface ProfileCandidates {
   readonly candidates: Candidates;
   readonly cycle: number;
@@ -33,16 +36,14 @@ export class FreeMachines {
   readonly #fleet: Fleet;
   readonly #idle: ClassAvailability;
   readonly #speculative: ClassAvailability;
-  /** By pattern. */
   readonly #candidates: (PatternCandidates | undefined)[] = [];
   #patternsVersion = -1;
-  /** Counts cycles. */
   #cycle = 0;
   #claimedBy: Int32Array = new Int32Array(0);
   #rewinds = false;
   #trial = false;
   #special = new Map<number, Special>();
-  /** What was found last and is likely to be taken next; then nobody has to look up its class and where it stands. */
+  /** The machine found last, with its class and availability: a cache, since it is likely to be taken next. */
   #found = NONE;
   #foundClass = NONE;
   #foundIn: ClassAvailability;
@@ -54,7 +55,7 @@ export class FreeMachines {
     this.#foundIn = this.#idle;
   }
 
-  /** Makes ready for a cycle: everything is back. With `rewinds` machines may be put back at any time during it. */
+  /** Prepares a cycle: all machines are available again. With `rewinds`, machines may be put back at any time during it. */
   begin(claimedBy: Int32Array, rewinds = false): void {
     const { patterns } = this.#fleet;
     this.#claimedBy = claimedBy;
@@ -72,7 +73,7 @@ export class FreeMachines {
     }
   }
 
-  /** Free machines of a class that stand in its run; special Idle machines are not among them. */
+  /** Free machines of a class that are in its run; special Idle machines are not among them. */
   freeIdle(classNumber: number): number {
     return this.#idle.free(classNumber);
   }
@@ -81,12 +82,12 @@ export class FreeMachines {
     return this.#speculative.free(classNumber);
   }
 
-  /** Whether such machines of a class were there when the cycle began. */
+  /** Whether the class had such machines when the cycle began. */
   stocks(classNumber: number): boolean {
     return this.#idle.holds(classNumber) || this.#speculative.holds(classNumber);
   }
 
-  /** Idle machines with a target or a penalty that nobody has claimed yet, in pool order. */
+  /** Unclaimed Idle machines with a target or a penalty, in pool order. */
   *freeSpecial(): Generator<number> {
     const { machines } = this.#fleet;
     const { offset, length } = machines.specialIdle;
@@ -96,7 +97,7 @@ export class FreeMachines {
     }
   }
 
-  /** Everything a pattern can take, for a row with a profile: that says what its interruption costs. */
+  /** All candidates of a pattern; the profile determines the interruption dollars. */
   candidates(pattern: number, profile: number): Candidates {
     const known = this.#candidatesOf(pattern);
     const ready = known.byProfile[profile];
@@ -118,13 +119,13 @@ export class FreeMachines {
     return candidates;
   }
 
-  /** The same within one domain: a gang that looks at many racks must not walk all of them for each. */
+  /** The candidates within one domain: a gang that compares many racks must not walk all candidates for each. */
   candidatesIn(pattern: number, profile: number, domains: Domains, domain: number): Candidates {
     const { idle, speculative } = this.candidates(pattern, profile);
     return new Candidates(pattern, idle.partIn(domains, domain), speculative.partIn(domains, domain));
   }
 
-  /** The same for every domain that has anything. */
+  /** The candidates by domain, for every domain that has any. */
   candidatesBy(pattern: number, profile: number, domains: Domains): ReadonlyMap<number, Candidates> {
     return this.candidates(pattern, profile).by(domains);
   }
@@ -155,8 +156,8 @@ export class FreeMachines {
   }
 
   /**
-   * The next Idle machine for a row, or -1. `mayTakeTargeted` says whether a machine on its way to another row may
-   * be taken.
+   * The next Idle machine for a row, or -1. `mayTakeTargeted` decides whether a machine on its way to another row may be
+   * claimed.
    */
   nextIdle(
     candidates: Candidates,
@@ -172,7 +173,7 @@ export class FreeMachines {
     for (let i = special.next; i < special.slots.length; i++) {
       const slot = special.slots[i]!;
       if (this.#claimedBy[slot] !== 0) {
-        // What a trial claims is put back, so only real claims move the start.
+        // A trial's claims are undone, so only real claims advance `next`.
         if (i === special.next && !this.#trial) special.next++;
         continue;
       }
@@ -213,7 +214,7 @@ export class FreeMachines {
     return this.#found;
   }
 
-  /** The class of the next Idle machine for a row, of those without target and penalty; or NONE. */
+  /** The class of the next Idle machine without target and penalty for a row, or NONE. */
   nextIdleClass(candidates: Candidates, unfilled: Unfilled): number {
     return candidates.idle.next(unfilled, null, this.#trial);
   }
@@ -222,16 +223,16 @@ export class FreeMachines {
     return candidates.speculative.next(unfilled, null, this.#trial);
   }
 
-  /** Negative if the first Idle machine of a class comes before that of another, in keep order. */
+  /** Negative if the first Idle machine of class `a` precedes that of class `b` in keep order. */
   compareIdle(a: number, b: number): number {
     const { price } = this.#fleet.classes;
     return price[a]! - price[b]! || this.#idle.firstOrdinalOf(a) - this.#idle.firstOrdinalOf(b);
   }
 
-  /** Negative if the first Speculative machine of a class comes before that of another on a candidate list. */
+  /** Negative if the first Speculative machine of class `a` precedes that of class `b` in the list. */
   compareSpeculative(list: CandidateList, a: number, b: number): number {
     const { price, probability } = this.#fleet.classes;
-    // Most cost the same; then nobody has to work out what.
+    // Fast path: most classes have equal price and probability, and so equal cost.
     const alike = price[a] === price[b] && probability[a] === probability[b];
     return (
       (alike ? 0 : list.compare(a, b)) ||
@@ -239,7 +240,7 @@ export class FreeMachines {
     );
   }
 
-  /** The first Idle or Speculative machine of a class; NONE for no class. */
+  /** The first Idle machine of a class; NONE for no class. */
   firstIdle(classNumber: number): number {
     return this.#find(this.#idle, classNumber);
   }
@@ -248,17 +249,16 @@ export class FreeMachines {
     return this.#find(this.#speculative, classNumber);
   }
 
-  /** The class of a machine. */
   classOf(slot: number): number {
     return slot === this.#found ? this.#foundClass : this.#fleet.machines.classOf[slot]!;
   }
 
-  /** Takes a claimed machine, of a class, off its run; machines that stand in no run are left alone. */
+  /** Removes a claimed machine from the run of its class; machines in no run are ignored. */
   take(slot: number, classNumber: number): void {
     this.#stockOf(slot)?.take(slot, classNumber);
   }
 
-  /** Puts back the machine that was taken last from its run. */
+  /** Returns a machine to its run; it must be the one taken last. */
   putBack(slot: number): void {
     this.#stockOf(slot)?.putBack(slot);
   }
@@ -270,7 +270,7 @@ export class FreeMachines {
     return state === MachineState.Speculative ? this.#speculative : null;
   }
 
-  /** Runs a trial that puts back all it takes: groups that look empty meanwhile are not given up. */
+  /** Runs a trial that returns everything it takes: groups that look empty meanwhile are not dropped. */
   onTrial(trial: () => void): void {
     this.#trial = true;
     trial();

@@ -1,6 +1,6 @@
-// Phase 1 over the pools: rows served one by one in rank order, or by several lanes at once with exactly that result.
-// Lanes propose, the broker commits, and at the barrier every row takes its place in rank order: what is committed is
-// taken over, what is not is served in its turn. See docs/engine.md, "Lanes".
+// Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly that
+// result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims are
+// adopted, all other rows are served then. See docs/engine.md, "Lanes".
 
 import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
 import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
@@ -15,19 +15,19 @@ import { TurnKind } from './turns.ts';
 import { noteTaken } from './unmet.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** Picks the lane that takes the next step, of so many. All lanes then run on one thread, in an order that repeats. */
+/** Picks which of `lanes` lanes takes the next step. All lanes then run on one thread, in a reproducible order. */
 export type Schedule = (lanes: number) => number;
 
 export interface LaneOptions {
-  /** So many lanes, or as many as pay. */
+  /** 'auto': as many lanes as pay off. */
   readonly lanes: number | 'auto';
   readonly retries: number;
   readonly schedule?: Schedule | undefined;
 }
 
-/** Rows looked at together, while as many others are served that were looked at before. */
+/** Rows prefetched together, while the batch prefetched before is served. */
 const AHEAD = 16;
-/** Demand changes shape slowly: after so many cycles lanes are worth another try. */
+/** Cycles to wait before lanes are tried again: demand changes shape slowly. */
 const PAUSE = 100;
 
 export class Lanes {
@@ -35,9 +35,9 @@ export class Lanes {
   readonly #workerPool: WorkerPool;
   readonly #options: LaneOptions;
   readonly #pending = new Pending();
-  /** Cycles for which one lane will do, since more were in each other's way. */
+  /** Remaining cycles that use one lane, since several had too many conflicts. */
   #pause = 0;
-  /** What all glances came to. Public, so that nobody takes it for unused and leaves the glance out. */
+  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
   glanced = 0;
 
   constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
@@ -46,7 +46,7 @@ export class Lanes {
     this.#options = options;
   }
 
-  /** Serves the rows that need the pools, in rank order. */
+  /** Serves the rows that need free machines, in rank order. */
   serve(): void {
     const cycle = this.#cycle;
     const order = this.#pending.inOrder(cycle);
@@ -73,7 +73,7 @@ export class Lanes {
     settle(cycle, broker, buckets, order);
   }
 
-  /** A row that nobody races with: what it picks is committed as it is proposed. */
+  /** Serves a row without concurrent lanes: its picks are committed as proposed. */
   #serveAlone(turn: number): void {
     const cycle = this.#cycle;
     const from = cycle.claimCount;
@@ -84,7 +84,7 @@ export class Lanes {
 
   #count(order: Uint32Array): number {
     const { lanes } = this.#options;
-    // A row that somebody asks about looks at everything, which only the thread of the cycle can tell.
+    // An explained row examines every machine, which only the cycle's own thread supports.
     if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
     if (lanes !== 'auto') return lanes;
     if (this.#pause > 0) {
@@ -104,7 +104,7 @@ export class Lanes {
     const running = new Set(all);
     while (running.size > 0) {
       const first = schedule(lanes);
-      // One that has nothing to do lets the next one go before it.
+      // A lane that has nothing to do yields to the next one.
       for (let i = first; i < first + lanes; i++) {
         const lane = all[i % lanes]!;
         if (running.has(lane) && !lane.step()) running.delete(lane);
@@ -126,7 +126,7 @@ export class Lanes {
   }
 }
 
-/** The barrier: rows in rank order, those that lanes have committed as they are, all others served now. */
+/** The barrier: in rank order, adopts what lanes have committed and serves all other rows. */
 function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
   for (const [row, turn] of order.entries()) {
     const committed = broker.statusOf(row) === RowStatus.Committed;
@@ -135,16 +135,16 @@ function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Arr
     serveInTurn(cycle, turn);
     const machines = cycle.claims.subarray(from, cycle.claimCount);
     if (committed && equal(machines, broker.claimsOf(row))) continue;
-    // Rows behind this one that saw it otherwise have to be served again as well.
+    // Worse-ranked rows that were solved with a different view of this one must be served again as well.
     const view = { observed: [], clock: broker.clock };
     broker.settle(proposalOf(cycle, buckets, row, turn, [...machines], 0, view));
   }
 }
 
-/** Claims for a row what a lane has found for it. Says false, having claimed nothing, if that does not cover it. */
+/** Claims for a row what a lane has found for it. Returns false, with no claim left, if that does not cover the row. */
 function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
   const { fleet, turns, unfilled } = cycle;
-  // Why a row is short, or a gang wants nothing, takes a look around.
+  // The reason why a row is short, or a gang wants nothing, is known only after serving it here.
   if (machines.length === 0) return false;
   const from = cycle.claimCount;
   const pattern = cycle.patternOf(turn);
@@ -171,7 +171,7 @@ function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: nu
   return true;
 }
 
-/** The same numbers where other threads see them. */
+/** A copy in shared memory. */
 function shared(numbers: Uint32Array): Uint32Array {
   const copy = new Uint32Array(new SharedArrayBuffer(numbers.byteLength));
   copy.set(numbers);

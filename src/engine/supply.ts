@@ -1,6 +1,6 @@
-// What would help rows that are not met: how many machines match a pattern, and which known machine would do. Rows ask
-// about the same patterns again and again, so what was put together for one is kept, from cycle to cycle too, until a
-// machine that matches it comes or leaves.
+// What would help unmet rows: how many machines match a pattern, and which known machine would do. Rows ask about the same
+// patterns repeatedly, so results are cached, also between cycles, until a machine that matches the pattern appears or
+// leaves.
 
 import type { Pattern } from '../fleet/index.ts';
 import { effectiveCost, type FittingSupply, MachineState, type UnmetDetail } from '../model/index.ts';
@@ -9,29 +9,27 @@ import { Sizes } from './sizes.ts';
 import { NONE } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
-/** Machines that fit a pattern, claimed or not, and by dimension what they offer. */
+/** Machines that fit a pattern, claimed or not, and the sum of their resources by dimension. */
 interface FittingSums {
   readonly counts: FittingSupply;
-  /** Of those that are not held, Failed or Deleting. */
+  /** Without machines that are blocked, Failed or Deleting. */
   readonly usable: Float64Array;
-  /** Of all. */
   readonly all: Float64Array;
 }
 
-/** What is known of a pattern. */
 interface PatternSupply {
   readonly pattern: Pattern;
-  /** The classes it was put together from. */
+  /** The classes it was computed from. */
   readonly classes: Uint32Array;
   matching: UnmetDetail['matching'] | null;
   fitting: FittingSums | null;
-  /** By dollars, and for gangs by domain: of every size the class with the best known machine. */
+  /** By interruption dollars and, for gangs, domain: for each size the class with the best known machine. */
   readonly samples: Map<string, Uint32Array>;
-  /** The cycle in which a row asked last. */
+  /** The last cycle in which a row asked. */
   asked: number;
 }
 
-/** After so many changes it is not worth looking which patterns they concern. */
+/** Above this number of changes, clearing the cache is cheaper than testing which patterns they match. */
 const MANY_CHANGES = 512;
 
 export class Supply {
@@ -45,14 +43,14 @@ export class Supply {
     this.#sizes = new Sizes(cycle.fleet);
   }
 
-  /** Forgets what is no longer so, and what nobody asked for in the cycle before. */
+  /** Evicts invalid entries, and entries not used in the previous cycle. */
   refresh(): void {
     const { counted } = this.#cycle.fleet.machines;
     const changed = counted.since(this.#seen);
     this.#seen = counted.end;
     for (const [number, { asked, pattern }] of this.#patterns) {
       const stale = changed === null || changed.length > MANY_CHANGES || asked < this.#cycle.number - 1;
-      // A class that is gone, or whose number means another one now, has changed the lists of all patterns.
+      // A class that is gone, or whose number was reused, has changed the lists of all patterns.
       if (stale || changed.some((c) => this.#isInUse(c) && pattern.matches(c))) this.#patterns.delete(number);
     }
   }
@@ -61,21 +59,21 @@ export class Supply {
     return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
   }
 
-  /** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
+  /** Machines of any cluster that meet the requirements, whatever their size, claimed or blocked or not. */
   matching(pattern: number): UnmetDetail['matching'] {
     const supply = this.#supplyOf(pattern);
     supply.matching ??= matchingOf(this.#cycle, pattern);
     return supply.matching;
   }
 
-  /** Machines that fit, by what keeps them from any row. */
+  /** Machines that fit, counted by what makes them unusable for every row. */
   fitting(pattern: number): FittingSupply {
     return this.#fittingOf(pattern).counts;
   }
 
   /**
-   * Whether all machines that fit and are not held, Failed or Deleting cover what a row wants, together with slots of its
-   * own that are held.
+   * Whether all machines that fit and are not blocked, Failed or Deleting cover what a row wants, together with its own
+   * blocked machines in `own`.
    */
   wouldSuffice(pattern: number, row: number, own: readonly number[]): boolean {
     const { machines, classes } = this.#cycle.fleet;
@@ -86,14 +84,14 @@ export class Supply {
     return this.#covers(offered, row);
   }
 
-  /** Whether all machines that fit, in any state, together cover what a row wants. */
+  /** Whether all machines that fit, in any state, cover what a row wants. */
   wouldSufficeInAll(pattern: number, row: number): boolean {
     return this.#covers(this.#fittingOf(pattern).all, row);
   }
 
   #covers(offered: Float64Array, row: number): boolean {
     const { demand, dimensions } = this.#cycle.fleet;
-    // A sum beyond 2^53 is not exact, but more than any row wants. A dimension from after the sum has none of it.
+    // A sum beyond 2^53 is not exact, but larger than any row's aggregate. A dimension added after the sum counts as 0.
     for (let d = 0; d < dimensions.count; d++) {
       if ((offered[d] ?? 0) < demand.aggregate.data[row * dimensions.stride + d]!) return false;
     }
@@ -132,8 +130,8 @@ export class Supply {
   }
 
   /**
-   * So many machines like a known one would do: fewest, then cheapest, then by id. A gang counts what its domain could
-   * give it already, and wants the rest there.
+   * The number of machines, all like a known one, that would cover the deficit: fewest, then cheapest, then by id. A gang
+   * counts what its domain could already provide, and needs the rest in that domain.
    */
   extra({ turn, deficit }: Unmet): UnmetDetail['extraSupply'] {
     const cycle = this.#cycle;
@@ -155,7 +153,7 @@ export class Supply {
     return best === NONE ? null : { count: fewest, like: machines.idOf(machines.firstOf(best)) };
   }
 
-  /** Whether the first machine of a class costs less than that of another, or the same and comes before it by id. */
+  /** Whether the first machine of a class costs less than that of another, or costs the same and comes first by id. */
   #isBetter(a: number, b: number, dollars: number): boolean {
     const { classes, machines } = this.#cycle.fleet;
     const cost = effectiveCost(classes.price[a]!, classes.probability[a]!, dollars);
@@ -204,7 +202,7 @@ export class Supply {
   }
 }
 
-/** Machines of any cluster that meet the requirements, whatever their size, claims and holds. */
+/** Machines of any cluster that meet the requirements, whatever their size, claimed or blocked or not. */
 export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching'] {
   const { machines, patterns } = cycle.fleet;
   const matching = { idle: 0, speculative: 0, configured: 0 };
@@ -216,11 +214,11 @@ export function matchingOf(cycle: Cycle, pattern: number): UnmetDetail['matching
   return matching;
 }
 
-/** Whether so many machines of a class do: quicker than how many it takes, and mostly all one wants to know. */
+/** Whether `count` machines of a class cover the deficit: cheaper than `machinesNeeded`, and usually sufficient. */
 function coversAll(cycle: Cycle, deficit: Float64Array, classNumber: number, count: number): boolean {
   const { classes, dimensions } = cycle.fleet;
   const from = classNumber * dimensions.stride;
-  // A product beyond 2^53 is not exact, but no smaller than that, and no deficit is larger.
+  // A product beyond 2^53 is not exact, but at least 2^53, and no deficit is larger.
   for (let d = 0; d < dimensions.count; d++) {
     if (deficit[d]! > classes.allocatable.data[from + d]! * count) return false;
   }
