@@ -1,5 +1,5 @@
-// Carries accepted actions out, each to its end: ask for a blob, call the provider, and if the answer was lost or bad,
-// look at what really happened before anything is tried again. Many run at a time, one per machine.
+// Executes accepted actions: request a bootstrap blob if needed, call the provider and, if the call failed or its answer
+// was lost, read the machine with a Get before any retry. Actions run concurrently, at most one per machine.
 
 import { type Clock, Command, type Machine, MachineState, type Random } from '../../../model/index.ts';
 import { stampToMetadata } from '../../../wire/index.ts';
@@ -25,13 +25,13 @@ export interface ActionExecutorParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: ActuationLimits;
-  /** The provider has taken it on; the machine shows what becomes of it. */
+  /** The provider accepted the call; the outcome follows from later states of the machine. */
   readonly accepted: (task: Task) => void;
   readonly ended: (task: Task, outcome: ActionOutcome) => void;
   readonly soldOut: (machine: string, why: string) => void;
   readonly quarantine: (machine: string, why: string) => void;
   readonly fenced: (provider: string, machine: string) => void;
-  /** Whether somebody has stopped an action since it was taken. */
+  /** Whether a shutdown, a freeze or a quarantine has stopped the action since it was accepted. */
   readonly isStopped: (task: Task) => boolean;
 }
 
@@ -47,7 +47,7 @@ export class ActionExecutor {
     else this.#call(task);
   }
 
-  /** Gives up an action that the provider has not heard of. False: it has, and must be seen through. */
+  /** Withdraws an action that was never sent to the provider. False: it was sent, and its outcome must be awaited. */
   callOff(task: Task, message: string): boolean {
     const isUntouched = task.attempts === 0 && (task.stage === 'queued' || task.stage === 'asking');
     if (!isUntouched || !task.cancel()) return false;
@@ -56,7 +56,7 @@ export class ActionExecutor {
     return true;
   }
 
-  /** Sends nothing more for an action. One that is to be called again is looked at once more, and then given up. */
+  /** Stops further mutations of an action. One that waits for a retry is read with one more Get instead of the retry. */
   recall(task: Task, message: string): void {
     const { retryOf } = task;
     if (this.callOff(task, message) || retryOf === null || !task.cancel()) return;
@@ -92,7 +92,7 @@ export class ActionExecutor {
       provider,
       machine,
       request: this.#requestOf(task),
-      // Priority is the only throttle: nothing of lower priority may make a preemption wait.
+      // Work of lower priority must not delay a preemption, so it skips the queue.
       isUrgent: task.action.kind === 'Preempt',
       starting: () => this.#starting(task),
       ended: (outcome) => this.#called(task, outcome),
@@ -103,7 +103,7 @@ export class ActionExecutor {
     task.stage = 'called';
     task.attempts++;
     task.retryOf = null;
-    // The operator's eviction and the provider's drain run side by side: nobody waits for an ack.
+    // The operator's eviction and the provider's drain run concurrently; the drain does not wait for the operator's ack.
     if (task.command === 'drain' && task.attempts === 1) {
       this.#parts.instructions.give(task.id, task.action);
       failpoint('reclaim.instructed');
@@ -137,7 +137,7 @@ export class ActionExecutor {
         this.#parts.fenced(task.provider, task.action.machine);
         break;
       case 'stock-out':
-        // At once, so that what waits is not tried while we look.
+        // Before the Get, so that queued purchases of the same offering are withdrawn immediately.
         this.#parts.soldOut(task.action.machine, outcome.message);
         this.#look(task, outcome);
         break;
@@ -150,7 +150,7 @@ export class ActionExecutor {
     }
   }
 
-  /** Finds out what happened, because an error says only that we were not told. */
+  /** Reads the machine after a failed call: an error does not tell whether the provider carried the mutation out. */
   #look(task: Task, failure: Failure): void {
     const { provider } = task;
     const { machine } = task.action;
@@ -172,7 +172,7 @@ export class ActionExecutor {
     const { clock, random, limits } = this.#parts;
     task.blindLooks++;
     if (isAcquiring(task.command) && task.blindLooks >= limits.attempts) {
-      // Somebody else may serve the row meanwhile. Should it have happened after all, a List will bring it to light.
+      // Revert the move so that another machine may serve the row. If the mutation did happen, a later List shows it.
       this.#parts.book.withdraw(task.action.machine, task.before);
       this.#parts.holds.lostSight(task.action.machine, task.message);
       this.#parts.ended(task, OUTCOMES[failure.kind]);
@@ -192,7 +192,7 @@ export class ActionExecutor {
   #isWorthARetry(task: Task, { kind }: Failure): boolean {
     const { limits, isStopped } = this.#parts;
     if (task.attempts >= limits.attempts || isStopped(task)) return false;
-    // What was to be acquired may be had elsewhere; what is to go waits until the provider lets it.
+    // A denied acquisition may be replaced by another provider's machine; a denied drain or delete has no substitute.
     return kind === 'transient' || (kind === 'denied' && !isAcquiring(task.command));
   }
 
@@ -224,7 +224,7 @@ export class ActionExecutor {
     } else this.#parts.ended(task, 'transition_error');
   }
 
-  /** It is not the machine's fault. But should the provider deny this one only, the next try is to be another. */
+  /** A denial blocks the provider, not the machine. A denied probe backs off, so that the next probe uses another machine. */
   #denied({ action, isProbe, message }: Task): void {
     if (isProbe) this.#parts.holds.backOff(action.machine, message);
     else this.#parts.holds.check(action.machine);
@@ -249,7 +249,7 @@ export class ActionExecutor {
     this.#parts.book.observe(machine, task.provider, this.#parts.clock.now());
   }
 
-  /** The provider was not touched: everything as it was, but the row keeps the machine that was meant for it. */
+  /** Reverts the move of an action that was not carried out; an abandoned Configure keeps the target of the machine. */
   #takeBack(task: Task, outcome: ActionOutcome): void {
     const { book, clock } = this.#parts;
     const { machine } = task.action;
@@ -261,7 +261,7 @@ export class ActionExecutor {
   }
 }
 
-/** How an action ends that came to nothing. */
+/** Outcome of an action whose mutation was not carried out, by the failure of its last call. */
 const OUTCOMES: Readonly<Record<Failure['kind'], ActionOutcome>> = {
   'stock-out': 'stock_out',
   transient: 'transient',

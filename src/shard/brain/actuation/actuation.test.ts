@@ -144,7 +144,7 @@ describe('actuation', () => {
       scene.hand.advance(seconds * 1000);
       scene.list([record(`m-${i}`, Idle)]);
     }
-    // The readings themselves are a second apart.
+    // Readings are 1 s apart, hence the tolerance.
     expect(scene.ledger('m-0')?.drainSeconds).toBeCloseTo(60, -1);
   });
 

@@ -1,7 +1,7 @@
-// Turns admitted actions into calls. The ledger moves, with its target, the moment an action is taken, so no later
-// cycle decides the same machine twice; it moves back if the start is refused. Once the provider has accepted an action,
-// its machine is free for readings and decisions; the action stays pending until the machine shows what became of it, and
-// a deadline watches that.
+// Turns admitted actions into provider calls. Accepting an action moves its machine in the ledger at once, target included,
+// so that no later cycle decides the same machine again; the move is reverted if the call never starts. Once the provider
+// has accepted the call, readings and decisions may use the machine again. The action stays pending until the state of the
+// machine shows its outcome, or until the deadline of the transitional state expires.
 
 import type { Standing } from '../../../fleet/index.ts';
 import {
@@ -42,13 +42,13 @@ import { PendingActions } from './pending-actions.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './records.ts';
 import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
-/** Why an action was not taken; nothing moved, and the next cycle may decide it again. */
+/** Why an action was refused. The ledger is unchanged, so the next cycle may decide the action again. */
 export type Refusal =
-  /** Something is under way with the machine. */
+  /** Another action on the machine is in flight. */
   | 'deduped'
-  /** Too many wait for the provider. */
+  /** The provider's queue already holds `queuePerProvider` actions. */
   | 'dropped'
-  /** Back-off or quarantine. */
+  /** The machine is blocked (see holds.ts), or its provider is being probed after a denial. */
   | 'held'
   /** The shard was fenced or is shutting down. */
   | 'stopped'
@@ -58,7 +58,7 @@ export type Refusal =
 export interface Passing {
   readonly state: TransitionalState;
   readonly sinceMs: number;
-  /** By the usual time of its provider; null if none is known. */
+  /** `sinceMs` plus the provider's median time in this state; null if no median is known. */
   readonly expectedByMs: number | null;
 }
 
@@ -71,10 +71,10 @@ export interface RefusedAction {
 export interface ActuationObserver {
   started(record: ActionRecord): void;
   ended(record: ActionRecord): void;
-  /** A machine went through a transitional state. */
+  /** A machine left the transitional state `from` after `seconds`. */
   passed(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
   bootstrapAnswered(seconds: number): void;
-  /** A machine stayed in a state for so long that it counts as failed here. */
+  /** A machine exceeded the deadline of a transitional state, and the shard records it as Failed. */
   overdue(machine: string, state: TransitionalState, seconds: number): void;
 }
 
@@ -85,11 +85,11 @@ export interface ActuationParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: (effect: Effect) => void;
-  /** The profile of a row, or of a fold's; undefined for one that nobody reports. */
+  /** The profile of a row, or of the rows of a fold; undefined if no cluster reports the row. */
   readonly profileOf: (key: NeedKey) => Profile | undefined;
   readonly limits: ActuationLimits;
   readonly observer: ActuationObserver;
-  /** Makes the ids of actions; those of an earlier start must not come again. */
+  /** Prefix of action ids: an id must not repeat one from an earlier start of the shard. */
   readonly epoch: bigint;
 }
 
@@ -102,15 +102,15 @@ export class Actuation {
   readonly #deadlines: Deadlines;
   readonly #drainTimes: DrainTimes;
   readonly #passageTimes = new PassageTimes();
-  /** By machine: actions that no provider has accepted yet. */
+  /** By machine: actions that the provider has not accepted yet. */
   readonly #tasks = new Map<string, Task>();
   readonly #pending: PendingActions;
-  /** By provider that denied everything: the action that finds out whether it still does. */
+  /** By provider that denied mutations: the one action that probes whether it still does. */
   readonly #probes = new Map<string, Task>();
   readonly #records: RecordList;
-  /** By machine: the state it was stuck in. It counts as Failed until the provider says anything else. */
+  /** By machine: the state whose deadline it exceeded. It counts as Failed until the provider reports another state. */
   readonly #stuck = new Map<string, TransitionalState>();
-  /** By machine: seconds to leave in, of drains under way. */
+  /** By machine: grace period in seconds of the drain in flight. */
   readonly #grace = new Map<string, number>();
   readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
   #isFrozen: (action: Action) => boolean = () => false;
@@ -174,8 +174,8 @@ export class Actuation {
   }
 
   /**
-   * Takes what it can of a plan that the guardrails let through. Returns what it could not take. `leavingOf` says why a machine
-   * that no row counts on leaves.
+   * Accepts the actions of a plan that passed the guardrails, and returns those it refused. `leavingOf` returns why a
+   * machine that no row counts on leaves its cluster.
    */
   accept(
     actions: readonly Action[],
@@ -218,66 +218,66 @@ export class Actuation {
     }
   }
 
-  /** Of these clusters, those that no machine can join now. */
+  /** The subset of `clusters` that no machine can join now. */
   cannotBind(clusters: Iterable<string>): ReadonlySet<string> {
     const cannot = new Set<string>();
     for (const cluster of clusters) if (!this.#bootstrapRequests.canBind(cluster)) cannot.add(cluster);
     return cannot;
   }
 
-  /** Whether an action has the machine: records of it tell nothing until the action is done. */
+  /** Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. */
   isBusy(machine: string): boolean {
     return this.#tasks.has(machine);
   }
 
-  /** Tells when an action has let go of a machine, and whether nobody knows how it stands. */
+  /** Subscribes to machines that an action has let go of. `mustLook`: the machine's state is unknown and must be read. */
   onFreed(listener: (machine: string, mustLook: boolean) => void): void {
     this.#freed.push(listener);
   }
 
-  /** A provider's record of the machine is about to be taken. False: it says only what was given up waiting for. */
+  /** Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on. */
   isNews(machine: Machine): boolean {
     return this.#stuck.get(machine.id) !== machine.state;
   }
 
-  /** A record that was taken. */
+  /** Called after a provider's record of the machine was applied to the book. */
   seen(machine: string): void {
     if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
     this.#holds.seen(machine);
   }
 
-  /** Actions that are pending, then those that ended, oldest first. */
+  /** Pending actions, then ended ones, oldest first. */
   *actions(): Generator<ActionRecord> {
     for (const task of this.#tasks.values()) yield recordOf(task);
     for (const task of this.#pending.values()) yield recordOf(task);
     yield* this.#records;
   }
 
-  /** The action that is pending with a machine; null if none is. */
+  /** The pending action of a machine; null if it has none. */
   actionOf(machine: string): ActionRecord | null {
     const task = this.#tasks.get(machine) ?? this.#pending.get(machine);
     return task === undefined ? null : recordOf(task);
   }
 
-  /** Whether an action is pending with a machine, so that what happens to the machine happens to the action. */
+  /** Whether a machine has a pending action, whose outcome a change of the machine's state may determine. */
   hasAction(machine: string): boolean {
     return this.#tasks.has(machine) || this.#pending.get(machine) !== undefined;
   }
 
-  /** Actions that wait for their turn at a provider, that are being called, and that are accepted and pending. */
+  /** `queued`: waiting for the scheduler; `inFlight`: every other unaccepted stage; `accepted`: pending at a provider. */
   get counts(): { readonly queued: number; readonly inFlight: number; readonly accepted: number } {
     let queued = 0;
     for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
     return { queued, inFlight: this.#tasks.size - queued, accepted: this.#pending.size };
   }
 
-  /** What keeps a machine out of decisions; null if nothing does. */
+  /** Why a machine is blocked; null if it is not. */
   holdOf(machine: string): Hold | null {
     const hold = this.#holds.of(machine);
     return hold === null ? null : { kind: hold.kind, why: hold.why, untilMs: hold.untilMs };
   }
 
-  /** Since when a machine is in a transitional state, and when it has been in it as long as is usual there. */
+  /** The transitional state of a machine with its start and expected end; null if it is in a stable state. */
   passageOf(machine: string): Passing | null {
     const passage = this.#deadlines.passageOf(machine);
     if (passage === null) return null;
@@ -298,7 +298,7 @@ export class Actuation {
     return this.#bootstrapRequests.muted;
   }
 
-  /** Clears what keeps a machine out, and looks at it afresh. False: there is no such machine. */
+  /** Unblocks a machine, quarantine and back-off included, and reads it again. False: the machine is not on record. */
   retry(machine: string): boolean {
     if (this.#parts.book.standing(machine) === null) return false;
     this.#stuck.delete(machine);
@@ -309,7 +309,7 @@ export class Actuation {
     return true;
   }
 
-  /** Keeps a machine out of all decisions until somebody says `retry`. */
+  /** Blocks a machine until an operator calls `retry`. False: the machine is not on record. */
   quarantine(machine: string, by: string, why: string): boolean {
     if (this.#parts.book.standing(machine) === null) return false;
     this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
@@ -319,32 +319,32 @@ export class Actuation {
     return true;
   }
 
-  /** Somebody has frozen something: of that, only what a provider may have begun is seen through. */
+  /** Applies the freezes in force: frozen actions are withdrawn, unless the provider may have begun them already. */
   frozen(isFrozen: (action: Action) => boolean): void {
     this.#isFrozen = isFrozen;
     for (const task of [...this.#tasks.values()]) {
       if (!isFrozen(task.action)) continue;
       this.#executor.recall(task, 'Somebody has frozen it.');
-      // What it is one of may have been held while it was on its way.
+      // Its offering or provider may have been blocked while the action was in flight.
       this.#holds.check(task.action.machine);
     }
   }
 
-  /** Hides a Failed machine. It stays on record and costs what it costs. False: it is not Failed. */
+  /** Hides a Failed machine. It stays on record and its cost still counts. False: the machine is not Failed. */
   forget(machine: string): boolean {
     if (this.#parts.book.standing(machine)?.state !== MachineState.Failed) return false;
     this.#parts.machineFacts.judge(machine, { isForgotten: true });
     return true;
   }
 
-  /** Takes nothing more, and gives back what no provider has heard of. What is called is seen through, but once. */
+  /** Accepts no more actions and withdraws those not sent to a provider. Calls in flight are awaited, but not retried. */
   stop(): void {
     this.#isStopped = true;
     this.#parts.scheduler.stopMutations();
     for (const task of [...this.#tasks.values()]) this.#executor.recall(task, 'The shard is shutting down.');
   }
 
-  /** Whether an action waits to find out what became of its call, and somebody may still be asked. */
+  /** Whether an action still has to read the outcome of its call, and the scheduler still makes calls. */
   get isLooking(): boolean {
     if (this.#parts.scheduler.isStopped) return false;
     return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
@@ -367,7 +367,7 @@ export class Actuation {
     if (binding === undefined) return 'missing_profile';
     if (kind === 'Bootstrap' && !this.#bootstrapRequests.canBind(action.cluster)) return 'no_session';
     this.#pending.supersede(machine);
-    // Before the machine moves.
+    // Read before the move below overwrites the machine's state.
     const about = this.#about(action, before, leavingOf(action));
     this.#move(action, binding?.stamp ?? null);
     return this.#newTask({ action, command, provider, before, about, binding });
@@ -399,7 +399,7 @@ export class Actuation {
     return task;
   }
 
-  /** What is true of the rows and of the machine when an action is decided; it outlives both. */
+  /** Snapshot of the rows and the machine at the decision, kept because the record of an action outlives both. */
   #about(action: Action, before: Standing, leaving: Leaving | null): Task['about'] {
     const { book, profileOf } = this.#parts;
     const { need, machine, preemptorPriority } = action;
@@ -484,7 +484,7 @@ export class Actuation {
     if (isFailedBuy && looksSoldOut(seen.lastError)) this.#soldOut(id, seen.lastError);
   }
 
-  /** Nothing of the kind is to be had: what waits to be bought is not even tried. */
+  /** Blocks the machine's offering and withdraws queued purchases of the same offering. */
   #soldOut(machine: string, why: string): void {
     this.#holds.soldOut(machine, why);
     for (const task of [...this.#tasks.values()]) {
@@ -507,7 +507,7 @@ export class Actuation {
     else this.#holds.releaseProvider(provider);
   }
 
-  /** Nothing can be acquired at a provider: rows that wait for it may be served by others. */
+  /** Withdraws queued acquisitions at a provider that denies them, so that other providers may serve their rows. */
   #denied(provider: string): void {
     const why = this.#parts.scheduler.denialOf(provider);
     for (const task of [...this.#tasks.values()]) {
@@ -516,7 +516,7 @@ export class Actuation {
     }
   }
 
-  /** One action finds out whether a provider that denied everything still does; the others wait for what becomes of it. */
+  /** Whether a probe is in flight at a provider that denied mutations; other acquisitions wait for its outcome. */
   #isBeingTried(provider: string): boolean {
     return this.#parts.scheduler.permitOf(provider) === 'half-open' && this.#probes.has(provider);
   }
@@ -548,11 +548,11 @@ export class Actuation {
     if (record !== null) this.#drainTimes.add(record.instanceType, seconds);
   }
 
-  /** Its time is up: a Get decides. */
+  /** The deadline of a transitional state expired: a Get decides what to do with the machine. */
   #overdue(id: string, state: TransitionalState, sinceMs: number): void {
     const { scheduler, book, clock } = this.#parts;
     const provider = book.ownerOf(id);
-    // An action that has not come through yet has its own limits.
+    // An unaccepted action has its own timeouts and attempt limit.
     if (this.isBusy(id) || provider === undefined || this.#isStopped) {
       this.#deadlines.extend(id);
       return;
@@ -572,7 +572,7 @@ export class Actuation {
     });
   }
 
-  /** The provider neither ends the transition nor gives up on it. We do: nobody may count on the machine any more. */
+  /** The provider neither ends nor fails the transition, so the shard records Failed: no row may count on the machine. */
   #failHere(machine: Machine, provider: string, state: TransitionalState, seconds: number): void {
     const { book, clock, observer } = this.#parts;
     const lastError = `The machine has been ${stateName(state)} for ${Math.round(seconds)} s.`;
@@ -581,10 +581,10 @@ export class Actuation {
     observer.overdue(machine.id, state, seconds);
   }
 
-  /** Somebody has to find out whether the provider is back; if nothing waits for it, any machine will do. */
+  /** A half-open breaker needs one call as a probe. If no call is queued, a Get of any machine of the provider serves. */
   #probe(provider: string): void {
     const { scheduler, book } = this.#parts;
-    // Mutations that the provider denies find out nothing.
+    // While the permit is open, queued mutations are not sent, so they cannot serve as the probe.
     if (scheduler.waitingAt(provider) > 0 && scheduler.permitOf(provider) !== 'open') return;
     const [machine] = book.idsIn(provider, ANY_STATE);
     if (machine !== undefined)

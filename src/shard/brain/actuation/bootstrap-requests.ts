@@ -1,11 +1,11 @@
-// Bootstrap blobs: only a cluster's operator can render what lets a machine join. A cluster that has no session, does
-// not answer or says it cannot gets nothing for a while; the machine that was meant for it is as good as before.
+// Requests for bootstrap blobs, which only a cluster's operator can render. A cluster without a session gets no requests;
+// one that does not answer in time or answers with an error is muted for a back-off. The machine is not blocked.
 
 import { type Clock, excerpt, type NeedKey, type Random, type Requirement } from '../../../model/index.ts';
 import type { ActuationEvent, Effect } from '../../events.ts';
 import { type BackoffLimits, waitMs } from '../backoff.ts';
 
-/** Why an operator sends no blob, in its own words: bytes that are kept. */
+/** Bytes kept of an operator's error message. */
 const MAX_ERROR_BYTES = 1000;
 
 export interface BlobQuestion {
@@ -19,7 +19,7 @@ export type BlobAnswer =
   | { readonly kind: 'blob'; readonly blob: Uint8Array; readonly validUntilMs: number }
   | { readonly kind: 'no-session' | 'timeout' | 'error'; readonly message: string };
 
-/** A cluster that is asked for nothing now. */
+/** A cluster in back-off: no bootstrap requests are sent to it. */
 export interface MutedCluster {
   readonly cluster: string;
   readonly why: string;
@@ -44,10 +44,10 @@ interface Asked {
 
 export class BootstrapRequests {
   readonly #parts: BootstrapRequestsParts;
-  /** By cluster: its session. */
+  /** By cluster. */
   readonly #sessions = new Map<string, number>();
   readonly #asked = new Map<string, Asked>();
-  /** Clusters that failed to answer and have not answered since. */
+  /** Clusters whose last request failed; a blob or a new session deletes the entry. */
   readonly #failed = new Map<string, MutedCluster & { readonly failures: number }>();
 
   constructor(parts: BootstrapRequestsParts) {
@@ -58,7 +58,7 @@ export class BootstrapRequests {
     return this.#sessions.has(cluster);
   }
 
-  /** Whether machines can join the cluster now, as far as anybody knows. */
+  /** Whether the cluster has a session and is not muted. */
   canBind(cluster: string): boolean {
     return this.hasSession(cluster) && !this.#isMuted(cluster);
   }
@@ -69,7 +69,7 @@ export class BootstrapRequests {
 
   sessionOpened(cluster: string, session: number): void {
     this.#sessions.set(cluster, session);
-    // Somebody new may well know the answer.
+    // A new session may be a restarted or repaired operator, so the back-off ends.
     this.#failed.delete(cluster);
   }
 
@@ -78,8 +78,8 @@ export class BootstrapRequests {
   }
 
   /**
-   * Asks the cluster's operator. A session that breaks meanwhile may come back in time; the question is put again then.
-   * The returned function withdraws the question, and says whether it was still open.
+   * Asks the cluster's operator. The request survives the end of the session: it is sent again if a new session opens
+   * before the timeout. The returned function withdraws the request and returns whether it was still open.
    */
   ask(question: BlobQuestion, answered: (answer: BlobAnswer) => void): () => boolean {
     const { clock, emit, timeoutMs } = this.#parts;
@@ -130,7 +130,7 @@ export class BootstrapRequests {
   }
 
   #mute(cluster: string, why: string): void {
-    // Questions that were put together fail together; that is one failure.
+    // Concurrent requests to one cluster that fail together count as one failure.
     if (this.#isMuted(cluster)) return;
     const { clock, random, backoff } = this.#parts;
     const failures = (this.#failed.get(cluster)?.failures ?? 0) + 1;

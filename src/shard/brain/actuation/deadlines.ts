@@ -1,5 +1,5 @@
-// A machine that is on its way somewhere may not be so for ever: when its time is up, somebody has to look. The book
-// tells of every machine that enters or leaves a transitional state, whoever moved it.
+// Deadlines of transitional states. The book reports every machine that enters or leaves such a state, whether an action or
+// a provider's record moved it; when the time allowed for the state has passed, `overdue` is called.
 
 import type { Standing } from '../../../fleet/index.ts';
 import type { Clock, MachineState } from '../../../model/index.ts';
@@ -13,10 +13,10 @@ export interface Passage {
 
 export interface DeadlinesParts {
   readonly clock: Clock;
-  /** How long a machine may stay in a state it has just entered. */
+  /** Milliseconds until `overdue` is called for a state, from its start or from an extension. */
   readonly allowedMs: (id: string, state: TransitionalState) => number;
   readonly overdue: (id: string, state: TransitionalState, sinceMs: number) => void;
-  /** A passage ended; where it led, and how long it took. */
+  /** The machine left the state `from` for `to`, `seconds` after it entered it. */
   readonly passed: (id: string, from: TransitionalState, to: MachineState, seconds: number) => void;
 }
 
@@ -40,12 +40,12 @@ export class Deadlines {
     if (after !== null && isTransitional(after.state)) this.#arm(id, after.state, now);
   }
 
-  /** The transitional state that a machine is in; null if it is in none. */
+  /** null if the machine is in a stable state. */
   passageOf(id: string): Pick<Passage, 'state' | 'sinceMs'> | null {
     return this.#passages.get(id) ?? null;
   }
 
-  /** Looks again after as long as was allowed before. */
+  /** Restarts the timer with the full allowance of the state, from now. */
   extend(id: string): void {
     const passage = this.#passages.get(id);
     if (passage !== undefined) this.#arm(id, passage.state, passage.sinceMs);

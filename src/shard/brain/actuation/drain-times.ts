@@ -1,9 +1,9 @@
-// How long machines of an instance type take to drain: the median of the last ones. The ledger hears of it only when it
-// has halved or doubled: telling it touches every machine of the type, and a victim's score hardly feels less.
+// Median drain time per instance type. The ledger is updated only when the median has halved or doubled: an update touches
+// every machine of the type, and a smaller change hardly affects a victim's score.
 
-/** Drains remembered per instance type. */
+/** Latest drains kept per instance type. */
 const WINDOW = 31;
-/** Drains from which on a median means something. */
+/** Fewest drains for which the median is reported. */
 const LEAST = 3;
 const FACTOR = 2;
 
@@ -33,7 +33,7 @@ export class DrainTimes {
   }
 }
 
-/** Below a second nobody tells the difference. */
+/** Values below 1 s count as 1 s. */
 function isAlike(a: number, b: number): boolean {
   const [least, most] = [Math.max(1, Math.min(a, b)), Math.max(1, a, b)];
   return most < least * FACTOR;

@@ -307,7 +307,7 @@ describe('a cluster that sends no blob', () => {
 describe('a provider that denies what it is told, and answers Gets and Lists', () => {
   const denied = { kind: 'denied', message: 'who are you' } as const;
 
-  /** Two calls at a time; m-0 and m-1 were denied, m-2 waited for its turn. */
+  /** At most two calls in flight: m-0 and m-1 were denied while m-2 was queued. */
   function denying(): Scene {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 2 } });
     scene.list([...some(5, Speculative), record('bound', Configured)]);
@@ -377,7 +377,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
 
   it('and then does not answer at all is found out about with a Get', () => {
     const scene = denying();
-    // Denied twice, it is left alone for longer than one that does not answer for the first time.
+    // The second denial in a row has a longer back-off than the first unanswered call.
     untilTried(scene);
     scene.decide('Provision', 'm-3');
     scene.answer('create', denied);
@@ -411,7 +411,7 @@ describe('a provider that does not answer', () => {
 
   it('is tried with one call, and is back as soon as that is answered', () => {
     const scene = silent();
-    // Two had looked before it was clear that nobody answers.
+    // Two Gets were in flight before the breaker opened.
     scene.fail('get');
     scene.fail('get');
     while (scene.scheduler.breakerOf('p') === 'open') scene.hand.advance(100);
@@ -439,7 +439,7 @@ describe('a provider that does not answer', () => {
     scene.scheduler.heard('p', true);
     scene.hand.advance(4000);
     scene.scheduler.heard('p', false);
-    // The time of the first opening would be up by now.
+    // The back-off of the first opening would have expired by now.
     scene.hand.advance(4900);
     expect(scene.scheduler.breakerOf('p')).toBe('open');
   });

@@ -6,7 +6,7 @@ import { COMMAND_OF } from './task.ts';
 const { Speculative, Idle, Configured, Configuring, Draining } = MachineState;
 const MINUTE_MS = 60_000;
 
-/** The kinds whose first step is a call, with the state they begin in. */
+/** Kinds whose first step is a provider call, with their initial state. */
 const CALLED: readonly (readonly [ActionKind, MachineState])[] = [
   ['Provision', Speculative],
   ['Preempt', Configured],
@@ -14,7 +14,7 @@ const CALLED: readonly (readonly [ActionKind, MachineState])[] = [
   ['Delete', Idle],
 ];
 
-/** A Bootstrap that failed once and waits to be tried again. */
+/** A Bootstrap that failed once and waits for its retry. */
 function waiting(ttlSeconds = 0): Scene {
   const scene = new Scene().open('c1');
   scene.list([record('m', Idle)]);
@@ -25,7 +25,7 @@ function waiting(ttlSeconds = 0): Scene {
   return scene;
 }
 
-/** The provider has nothing of it, and the shard lets it be. */
+/** Asserts that after a Get which finds the machine Idle, the shard makes no further call and ends the action. */
 function expectGivenUp(scene: Scene): void {
   scene.find(Idle);
   scene.hand.advance(MINUTE_MS);

@@ -1,5 +1,6 @@
-// Machines that the engine must leave alone, and until when: one by one after a failure or by somebody's word, by
-// offering after a stock-out, by provider while nobody answers or nothing is permitted there. The ledger knows one bit, the reasons stand here.
+// Blocked machines, each with its reason and expiry: a single machine after a failure or by an operator's quarantine, an
+// offering after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine;
+// the reasons are kept here.
 
 import {
   type BlockedCause,
@@ -11,12 +12,12 @@ import {
 import { type BackoffLimits, waitMs } from '../backoff.ts';
 import type { Book } from '../book.ts';
 
-/** Why a machine is left alone. */
+/** Why a machine is blocked. */
 export interface Hold {
   /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
   readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report' | 'released'>;
   readonly why: string;
-  /** null: until somebody says so, or the provider does. */
+  /** null: no expiry; ends when an operator or a provider's answer ends it. */
   readonly untilMs: number | null;
 }
 
@@ -25,7 +26,7 @@ export interface HeldMachine extends Hold {
   readonly kind: 'backing-off' | 'quarantined' | 'call-lost';
 }
 
-/** What is sold out together. */
+/** The unit of a stock-out. */
 export interface OfferingKey {
   readonly provider: string;
   readonly instanceType: string;
@@ -58,7 +59,7 @@ interface Offering {
 export class Holds {
   readonly #parts: HoldsParts;
   readonly #machines = new Map<string, HeldMachine>();
-  /** Failures in a row, of machines that failed and have not succeeded since. */
+  /** Consecutive failures by machine; a success deletes the entry. */
   readonly #failures = new Map<string, number>();
   readonly #offerings = new Map<string, Offering>();
   readonly #providers = new Map<string, Hold>();
@@ -75,12 +76,12 @@ export class Holds {
     return [...this.#offerings.values()].flatMap(({ held }) => held ?? []);
   }
 
-  /** What keeps a machine out of decisions; null if nothing does. What it is held for itself goes first. */
+  /** Why a machine is blocked; null if it is not. Its own hold takes precedence over its provider's and its offering's. */
   of(id: string): Hold | null {
     return this.#machines.get(id) ?? this.#withOthers(id);
   }
 
-  /** Whether the machine must not be acquired now; if so, the ledger is told as well. */
+  /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
   check(id: string): boolean {
     const isHeld = this.#isHeld(id);
     if (isHeld) this.#parts.book.hold(id, true);
@@ -104,7 +105,7 @@ export class Holds {
     this.#hold({ machine: id, kind: 'quarantined', why, untilMs: null });
   }
 
-  /** Nobody knows what became of a call. */
+  /** Blocks a machine after a call whose outcome could not be read; a hold that exists already is kept. */
   lostSight(id: string, why: string): void {
     if (this.#machines.has(id)) return;
     this.#hold({ machine: id, kind: 'call-lost', why, untilMs: null });
@@ -114,19 +115,19 @@ export class Holds {
     return this.#machines.get(id)?.kind === 'call-lost';
   }
 
-  /** A provider's record of the machine was taken. */
+  /** Called after a provider's record of the machine was applied to the book. */
   seen(id: string): void {
     if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
-    // It may have left the state that it was held for.
+    // Offerings and providers block only Speculative and Idle machines, and the record may have changed the state.
     if (this.#parts.book.standing(id)?.held === true && !this.#isHeld(id)) this.#parts.book.hold(id, false);
   }
 
-  /** An action on the machine went well. */
+  /** Resets the failure count of the machine after a successful action. */
   succeeded(id: string): void {
     this.#failures.delete(id);
   }
 
-  /** A machine was bought: there are others like it. */
+  /** A purchase succeeded, so the machine's offering is in stock again. */
   inStock(id: string): void {
     if (this.#offerings.size === 0) return;
     const offering = this.#offeringOf(id);
@@ -138,24 +139,24 @@ export class Holds {
     if (!this.#isHeld(id)) this.#parts.book.hold(id, false);
   }
 
-  /** The machine is gone, and with it everything about it. */
+  /** Drops the machine's hold and failure count without updating the ledger. */
   forget(id: string): void {
     this.#machines.delete(id);
     this.#failures.delete(id);
   }
 
-  /** Whether what the machine is one of is sold out. */
+  /** Whether the machine's offering is sold out. */
   isSoldOut(id: string): boolean {
     return this.#soldOutWith(id) !== null;
   }
 
-  /** What the machine is one of is sold out, for the others as well. */
+  /** Blocks every Speculative machine of this machine's offering for the back-off of the offering. */
   soldOut(id: string, why: string): void {
     const key = this.#offeringOf(id);
     if (key === null) return;
     const text = textOf(key);
     const known = this.#offerings.get(text);
-    // A burst that fails together is one failure.
+    // Concurrent purchases that fail together count as one failure.
     if (known?.held) return;
     const { clock, random, offering } = this.#parts;
     const failures = (known?.failures ?? 0) + 1;
@@ -171,7 +172,7 @@ export class Holds {
     for (const other of this.#speculativeOf(key)) this.#parts.book.hold(other, true);
   }
 
-  /** Nothing more is to be acquired at a provider. */
+  /** Blocks all free machines of a provider. A second call only replaces the reason. */
   holdProvider(provider: string, kind: 'provider-unreachable' | 'provider-denies', why: string): void {
     const isKnown = this.#providers.has(provider);
     this.#providers.set(provider, { kind, why, untilMs: null });
@@ -203,12 +204,12 @@ export class Holds {
     return this.of(id) !== null;
   }
 
-  /** What keeps a machine out along with others. */
+  /** The hold of the machine's provider or, for a Speculative machine, of its offering. */
   #withOthers(id: string): Hold | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { book } = this.#parts;
     const state = book.standing(id)?.state;
-    // What is bound can leave whenever its provider answers again; only acquiring is pointless now.
+    // Only acquisition is blocked: a bound machine may be drained once its provider answers again.
     if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
     const provider = book.ownerOf(id);
     const held = provider === undefined ? undefined : this.#providers.get(provider);
@@ -239,7 +240,7 @@ export class Holds {
     });
   }
 
-  /** Machines of a provider that could be acquired but for holds. */
+  /** Speculative and Idle machines of a provider, blocked ones included. */
   #freeOf(provider: string): readonly string[] {
     return [...this.#parts.book.idsIn(provider, FREE)];
   }

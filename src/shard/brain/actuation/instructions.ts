@@ -1,5 +1,5 @@
-// Instructions to leave that an operator may not have heard yet: each is sent again to every new session of its cluster
-// until it is acknowledged, so it has to be withdrawn once its machine has left, or will stay.
+// Reclaim instructions that an operator has not acknowledged. Each is sent again to every new session of its cluster until
+// it is acknowledged, so it must be withdrawn once its machine has left the cluster or is no longer draining.
 
 import type { Standing } from '../../../fleet/index.ts';
 import { type Action, MachineState } from '../../../model/index.ts';
@@ -33,7 +33,7 @@ export class Instructions {
     if (instruction !== undefined) this.#end(instruction);
   }
 
-  /** A machine has moved, or is gone. */
+  /** Withdraws the instruction unless the machine still drains from the instruction's cluster. */
   moved(machine: string, after: Standing | null): void {
     const instruction = this.#byMachine.get(machine);
     if (instruction === undefined) return;

@@ -4,23 +4,23 @@ import { MachineState } from '../../../model/index.ts';
 import type { BackoffLimits } from '../backoff.ts';
 
 export interface ActuationLimits {
-  /** How long an operator may take to render a blob. */
+  /** Timeout of a bootstrap request to an operator. */
   readonly bootstrapMs: number;
-  /** Times a mutation is called before the machine is given up for now. Each is several attempts of the client. */
+  /** Mutation calls per action before it is given up; the client retries within each call. */
   readonly attempts: number;
-  /** Between two calls for one action. */
+  /** Between two calls of one action. */
   readonly retry: BackoffLimits;
-  /** How long a machine whose action failed is kept out of decisions. */
+  /** How long a machine is blocked after a failed action. */
   readonly machine: BackoffLimits;
-  /** How long nothing of an offering is bought after a stock-out. */
+  /** How long an offering is blocked after a stock-out. */
   readonly offering: BackoffLimits;
-  /** How long a cluster that sent no blob is asked for none. */
+  /** How long a cluster is muted after a failed bootstrap request. */
   readonly cluster: BackoffLimits;
-  /** Actions that may wait for a provider. More than a few cycles' worth only grows stale. */
+  /** Queue bound per provider. Actions beyond a few cycles' worth would be stale by the time they are called. */
   readonly queuePerProvider: number;
-  /** How long a machine may stay in each state before a Get decides; a drain has its grace on top. */
+  /** Deadline of each state, after which a Get decides; the grace period of a drain is added. */
   readonly deadlineMs: Readonly<Record<TransitionalState, number>>;
-  /** Ended actions that are kept to be shown. */
+  /** Ended actions kept for display. */
   readonly records: number;
 }
 
@@ -49,7 +49,7 @@ export const ACTUATION_LIMITS: ActuationLimits = {
   offering: { baseMs: 30_000, maxMs: 15 * MINUTE_MS },
   cluster: { baseMs: 5000, maxMs: 5 * MINUTE_MS },
   queuePerProvider: 10_000,
-  // Providers of the kit give up after 5 minutes, drains after 10; ours come later, so that theirs are heard first.
+  // Providers built on the kit time out after 5 minutes, drains after 10. These are longer, so the provider reports first.
   deadlineMs: {
     [MachineState.Creating]: 10 * MINUTE_MS,
     [MachineState.Configuring]: 10 * MINUTE_MS,

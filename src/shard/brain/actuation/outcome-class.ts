@@ -1,4 +1,4 @@
-// The class of error that an action ended with, by its outcome and, where that leaves it open, by the provider's words.
+// Classifies the error of an ended action by its outcome and, where that is ambiguous, by the provider's message.
 
 import { CapacityType } from '../../../model/index.ts';
 import { classOfError, type ErrorClass, type ErrorSubject } from '../../error-class.ts';
@@ -6,7 +6,7 @@ import { capacityLabel } from '../action-view.ts';
 import type { ActionOutcome } from './records.ts';
 import type { Task } from './task.ts';
 
-/** What went wrong, in one of few words; null if nothing did. */
+/** null after success. */
 export function errorClassOf(outcome: ActionOutcome, { message, about }: Task): ErrorClass | null {
   switch (outcome) {
     case 'success':
@@ -31,7 +31,7 @@ export function errorClassOf(outcome: ActionOutcome, { message, about }: Task): 
     case 'superseded':
       return 'moved-away';
     case 'transient': {
-      // The call was not answered, whatever else its text sounds like.
+      // The call went unanswered, so of the classes that the message suggests only `timeout` is kept.
       return classOfError(message, subjectOf(about)) === 'timeout' ? 'timeout' : 'unreachable';
     }
     case 'machine_failed':

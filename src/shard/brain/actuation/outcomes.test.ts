@@ -7,7 +7,7 @@ import { COMMAND_OF } from './task.ts';
 
 const { Speculative, Creating, Idle, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** A scene in which the provider has accepted an action and its machine is on its way. */
+/** A scene in which the provider has accepted an action and its machine is in transition. */
 function accepted(kind: ActionKind): Scene {
   const command = COMMAND_OF[kind];
   const scene = new Scene().open('c1');
@@ -15,7 +15,7 @@ function accepted(kind: ActionKind): Scene {
   scene.decide(kind, 'm', kind === 'Preempt' ? { need: keyOf(OTHER_NEED), preemptorPriority: 900_000 } : {});
   if (kind === 'Bootstrap') scene.blob();
   scene.accept(command, COMMANDS[command].to);
-  // The reading that began before the call says nothing about it.
+  // A reading that began before the call is stale.
   scene.list([]);
   return scene;
 }

@@ -1,16 +1,16 @@
-// How long machines of a provider usually stay in each transitional state: the median of the last passages. It tells people
-// when a machine that is on its way may be expected; no decision depends on it.
+// Median time that machines of a provider spend in each transitional state. It yields the expected end of a transition for
+// display; no decision reads it.
 
 import type { TransitionalState } from './limits.ts';
 
-/** Passages remembered per provider and state. */
+/** Latest transitions kept per provider and state. */
 const WINDOW = 31;
 
 export class PassageTimes {
   readonly #seconds = new Map<string, number[]>();
 
   add(provider: string, state: TransitionalState, seconds: number): void {
-    // The clock was set back meanwhile.
+    // The wall clock was set back during the transition.
     if (seconds < 0) return;
     const key = `${state} ${provider}`;
     const known = this.#seconds.get(key) ?? [];

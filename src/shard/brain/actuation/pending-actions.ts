@@ -1,6 +1,5 @@
-// Actions that a provider has accepted, until the machine shows what became of them: it reaches the state it was to
-// reach, fails, goes back, vanishes, or is taken elsewhere. One for each machine at most, so there are never more than
-// machines.
+// Actions that a provider has accepted, until the state of the machine shows their outcome: it reaches its goal, fails,
+// returns, vanishes, or another actor moves it elsewhere. At most one per machine, which bounds their number.
 
 import type { Standing } from '../../../fleet/index.ts';
 import { type Machine, MachineState } from '../../../model/index.ts';
@@ -30,7 +29,7 @@ export class PendingActions {
     return this.#tasks.values();
   }
 
-  /** Takes an action over as the provider accepts it; `now` is how its machine is then. */
+  /** Adds an action when the provider accepts it; `now` is the state of its machine at that moment. */
   add(task: Task, now: Standing | null, lastError: string): void {
     this.#tasks.set(task.action.machine, task);
     this.#look(task, now, lastError);
@@ -41,7 +40,7 @@ export class PendingActions {
     if (task !== undefined) this.#look(task, after, seen?.lastError ?? '');
   }
 
-  /** Another action has the machine now. */
+  /** Ends the pending action of a machine because another action starts on it. */
   supersede(machine: string): void {
     const task = this.#tasks.get(machine);
     if (task !== undefined) this.#end(task, 'superseded');
@@ -65,13 +64,13 @@ export class PendingActions {
 type Sighted = MachineState | 'gone';
 
 /**
- * What each state of the machine means for a command: null is still on its way. A state that is not listed was reached by
- * the hand of another, and so was one marked in `HERE` with a cluster other than the action's.
+ * The outcome of a command by the state of its machine; null: still in transition. An unlisted state means that another
+ * actor moved the machine, and so does a state in `HERE` with a cluster other than the action's.
  */
 const OUTCOMES: Readonly<Record<MutationCommand, ReadonlyMap<Sighted, ActionOutcome | null>>> = {
   create: new Map<Sighted, ActionOutcome | null>([
     [Creating, null],
-    // Whatever is done with it from here on, there is a host.
+    // Later actions may have moved it on already; in each of these states the host exists.
     ...([Idle, Configuring, Configured, Draining] as const).map((state) => [state, 'success'] as const),
     [Speculative, 'rolled_back'],
     ['gone', 'inventory_miss'],
@@ -97,7 +96,7 @@ const OUTCOMES: Readonly<Record<MutationCommand, ReadonlyMap<Sighted, ActionOutc
   ]),
 };
 
-/** Commands that are about a cluster, with the states in which the machine must be in it. */
+/** By command that concerns a cluster: the states in which the machine must be in the action's cluster. */
 const HERE: Readonly<Partial<Record<MutationCommand, ReadonlySet<Sighted>>>> = {
   configure: new Set<Sighted>([Configuring, Configured]),
   drain: new Set<Sighted>([Configured]),
@@ -115,7 +114,7 @@ function outcomeOf(
   return isElsewhere || outcome === undefined ? 'superseded' : outcome;
 }
 
-/** The provider took the order, and the machine failed. */
+/** Outcome of an accepted action whose machine became Failed. */
 export function failedAs(lastError: string): ActionOutcome {
   return looksSoldOut(lastError) ? 'stock_out' : 'machine_failed';
 }

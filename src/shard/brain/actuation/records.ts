@@ -1,11 +1,11 @@
-// Actions as people see them: those that are pending, and the last ones that ended.
+// Actions as the API and the dashboard show them: pending ones, and the latest that ended.
 
 import type { ActionKind, ActionReason, Leaving } from '../../../model/index.ts';
 import type { ErrorClass } from '../../error-class.ts';
 import type { NeedRef } from '../../views.ts';
 
 export type ActionOutcome =
-  /** The machine is where it was to go: it has a host, is Configured, has drained, or has no host any more. */
+  /** The machine reached its goal: it has a host, is Configured, has drained, or no longer has a host. */
   | 'success'
   | 'ctx_canceled'
   | 'fenced'
@@ -15,21 +15,21 @@ export type ActionOutcome =
   | 'blob_error'
   /** The provider refused for good. */
   | 'provider_error'
-  /** It does not let this shard do it. */
+  /** The provider denied the call to this shard. */
   | 'denied'
-  /** It has nothing of the kind now. */
+  /** The provider has no stock of the offering. */
   | 'stock_out'
-  /** It was throttled, out of reach or too slow, however often it was tried. */
+  /** The provider throttled, was unreachable or timed out on every attempt. */
   | 'transient'
   | 'stale_state'
   /** The provider no longer has the machine. */
   | 'inventory_miss'
   | 'missing_profile'
-  /** The provider accepted it, and the machine is Failed. */
+  /** The provider accepted the call, and the machine became Failed. */
   | 'machine_failed'
-  /** The provider accepted it, and the machine is back where it came from. */
+  /** The provider accepted the call, and the machine returned to the state it came from. */
   | 'rolled_back'
-  /** The provider accepted it, and the machine is elsewhere, by the hand of another. */
+  /** The provider accepted the call, and another actor then moved the machine to an unrelated state or cluster. */
   | 'superseded';
 
 export interface ActionRecord {
@@ -38,31 +38,31 @@ export interface ActionRecord {
   readonly machine: string;
   readonly provider: string;
   readonly cluster: string;
-  /** The row as it was when the action was accepted: it keeps its name and priority after the row has gone. */
+  /** Snapshot of the row at acceptance: name and priority remain readable after the row is gone. */
   readonly need: NeedRef | null;
-  /** Of the machine when the action was accepted; '' where its provider did not say. */
+  /** Of the machine at acceptance; '' if its provider did not report it. */
   readonly capacityType: string;
   readonly zone: string;
-  /** Of a machine that leaves a cluster: the row that it was bound for. */
+  /** For a machine that leaves a cluster: the row it was bound for. */
   readonly from: NeedRef | null;
-  /** Of a machine that leaves a cluster because no row counts on it. */
+  /** For a machine that leaves a cluster because no row counts on it: the reason. */
   readonly leaving: Leaving | null;
   readonly reason: ActionReason;
   readonly startedMs: number;
-  /** When the provider accepted it; null: it has not. */
+  /** null: the provider has not accepted it. */
   readonly acceptedMs: number | null;
-  /** null while it is pending: not accepted yet, or the machine is on its way. */
+  /** null while pending: not accepted yet, or the machine is in transition. */
   readonly endedMs: number | null;
   readonly outcome: ActionOutcome | null;
-  /** null while it is pending and after success. */
+  /** null while pending and after success. */
   readonly errorClass: ErrorClass | null;
-  /** What went wrong last; '' if nothing did. */
+  /** The last error; '' if there was none. */
   readonly message: string;
-  /** Calls that were made to the provider to bring it about. */
+  /** Mutation calls made to the provider. */
   readonly attempts: number;
 }
 
-/** The last so many, oldest first. */
+/** The latest `limit` records, oldest first. */
 export class RecordList {
   readonly #limit: number;
   readonly #records = new Map<string, ActionRecord>();

@@ -1,4 +1,4 @@
-// One accepted action on its way: what was decided, how far it has come, and how the machine stood before.
+// One accepted action in flight: the decision, its progress, and the state of the machine before the move.
 
 import type { Standing } from '../../../fleet/index.ts';
 import {
@@ -26,25 +26,25 @@ export interface Task {
   readonly command: MutationCommand;
   readonly provider: string;
   readonly before: Standing;
-  /** Of the row it binds a machine for; null for other kinds. */
+  /** Profile and stamp of the row that a Bootstrap binds the machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
-  /** What a record of it says about its row and its machine, as they were when it was accepted. */
+  /** Snapshot of the row and the machine at acceptance, for the action's record. */
   readonly about: Pick<ActionRecord, 'need' | 'capacityType' | 'zone' | 'from' | 'leaving'>;
   readonly startedMs: number;
-  /** Finds out whether a provider that denied everything still does. */
+  /** Probes whether a provider that denied mutations still does. */
   readonly isProbe: boolean;
-  /** `queued` has not reached the provider yet; after that only the provider knows what became of it. */
+  /** A call that is `queued` has not reached the provider; from `called` on, only the provider knows its effect. */
   stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
-  /** When the provider accepted it; null: it has not. */
+  /** null: the provider has not accepted it. */
   acceptedMs: number | null;
   blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
   attempts: number;
-  /** Why it is to be called again, until it is. */
+  /** The failure that a scheduled retry is for; null once the call is made again. */
   retryOf: Failure | null;
-  /** Gets in a row that brought nothing. */
+  /** Gets that failed. */
   blindLooks: number;
   message: string;
-  /** Takes the call back if it has not been made. */
+  /** Cancels the queued step; returns false if it was too late. */
   cancel: () => boolean;
 }
 
@@ -64,12 +64,12 @@ const ENDS: Readonly<Record<MutationCommand, MachineState>> = {
   delete: MachineState.Speculative,
 };
 
-/** Whether a command gets a machine for somebody, rather than to give one back. */
+/** Whether a command acquires a machine for a row (as opposed to drain and delete). */
 export function isAcquiring(command: MutationCommand): boolean {
   return command === 'create' || command === 'configure';
 }
 
-/** What a record says about a mutation of which the answer was lost. */
+/** Infers from a record of the machine whether a mutation whose call failed was carried out. */
 export function whatBecameOf(
   { command, action }: Task,
   { state, cluster }: Machine,

@@ -5,7 +5,7 @@ import { ACTUATION_LIMITS } from './limits.ts';
 
 const { Idle, Configuring, Configured, Draining, Failed } = MachineState;
 
-/** What stands in the outcome of every scene: nothing is open, and so many were withdrawn, each once. */
+/** Asserts that no request is open and that `withdrawn` requests were withdrawn, each exactly once. */
 function expectSettled({ asks }: Scene, withdrawn: number): void {
   expect(asks.ids).toEqual([]);
   expect(asks.needless).toEqual([]);
