@@ -1,5 +1,5 @@
-// The demand of one cluster: reads its roll-ups, refuses the bad, holds the suspicious, and gives the others their times.
-// It outlives sessions, so that an operator that comes back with the same roll-up costs nothing.
+// The demand of one cluster: reads its roll-ups, refuses invalid ones, holds suspicious ones, and adds first-seen times to
+// the rows of the others. It outlives sessions, so an operator that reconnects with an unchanged roll-up causes no work.
 
 import type { Need, Problem } from '../../model/index.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
@@ -19,22 +19,22 @@ import { FirstSeen } from './first-seen.ts';
 import { CollapseGuard, type Extent, extentOf, isCollapse } from './guard.ts';
 import { rollupReport } from './rollup-report.ts';
 
-/** A roll-up that waits for a decision, or to be repeated. */
+/** A roll-up that waits for a person's decision, or for repetitions that confirm it. */
 export interface HeldRollup {
   readonly cluster: string;
   readonly sinceMs: number;
-  /** How many in a row have been held. */
+  /** Number of consecutive roll-ups held. */
   readonly count: number;
-  /** True: somebody has refused it, and repeating it does not help. */
+  /** True: it was refused through the API, so repetitions do not confirm it. */
   readonly isRefused: boolean;
   readonly extent: Extent;
   readonly baseline: Extent;
 }
 
-/** What others may know of a cluster's reports. */
+/** A read-only view of a cluster's reports. */
 export interface ReportView {
   readonly cluster: string;
-  /** When its last roll-up was handled, whatever became of it; null: none since the start of the process. */
+  /** When its last roll-up was handled, with any outcome; null: none since the start of the process. */
   readonly lastReportMs: number | null;
   /** Rows of its demand; null: no roll-up has been accepted since the start of the process. */
   readonly rows: number | null;
@@ -43,13 +43,13 @@ export interface ReportView {
   readonly problems: readonly RollupProblem[] | null;
   /** Rows of its demand that are set aside because they exceed a limit. */
   readonly rowsSetAside: number;
-  /** What there is to say of its demand, set-aside rows included: the first problems, and how many there are. */
+  /** Problems of its accepted demand, set-aside rows included: the first ones, and the total number. */
   readonly remarks: RollupProblems;
   readonly held: HeldRollup | null;
 }
 
 interface Stamped {
-  /** As the roll-up says; 0 where it could not be read. */
+  /** The timestamp in the roll-up; 0 if it could not be read. */
   readonly timestampUnixNanos: bigint;
 }
 
@@ -62,9 +62,9 @@ export type Taken =
       readonly needs: readonly Need[];
       /** Rows that are set aside, those without a known key included. */
       readonly rowsSetAside: number;
-      /** To be written before anybody acts on it. */
+      /** Must be durable before the demand is posted or acknowledged. */
       readonly changes: DemandChanges;
-      /** Set if nearly everything is gone and that is believed now: what there was before. */
+      /** The previous extent if this roll-up is a collapse that was accepted; otherwise null. */
       readonly shrunkFrom: Extent | null;
     } & Stamped);
 
@@ -99,12 +99,12 @@ export class ClusterDemand {
     this.#firstSeen.restore(row);
   }
 
-  /** Of the accepted roll-up, in rows of ordinary size. */
+  /** Weight of the accepted roll-up, in rows of ordinary size. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** Of the accepted roll-up and the one that is held. */
+  /** Bytes of the accepted roll-up and of the held one. */
   get bytes(): number {
     return this.#acceptedBytes + (this.#held?.bytes.length ?? 0);
   }
@@ -129,26 +129,26 @@ export class ClusterDemand {
     };
   }
 
-  /** What the operator is told of a roll-up. */
+  /** The report on a roll-up for the operator. */
   reportOn(taken: Taken): RollupReport {
     const { kind, timestampUnixNanos } = taken;
     if (kind === 'refused') return rollupReport(kind, timestampUnixNanos, taken.problems);
     return rollupReport(kind === 'held' ? kind : 'accepted', timestampUnixNanos, this.#remarks);
   }
 
-  /** Notes what became of a roll-up, for those who ask. */
+  /** Records the outcome of a roll-up for `view`. */
   note(taken: Taken, nowMs: number): void {
     this.#lastReportMs = nowMs;
     this.#problems = taken.kind === 'refused' ? taken.problems : null;
     if (taken.kind === 'refused') this.#refused++;
   }
 
-  /** The timestamp of a roll-up that only repeats the accepted one, else null; a cheap comparison. */
+  /** The timestamp of a roll-up that equals the accepted one, otherwise null; a cheap comparison. */
   repeats(bytes: Uint8Array): bigint | null {
     return this.#intake.repeats(bytes);
   }
 
-  /** The accepted roll-up has come again. Returns what there is to write, if anything. */
+  /** The accepted roll-up was received again. Returns the changes to write, if any. */
   noteUnchanged(): DemandChanges | null {
     const { baseline, isRefused } = this.#guard;
     this.#guard.reset();
@@ -157,7 +157,7 @@ export class ClusterDemand {
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: false } };
   }
 
-  /** Takes a roll-up in short steps. Must be run to its end. `now` is asked when there is something to date. */
+  /** Reads a roll-up in short steps. Must be run to its end. `now` is called only when a timestamp is needed. */
   take(bytes: Uint8Array, now: () => number, limits: IntakeLimits): Generator<undefined, Taken> {
     return this.#take(bytes, now, limits, false);
   }
@@ -167,7 +167,7 @@ export class ClusterDemand {
     return this.#held === null ? null : this.#take(this.#held.bytes, now, limits, true);
   }
 
-  /** Believes no collapse until the demand is back; null if none is held. */
+  /** Accepts no collapse by repetition until the demand is back; null if no roll-up is held. */
   refuseHeld(): DemandChanges | null {
     const { baseline } = this.#guard;
     if (this.#held === null || baseline === null) return null;
@@ -175,7 +175,7 @@ export class ClusterDemand {
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: true } };
   }
 
-  /** What has been absent too long to remember. */
+  /** Drops keys that have been absent for too long; null if there are none. */
   forget(nowMs: number): DemandChanges | null {
     const forgotten = this.#firstSeen.forget(nowMs);
     return forgotten.length === 0 ? null : { forgotten };
@@ -192,7 +192,7 @@ export class ClusterDemand {
       if (intake.kind !== 'changed') return intake;
       const extent = yield* extentOf(intake.needs, intake.hiddenRows);
       if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, now(), intake);
-      // Others may have taken the room while this one was being read.
+      // Other clusters may have used up the room while this roll-up was being read.
       const full = limits.roomFor?.(intake.size) ?? null;
       if (full !== null) return refusedWhole([full], intake.timestampUnixNanos);
       return yield* this.#accept(intake, extent, now());
@@ -203,7 +203,7 @@ export class ClusterDemand {
   }
 
   #hold(bytes: Uint8Array, extent: Extent, nowMs: number, { timestampUnixNanos }: Changed): Taken {
-    // A copy, so that the network frame around it need not live on.
+    // A copy: a view would keep the whole network frame in memory.
     this.#held = { bytes: Buffer.from(bytes), extent, sinceMs: this.#held?.sinceMs ?? nowMs };
     return { kind: 'held', held: this.held!, timestampUnixNanos };
   }
@@ -228,7 +228,7 @@ export class ClusterDemand {
   }
 }
 
-/** A roll-up that is refused for a reason that concerns all of it. */
+/** A roll-up that is refused as a whole, not because of one row. */
 export function refusedWhole(problems: readonly Problem[], timestampUnixNanos: bigint): Taken {
   return { kind: 'refused', problems: wholeProblems(problems), timestampUnixNanos };
 }

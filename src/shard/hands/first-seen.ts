@@ -1,27 +1,27 @@
-// Since when a cluster has asked for each of its rows, by the clock of the shard. Who was here first is served first, so
-// the time outlives a short absence and a restart. Rows that have not changed stay the very same objects, because the
-// ledger of demand tells old from new by identity.
+// Since when a cluster has asked for each of its rows, by the shard's clock. First-seen is part of the rank, so it survives
+// a short absence of the row and a restart of the shard. Unchanged rows keep their object identity, because the demand
+// ledger detects changed rows by identity.
 
 import { keyOf, keyText, type Need, type NeedKey, type ResourceVector } from '../../model/index.ts';
 import { KeyMap } from '../key-map.ts';
 import type { DemandChanges, FirstSeenRow } from './demand-store.ts';
 import { MAX_ABSENT, MAX_ABSENT_CHARACTERS } from './limits.ts';
 
-/** Rows between two looks at the clock. */
+/** Rows per step: the caller reads the clock between steps. */
 const STEP_ROWS = 256;
 
-/** A key that has been absent this long is new when it returns. */
+/** A key that returns after this time gets a new first-seen time. */
 export const FORGET_AFTER_MS = 10 * 60_000;
 
-/** There is one for each row of every cluster: it holds no more than it must. */
+/** Allocated for each row of every cluster, so it is kept small. */
 interface Seen {
   readonly key: NeedKey;
   readonly firstSeenMs: number;
-  /** The row as the intake gave it, which gives the same object until it changes; null if only the store has told of it. */
+  /** The intake's object, which is identical until the row changes; null if the key was only restored from the store. */
   row: Need | null;
-  /** The same with its time. */
+  /** `row` with its first-seen time. */
   need: Need | null;
-  /** The last report that had it. */
+  /** Number of the last report that contained the key. */
   report: number;
 }
 
@@ -36,18 +36,18 @@ type SeenChanges = Required<Pick<DemandChanges, 'seen' | 'forgotten'>>;
 /** The rows of one cluster. */
 export class FirstSeen {
   readonly #present = new KeyMap<Seen>();
-  /** Longest absent first. */
+  /** By key text, longest absent first. */
   readonly #absent = new Map<string, Absent>();
   #absentCharacters = 0;
   #reports = 0;
 
-  /** Takes over what a store remembers. */
+  /** Restores a row from the store. */
   restore({ key, firstSeenMs, absentSinceMs }: FirstSeenRow): void {
     if (absentSinceMs !== null) this.#setAbsent({ key, firstSeenMs, sinceMs: absentSinceMs });
     else this.#present.set(key, { key, firstSeenMs, row: null, need: null, report: 0 });
   }
 
-  /** The rows of an accepted roll-up with their times, and what there is to remember. Must be run to its end. */
+  /** The rows of an accepted roll-up with their first-seen times, and the changes to write. Must be run to its end. */
   *report(
     rows: readonly Need[],
     nowMs: number,
@@ -82,13 +82,13 @@ export class FirstSeen {
     if (this.#absent.delete(text)) this.#absentCharacters -= text.length;
   }
 
-  /** What is known of a row from now on. */
+  /** Finds or creates the entry of a row and updates it. */
   #look(row: Need, nowMs: number, seen: FirstSeenRow[]): Seen {
     const key = keyOf(row);
     const known = this.#present.get(key) ?? this.#begin(key, nowMs, seen);
     if (known.row === row) return known;
     known.row = row;
-    // A row that the intake made anew may say just the same.
+    // The intake may have created a new object for a row whose content is unchanged.
     if (known.need === null || !saysTheSame(known.need, row)) {
       known.need = { ...row, firstSeenMs: known.firstSeenMs };
     }
@@ -107,7 +107,7 @@ export class FirstSeen {
     return known;
   }
 
-  /** Drops keys that have been absent too long, and the longest absent where there are too many; returns them. */
+  /** Drops keys absent for FORGET_AFTER_MS, and the longest absent ones beyond the limits; returns the dropped keys. */
   forget(nowMs: number): NeedKey[] {
     const forgotten: NeedKey[] = [];
     for (const [text, { key, sinceMs }] of this.#absent) {

@@ -1,26 +1,26 @@
-// The quarantine of roll-ups that lose nearly everything at once. A controller that starts with an empty cache, or a list
-// that failed half-way, looks like a cluster that no longer needs its machines; so such a roll-up is held until it has
-// been repeated often enough to be meant, or somebody decides.
+// The quarantine of roll-ups that lose nearly all demand at once. An operator that starts with an empty cache, or whose
+// list failed half-way, looks like a cluster that no longer needs its machines. Such a roll-up is held until `BELIEVED_AT`
+// of them have come in a row, or a person decides.
 
 import type { Need, ResourceVector } from '../../model/index.ts';
 
-/** How much a roll-up asks for. */
+/** The size of a roll-up's demand. */
 export interface Extent {
   readonly rows: number;
-  /** Per resource the sum over all rows, in units. Not exact beyond 2^53, which is enough to compare sizes. */
+  /** Per resource: the sum over all rows, in units. Inexact beyond 2^53, which is enough to compare sizes. */
   readonly totals: ResourceVector;
-  /** Rows are set aside, whose amounts are unknown: the totals are too low. */
+  /** Some rows are set aside and their amounts are unknown, so the totals are a lower bound. */
   readonly isPartial?: true;
 }
 
-/** Smaller baselines are never guarded: they change by large fractions in ordinary life. */
+/** Smaller baselines are not guarded: small clusters change by large fractions in normal operation. */
 const MIN_ROWS = 10;
-/** Suspicious is what keeps less than one part in this many. */
+/** A roll-up is suspicious if it keeps less than 1 / KEPT_PART of the baseline. */
 const KEPT_PART = 10;
-/** This many suspicious roll-ups in a row are believed. */
+/** Of consecutive suspicious roll-ups, the one with this number is accepted. */
 const BELIEVED_AT = 3;
 
-/** `hiddenRows` are rows that are set aside and whose key is unknown. */
+/** `hiddenRows`: number of set-aside rows whose key is unknown. */
 export function* extentOf(needs: readonly Need[], hiddenRows: number): Generator<undefined, Extent> {
   const totals = new Map<string, number>();
   let isPartial = hiddenRows > 0;
@@ -32,14 +32,14 @@ export function* extentOf(needs: readonly Need[], hiddenRows: number): Generator
   return { rows: needs.length + hiddenRows, totals, ...(isPartial ? { isPartial } : {}) };
 }
 
-/** Rows between two looks at the clock. */
+/** Rows per step: the caller reads the clock between steps. */
 const STEP_ROWS = 1024;
 
 /** Whether nearly all rows are gone, or nearly all of every resource. */
 export function isCollapse(baseline: Extent, now: Extent): boolean {
   if (baseline.rows < MIN_ROWS) return false;
   if (now.rows * KEPT_PART < baseline.rows) return true;
-  // What is set aside may be nearly all of it: only rows can be compared.
+  // Set-aside rows may hold nearly all of the demand, so only row counts can be compared.
   if (now.isPartial === true) return false;
   const wanted = [...baseline.totals].filter(([, units]) => units > 0);
   return (
@@ -49,9 +49,9 @@ export function isCollapse(baseline: Extent, now: Extent): boolean {
 
 /** The guard of one cluster. */
 export class CollapseGuard {
-  /** The last accepted roll-up, of this process or one before it; null if there never was one. */
+  /** Extent of the last accepted roll-up, of this process or an earlier one; null if none was ever accepted. */
   #baseline: Extent | null;
-  /** Somebody has decided that collapses of this cluster are wrong; none is believed until the demand is back. */
+  /** A held roll-up was refused through the API: no collapse is accepted by repetition until the demand is back. */
   #isRefused: boolean;
   #held = 0;
 
@@ -68,12 +68,12 @@ export class CollapseGuard {
     return this.#isRefused;
   }
 
-  /** Suspicious roll-ups in a row so far. */
+  /** Number of consecutive suspicious roll-ups so far. */
   get held(): number {
     return this.#held;
   }
 
-  /** Whether a roll-up has to wait; counts it if so. */
+  /** Whether a roll-up must be held; counts it if so. */
   holds(extent: Extent): boolean {
     if (this.#baseline === null || !isCollapse(this.#baseline, extent)) return false;
     if (this.#held + 1 >= BELIEVED_AT && !this.#isRefused) return false;
@@ -81,13 +81,13 @@ export class CollapseGuard {
     return true;
   }
 
-  /** The cluster's demand is this from now on. */
+  /** Makes `extent` the baseline. */
   accept(extent: Extent): void {
     this.#baseline = extent;
     this.reset();
   }
 
-  /** The cluster reports what it did before. */
+  /** The cluster reports its baseline again. */
   reset(): void {
     this.#held = 0;
     this.#isRefused = false;

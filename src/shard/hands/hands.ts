@@ -1,5 +1,5 @@
-// The hands of a shard towards its clusters. Operators connect through ports; what they report goes to the brain as
-// events, and what the brain wants said to a cluster goes through the methods here. Decides nothing.
+// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the brain as events,
+// and the brain sends to clusters through the methods here. Makes no decisions.
 
 import { type Clock, excerpt, type Problem } from '../../model/index.ts';
 import type {
@@ -32,7 +32,7 @@ import { type DemandLoad, Rollups } from './rollups.ts';
 import { Session, type SessionHost } from './session.ts';
 import { frameSizeText, statusFor, statusForLater } from './session-status.ts';
 
-/** Where events go. Answers come whenever the brain likes, also from within `post`. */
+/** The receiver of events. It may call back at any time, also from within `post`. */
 export interface Brain {
   post(event: BrainEvent): void;
 }
@@ -41,17 +41,16 @@ export interface HandsParts {
   readonly clock: Clock;
   readonly brain: Brain;
   readonly store: DemandStore;
-  /** Which start of the shard this is. */
+  /** Grows with every start of the shard. */
   readonly shardEpoch: bigint;
   readonly log?: HandsLog;
   readonly limits?: Partial<HandsLimits>;
-  /** The store has failed. All sessions have been ended, and none is taken any more. */
+  /** The store has failed. All sessions have been ended, and new ones are refused. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** A session as others may see it. */
 export interface SessionView extends SessionRef {
-  /** Frames that wait for the operator to read them. */
+  /** Number of frames queued until the operator reads. */
   readonly waiting: number;
 }
 
@@ -64,15 +63,15 @@ export class Hands {
   readonly clock: Clock;
   readonly #parts: HandsParts;
   readonly #log: HandsLog;
-  /** What is in force, defaults included. */
+  /** The effective limits, defaults included. */
   readonly limits: HandsLimits;
   readonly #asks = new Asks();
   readonly #reconnects = new Reconnects();
   /** Every connection that has not ended. */
   readonly #connections = new Set<Session>();
-  /** Those that have not said hello. */
+  /** Connections that have not sent a hello. */
   readonly #greeting: GreetingPlaces<Session>;
-  /** By cluster, once a hello has been accepted. */
+  /** By cluster: the session whose hello was accepted. */
   readonly #sessions = new Map<string, Session>();
   readonly #host: SessionHost;
   #rollups!: Rollups;
@@ -111,8 +110,8 @@ export class Hands {
   }
 
   /**
-   * A new stream. The port tells the returned link what happens on it. `origin` bounds what streams of one peer may cost;
-   * without it, each stream counts as a connection of its own.
+   * A new stream. The port notifies the returned link of its events. `origin` bounds the cost of streams of one peer;
+   * without it, each stream counts as a separate connection.
    */
   connect(
     port: SessionPort,
@@ -151,7 +150,7 @@ export class Hands {
     }));
   }
 
-  /** To the cluster that a machine belongs, or until now belonged, to. */
+  /** `cluster`: the one that the machine is bound to, or was bound to until this update. */
   sendNodeState(cluster: string, update: NodeStateUpdate): void {
     this.#send(cluster, nodeStateFrame(update));
   }
@@ -160,54 +159,54 @@ export class Hands {
     this.#send(cluster, availableCapacityFrame(update));
   }
 
-  /** Asks once for each session of the cluster, until it is answered or withdrawn. */
+  /** Sends the request once per session of the cluster, until it is answered or withdrawn. */
   askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
     const { cluster, request: id, requirements } = effect;
     if (!REQUEST_ID.test(id)) throw new Error(`"${excerpt(id)}" is not 16 hexadecimal digits`);
     this.#ask({ kind: 'bootstrap', cluster, id, requirements });
   }
 
-  /** Instructs once for each session of the cluster, with what is left of the grace, until acknowledged or withdrawn. */
+  /** Sends the instruction once per session, with the remaining grace period, until it is acknowledged or withdrawn. */
   instructReclaim(effect: EffectOf<'instruct-reclaim'>): void {
     const { cluster, instruction: id, machine, graceSeconds, preemptorPriority } = effect;
     const deadlineMs = this.#parts.clock.now() + graceSeconds * 1000;
     this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
   }
 
-  /** Must follow every question that its asker has given up. */
+  /** Must be called for every request that the brain has given up. */
   withdrawBootstrap({ cluster, request: id }: EffectOf<'withdraw-bootstrap'>): void {
     this.#withdraw(cluster, { kind: 'bootstrap', id });
   }
 
-  /** Must follow every instruction whose machine has left, or will not leave. */
+  /** Must be called for every instruction whose machine has left, or will not leave. */
   withdrawReclaim({ cluster, instruction: id }: EffectOf<'withdraw-reclaim'>): void {
     this.#withdraw(cluster, { kind: 'reclaim', id });
   }
 
-  /** Every cluster that has ever reported, or whose report is remembered from before. */
+  /** Every cluster that has reported to this process, or whose demand was restored from the store. */
   get reports(): readonly ReportView[] {
     return this.#rollups.views();
   }
 
-  /** What demand costs, and what waits to be read. */
+  /** Size of the accepted demand and of the queue of roll-ups. */
   get load(): DemandLoad {
     return this.#rollups.load;
   }
 
-  /** Somebody says that a held roll-up is meant. Resolves to false if it does not count now, or none is held. */
+  /** Accepts a held roll-up by a person's order. Resolves to false if it did not become the demand, or none is held. */
   acceptHeld(cluster: string): Promise<boolean> {
     return this.#rollups.acceptHeld(cluster);
   }
 
   /**
-   * Somebody says that a held roll-up is wrong: it is not believed however often it is repeated. False if none is held,
-   * or that could not be written down.
+   * Refuses a held roll-up by a person's order: repetitions no longer confirm it. Resolves to false if none is held, or the
+   * refusal could not be written.
    */
   refuseHeld(cluster: string): Promise<boolean> {
     return this.#rollups.refuseHeld(cluster);
   }
 
-  /** Ends all sessions; operators connect again when there is somebody to connect to. */
+  /** Ends all sessions and refuses new ones; operators reconnect to the next process of the shard. */
   close(): void {
     this.#isStopped = true;
     this.#rollups.close();
@@ -261,7 +260,7 @@ export class Hands {
     const open = this.#asks.openOf(cluster, this.#parts.clock.now());
     this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
     for (const ask of open) {
-      // The brain may have withdrawn it just now.
+      // The brain may have withdrawn it from within `post`.
       if (!this.#asks.isOpen(ask)) continue;
       this.counters.asksReissued++;
       session.send(askFrame(ask, this.#parts.clock.now()));
@@ -308,7 +307,7 @@ export class Hands {
     const { requestId: request, userData, ttlSeconds } = answer;
     if (!this.#isAnswer(cluster, { kind: 'bootstrap', id: request })) return;
     const error = answerProblem(answer);
-    // A copy: as a view it would take the whole frame with it to the brain's thread.
+    // A copy: a view would transfer the whole frame to the brain's thread.
     const blob = error === '' ? new Uint8Array(userData) : null;
     const event = {
       kind: 'bootstrap-answered',
@@ -332,7 +331,7 @@ export class Hands {
   }
 }
 
-/** Why an answer brings no blob; '' if it does. */
+/** Why an answer has no usable blob; '' if it has one. */
 function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): string {
   if (error !== '') return excerpt(error);
   return length <= MAX_BLOB_BYTES ? '' : `The blob has ${length} bytes, the limit is ${MAX_BLOB_BYTES}.`;

@@ -1,10 +1,10 @@
-// Keeps somebody who makes mistakes by the thousand from filling a disk with log lines: of each event so many are written
-// in a while, and the next one that is written says how many were not.
+// Rate limit for the log, so that a misbehaving operator cannot fill the disk: at most `MOST` lines per event name and
+// window of `WINDOW_MS`. The next line written for the event carries the number of suppressed lines.
 
 import type { Clock } from '../../model/index.ts';
 import type { HandsLog } from './log.ts';
 
-/** Lines of one event in one window. */
+/** Lines per event name and window. */
 const MOST = 100;
 const WINDOW_MS = 10_000;
 
@@ -14,7 +14,7 @@ interface Window {
   suppressed: number;
 }
 
-/** Events have names from the code, so that there are few windows. */
+/** Event names are literals in the code, so the number of windows is bounded. */
 export function gatedLog(log: HandsLog, clock: Clock): HandsLog {
   const windows = new Map<string, Window>();
   return (level, event, fields) => {

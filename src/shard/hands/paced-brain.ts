@@ -1,14 +1,15 @@
-// Between the hands and a brain that may be behind: a cycle that takes long, a burst of roll-ups, ten times the clusters.
-// While much waits at the brain, demand waits here instead, of each cluster only the newest, so that what waits is bounded
-// by the number of clusters whatever operators send. Everything else is rare, or bounded by those who send it, and goes on.
+// Backpressure between the hands and a brain that may be behind because of a long cycle, a burst of roll-ups or a large
+// number of clusters. While the brain's queue is long, demand is queued here and coalesced: only the newest demand of each
+// cluster is kept, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
+// bounded by their senders, and are posted at once.
 
 import type { BrainEvent } from '../events.ts';
 import type { Brain } from './hands.ts';
 
 export interface SlowBrain extends Brain {
-  /** So much waits that whoever can should hold back. */
+  /** The queue is so long that callers that can defer events should. */
   readonly isBehind: boolean;
-  /** Resolves when that is over. */
+  /** Resolves when the brain is no longer behind. */
   room(): Promise<void>;
 }
 
@@ -16,9 +17,9 @@ type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
 
 export class PacedBrain implements Brain {
   readonly #brain: SlowBrain;
-  /** By cluster, in the order of their turns. */
+  /** By cluster, in posting order. */
   readonly #waiting = new Map<string, DemandEvent>();
-  /** Demand that was replaced by a newer one of its cluster while it waited. */
+  /** Number of demand events replaced by a newer one of their cluster while they were queued. */
   coalesced = 0;
   #isEmptying = false;
 
@@ -26,7 +27,7 @@ export class PacedBrain implements Brain {
     this.#brain = brain;
   }
 
-  /** Clusters whose demand waits. */
+  /** Number of clusters whose demand is queued. */
   get waiting(): number {
     return this.#waiting.size;
   }

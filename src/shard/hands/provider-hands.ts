@@ -1,5 +1,5 @@
-// Carries out what the brain wants of providers: calls and readings of inventories. How an error is to be taken is said
-// here and nowhere else, in the brain's own few words.
+// Executes the brain's effects on providers: calls and inventory reads. Maps provider errors to the brain's call outcomes;
+// no other file classifies them.
 
 import { excerpt, type Machine } from '../../model/index.ts';
 import {
@@ -23,7 +23,7 @@ import type {
 import { failpoint } from '../failpoints.ts';
 import { looksSoldOut } from '../sold-out.ts';
 
-/** `InventoryReader`, or one on a thread of its own. */
+/** `InventoryReader`, or a proxy to one on another thread. */
 export interface Inventory {
   read(wanted: ListKind, sink: ListSink): Promise<ListReport>;
 }
@@ -41,8 +41,8 @@ export class ProviderHands {
   #hasGivenWay = false;
 
   /**
-   * `room`: resolves when the brain has taken enough of what was posted that a List may go on. `sawEpoch` is told of every
-   * reading: the newest process of this shard that bound one of the machines that changed, if any did.
+   * `room` resolves when the brain has processed enough posted events for a List to continue. `sawEpoch` is called after
+   * every read with the newest epoch of this shard that bound one of the changed machines; null if none did.
    */
   constructor(
     ends: ReadonlyMap<string, ProviderEnd>,
@@ -56,7 +56,7 @@ export class ProviderHands {
     this.#sawEpoch = sawEpoch;
   }
 
-  /** Never rejects: whatever happens, an event says so. */
+  /** Never rejects: every outcome, errors included, is posted as an event. */
   async carryOut(effect: CallEffect | ListEffect): Promise<void> {
     const end = this.#ends.get(effect.provider);
     if (end === undefined) this.#refuse(effect, `There is no provider ${excerpt(effect.provider)}.`);
@@ -64,7 +64,7 @@ export class ProviderHands {
     else await this.#call(effect, end);
   }
 
-  /** A newer process acts for this shard: from now on nothing is changed, whatever anybody decided. */
+  /** A newer process acts for this shard: from now on every mutating call is answered as fenced without being made. */
   giveWay(): void {
     this.#hasGivenWay = true;
   }
@@ -107,13 +107,13 @@ export class ProviderHands {
       return;
     }
     const { newestEpoch, ...report } = read;
-    // First, so that whoever has to give way does so before anything is decided on what was read.
+    // Before `list-ended`, so that a superseded process gives way before the brain decides on what was read.
     this.#sawEpoch(provider, newestEpoch ?? null);
     this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
   }
 }
 
-/** A provider's own words, in bytes: they are kept with actions, holds and quarantines, and shown with each of them. */
+/** Limit for a provider's error message: it is kept and shown with each action, hold and quarantine it caused. */
 const MAX_WORDS_BYTES = 1000;
 
 function messageOf(error: unknown): string {
@@ -154,8 +154,8 @@ function transition(
 }
 
 /**
- * What each kind of error means. `denied` speaks of the shard and not of the machine, so it must not burn one machine
- * after the other.
+ * The outcome for each kind of error. `denied` concerns the shard and not the machine, so it must not make one machine
+ * after another fail.
  */
 const MEANINGS: Readonly<
   Record<ProviderErrorKind, 'fenced' | 'unknown-machine' | 'transient' | 'denied' | 'permanent'>

@@ -1,21 +1,22 @@
-// How often a cluster may open a session. Each one makes the brain tell the cluster of all its machines, so an operator
-// that connects in a loop, or two that take the session from each other, would cost a shard far more than themselves.
+// Rate limit for new sessions per cluster, a token bucket. Each new session makes the brain resync all machines of the
+// cluster, so an operator that reconnects in a loop, or two that replace each other, would cost the shard far more than
+// it costs them.
 
-/** Sessions in a row before a cluster has to wait; an operator that backs off as it should never gets there. */
+/** Bucket size: sessions before a cluster has to wait. An operator with proper backoff never reaches it. */
 const BURST = 20;
-/** Another one is allowed after so long. */
+/** Time to refill one session. */
 const REFILL_MS = 2000;
-/** Clusters remembered before those are forgotten that may do as they like again. */
+/** Entries above this number trigger the removal of clusters whose bucket is full again. */
 const MAX_REMEMBERED = 20_000;
 
 export class Reconnects {
-  /** By cluster: when it will have all of its burst again. */
+  /** By cluster: when its bucket will be full again. */
   readonly #fullAtMs = new Map<string, number>();
 
-  /** Counts a session and returns 0; or returns how long the cluster should wait, and counts nothing. */
+  /** Counts a session and returns 0, or counts nothing and returns how long the cluster should wait. */
   waitMs(cluster: string, nowMs: number): number {
     const rememberedMs = this.#fullAtMs.get(cluster) ?? nowMs;
-    // Nobody has used up more than a burst: a later time is of a clock that has been set back since.
+    // A bucket is full after at most BURST * REFILL_MS; a later time means that the clock was set back.
     const latestMs = nowMs + BURST * REFILL_MS;
     if (rememberedMs > latestMs) this.#fullAtMs.set(cluster, latestMs);
     const fullAtMs = Math.min(Math.max(rememberedMs, nowMs), latestMs) + REFILL_MS;

@@ -1,35 +1,35 @@
-// Whose roll-up is read next, and for how long. Reading is cut into steps; a turn takes a few milliseconds, then sockets,
-// acks and other clusters have theirs. A roll-up that has not been begun goes before the rest of a long one, so a small
-// roll-up never waits for a large one; long ones share a quarter of the time in turns, however many they are, since what
-// they become costs other threads and the garbage collector as much again.
+// Schedules the reading of roll-ups. Reading is cut into steps; a turn takes a few milliseconds, then the event loop serves
+// sockets, acks and other clusters. A roll-up that has not been begun precedes the rest of a long one, so a small roll-up
+// never waits for a large one. All long roll-ups together use a quarter of the time, round-robin, because their results
+// cost other threads and the garbage collector as much again.
 //
-// Each cluster has at most one roll-up that is being read and one that waits, the newest. Two of a cluster are begun at
-// least `rollupIntervalMs` apart, and later if they take long: reading for one cluster takes at most 1 / READ_SHARE of the time.
-// Knows nothing of what is read: the steps are the caller's.
+// Each cluster has at most one roll-up that is being read and one that is queued, the newest. Two roll-ups of a cluster are
+// begun at least `rollupIntervalMs` apart, and later if they take long: reading for one cluster takes at most
+// 1 / READ_SHARE of the time. The steps are the caller's; the queue does not know what they read.
 
 import type { Clock } from '../../model/index.ts';
 
-/** How long roll-ups are read without a break for others. */
+/** Length of a turn: after it the event loop runs other work. */
 const TURN_MS = 5;
-/** How long a roll-up is read at first: about a thousand new rows. What takes longer is a long one. */
+/** Length of a roll-up's first slice: about a thousand new rows. A roll-up that needs more is a long one. */
 const FIRST_SLICE_MS = 10;
-/** How long a long one is read before the next has its turn. */
+/** Length of each further slice of a long roll-up. */
 const SLICE_MS = 2;
-/** After a slice of a long roll-up that took t, the next slice of any follows 3 t later: they take a quarter of the time. */
+/** After a slice of t of a long roll-up, no long roll-up is read for LONG_PAUSE * t: they use a quarter of the time. */
 const LONG_PAUSE = 3;
-/** A cluster whose roll-up took t to read has its next one begun 20 t later at the earliest. */
+/** The next roll-up of a cluster is begun at the earliest READ_SHARE * t after the last one that took t to read. */
 const READ_SHARE = 20;
 
-/** A turn that lasts until the work is done. */
+/** Deadline of a slice that runs until the work is done. */
 const FOR_GOOD = Number.POSITIVE_INFINITY;
 
 export interface RollupWork {
   readonly cluster: string;
   /** Bytes that the work keeps in memory until it is done. */
   readonly bytes: number;
-  /** It no longer waits: it is begun, or given up. */
+  /** Called when the work leaves the queue: it is begun, superseded or shed. */
   readonly begun?: () => void;
-  /** A promise says that the work has to wait; it goes on when that is settled. */
+  /** A yielded promise suspends the work until the promise settles. */
   readonly steps: () => Generator<Promise<unknown> | undefined, void>;
 }
 
@@ -45,7 +45,7 @@ export interface QueueParts {
   readonly limits: QueueLimits;
   /** A newer roll-up of its cluster came first. */
   readonly onSuperseded: (work: RollupWork) => void;
-  /** It was the largest of those that wait, and there was no room for all. */
+  /** It was the largest queued roll-up when the limit of bytes was exceeded. */
   readonly onShed: (work: RollupWork) => void;
 }
 
@@ -60,13 +60,13 @@ export class RollupQueue {
   readonly #parts: QueueParts;
   /** By cluster: the newest roll-up that has not been begun. */
   readonly #waiting = new Map<string, RollupWork>();
-  /** Clusters whose waiting roll-up may be begun, in the order of their turns. */
+  /** Clusters whose queued roll-up may be begun, first due first. */
   readonly #due = new Set<string>();
-  /** By cluster: what is being read, in the order of turns. */
+  /** By cluster: work that is being read, in round-robin order. */
   readonly #running = new Map<string, Running>();
-  /** By cluster: what was being read and waits for something. */
+  /** By cluster: work that was begun and waits for a promise. */
   readonly #parked = new Map<string, Running>();
-  /** By cluster: when its next roll-up may be begun, as long as that is not past. */
+  /** By cluster: the earliest time at which its next roll-up may be begun. */
   readonly #notBefore = new Map<string, number>();
   readonly #timers = new Map<string, () => void>();
   #waitingBytes = 0;
@@ -112,7 +112,7 @@ export class RollupQueue {
     if (older === undefined || !this.#timers.has(cluster)) this.#schedule(cluster);
   }
 
-  /** Reads to the end what has been begun of a cluster, whatever it waits for, so that others can change its state. */
+  /** Runs the begun work of a cluster to its end, not waiting for its promises, so that the caller can change its state. */
   finish(cluster: string): void {
     const begun = this.#running.get(cluster) ?? this.#parked.get(cluster);
     if (begun === undefined) return;
@@ -143,7 +143,7 @@ export class RollupQueue {
     this.#waitingBytes -= work.bytes;
   }
 
-  /** Gives up the largest that wait until there is room: clusters that send little are not shut out by those that send much. */
+  /** Drops the largest queued roll-ups until the limit is met, so that large senders do not shut out small ones. */
   #shed(): void {
     while (this.bytes > this.#parts.limits.waitingBytes && this.#waiting.size > 0) {
       let largest: RollupWork | null = null;
@@ -154,7 +154,7 @@ export class RollupQueue {
     }
   }
 
-  /** Makes the waiting roll-up of a cluster due now, or when its time comes. */
+  /** Makes the queued roll-up of a cluster due now, or at its earliest time. */
   #schedule(cluster: string): void {
     const { clock } = this.#parts;
     const leftMs = (this.#notBefore.get(cluster) ?? 0) - clock.now();
@@ -208,7 +208,7 @@ export class RollupQueue {
       });
   }
 
-  /** Whether a roll-up is due that there is room to begin. Half of the room is for those that wait. */
+  /** Whether the first due roll-up may be begun: running ones use at most half of `waitingBytes`, or there is none. */
   #canBegin(): boolean {
     const [cluster] = this.#due;
     if (cluster === undefined) return false;
@@ -216,7 +216,7 @@ export class RollupQueue {
     return this.#runningBytes === 0 || this.#runningBytes + bytes <= this.#parts.limits.waitingBytes / 2;
   }
 
-  /** The first that is due and that there is room to begin, else the next of those that were begun. */
+  /** The first due roll-up if it may be begun, otherwise the next one that was begun. */
   #next(): Running | null {
     const [cluster] = this.#due;
     if (cluster !== undefined && this.#canBegin()) return this.#begin(this.#waiting.get(cluster)!);
@@ -239,7 +239,7 @@ export class RollupQueue {
     const startedMs = clock.now();
     let nowMs = startedMs;
     let step: IteratorResult<Promise<unknown> | undefined, void> = { done: true, value: undefined };
-    // Behind all others, unless it is done.
+    // Removed here and added again below unless it is done: that moves it to the end of the round-robin order.
     this.#running.delete(cluster);
     try {
       do {

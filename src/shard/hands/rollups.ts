@@ -1,6 +1,6 @@
-// Roll-ups of all clusters, from the frame to the ack. One that repeats the last is acknowledged as soon as that is on
-// disk; the others wait for their turn (rollup-queue.ts) and are read a few milliseconds at a time, so that clusters that
-// change at once, or send the worst frames they may, do not keep the acks of the rest waiting.
+// Roll-ups of all clusters, from the frame to the ack. A roll-up that repeats the accepted one is acknowledged as soon as
+// that one is on disk. The others are queued (rollup-queue.ts) and read a few milliseconds at a time, so that clusters that
+// change at once, or send worst-case frames, do not delay the acks of the rest.
 
 import { type Clock, excerpt, type NeedKey, type Problem } from '../../model/index.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
@@ -19,17 +19,17 @@ import type { HandsLimits } from './limits.ts';
 import type { HandsLog } from './log.ts';
 import { RollupQueue, type RollupWork } from './rollup-queue.ts';
 
-/** Problems of a roll-up in one line of the log; the API has more of them. */
+/** Problems per log line; the API returns more of them. */
 const MAX_LOGGED_PROBLEMS = 10;
 
-/** A roll-up of some thousand rows. Its cluster is not heard again before it is read. */
+/** Some thousand rows. A session whose roll-up is larger is not read from until that roll-up is begun. */
 const LARGE_BYTES = 1024 * 1024;
 
-/** Rows that are written at once, and characters of their keys: a few milliseconds of work for the store. */
+/** Rows per write, and characters of their keys: a few milliseconds of work for the store. */
 const WRITE_ROWS = 512;
 const WRITE_CHARACTERS = 512 * 1024;
 
-/** How often keys are looked for that have been absent too long. */
+/** Interval between sweeps for keys that have been absent for too long. */
 const SWEEP_INTERVAL_MS = 60_000;
 
 export interface RollupParts {
@@ -43,24 +43,23 @@ export interface RollupParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What demand costs at the moment. */
 export interface DemandLoad {
-  /** Of all accepted roll-ups, by their weight. */
+  /** Rows of all accepted roll-ups, by weight. */
   readonly rows: number;
-  /** Of all accepted and held ones. */
+  /** Bytes of all accepted and held roll-ups. */
   readonly bytes: number;
-  /** Roll-ups that wait or are being read, and their bytes. */
+  /** Number and bytes of roll-ups that are queued or being read. */
   readonly waiting: number;
   readonly waitingBytes: number;
 }
 
-/** Who is told when a roll-up has been handled. */
+/** The session that is notified when its roll-up has been handled. */
 export interface Reporter {
   readonly cluster: string;
   acknowledgeRollup(): void;
-  /** Also for a roll-up that was refused, which is not acknowledged. */
+  /** Called for refused roll-ups too, which are not acknowledged. */
   reportRollup(report: RollupReport): void;
-  /** Sends nothing more until `resume`. */
+  /** Stops the delivery of frames until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -72,15 +71,15 @@ export class Rollups {
   readonly #clusters = new Map<string, ClusterDemand>();
   readonly #shared = new SharedParts();
   readonly #queue: RollupQueue;
-  /** By cluster: the last write that is under way. */
+  /** By cluster: the last in-flight write. */
   readonly #writing = new Map<string, Promise<boolean>>();
   #rows = 0;
   #bytes = 0;
   #cancelSweep: () => void = () => {};
   #hasFailed = false;
-  /** By cluster: what the log last said of its rows, as far as there was anything. */
+  /** By cluster: the last logged remarks; absent if there are none. */
   readonly #logged = new Map<string, string>();
-  /** The last part of many rows that is being written, or waits for those before it. */
+  /** The last part passed to `#writePart`; parts are written one after another. */
   #lastPart: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: RollupParts) {
@@ -98,7 +97,7 @@ export class Rollups {
     const rollups = new Rollups(parts);
     const { baselines, seen } = await parts.store.load();
     for (const row of baselines) rollups.#demandOf(row.cluster).restoreBaseline(row);
-    // Longest absent first, as they are kept.
+    // `FirstSeen` keeps absent keys longest absent first.
     const byAbsence = [...seen].sort((a, b) => (a.absentSinceMs ?? 0) - (b.absentSinceMs ?? 0));
     for (const row of byAbsence) rollups.#demandOf(row.key.cluster).restoreSeen(row);
     rollups.#sweepLater();
@@ -120,11 +119,11 @@ export class Rollups {
     }
     const steps = (): RollupSteps => this.#read(demand, reporter, bytes);
     this.#queue.add({ cluster, bytes: bytes.length, steps, begun: () => reporter.resume() });
-    // What it sends meanwhile would only replace this one; to receive it costs the others time.
+    // A newer roll-up would only supersede this one, and receiving it would delay the other clusters.
     if (bytes.length > LARGE_BYTES && this.#queue.isWaiting(cluster)) reporter.pause();
   }
 
-  /** A roll-up that was not even received whole. */
+  /** Refuses a roll-up whose frame was dropped before it was read. */
   refuseUnread(reporter: Reporter, problem: Problem): void {
     void this.#settle(reporter.cluster, refusedWhole([problem], 0n), reporter);
   }
@@ -134,12 +133,12 @@ export class Rollups {
     return { rows: this.#rows, bytes: this.#bytes, waiting, waitingBytes };
   }
 
-  /** Every cluster that demand is remembered of. */
+  /** One view per known cluster. */
   views(): readonly ReportView[] {
     return [...this.#clusters.values()].map(({ view }) => view);
   }
 
-  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it is not the demand now. */
+  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it did not become the demand. */
   async acceptHeld(cluster: string): Promise<boolean> {
     this.#queue.finish(cluster);
     const demand = this.#clusters.get(cluster);
@@ -149,8 +148,8 @@ export class Rollups {
   }
 
   /**
-   * Holds a roll-up and all like it until the demand is back or somebody accepts one. False if none is held, or the
-   * refusal could not be written down.
+   * Keeps holding collapsed roll-ups of a cluster until the demand is back or `acceptHeld` is called. Resolves to false if
+   * none is held, or the refusal could not be written.
    */
   async refuseHeld(cluster: string): Promise<boolean> {
     const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
@@ -171,7 +170,7 @@ export class Rollups {
   }
 
   #shed({ cluster, bytes }: RollupWork): void {
-    // The operator gets no ack and sends it again; by then many of those that wait have been read.
+    // The operator receives no ack and retries; by then the queue is shorter.
     this.#parts.counters.rollupsShed++;
     this.#parts.log('warn', 'rollup-shed', {
       cluster: excerpt(cluster),
@@ -188,9 +187,9 @@ export class Rollups {
   }
 
   /**
-   * Writes most of what must be remembered of the rows ahead of the rest, one part of one cluster at a time: whatever many
-   * rows change, the write that the ack of another cluster waits for is behind a few milliseconds of work. Should the
-   * process end in between, a row has its time though its roll-up was never accepted.
+   * Writes all but the first part of the row changes ahead of the baseline, one part of one cluster at a time. So a write
+   * that another cluster's ack waits for is queued behind a few milliseconds of work at most, however many rows change. If
+   * the process ends in between, the store has first-seen times of rows whose roll-up was never accepted.
    */
   *#writtenAhead(taken: Taken): Generator<Promise<unknown> | undefined, Taken> {
     if (taken.kind !== 'accepted') return taken;
@@ -221,7 +220,7 @@ export class Rollups {
     return keptBytes > bytes ? noRoom(keptBytes, Math.max(0, bytes), 'bytes') : null;
   }
 
-  /** Follows what a step does to the sums over all clusters. */
+  /** Runs the steps and applies the change of weight and bytes after each one to the sums over all clusters. */
   *#weighed<T>(demand: ClusterDemand, steps: Generator<undefined, T>): Generator<undefined, T> {
     for (;;) {
       const { weight, bytes } = demand;
@@ -233,13 +232,13 @@ export class Rollups {
     }
   }
 
-  /** Whether the roll-up was taken, to count or to be held, and what must be remembered of it is safe. */
+  /** Resolves to true if the roll-up was accepted, unchanged or held, and its changes are durable. */
   async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<boolean> {
     const { clock, counters, log, post } = this.#parts;
     const demand = this.#demandOf(cluster);
     const name = excerpt(cluster);
     if (reporter !== null) demand.note(taken, clock.now());
-    // Before what is waited for below: a report must be of this roll-up, and not of one that came meanwhile.
+    // Made before the first await: the report must describe this roll-up and not a later one.
     const report = demand.reportOn(taken);
     switch (taken.kind) {
       case 'unchanged': {
@@ -247,7 +246,7 @@ export class Rollups {
         const { bytes } = demand;
         const changes = demand.noteUnchanged();
         this.#bytes += demand.bytes - bytes;
-        // What it repeats may not be on disk yet.
+        // The write of the accepted roll-up may still be in flight.
         const written = changes === null ? this.#writing.get(cluster) : this.#writeOf(cluster, changes);
         if (written !== undefined && !(await written)) return false;
         break;
@@ -265,7 +264,7 @@ export class Rollups {
       case 'held': {
         counters.rollupsHeld++;
         log('warn', 'rollup-held', describeHeld(taken.held));
-        // An ack has no number, so it may be taken for that of the roll-up before, which may not be on disk yet.
+        // Acks are not numbered: the operator may take this one for the previous roll-up's, whose write may be in flight.
         const written = this.#writing.get(cluster);
         if (written !== undefined && !(await written)) return false;
         break;
@@ -285,7 +284,7 @@ export class Rollups {
     return true;
   }
 
-  /** Once for each change of what there is to say, not with every roll-up. */
+  /** Logs the remarks when they change, not with every roll-up. */
   #logRemarks(name: string, demand: ClusterDemand, rowsSetAside: number): void {
     const { first, total } = demand.view.remarks;
     const problems = first.slice(0, MAX_LOGGED_PROBLEMS);
@@ -296,7 +295,7 @@ export class Rollups {
     this.#parts.log('warn', 'rollup-remarks', { cluster: name, rowsSetAside, total, problems });
   }
 
-  /** Writes take effect in their order, so the last one that is under way stands for those before it. */
+  /** Writes take effect in call order, so when the last in-flight one has ended, all earlier ones have. */
   #writeOf(cluster: string, changes: DemandChanges): Promise<boolean> {
     const written = this.#write(changes);
     this.#writing.set(cluster, written);
@@ -306,7 +305,7 @@ export class Rollups {
     return written;
   }
 
-  /** Whether the changes are safe. The first failure is the last: what is in memory is ahead of what is remembered. */
+  /** Resolves to true if the changes are durable. One failure is final: memory is then ahead of the store. */
   async #write(changes: DemandChanges): Promise<boolean> {
     try {
       await this.#parts.store.write(changes);
@@ -334,7 +333,7 @@ export class Rollups {
   }
 }
 
-/** Rows in parts that can be written at once. */
+/** Splits rows into parts: each ends at WRITE_ROWS rows, or when its keys have reached WRITE_CHARACTERS. */
 function partsOf<T>(rows: readonly T[], keyOf: (row: T) => NeedKey): readonly (readonly T[])[] {
   const parts: T[][] = [];
   let characters = Number.POSITIVE_INFINITY;

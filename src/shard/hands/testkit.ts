@@ -1,5 +1,5 @@
-// Test support: a clock that moves by hand, an operator in memory, roll-ups in a line, and hands with all of these.
-// Imported by tests only.
+// Test support: a virtual clock, an in-memory operator, one-line roll-ups, and hands wired to all of these. Imported by
+// tests only.
 
 import { MachineState, type Need, VirtualClock } from '../../model/index.ts';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
@@ -14,7 +14,7 @@ import { type DemandStore, MemoryDemandStore } from './demand-store.ts';
 import { Hands, type HandsParts } from './hands.ts';
 import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
 
-/** A clock that stands at a time that is nobody's zero. */
+/** Starts at a time other than 0, so that a default of 0 cannot pass for the current time. */
 export function aClock(): VirtualClock {
   return new VirtualClock(1_000_000);
 }
@@ -25,7 +25,7 @@ export type Frame<K extends Payload['$case']> = Extract<Payload, { $case: K }>['
 /** The other end of a session. */
 export class Operator implements SessionPort {
   readonly received: ShardMessage[] = [];
-  /** How many more frames it takes before it is full. */
+  /** Number of frames it accepts before `write` returns `full`. */
   room = Infinity;
   status: SessionStatus | null = null;
   link!: SessionLink;
@@ -43,7 +43,7 @@ export class Operator implements SessionPort {
     this.status = status;
   }
 
-  /** Whether the shard reads what it sends. */
+  /** True: the shard has stopped reading from this operator. */
   isPaused = false;
 
   pause(): void {
@@ -54,7 +54,7 @@ export class Operator implements SessionPort {
     this.isPaused = false;
   }
 
-  /** Reads on. */
+  /** Accepts `room` further frames. */
   drain(room = Infinity): void {
     this.room = room;
     this.link.drained();
@@ -94,7 +94,7 @@ export class Operator implements SessionPort {
   }
 }
 
-/** A store whose writes end when the test says so, each as it likes. */
+/** A store whose writes the test resolves or rejects one by one. */
 export function aSlowStore(): {
   readonly store: DemandStore;
   readonly writes: readonly PromiseWithResolvers<void>[];
@@ -115,7 +115,7 @@ export function rollupFrame(bytes: Uint8Array): Uint8Array {
   return OperatorMessage.encode({ payload: { $case: 'rollup', value } }).finish();
 }
 
-/** A row as it stands on the wire; told apart from others by its priority. */
+/** A row in wire form; its priority makes its key unique. */
 export function wireNeed(priority: number, changes: Partial<CapacityNeed> = {}): CapacityNeed {
   return {
     requirements: [],
@@ -135,7 +135,7 @@ export function wireNeed(priority: number, changes: Partial<CapacityNeed> = {}):
 
 let lastTimestamp = 0n;
 
-/** A roll-up of these rows, or of so many, with a timestamp of its own. */
+/** A roll-up of these rows, or of this number of rows, with a unique timestamp. */
 export function rollupOf(clusterId: string, needs: readonly CapacityNeed[] | number): Uint8Array {
   const rows = typeof needs === 'number' ? Array.from({ length: needs }, (_, i) => wireNeed(i)) : needs;
   const timestampUnixNanos = ++lastTimestamp;
@@ -164,13 +164,13 @@ export interface Bench {
   readonly store: DemandStore;
   readonly events: BrainEvent[];
   readonly lines: LogLine[];
-  /** A connection that has said nothing yet. */
+  /** A connection that has not sent a hello. */
   readonly dial: (identify?: Identify, origin?: Origin) => Operator;
-  /** A session that has said hello. */
+  /** A session whose hello was sent. */
   readonly greet: (cluster: string) => Operator;
-  /** Lets waiting roll-ups be read. */
+  /** Runs the queue of roll-ups. */
   readonly settle: () => Promise<void>;
-  /** The last demand the brain was told of a cluster. */
+  /** The last demand of a cluster that was posted to the brain. */
   readonly demandOf: (cluster: string) => readonly Need[] | undefined;
   readonly kinds: () => string[];
 }
@@ -189,7 +189,7 @@ export async function bench(
     ...given,
     clock,
     store,
-    // Tests report as fast as they like; those of the pace set it.
+    // No rate limit by default; tests of the limit set it.
     limits: { rollupIntervalMs: 0, ...given.limits },
   });
   const dial = (identify: Identify = () => null, origin?: Origin): Operator => {
@@ -218,7 +218,7 @@ export async function bench(
   };
 }
 
-/** What a cluster that reports is tested with: its operator, and a way to let it report and see what came of it. */
+/** A bench with the operator of cluster c1 and a function that sends a roll-up of c1 and waits until it was read. */
 export async function reporting(given?: Parameters<typeof bench>[0]) {
   const made = await bench(given);
   const operator = made.greet('c1');
