@@ -1,5 +1,5 @@
-// What the fake cloud sells: offerings, the zones they are sold in, and the machines that follow from them. Machine
-// number i is the same for every number of machines, so that a cloud can be started again with more.
+// The catalogue of the fake cloud: offerings, their zones, and the machines derived from them. Machine number i does not
+// depend on the number of machines, so that a cloud can be restarted with more.
 
 import { CapacityType, type ResourceVector } from '../../model/index.ts';
 
@@ -8,25 +8,25 @@ export interface CatalogueEntry {
   readonly name: string;
   readonly instanceType: string;
   readonly capacityType: CapacityType;
-  /** USD per hour, around which spot prices move. */
+  /** USD per hour; for spot the base of the drifting price. */
   readonly pricePerHour: number;
   /** Per hour; above 0 for spot. */
   readonly interruptionProbability: number;
   readonly resources: ResourceVector;
   readonly allocatable: ResourceVector;
   readonly zones: readonly string[];
-  /** Machines of a zone stand in so many racks. */
+  /** Racks per zone over which the machines are distributed round-robin. */
   readonly racksPerZone: number;
-  /** What names of racks begin with, where several clouds share a zone. Default: nothing. */
+  /** Prefix of rack names, for several clouds that share a zone. Default ''. */
   readonly rackPrefix?: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** How many machines of each zone there are per round of seeding, against other offerings. */
+  /** Machines per zone in each round of seeding, relative to other offerings. */
   readonly weight: number;
-  /** The hosts exist and are ours: machines start Idle, and come back repaired. */
+  /** The hosts exist from the start: machines start Idle, and a lost host is repaired rather than given back. */
   readonly isOwned: boolean;
 }
 
-/** One offering in one zone: what has a price, a stock and a quota. */
+/** One offering in one zone; prices, stock and quotas are per pool. */
 export interface CloudPool {
   /** `OFFERING/ZONE`. */
   readonly name: string;
@@ -34,7 +34,7 @@ export interface CloudPool {
   readonly zone: string;
 }
 
-/** A machine on sale. */
+/** One machine of a pool. */
 export interface Item {
   readonly id: string;
   readonly pool: CloudPool;
@@ -68,7 +68,7 @@ export function itemsOf(pools: readonly CloudPool[], count: number, provider: st
   });
 }
 
-/** Each pool as often as it weighs, well mixed: a small cloud has a bit of everything. */
+/** Each pool `weight` times, interleaved, so that a small cloud has machines of every pool. */
 function roundOf(pools: readonly CloudPool[]): readonly CloudPool[] {
   const heaviest = Math.max(0, ...pools.map(({ entry }) => entry.weight));
   return Array.from({ length: heaviest }, (_, i) => pools.filter(({ entry }) => entry.weight > i)).flat();
@@ -88,7 +88,7 @@ function entry(
     instanceType,
     interruptionProbability: 0,
     resources: new Map([['cpu', cpu * 1000], ['memory', gib * GIB], ...gpu]),
-    // What kubelet and system leave of it.
+    // Resources minus the reservations of kubelet and system.
     allocatable: new Map([['cpu', cpu * 1000 - 120], ['memory', Math.floor(gib * GIB * 0.92)], ...gpu]),
     zones: ZONES,
     racksPerZone: 8,
@@ -100,7 +100,7 @@ function entry(
 
 const { BareMetal, Reserved, OnDemand, Spot } = CapacityType;
 
-/** A bit of everything: small, large, memory, GPUs; owned, reserved, on demand, spot. */
+/** Small, large, memory and GPU shapes; owned, reserved, on-demand and spot capacity. */
 export const DEFAULT_CATALOGUE: readonly CatalogueEntry[] = [
   entry('general', 'm7.xlarge', [4, 16], { capacityType: OnDemand, pricePerHour: 0.2016, weight: 4 }),
   entry('general-spot', 'm7.xlarge', [4, 16], {

@@ -1,4 +1,4 @@
-// What happens to machines: latencies, supply, errors, losses and cleaning up, and turning all of it while it runs.
+// Latencies, supply, errors, losses and clean-ups of the cloud, and changing settings while it runs.
 
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
@@ -176,7 +176,7 @@ describe('supply', () => {
   });
 });
 
-/** How many of many transitions end Failed, and with which words. */
+/** How many of many transitions end Failed, and with which errors. */
 async function failuresOf(scene: FakeScene): Promise<readonly string[]> {
   const slots = (await inventory(scene, Speculative)).slice(0, 1500).map(({ id }) => id);
   for (const id of slots) await scene.fake.kit.create(createOf(id));
@@ -217,7 +217,7 @@ describe('transitions that go wrong, each at its rate', () => {
     });
     await scene.clock.advance(30 * MINUTE_MS);
     expect(await machine(scene, GENERAL)).toMatchObject({ state: Failed, host: undefined });
-    // Paid for, running, and in nobody's records until somebody cleans up.
+    // The host runs and is billed, but no record names it until the clean-up.
     expect(scene.fake.cloud.hostCount).toBe(hosts + 1);
     await scene.clock.advance(HOUR_MS);
     expect(scene.fake.cloud.hostCount).toBe(hosts);

@@ -1,10 +1,9 @@
-// The fake cloud: a backend for the kit that behaves like the clouds people rent from. It takes its time, runs out,
-// fails, takes spot hosts back and loses hosts that serve. All of it follows from one seed and a clock, and every
-// setting can be turned while it runs.
+// The fake cloud: a backend for the kit that simulates latencies, stock-outs, failed transitions, spot interruptions and
+// dead hosts. It is deterministic for a seed and a clock, and every setting can be changed while it runs.
 //
-// A host that is interrupted or dies shows as clouds show it: the machine is Failed in place, with the reason, from
-// whatever state it was in. After `losses.cleanupMs` the cloud has cleaned up, also after failed transitions: the
-// machine is a quota slot again, or Idle on its repaired host if the host is owned.
+// When a host is interrupted or dies, its machine becomes Failed with the reason, from any state. `losses.cleanupMs`
+// after a loss or a failed transition, the machine is a quota slot again, or Idle on its repaired host if the host is
+// owned.
 
 import {
   BigFleetError,
@@ -43,8 +42,8 @@ export interface FakeCloudOptions {
   /** Names hosts and machines. Default `fake`. */
   readonly provider?: string;
   /**
-   * Transitions that a restart of the provider cut off go on and end. Default false: such machines are Failed, as
-   * certification expects it.
+   * Whether transitions that a restart of the provider interrupted are resumed. Default false: such machines become
+   * Failed, as certification expects.
    */
   readonly resumable?: boolean;
   readonly onEvent?: (event: CloudEvent) => void;
@@ -58,19 +57,19 @@ export interface CloudEvent {
   readonly detail: string;
 }
 
-/** Whoever has to know that a machine went away or came back: a provider of the kit. */
+/** Notified when a machine loses its host or is recovered; the kit's `Provider`. */
 export interface Watcher {
   lose(machineId: string, reason: string, loss: Loss): Promise<boolean>;
   recover(machineId: string, host: HostRef | null): Promise<boolean>;
 }
 
-/** Which hosts are meant; what is left out does not matter. */
+/** Selects hosts that match every field that is set. */
 export interface HostSelector {
   readonly machine?: string;
   readonly zone?: string;
   readonly offering?: string;
   readonly cluster?: string;
-  /** At most so many. */
+  /** Upper bound on the hosts selected. Default: no bound. */
   readonly count?: number;
 }
 
@@ -82,9 +81,12 @@ interface Host {
 
 const HOUR_MS = 3_600_000;
 const DEFAULT_SPELL_MS = 30 * 60_000;
-/** Hosts that are gone and still remembered; every host is at risk of death, so those are counted. */
+/**
+ * Entries of lost hosts that the hazards may hold beyond twice the live hosts before they are purged. Compared with the
+ * size of `#deaths` alone, which has an entry for every host.
+ */
 const MAX_GONE = 1024;
-/** Before the second attempt; doubles with each. Scaled with the latency of the kind, so that calm stays quick. */
+/** Backoff before the second attempt, as a fraction of the kind's median latency; doubles with each attempt. */
 const BACKOFF_SHARE = 0.1;
 
 export class FakeCloud implements Backend {
@@ -97,16 +99,16 @@ export class FakeCloud implements Backend {
   readonly #items: ReadonlyMap<string, Item>;
   readonly #onEvent: (event: CloudEvent) => void;
   readonly #hosts = new Map<string, Host>();
-  /** Hosts and creations under way, by pool. */
+  /** Hosts plus in-flight creates, by pool; compared with the quota. */
   readonly #taken = new Map<CloudPool, number>();
   readonly #interruptions: ReadonlyMap<CloudPool, Hazard<Host>>;
   readonly #deaths = new Hazard<Host>();
   readonly #stockOuts = new Map<CloudPool, number>();
   readonly #outages = new Map<string, number>();
   readonly #cleanups = new Map<string, () => void>();
-  /** Resolves when the hosts are known. The kit resumes transitions before that. */
+  /** Resolves when `start` has loaded the hosts. The kit resumes transitions before that. */
   readonly #started = Promise.withResolvers<void>();
-  /** Fires when nothing is to happen any more. */
+  /** Aborts on `stop`; ends the sleeps of late transitions, which ignore their own signal. */
   readonly #end = new AbortController();
   #settings: FakeSettings;
   #watcher: Watcher | null = null;
@@ -143,13 +145,13 @@ export class FakeCloud implements Backend {
     return this.#hosts.keys();
   }
 
-  /** Turns settings while the cloud runs; what is under way keeps what it drew. */
+  /** Changes settings while the cloud runs; in-flight transitions keep the outcome they drew. */
   set(patch: SettingsPatch): FakeSettings {
     this.#settings = patchSettings(this.#settings, patch);
     return this.#settings;
   }
 
-  /** Begins to lose hosts and to clean up. `known` are the machines as the provider has them, after a restart too. */
+  /** Starts losses and clean-ups. `known` is the provider's inventory, restored from its store after a restart. */
   start(
     watcher: Watcher,
     known: Iterable<{
@@ -179,7 +181,7 @@ export class FakeCloud implements Backend {
     this.#cleanups.clear();
   }
 
-  /** What every pool costs now; equal texts mean that a refresh would bring nothing. */
+  /** Prices and rates of all pools, serialized; while it is unchanged, a refresh would find no difference. */
   marketStamp(): string {
     return JSON.stringify(this.#pools.map((pool) => this.#quote(pool)));
   }
@@ -231,21 +233,21 @@ export class FakeCloud implements Backend {
     });
   }
 
-  /** Takes hosts back, as for spot; the machines that lost theirs. */
+  /** Interrupts hosts as a spot market does. Returns the ids of the machines that lost theirs. */
   interrupt(which: HostSelector): readonly string[] {
     const chosen = this.#select(which);
     for (const host of chosen) this.#lose(host, 'interrupted', 'the spot host was taken back by the cloud');
     return chosen.map(({ item }) => item.id);
   }
 
-  /** Kills hosts; the machines that lost theirs. */
+  /** Kills hosts. Returns the ids of the machines that lost theirs. */
   kill(which: HostSelector): readonly string[] {
     const chosen = this.#select(which);
     for (const host of chosen) this.#lose(host, 'died', 'the host died');
     return chosen.map(({ item }) => item.id);
   }
 
-  /** Nothing more of an offering for a while, in one zone (`OFFERING/ZONE`) or all (`OFFERING`). */
+  /** Makes creates of an offering fail for `forMs`, in one zone (`OFFERING/ZONE`) or in all (`OFFERING`). */
   stockOut(name: string, forMs = DEFAULT_SPELL_MS): void {
     const pools = this.#pools.filter((pool) => pool.name === name || pool.entry.name === name);
     if (pools.length === 0)
@@ -260,7 +262,7 @@ export class FakeCloud implements Backend {
     }
   }
 
-  /** A zone goes dark for a while: its hosts are lost, and nothing that is started there succeeds. */
+  /** Takes a zone down for `forMs`: its hosts die, and transitions that start or end there meanwhile fail. */
   outage(zone: string, forMs = DEFAULT_SPELL_MS): readonly string[] {
     const zones = [...new Set(this.#pools.map((pool) => pool.zone))];
     if (!zones.includes(zone)) throw unknown('zone', zone, zones);
@@ -269,7 +271,7 @@ export class FakeCloud implements Backend {
     return this.kill({ zone });
   }
 
-  /** One transition: takes its time, and ends as drawn. `work` is what takes time; `capMs` cuts it short. */
+  /** Runs one transition with the outcome drawn for it. `work` waits out its latency, at most `capMs` if it succeeds. */
   async #perform(
     kind: TransitionKind,
     item: Item,
@@ -316,7 +318,7 @@ export class FakeCloud implements Backend {
     }
   }
 
-  /** Waits out errors that pass, as every backend should. */
+  /** Waits out the backoffs of transient errors; throws when all attempts failed. */
   async #retry(kind: TransitionKind, failedAttempts: number, signal: AbortSignal): Promise<void> {
     const firstMs = this.#settings.latency[kind].medianMs * BACKOFF_SHARE;
     for (let attempt = 0; attempt < failedAttempts; attempt++) {
@@ -438,13 +440,13 @@ export class FakeCloud implements Backend {
 
   #lose(host: Host, what: 'interrupted' | 'died', reason: string): void {
     const { item } = host;
-    // It may have been given back, and another one bought, since it was put at risk.
+    // The hazard may still hold a host that was deleted, and the machine may have a new one.
     if (this.#hosts.get(item.id) !== host || this.#watcher === null) return;
     this.#removeHost(item.id);
     this.#say(what, item.id, host.cluster === '' ? 'while idle' : `while bound to ${host.cluster}`);
-    // First, since losing it calls off what runs on it, and that is cleaned up after as well.
+    // Before `lose`: it aborts an in-flight transition, which would schedule a clean-up without the lost host.
     this.#cleanUpLater(item, host.ref);
-    // One that is owned is still there to be repaired; one that is rented is no longer paid for.
+    // An owned host still exists and will be repaired; a rented one is gone and no longer billed.
     const loss = { hostIsGone: !item.pool.entry.isOwned };
     this.#watcher.lose(item.id, reason, loss).catch(ignoreClosed);
   }
@@ -461,7 +463,7 @@ export class FakeCloud implements Backend {
 
   async #cleanUp(item: Item, lost: HostRef | undefined): Promise<void> {
     const repaired = item.pool.entry.isOwned ? (lost ?? this.#hosts.get(item.id)?.ref ?? null) : null;
-    // Whatever a late success left behind goes with it.
+    // The clean-up also removes a host that a create left behind when it succeeded after its timeout.
     const isCleaned = (await this.#watcher?.recover(item.id, repaired)) ?? false;
     if (!isCleaned) return;
     if (repaired === null) this.#removeHost(item.id);
@@ -481,7 +483,7 @@ const PERMANENT_ERRORS: Readonly<Record<TransitionKind, string>> = {
   delete: 'the host is protected',
 };
 
-/** A provider that has been closed wants to know nothing more. */
+/** A loss or clean-up may reach a provider that has been closed; its rejection is expected. */
 function ignoreClosed(): void {}
 
 function unknown(what: string, name: string, known: readonly string[]): BigFleetError {

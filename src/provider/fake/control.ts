@@ -1,5 +1,5 @@
-// A small control port for a fake cloud in a process of its own: read and turn settings, and make things happen, in
-// JSON over HTTP. Loopback alone, because whoever reaches it may do everything.
+// The control port of a fake cloud in its own process: JSON over HTTP to read and change settings and to trigger losses,
+// stock-outs and outages. Bound to loopback only, because it has no authentication.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { BigFleetError } from '../../model/index.ts';
@@ -67,7 +67,7 @@ async function answer(
     response.writeHead(code, { 'content-type': 'application/json' });
     response.end(`${JSON.stringify(value, null, 2)}\n`);
   };
-  // A web page may make a browser call a name that resolves to loopback; it cannot make it say so.
+  // Against DNS rebinding: a web page can use a name that resolves to loopback, but the browser sends that name as Host.
   if (!isLoopback(request.headers.host ?? '')) return send(403, { error: 'Ask a loopback address.' });
   const route = ROUTES[`${request.method} ${request.url}`];
   if (route === undefined) return send(404, { error: `There are: ${Object.keys(ROUTES).join(', ')}.` });

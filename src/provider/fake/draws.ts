@@ -1,9 +1,9 @@
-// Chance, from one seed. Each draw has a stream of its own, named by what it is for and whom it concerns, so that the
-// fate of one machine does not depend on how often somebody asked about another.
+// Random streams derived from one seed. Each stream is named by its purpose and subject, so that the draws of one machine
+// do not depend on how many draws were made for another.
 
 import { Random, scramble32 } from '../../model/index.ts';
 
-/** What a stream is for; append only, or the same seed tells another story. */
+/** Append only: the index is part of the stream's seed, so reordering changes every run of an existing seed. */
 const PURPOSES = ['operation', 'price', 'rate', 'stock', 'host', 'interruption', 'death', 'call'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -25,7 +25,7 @@ export function uniform(random: Random): number {
   return random.next32() / 2 ** 32;
 }
 
-/** How long until something with a rate of one per unit happens. */
+/** Exponentially distributed with mean 1. */
 export function exponential(random: Random): number {
   return -Math.log(1 - uniform(random));
 }

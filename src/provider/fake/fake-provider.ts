@@ -1,5 +1,5 @@
-// A whole provider over the fake cloud: the kit for the contract, the cloud for what happens to machines, faulty calls
-// for what happens on the way. The same object serves a shard in this process and, through `serveProvider`, a port.
+// A complete provider over the fake cloud: the kit implements the contract, the cloud simulates machines, and
+// `FaultyCalls` simulates the transport. It serves a shard in this process or, through `serveProvider`, a port.
 
 import { type Clock, MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -17,7 +17,7 @@ export interface FakeProviderOptions extends FakeCloudOptions {
   readonly kit?: ProviderOptions;
 }
 
-/** Machines that the cloud has to know about: all but those that are nothing but a quota slot. */
+/** All states except Speculative: the cloud has nothing to restore for a quota slot. */
 const BEYOND_QUOTA = {
   states: Object.values(MachineState).filter((state) => state !== MachineState.Speculative),
   maxResults: 0,
@@ -26,7 +26,7 @@ const BEYOND_QUOTA = {
 
 export class FakeProvider extends FaultyCalls {
   readonly cloud: FakeCloud;
-  /** The calls without faults, for whoever sets a scene or looks behind it. */
+  /** The calls without transport faults, for test setup and inspection. */
   readonly kit: Provider;
   readonly #clock: Clock;
   #cancelRefresh = () => {};
@@ -56,7 +56,7 @@ export class FakeProvider extends FaultyCalls {
   async close(waitMs = 0): Promise<void> {
     this.#cancelRefresh();
     this.cutOff();
-    // The cloud last, so that transitions can end well while they are waited for.
+    // The cloud stops last, so that in-flight transitions can succeed while the kit waits for them.
     await this.kit.close(waitMs);
     this.cloud.stop();
   }
@@ -64,7 +64,7 @@ export class FakeProvider extends FaultyCalls {
   #refreshLater(): void {
     this.#cancelRefresh = this.#clock.after(this.cloud.settings.market.refreshMs, () => {
       const market = this.cloud.marketStamp();
-      // A refresh reads every machine; where no price moved it would find nothing.
+      // A refresh describes every machine, so skip it while no price or rate has moved.
       if (market !== this.#market) this.kit.refresh().catch(() => {});
       this.#market = market;
       this.#refreshLater();

@@ -1,5 +1,5 @@
-// What becomes of one transition, drawn before it begins. Every draw is made whether it matters or not, so that turning
-// one setting changes nothing but what it names.
+// The outcome of one transition, drawn before it begins. All draws are always made, so that changing one setting does not
+// shift the random stream of the others.
 
 import { CapacityType, type Random } from '../../model/index.ts';
 import type { TransitionKind } from '../kit/transitions.ts';
@@ -8,13 +8,13 @@ import type { FakeSettings } from './settings.ts';
 
 export interface Fate {
   readonly ending: 'well' | 'permanent error' | 'hangs' | 'never ready' | 'late';
-  /** How long it takes; for one that fails, until it does. */
+  /** Time until the transition ends, successfully or not. */
   readonly latencyMs: number;
-  /** Attempts that fail before one succeeds; more than the backend makes is a failure. */
+  /** Attempts that fail before one succeeds; at `MAX_ATTEMPTS` the transition fails. */
   readonly failedAttempts: number;
 }
 
-/** A backend tries so often before it gives up. */
+/** Attempts that the backend makes, including the first. */
 export const MAX_ATTEMPTS = 4;
 
 export function drawFate(

@@ -1,27 +1,27 @@
-// Which hosts an ever-present danger strikes, and when, without rolling dice for every host at every tick: each host
-// can bear so much danger, drawn once; danger adds up over time, faster or slower as the rate moves, and strikes
-// whoever has borne enough. Equal to a chance per hour, at the cost of those that are struck.
+// Samples which hosts are lost, without a draw per host and tick. Each host draws a threshold once, exponentially
+// distributed with mean 1; the cumulative hazard −ln(1 − p) · factor · hours grows with the current rate p, and a host is
+// lost when it reaches its threshold. Equivalent to probability p per hour; a tick costs O(log n) per lost host.
 
 import { MinHeap } from '../../model/index.ts';
 
-/** A certainty would strike at once and for ever. */
+/** At probability 1 the cumulative hazard would be infinite, and every host added later would be lost at once. */
 const MOST_PROBABLE = 0.999_999;
 
 export class Hazard<T> {
   #hosts = new MinHeap<T>();
   #sum = 0;
 
-  /** Hosts at risk, and those that have gone by other ways and were not forgotten yet. */
+  /** Entries, including hosts that were removed elsewhere and not yet purged by `keep`. */
   get size(): number {
     return this.#hosts.size;
   }
 
-  /** `bears` is exponentially distributed with mean 1. */
+  /** `bears` is the threshold of the host, exponentially distributed with mean 1. */
   add(host: T, bears: number): void {
     this.#hosts.push(this.#sum + bears, host);
   }
 
-  /** Lets so many hours pass with this chance per hour, times a factor; the hosts that were struck. */
+  /** Advances by `hours` at `probability` per hour, times `factor`. Returns the hosts lost, which are removed. */
   pass(hours: number, probability: number, factor = 1): readonly T[] {
     this.#sum += -Math.log(1 - Math.min(probability, MOST_PROBABLE)) * factor * hours;
     const struck: T[] = [];
@@ -29,7 +29,7 @@ export class Hazard<T> {
     return struck;
   }
 
-  /** Forgets hosts that are gone anyway. Without it they would wait for their turn for ever where little happens. */
+  /** Purges hosts that were removed elsewhere. At low rates they would otherwise stay in the heap indefinitely. */
   keep(isThere: (host: T) => boolean): void {
     const kept = new MinHeap<T>();
     while (this.#hosts.size > 0) {

@@ -1,12 +1,12 @@
-// Prices, interruption rates and stock as functions of time: nothing is remembered, so a question about any moment has
-// the same answer whenever it is asked, in every run with the same seed and after every restart.
+// Prices, interruption rates and stock as pure functions of seed, pool, settings and time. The market has no state, so a
+// restarted provider computes the same values.
 
 import { CapacityType } from '../../model/index.ts';
 import type { CloudPool } from './catalogue.ts';
 import { type Draws, type Purpose, uniform } from './draws.ts';
 import type { FakeSettings } from './settings.ts';
 
-/** A price is the mean of so many steps, so that it drifts rather than jumps. */
+/** Steps averaged for one value, so that it drifts rather than jumps. */
 const SMOOTHED_STEPS = 3;
 
 export interface Quote {
@@ -47,14 +47,14 @@ export class Market {
     return sum / SMOOTHED_STEPS;
   }
 
-  /** Pools do not all move at the same moment. */
+  /** Offset per pool and purpose, so that pools do not all move at the same moment. */
   #stepOf(purpose: Purpose, pool: string, stepMs: number, atMs: number): number {
     const offsetMs = this.#draws.stream(purpose, pool).below(stepMs);
     return Math.floor((atMs + offsetMs) / stepMs);
   }
 }
 
-/** Six digits are enough for a price, and a reader sees a change only where there is one. */
+/** Rounds to six significant digits. */
 function rounded(amount: number): number {
   return Number(amount.toPrecision(6));
 }

@@ -1,12 +1,12 @@
-// Three clouds to start from. Numbers of `realistic` follow what large clouds show on an ordinary day, with the faults
-// that come every week happening every hour; `hostile` is a bad day that does not end.
+// Presets of settings. `realistic` follows an ordinary day of a large cloud, with weekly faults occurring every hour;
+// `hostile` is a permanent bad day.
 
 import type { FakeSettings } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Everything works within milliseconds; nothing moves, nothing is lost. */
+/** Transitions take milliseconds and succeed; prices are constant, and no host is lost. */
 const calm: FakeSettings = {
   latency: {
     create: { medianMs: 5, spread: 0.3 },

@@ -1,5 +1,5 @@
-// Everything about the fake cloud that can be turned, also while it runs. One table says what each number means and
-// where it may lie; the presets, the command line and the control port all speak of the same names.
+// Settings of the fake cloud, all of which can be changed while it runs. One schema bounds each number; the presets, the
+// command line and the control port use the same names.
 
 import { BigFleetError, type Problem, printable } from '../../model/index.ts';
 import { PRESETS } from './presets.ts';
@@ -11,11 +11,11 @@ interface Latency {
 }
 
 export interface FakeSettings {
-  /** How long transitions take: drawn per kind, times the factor of the capacity type. */
+  /** Duration of a transition: drawn from the latency of its kind, times the factor of the capacity type. */
   readonly latency: {
     readonly create: Latency;
     readonly configure: Latency;
-    /** Pods leaving; cut short by the grace period. */
+    /** Time for the pods to leave; capped by the grace period. */
     readonly drain: Latency;
     readonly delete: Latency;
     readonly factor: {
@@ -25,73 +25,73 @@ export interface FakeSettings {
       readonly spot: number;
     };
   };
-  /** What becomes of transitions; each a chance per transition. */
+  /** Outcomes of transitions, as probabilities per transition unless noted. */
   readonly operations: {
-    /** An attempt fails and is made again by the backend, up to three times; then the machine is Failed. Per attempt. */
+    /** Per attempt: the attempt fails. The backend retries up to three times; then the machine is Failed. */
     readonly transientError: number;
-    /** Fails for good. */
+    /** The transition fails without a retry. */
     readonly permanentError: number;
-    /** Takes `slowFactor` times as long and does not stop when told to: past the timeout it ends for nobody. */
+    /** Takes `slowFactor` times as long and ignores its abort signal; after a timeout the kit drops the result. */
     readonly slow: number;
     readonly slowFactor: number;
-    /** Never ends by itself. */
+    /** The transition ends only when its signal aborts. */
     readonly hang: number;
-    /** Configure alone: the host has its blob, but the node never becomes Ready. */
+    /** Configure only: the host has its blob, but the node never becomes Ready. */
     readonly neverReady: number;
   };
-  /** Spot prices and interruption rates; those of other capacity stand still. */
+  /** Drift of spot prices and interruption rates; those of other capacity types are constant. */
   readonly market: {
-    /** How far a price strays from its base, as a share of it. */
+    /** Largest deviation of a price from its base, as a fraction of the base. */
     readonly priceSwing: number;
-    /** The same for the chance of an interruption. */
+    /** Largest deviation of an interruption probability from its base, as a fraction of the base. */
     readonly rateSwing: number;
-    /** Each offering and zone moves once per so many ms. */
+    /** Interval between two moves of one offering in one zone. */
     readonly stepMs: number;
-    /** How often the provider looks; where something moved, it reads every machine again. */
+    /** Interval at which the provider polls the market; if anything moved, it describes every machine again. */
     readonly refreshMs: number;
   };
-  /** An offering is out of stock in a zone with this chance, for `outMs` at a time. */
+  /** An offering is out of stock in a zone with probability `outChance`, for `outMs` at a time. */
   readonly stock: {
     readonly outChance: number;
     readonly outMs: number;
   };
-  /** Hosts that may exist at a time, by `OFFERING` (each zone) or `OFFERING/ZONE`; what is not named has no limit. */
+  /** Most hosts at a time, by `OFFERING` (in each zone) or `OFFERING/ZONE`; pools without an entry have no limit. */
   readonly quotas: Readonly<Record<string, number>>;
-  /** Hosts that go away by themselves. */
+  /** Hosts lost without a call. */
   readonly losses: {
-    /** Spot interruptions as a multiple of what the offering declares. */
+    /** Multiplier on the interruption rate that a spot offering declares. */
     readonly interruptionFactor: number;
-    /** Chance per hour that a host of any kind dies. */
+    /** Probability per hour that a host of any capacity type dies. */
     readonly deathsPerHour: number;
-    /** A Failed machine is cleaned up after so many ms: a quota slot again, or repaired if the host is owned. 0: never. */
+    /** Delay until a Failed machine is a quota slot again, or repaired if its host is owned. 0: never. */
     readonly cleanupMs: number;
-    /** How often losses are looked for. */
+    /** Interval between two draws of losses. */
     readonly tickMs: number;
   };
-  /** What happens to calls on their way; each a chance per call unless it is a number of its own. */
+  /** Faults between caller and provider, as probabilities per call unless the name has another unit. */
   readonly transport: {
-    /** Every call takes so long, long tail included. */
+    /** Median delay of every call, log-normally distributed. */
     readonly delayMs: number;
-    /** UNAVAILABLE; the call never arrived. */
+    /** UNAVAILABLE; the call did not reach the provider. */
     readonly unavailable: number;
-    /** UNAVAILABLE; the call was made, its answer got lost. */
+    /** UNAVAILABLE; the provider ran the call, and its answer was lost. */
     readonly lostReply: number;
-    /** The call arrives twice; the caller sees the first answer. */
+    /** The provider receives the call twice; the caller receives the first answer. */
     readonly duplicate: number;
-    /** Held back for up to `reorderMs`, so that later calls overtake it. */
+    /** The call is delayed by up to `reorderMs`, so that later calls overtake it. */
     readonly reorder: number;
     readonly reorderMs: number;
-    /** The answer takes about `slowMs`. */
+    /** The answer is delayed by a log-normal time with median `slowMs`. */
     readonly slow: number;
     readonly slowMs: number;
-    /** No answer for `hangMs`, then UNAVAILABLE; half of such calls were made. */
+    /** No answer for `hangMs`, then UNAVAILABLE; the provider ran half of such calls. */
     readonly hang: number;
     readonly hangMs: number;
-    /** RESOURCE_EXHAUSTED; nothing was done. */
+    /** RESOURCE_EXHAUSTED; the call did not reach the provider. */
     readonly throttle: number;
-    /** The same for everything above so many calls per second; 0: no limit. */
+    /** Calls above this rate get RESOURCE_EXHAUSTED; 0: no limit. */
     readonly callsPerSecond: number;
-    /** List alone: records are missing although the answer looks whole. */
+    /** List only: records are missing, and the revision says that the list is complete. */
     readonly partialList: number;
   };
 }
@@ -107,10 +107,10 @@ interface Range {
 type Schema<T> = { readonly [K in keyof T]: T[K] extends number ? Range : Schema<T[K]> };
 
 const RATE: Range = { least: 0, most: 1 };
-/** Below 1, since a price or rate that may reach 0 would be no price, and no spot offering. */
+/** Below 1, so that prices and rates stay above 0: a spot offering must declare an interruption probability. */
 const SWING: Range = { least: 0, most: 0.95 };
 const FACTOR: Range = { least: 0, most: 1_000_000 };
-/** What a timer of Node can count. */
+/** The longest delay of a Node timer. */
 const MS: Range = { least: 0, most: 2 ** 31 - 1 };
 const STEP_MS: Range = { least: 1, most: MS.most };
 const LATENCY: Schema<Latency> = { medianMs: MS, spread: { least: 0, most: 5 } };
@@ -159,7 +159,7 @@ export function presetSettings(name: PresetName): FakeSettings {
   return PRESETS[name];
 }
 
-/** Settings with a patch laid over them. The patch may come from anywhere; refused as a whole if anything in it is wrong. */
+/** Settings with an untrusted patch applied. Throws with all problems of the patch if it has any. */
 export function patchSettings(settings: FakeSettings, patch: unknown): FakeSettings {
   const problems: Problem[] = [];
   const patched = isObject(patch) ? patchObject(settings, patch, SCHEMA, '', problems) : settings;
@@ -171,7 +171,7 @@ export function patchSettings(settings: FakeSettings, patch: unknown): FakeSetti
   return patched;
 }
 
-/** A patch from words such as `transport.lostReply=0.1`; a name with dots goes into a quota unharmed. */
+/** Parses `transport.lostReply=0.1` into a patch. After `quotas.`, dots are part of the pool's name. */
 export function patchOf(words: string): SettingsPatch {
   const equals = words.lastIndexOf('=');
   const value = Number(words.slice(equals + 1));
@@ -208,7 +208,7 @@ function patchObject<T extends object>(
   return patched as T;
 }
 
-/** Quotas are named by their pools; null lifts one. */
+/** Keys are names of offerings or pools; null removes a quota. */
 function patchQuotas(
   current: FakeSettings['quotas'],
   patch: unknown,

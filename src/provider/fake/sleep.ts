@@ -1,8 +1,8 @@
-// Waiting on a clock, with a way out.
+// Abortable waits on a clock.
 
 import type { Clock } from '../../model/index.ts';
 
-/** Resolves after so many ms; rejects as soon as the signal fires. */
+/** Resolves after `ms`; rejects as soon as the signal aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -18,7 +18,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Rejects when the signal fires, which may be never. */
+/** Rejects when the signal aborts, which may be never. */
 export function aborted(signal: AbortSignal, reason: string): Promise<never> {
   return new Promise((_, reject) => {
     const stop = () => reject(new Error(reason));

@@ -1,5 +1,5 @@
-// Whole days in the fake cloud, driven by a caller that does a bit of everything: the same seed tells the same story,
-// and whatever happens, every record keeps to the contract.
+// Simulated days in the fake cloud, driven by a caller that mixes calls: equal seeds produce equal histories,
+// and every record satisfies the contract.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { type FakeScene, fakeScene, HOUR_MS, inventory, MINUTE_MS } from './test
 
 const { Speculative, Idle, Configured } = MachineState;
 
-/** One round of a simple caller: lists, and moves some machines on, each with a token of its own. */
+/** One round of a simple caller: lists, then starts transitions of some machines, each with its own token. */
 async function round({ fake }: FakeScene, random: Random, number: number): Promise<readonly string[]> {
   const answers: string[] = [];
   const attempt = async (what: string, call: Promise<unknown>) => {
@@ -67,7 +67,7 @@ describe('a story', () => {
     const first = await tell('hostile', 11, 12);
     expect(await tell('hostile', 11, 12)).toEqual(first);
     expect((await tell('hostile', 12, 12)).answers).not.toEqual(first.answers);
-    // A hostile day has everything in it.
+    // A hostile day includes every kind of event that settings cause.
     expect(new Set(first.events.map(({ what }) => what))).toEqual(
       new Set(['interrupted', 'died', 'failed', 'cleaned up']),
     );

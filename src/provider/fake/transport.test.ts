@@ -1,4 +1,4 @@
-// What happens to calls on their way, against a provider that only counts.
+// Transport faults, against a provider that only counts its calls.
 
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ function given(changes: Partial<FakeSettings['transport']>, seed = 1) {
 
 type Scene = ReturnType<typeof given>;
 
-/** What each of many calls came to: its status, 0 for an answer, and how long it took. */
+/** The status (0 for an answer) and the duration of each of many calls. */
 async function make({ clock, faulty }: Scene, count = CALLS) {
   const begun = clock.now();
   const answers: { code: number; ms: number }[] = [];
@@ -140,7 +140,7 @@ describe('faults of the transport, each at its rate', () => {
         if (machines.length < 20) missing++;
       }
     }
-    // Now and then the part is the whole.
+    // The random subset is sometimes the complete list.
     expectRate(missing, RATE * (20 / 21));
     expect(faulty.counts.partialList).toBeGreaterThanOrEqual(missing);
   });

@@ -1,6 +1,5 @@
-// The way between a caller and a provider, with everything that goes wrong on it. Wraps the six calls, so a shard in
-// the same process meets the same faults as one behind a port. A caller that sees UNAVAILABLE cannot tell whether its
-// call was made: that is the point.
+// Injects transport faults between a caller and a provider. Wraps the six calls, so a shard in the same process sees the
+// same faults as one behind a port. As on a real network, UNAVAILABLE does not tell the caller whether the call ran.
 
 import { status } from '@grpc/grpc-js';
 import type { Clock, Random } from '../../model/index.ts';
@@ -53,7 +52,7 @@ export class FaultyCalls implements ProviderCalls {
   readonly #end = new AbortController();
   readonly #made = new Map<Method, number>();
   readonly #faults = new Map<TransportFault, number>();
-  /** What is left of this second's calls. */
+  /** Token bucket for `callsPerSecond`, refilled on each call. */
   #allowance = Number.POSITIVE_INFINITY;
   #allowedAtMs = 0;
 
@@ -64,14 +63,14 @@ export class FaultyCalls implements ProviderCalls {
     this.#settings = settings;
   }
 
-  /** Calls that came in, and what was done to them. */
+  /** Calls received, and faults injected by kind. */
   get counts(): Readonly<Record<'calls' | TransportFault, number>> {
     const faults = TRANSPORT_FAULTS.map((fault) => [fault, this.#faults.get(fault) ?? 0] as const);
     const calls = [...this.#made.values()].reduce((sum, count) => sum + count, 0);
     return { calls, ...(Object.fromEntries(faults) as Record<TransportFault, number>) };
   }
 
-  /** Ends every wait; calls that hang are answered. */
+  /** Ends every wait: delayed and hanging calls reject with UNAVAILABLE. */
   cutOff(): void {
     this.#end.abort();
   }
@@ -133,7 +132,7 @@ export class FaultyCalls implements ProviderCalls {
     return await this.#answer(trip, () => call(random));
   }
 
-  /** The call arrives; what becomes of its answer. */
+  /** Runs the call and applies the faults drawn for its answer. */
   async #answer<T>(trip: Trip, call: () => Promise<T>): Promise<T> {
     const answer = call();
     if (trip.isDouble) {
@@ -155,7 +154,7 @@ export class FaultyCalls implements ProviderCalls {
     return random.chance(this.#settings().partialList) ? this.#part(random, list) : list;
   }
 
-  /** Some of the records, perhaps none, under a cursor that says all. */
+  /** A random subset of the records, possibly empty, under the revision of the complete list. */
   #part(random: Random, list: MachineList): MachineList {
     this.#note('partialList');
     const share = uniform(random);
@@ -191,7 +190,7 @@ export class FaultyCalls implements ProviderCalls {
   }
 }
 
-/** Every draw is made, so that turning one rate leaves the luck of the others alone. */
+/** All draws are always made, so that changing one rate does not shift the random stream of the others. */
 function drawTrip(random: Random, settings: FakeSettings['transport']) {
   return {
     delayMs: logNormal(random, settings.delayMs, DELAY_SPREAD),
