@@ -224,7 +224,7 @@ export class ActionExecutor {
     } else this.#parts.ended(task, 'transition_error');
   }
 
-  /** A denial blocks the provider, not the machine. A denied probe backs off, so that the next probe uses another machine. */
+  /** A denial blocks the provider. The machine of a denied probe backs off, so that the next probe uses another one. */
   #denied({ action, isProbe, message }: Task): void {
     if (isProbe) this.#parts.holds.backOff(action.machine, message);
     else this.#parts.holds.check(action.machine);

@@ -309,7 +309,7 @@ export class Actuation {
     return true;
   }
 
-  /** Blocks a machine until an operator calls `retry`. False: the machine is not on record. */
+  /** Blocks a machine until a person orders `retry`. False: the machine is not on record. */
   quarantine(machine: string, by: string, why: string): boolean {
     if (this.#parts.book.standing(machine) === null) return false;
     this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });

@@ -1,4 +1,4 @@
-// Blocked machines, each with its reason and expiry: a single machine after a failure or by an operator's quarantine, an
+// Blocked machines, each with its reason and expiry: a single machine after a failure or by quarantine, an
 // offering after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine;
 // the reasons are kept here.
 
@@ -17,7 +17,7 @@ export interface Hold {
   /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
   readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report' | 'released'>;
   readonly why: string;
-  /** null: no expiry; ends when an operator or a provider's answer ends it. */
+  /** null: no expiry; ends by a person's order or by the provider's answer. */
   readonly untilMs: number | null;
 }
 

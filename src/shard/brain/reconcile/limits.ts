@@ -3,11 +3,11 @@
 import type { BackoffLimits } from '../backoff.ts';
 
 export interface ReconcileLimits {
-  /** From the end of one reading of a provider to the next. Lower finds changes sooner and costs the provider more. */
+  /** From the end of one reading of a provider to the start of the next. Lower values cost the provider more calls. */
   readonly changesMs: number;
-  /** How often everything is read, which alone shows what is gone. */
+  /** Interval of full Lists. */
   readonly fullMs: number;
-  /** After a reading that failed, and after a Get that did. */
+  /** After a failed List or Get. */
   readonly retry: BackoffLimits;
 }
 

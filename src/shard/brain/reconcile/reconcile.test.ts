@@ -62,7 +62,7 @@ describe('reconcile', () => {
     scene.hand.advance(1000);
     scene.decide('Provision', 'm');
     scene.accept('create', Creating);
-    // This reading began before the Create; the reader will not bring the record again.
+    // This reading began before the Create, and the List reader does not deliver the record again.
     scene.list([record('m', Speculative)]);
     expect(scene.ledger('m')).toMatchObject({ state: Creating });
     expect(scene.told).toContain('dropped m');
@@ -86,7 +86,7 @@ describe('reconcile', () => {
   it('given a machine on its way of which a full List brings nothing, then it is read, since the reader may have left it out', () => {
     const scene = new Scene();
     scene.list([record('m', Idle), record('n', Idle)]);
-    // A Get shows what no List has brought, and then the shard moves the machine itself.
+    // A Get returns a state that no List has delivered, and then the shard moves the machine itself.
     scene.reconcile.check('m');
     scene.find(Configured);
     scene.decide('Reclaim', 'm');
@@ -95,7 +95,7 @@ describe('reconcile', () => {
     scene.list([]);
     expect(scene.calls('get')).toEqual([]);
     scene.hand.advance(RECONCILE_LIMITS.changesMs);
-    // The machine is Idle again, as in the last record that the reader brought.
+    // The machine is Idle again, equal to the last record that the List reader delivered.
     scene.list([]);
     expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['m']);
     scene.find(Idle);
@@ -177,7 +177,7 @@ describe('reconcile', () => {
   it('finds out what is gone when the reader has lost its memory', () => {
     const scene = new Scene();
     scene.list(some(3));
-    // A reading under way when a minute has passed is a short one; the one after it is full.
+    // The reading in flight when the minute ends is one of changes; the next one is full.
     scene.hand.advance(61_000);
     scene.list([]);
     scene.list([record('m-0', Idle), record('m-1', Idle)], { isFirst: true });
@@ -244,7 +244,7 @@ describe('reconcile', () => {
 });
 
 describe('the first List after a restart', () => {
-  /** What a shard leaves behind that had these machines, the first of them in quarantine. */
+  /** Stored facts of a shard that had these machines, the first of them in quarantine. */
   function left(count: number, { provider = 'p', providers = ['p'] } = {}): MemoryMachines {
     const before = new Scene({ providers });
     before.list(some(count), { provider });

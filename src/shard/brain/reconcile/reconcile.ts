@@ -1,7 +1,7 @@
-// Keeps the ledger true to what the providers have. A record counts only if its reading began after the machine's last
-// mutation had ended; an older one, or one that came while an action had the machine, is dropped and the machine read
-// again on its own, because the reader will not bring the same record twice. Bound machines are not given up on the word
-// of a List alone. A machine belongs to the provider that listed it first; the same id at another one is refused.
+// Reconciles the ledger with the inventories of the providers. A record is applied only if its reading began after the last
+// mutation of the machine had ended. A stale record, or one that arrives while an action owns the machine, is dropped and
+// the machine is read with a Get, because the List reader does not deliver the same record twice. A List alone does not
+// remove a bound machine. A machine belongs to the provider that listed it first; its id is refused from any other.
 
 import type { Standing } from '../../../fleet/index.ts';
 import { type Clock, isBound, type Machine, MachineState, type Random } from '../../../model/index.ts';
@@ -21,16 +21,16 @@ import { ShrinkGuard } from './shrink-guard.ts';
 export interface ReconcileObserver {
   listed(provider: string, report: ListReport): void;
   listFailed(provider: string, error: string): void;
-  /** An empty or sharply shrunken List is not believed yet. */
+  /** A List that is empty or has shrunk sharply is not applied yet; `timesInARow` such Lists have come in sequence. */
   listHeld(provider: string, known: number, missing: number, timesInARow: number): void;
   refused(provider: string, reason: RefusalReason, count: number): void;
-  /** Two providers list one id; the second is not heard. */
+  /** Two providers list one id; the record of `other` is ignored. */
   collided(machine: string, owner: string, other: string): void;
-  /** A host that is there and paid for, of which we knew nothing, or had given up knowing. */
+  /** A machine that the ledger has as Speculative has a host, and so a cost. */
   orphanFound(machine: string, provider: string, state: MachineState): void;
-  /** A machine that served a cluster before the restart has no host now; null: it is not even listed. */
+  /** A machine that served a cluster before the restart is Failed or Speculative now; `seen` null: it is not listed. */
   lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void;
-  /** A record came too late or too early to mean anything, and is read again. */
+  /** A record was stale or the machine was busy; the machine is read again. */
   dropped(machine: string): void;
 }
 
@@ -47,13 +47,12 @@ export interface ReconcileParts {
   readonly observer: ReconcileObserver;
 }
 
-/** How readings of a provider's inventory went. */
 export interface ReadingFacts {
-  /** Whether it has been read as a whole, and believed. */
+  /** Whether a full List has been completed and accepted since the start. */
   readonly hasListed: boolean;
-  /** When the last good reading ended; null: there was none. */
+  /** When the last successful reading ended; null: none yet. */
   readonly lastListMs: number | null;
-  /** '' if the last reading was fine. */
+  /** '' if the last reading succeeded. */
   readonly lastError: string;
 }
 
@@ -61,14 +60,14 @@ interface Reading {
   readonly number: number;
   readonly began: number;
   readonly wanted: ListKind;
-  /** Machines that came, in case the reader has lost its memory and cannot say which did not; null: none were known. */
+  /** Ids received, to compute the missing ones if the List reader has lost its cache; null: not tracked. */
   readonly seen: Set<string> | null;
 }
 
 interface Source {
   readonly name: string;
   readonly guard: ShrinkGuard;
-  /** So much sooner than the others it is read as a whole for the second time, and each time since. */
+  /** Offset that staggers full Lists: the second one is due this much earlier than `fullMs` after the first. */
   readonly aheadMs: number;
   reading: Reading | null;
   failures: number;
@@ -81,11 +80,11 @@ interface Source {
 export class Reconcile {
   readonly #parts: ReconcileParts;
   readonly #sources: ReadonlyMap<string, Source>;
-  /** Machines to be read again as soon as nobody has them. */
+  /** Machines to read as soon as their action lets go of them. */
   readonly #owed = new Set<string>();
-  /** Machines with a Get under way or due; a machine is read once at a time. */
+  /** Machines with a Get in flight or in back-off; at most one Get per machine. */
   readonly #checking = new Set<string>();
-  /** Of those, the ones whose Get was in vain and is due later: ends the wait. */
+  /** The subset of `#checking` in back-off after a failed Get: by machine, the function that cancels the timer. */
   readonly #backingOff = new Map<string, () => void>();
   readonly #collisions = new Set<string>();
   #readings = 0;
@@ -94,7 +93,7 @@ export class Reconcile {
 
   constructor(parts: ReconcileParts) {
     this.#parts = parts;
-    // All are read at the start. From then on they take turns: to read millions of machines at once is a burst of work.
+    // All providers are listed at the start. Later full Lists are staggered, so that they do not cause one burst of work.
     const turnMs = parts.limits.fullMs / parts.providers.length;
     const source = (name: string, place: number): Source => ({
       ...{ name, guard: new ShrinkGuard(), aheadMs: place * turnMs, reading: null, failures: 0 },
@@ -106,12 +105,12 @@ export class Reconcile {
     });
   }
 
-  /** Whether every provider has been read as a whole. */
+  /** Whether a full List of every provider has been accepted. */
   get isReady(): boolean {
     return [...this.#sources.values()].every(({ hasListed }) => hasListed);
   }
 
-  /** When part of a provider's first List last came. */
+  /** When the latest batch of any provider's first List arrived. */
   get progressMs(): number {
     return this.#progressMs;
   }
@@ -127,7 +126,7 @@ export class Reconcile {
   handle(event: ListEvent): void {
     const source = this.#sources.get(event.provider);
     const reading = source?.reading;
-    // After the stop readings are cut off, which says nothing about the provider.
+    // A stop aborts readings; such an error is not the provider's.
     if (source === undefined || reading?.number !== event.reading || this.#isStopped) return;
     switch (event.kind) {
       case 'list-changed':
@@ -149,25 +148,25 @@ export class Reconcile {
     return { hasListed, lastListMs, lastError };
   }
 
-  /** Machines of a provider that a List no longer had and that are kept all the same. */
+  /** Machines of a provider that are missing from its Lists and kept until the shrink guard accepts the loss. */
   heldLosses(provider: string): number {
     return this.#sources.get(provider)?.guard.missing ?? 0;
   }
 
-  /** A person says that a shrunken List is right. */
+  /** Accepts a shrunken List by order of a person. False: there is no such provider. */
   acceptList(provider: string): boolean {
     const source = this.#sources.get(provider);
     if (source === undefined) return false;
     const began = this.#parts.scheduler.readingBegins();
     const isHeld = source.guard.suspicions > 0;
     this.#lose(source, source.guard.accept(), began);
-    // Before the first List has ended nobody can say that it is right.
+    // Without a rejected List there is nothing to accept, in particular before the first List has ended.
     if (isHeld) this.#readWhole(source);
     this.#parts.scheduler.readingEnded(began);
     return true;
   }
 
-  /** Reads one machine for somebody who asks, also if the last attempt was in vain and the next one is not due yet. */
+  /** Reads one machine immediately on a person's order, ending the back-off after a failed Get. */
   checkNow(id: string): void {
     const endWait = this.#backingOff.get(id);
     endWait?.();
@@ -175,11 +174,11 @@ export class Reconcile {
     else this.#checkAgain(id);
   }
 
-  /** Reads one machine, and takes what comes. */
+  /** Reads one machine with a Get and applies the result. */
   check(id: string, failures = 0): void {
     const { book, actuation, scheduler } = this.#parts;
     const provider = book.ownerOf(id);
-    // First, because a machine that is gone is owed nothing.
+    // Before the returns below, so that a machine that is gone leaves no entry.
     this.#owed.delete(id);
     if (provider === undefined || this.#checking.has(id) || this.#isStopped) return;
     if (actuation.isBusy(id)) {
@@ -267,7 +266,7 @@ export class Reconcile {
     actuation.seen(id);
   }
 
-  /** First sight, but perhaps not ever: what our own file knows goes with the record. */
+  /** First record since the start: merges the facts that the shard stored before a restart into it. */
   #meet(provider: string, machine: Machine): void {
     const { book, machineFacts, clock } = this.#parts;
     const facts = machineFacts.recall(machine.id);
@@ -283,7 +282,7 @@ export class Reconcile {
     book.observe(known, provider, facts.idleSinceMs ?? clock.now());
   }
 
-  /** Only of machines that were in a cluster: of others nothing says whether they had a host, or kept it. */
+  /** Reports machines that were in a cluster only: for others the stored facts do not say whether they had a host. */
   #lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void {
     if (facts.cluster !== '') this.#parts.observer.lostWhileAway(facts, provider, seen);
   }
@@ -327,16 +326,16 @@ export class Reconcile {
   }
 
   /**
-   * Reads machines on their way of which a full List brought nothing. The reader of Lists leaves out records equal to the
-   * last it brought, and that may be from before our own command: a machine that has come back to such a state would not
-   * be noticed before its deadline.
+   * Reads machines in transition that a full List did not deliver. The List reader omits records equal to the last one it
+   * delivered, which may predate the shard's own command: without a Get, a machine that returned to that state would go
+   * unnoticed until its deadline.
    */
   #checkUnmoved(provider: string, seen: ReadonlySet<string>): void {
     const onTheirWay = [...this.#parts.book.idsIn(provider, ON_THEIR_WAY)];
     for (const id of onTheirWay) if (!seen.has(id)) this.check(id);
   }
 
-  /** What was held for a while may be somebody else's by now. */
+  /** Removes missing machines; one that was held back by the guard may belong to another provider by now. */
   #lose({ name }: Source, gone: readonly string[], began: number): void {
     for (const id of gone) if (this.#parts.book.ownerOf(id) === name) this.#lost(id, began);
   }
@@ -352,7 +351,7 @@ export class Reconcile {
     for (const facts of unseen) this.#lostWhileAway(facts, source.name, null);
   }
 
-  /** Machines from before the restart that should have come; nameless ones can only be the last provider's. */
+  /** Machines known before the restart and not listed since; those without a provider count for the last one to list. */
   #unseen({ name }: Source): readonly string[] {
     const { machineFacts } = this.#parts;
     const isLast = [...this.#sources.values()].every((other) => other.hasListed || other.name === name);
@@ -364,7 +363,7 @@ export class Reconcile {
     return ids.filter((id) => !seen.has(id));
   }
 
-  /** A List no longer has it. That is enough for a machine nobody uses. */
+  /** Removes a machine that a List no longer has; one that is in use, or busy, is confirmed with a Get first. */
   #lost(id: string, began: number): void {
     const { book } = this.#parts;
     const standing = book.standing(id);
@@ -382,7 +381,7 @@ export class Reconcile {
   }
 }
 
-/** What is over when a machine is no longer in a state. */
+/** By transitional state: the command that has ended once the machine leaves it. */
 const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delete'> = new Map([
   [MachineState.Creating, 'create'],
   [MachineState.Configuring, 'configure'],
@@ -392,10 +391,10 @@ const ENDED: ReadonlyMap<MachineState, 'create' | 'configure' | 'drain' | 'delet
 
 const ON_THEIR_WAY: ReadonlySet<MachineState> = new Set(ENDED.keys());
 
-/** Collisions that are told once each; past that somebody copied a whole inventory. */
+/** Bound on collisions that are reported, once each: more suggest that a whole inventory is listed twice. */
 const MAX_COLLISIONS = 10_000;
 
-/** Of facts that do not say whose the machine was. */
+/** `MachineFacts.provider` of facts stored without one. */
 const NAMELESS = '';
 
 const NEVER_READ: ReadingFacts = { hasListed: false, lastListMs: null, lastError: '' };
@@ -404,7 +403,7 @@ function hasHost(state: MachineState): boolean {
   return state !== MachineState.Speculative && state !== MachineState.Failed;
 }
 
-/** A record that takes a serving machine away from its cluster. */
+/** Whether a record removes a Configured machine from its cluster. */
 function isLoss(known: Standing | null, seen: Machine): boolean {
   if (known?.state !== MachineState.Configured) return false;
   return seen.state !== MachineState.Configured || seen.cluster !== known.cluster;

@@ -1,4 +1,4 @@
-// Records that a List brought and nobody could take, by the reasons that metrics have.
+// Counts the records of a List that were refused, by the reason labels of the metrics.
 
 import type { ErrorCode } from '../../../model/index.ts';
 import type { ListReport } from '../../../provider/index.ts';
@@ -10,7 +10,7 @@ const REASONS: ReadonlyMap<ErrorCode, RefusalReason> = new Map([
   ['BF_MACHINE_PROBABILITY', 'interruption_probability'],
 ]);
 
-/** A report tells why for its first refusals only; the rest count as structural. */
+/** A report has problems for its first refusals only; the rest count as structural. */
 export function refusalsOf({ refused, problems }: ListReport): ReadonlyMap<RefusalReason, number> {
   const counts = new Map<RefusalReason, number>();
   if (refused === 0) return counts;

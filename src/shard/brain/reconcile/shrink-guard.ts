@@ -1,18 +1,18 @@
-// An inventory that has all but vanished is more often a provider's mistake than the truth. Its losses are held; the
-// third full List in a row that says the same is believed, and so is a person.
+// Guards against Lists that lack most of an inventory, which are more often a provider's error than real. The missing
+// machines are kept until three full Lists in a row lack them, or until a person accepts the List.
 
-/** Inventories smaller than this may vanish at once. */
+/** Machines; smaller inventories are not guarded. */
 const LEAST_KNOWN = 10;
-/** Of what was known, the part that must be left. */
+/** Fraction of the known machines that must remain for a List to be accepted at once. */
 const LEAST_LEFT = 0.1;
 const CONVINCING = 3;
 
 export class ShrinkGuard {
-  /** Machines that are said to be gone. */
+  /** Machines missing from the Lists. */
   readonly #missing = new Set<string>();
   #suspicions = 0;
 
-  /** Full Lists in a row that were not believed. */
+  /** Full Lists in a row that were not accepted. */
   get suspicions(): number {
     return this.#suspicions;
   }
@@ -25,14 +25,14 @@ export class ShrinkGuard {
     for (const id of ids) this.#missing.add(id);
   }
 
-  /** The provider has it after all. */
+  /** A List contains the machine again. */
   isThere(id: string): void {
     this.#missing.delete(id);
   }
 
   /**
-   * A full List has ended. Returns what is gone, as far as it is believed; null: it is not. `isAllKnown` is false after
-   * a restart: more may have been there than is remembered, so that an empty List is never that of a small inventory.
+   * A full List has ended. Returns the machines to remove; null: the List is not accepted. `isAllKnown` is false after a
+   * restart: `known` may then be too low, so an empty List does not count as that of a small inventory.
    */
   listEnded(known: number, isAllKnown: boolean): readonly string[] | null {
     const left = Math.max(0, known - this.#missing.size);
@@ -42,7 +42,7 @@ export class ShrinkGuard {
     return this.#suspicions >= CONVINCING ? this.accept() : null;
   }
 
-  /** Believes it. */
+  /** Returns all missing machines for removal and resets the guard. */
   accept(): readonly string[] {
     const gone = [...this.#missing];
     this.#missing.clear();
