@@ -5,12 +5,12 @@ export type { ApiOptions, ApiServer } from './api/serve.ts';
 export { serveApi } from './api/serve.ts';
 export type { Inspect } from './api/shard-read-grpc.ts';
 export { addShardRead } from './api/shard-read-grpc.ts';
+export { Actuation, stampOf } from './brain/actuation/actuation.ts';
 export type {
   ActuationObserver,
   ActuationParts,
   RefusedAction,
-} from './brain/actuation/actuation.ts';
-export { Actuation, stampOf } from './brain/actuation/actuation.ts';
+} from './brain/actuation/actuation-parts.ts';
 export type { Hold } from './brain/actuation/holds.ts';
 export type { ActuationLimits } from './brain/actuation/limits.ts';
 export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';

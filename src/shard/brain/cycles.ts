@@ -17,7 +17,8 @@ import {
 } from '../../model/index.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
-import { type RefusedAction, stampOf } from './actuation/actuation.ts';
+import { stampOf } from './actuation/actuation.ts';
+import type { RefusedAction } from './actuation/actuation-parts.ts';
 import { AvailableCapacity } from './available-capacity.ts';
 import type { BrainState } from './brain.ts';
 import { type Admission, countByKind } from './guardrails.ts';

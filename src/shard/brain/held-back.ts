@@ -5,7 +5,7 @@ import type { Fleet } from '../../fleet/index.ts';
 import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';
 import type { HeldBackView, WaitingActionView } from '../views.ts';
 import { capacityLabel } from './action-view.ts';
-import type { RefusedAction } from './actuation/actuation.ts';
+import type { RefusedAction } from './actuation/actuation-parts.ts';
 import type { BrainState } from './brain.ts';
 import type { Admission, WaitReason } from './guardrails.ts';
 import { rowOf } from './leaving.ts';

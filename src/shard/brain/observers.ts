@@ -12,7 +12,7 @@ import {
 import { type BrainMetrics, type ExecuteOutcome, NO_ERROR } from '../metrics.ts';
 import type { ActionView, News } from '../views.ts';
 import { actionView, capacityLabel } from './action-view.ts';
-import type { ActuationObserver } from './actuation/actuation.ts';
+import type { ActuationObserver } from './actuation/actuation-parts.ts';
 import type { ActionOutcome, ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
 import type { BrainParts } from './brain.ts';
