@@ -1,4 +1,4 @@
-// One cluster of a world: what it wants, its operator, and what goes wrong with it.
+// One cluster of a simulated world: its demand, its operator, and the faults injected into it.
 
 import {
   BUCKET_UNSPECIFIED,
@@ -21,7 +21,7 @@ export interface ClusterParts {
   readonly plan: ClusterPlan;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long the next frame is under way. */
+  /** Transit time of the next frame. */
   readonly frameMs: () => number;
   readonly hands: () => Hands | null;
   readonly connected: (epoch: bigint) => void;
@@ -48,7 +48,7 @@ export class SimCluster {
   #breakage: Breakage | null = null;
   #habit: BootstrapHabit = { kind: 'answer' };
   #operator: SimOperator;
-  /** Roll-ups of operators before this one. */
+  /** Roll-ups sent by earlier processes of this operator. */
   #sentBefore = 0;
 
   constructor(parts: ClusterParts) {
@@ -62,7 +62,6 @@ export class SimCluster {
     return this.#operator;
   }
 
-  /** Roll-ups sent so far. */
   get rollupsSent(): number {
     return this.#sentBefore + this.#operator.counts.rollupsSent;
   }
@@ -79,7 +78,7 @@ export class SimCluster {
     this.#operator.stop();
   }
 
-  /** Another process of the operator, which knows nothing. */
+  /** Replaces the operator with a new process that has no state. */
   restart(): void {
     this.#operator.stop();
     this.#sentBefore += this.#operator.counts.rollupsSent;
@@ -92,20 +91,20 @@ export class SimCluster {
     this.#operator.setBootstrap(habit);
   }
 
-  /** A row wants so many machines from now on. */
+  /** Sets the demand of one row, in machines. */
   want(row: number, machines: number): void {
     const number = row % this.#rows.length;
     this.#rows[number] = { ...this.#rows[number]!, machines };
     this.#operator.setDemand(this.#needs());
   }
 
-  /** Wants what it wanted in the beginning. */
+  /** Restores the demand of the plan. */
   wantAsPlanned(): void {
     this.#rows = [...this.#parts.plan.rows];
     this.#operator.setDemand(this.#needs());
   }
 
-  /** A row of the tail, which nothing else competes with but the same row of other clusters. */
+  /** A row for machines of the tail pool; it competes only with the same row of other clusters. */
   wantTail(priority: number, machines: number): void {
     this.#tail = {
       priority,
@@ -123,7 +122,7 @@ export class SimCluster {
     this.#operator.setDemand(this.#needs());
   }
 
-  /** Breaks the next roll-up. */
+  /** Corrupts the next roll-up. */
   breakNext(how: Breakage): void {
     this.#breakage = how;
   }
@@ -141,7 +140,7 @@ export class SimCluster {
     return operator;
   }
 
-  /** To the hands of the process in force; roll-ups may break on the way. */
+  /** Dials the current process of the shard; roll-ups may be corrupted in transit. */
   #dialer(): Dialer {
     const { hands, clock, frameMs } = this.#parts;
     const dialer = memoryDialer({ hands, clock, delayMs: frameMs });

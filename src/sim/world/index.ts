@@ -1,4 +1,4 @@
-// Whole worlds from a seed, and what must hold in them.
+// Simulated worlds generated from a seed, and the invariants that must hold in them.
 
 export { INVARIANTS } from './invariants.ts';
 export { drawPlan } from './plan.ts';

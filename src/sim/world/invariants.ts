@@ -1,6 +1,6 @@
-// What must hold in every world, whatever befalls it. The watch hears everything: what providers get and do, what every
-// process of the shard hears, wants and begins. It knows the truth, which is the providers', and none of the shard's own
-// reasoning, so that a mistake there cannot hide here.
+// Invariants of every world, under any faults. The watch observes everything: the calls that providers receive and
+// execute, and the input, plans and actions of every process of the shard. Its ground truth is the providers' state. It
+// shares no logic with the shard, so a defect of the shard cannot hide here.
 
 import {
   type ActionKind,
@@ -17,7 +17,6 @@ import type { ProcessWatch, ShardProcess } from './shard-process.ts';
 import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
 import type { Trace } from './trace.ts';
 
-/** Every invariant by its name. */
 export const INVARIANTS = {
   'acts-on-what-is': 'An action begins on a machine as it really is, unless the cloud moved it meanwhile.',
   'taken-back-is-free': 'An action that no provider has heard of leaves its machine as it was.',
@@ -58,16 +57,16 @@ export interface Violation {
   readonly text: string;
 }
 
-/** A machine as its provider has it. */
+/** A machine as recorded by its provider. */
 export interface Truth {
   readonly id: string;
   state: MachineState;
   cluster: string;
-  /** When it became Idle; null if it is not. */
+  /** When it became Idle; null while it is in any other state. */
   idleSinceMs: number | null;
-  /** When it was last in each state, in the watch's own order. */
+  /** Position in the watch's own sequence at which it was last in each state. */
   readonly lastIn: Map<MachineState, number>;
-  /** When it was last moved by anything but a call of the newest process. */
+  /** Position in that sequence at which something other than a call of the newest process last moved it. */
   disturbed: number;
   readonly accepted: Record<TransitionKind, number>;
   readonly failed: Record<TransitionKind, number>;
@@ -88,22 +87,22 @@ const VIA: ReadonlyMap<MachineState, TransitionKind> = new Map([
   [MachineState.Draining, 'drain'],
   [MachineState.Deleting, 'delete'],
 ]);
-/** Outcomes of actions that no provider has heard of. */
+/** Outcomes of actions that never reached a provider. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['no_session', 'blob_error', 'ctx_canceled']);
 const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => stateName(state).toUpperCase()));
 const WINDOW_MS = 10_000;
-/** Rows of a demand below which the quarantine does not look, and the part that must be left. */
+/** The quarantine ignores demands with fewer rows than this; and the part of the rows that must be left. */
 const GUARDED_ROWS = 10;
 const BELIEVED_AT = 3;
 
-/** What the watch keeps of one process of the shard. */
+/** What the watch records about one process of the shard. */
 class ProcessFacts {
   readonly reported = new Set<string>();
   readonly openAsks = new Set<string>();
   readonly reclaims: { readonly cluster: string; readonly atMs: number }[] = [];
-  /** By machine: whether the action that has it has sent its first call. */
+  /** By machine: whether its current action has sent its first call. */
   readonly hasSent = new Map<string, boolean>();
-  /** By machine: its last action. */
+  /** By machine: its latest action. */
   readonly actions = new Map<string, ActionView>();
   cycle: ActionView[] = [];
 }
@@ -111,7 +110,6 @@ class ProcessFacts {
 export class Watch implements SiteWatch, ProcessWatch {
   readonly violations: Violation[] = [];
   readonly machines = new Map<string, Truth>();
-  /** Actions begun, by kind. */
   readonly begun: Record<ActionKind, number> = {
     Bootstrap: 0,
     Provision: 0,
@@ -124,9 +122,9 @@ export class Watch implements SiteWatch, ProcessWatch {
   readonly #trace: Trace;
   readonly #facts = new WeakMap<ShardProcess, ProcessFacts>();
   readonly #freezes = new Map<string, FreezeScope>();
-  /** By machine: the first call of the action that has it, until it or a later one has arrived. */
+  /** By machine: the first call of its current action, until that call or a later one has arrived. */
   readonly #firsts = new Map<string, string>();
-  /** By cluster: roll-ups sent since it began to report next to nothing. */
+  /** By cluster: roll-ups sent since its report collapsed to almost nothing. */
   readonly #collapses = new Map<
     string,
     { readonly rows: number; readonly sentBefore: number; sent: () => number }
@@ -292,20 +290,20 @@ export class Watch implements SiteWatch, ProcessWatch {
     }
   }
 
-  /** The shard has answered that it is frozen. */
+  /** Called once the shard has acknowledged the freeze. */
   frozen(scope: FreezeScope): void {
     const id = freezeId(scope);
     this.#trace.note(`freeze ${id}`);
     this.#freezes.set(id, scope);
   }
 
-  /** The shard is about to be asked to lift it. */
+  /** Called before the shard is asked to lift the freeze. */
   unfreezing(id: string): void {
     this.#trace.note(`unfreeze ${id}`);
     this.#freezes.delete(id);
   }
 
-  /** A cluster begins to report next to nothing. */
+  /** Called when a cluster starts to report almost nothing. */
   collapses(cluster: string, rows: number, sent: () => number): void {
     this.#trace.note(`collapse ${cluster}`);
     if (!this.#collapses.has(cluster)) this.#collapses.set(cluster, { rows, sentBefore: sent(), sent });
@@ -326,7 +324,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     return [...this.#of(process).openAsks];
   }
 
-  /** Operations accepted so far, on machines whose id holds these words. */
+  /** Operations accepted so far on machines whose id contains `words`. */
   acceptedOn(words: string): Readonly<Record<TransitionKind, number>> {
     const sum = { create: 0, configure: 0, drain: 0, delete: 0 };
     for (const { id, accepted } of this.machines.values()) {
@@ -359,7 +357,7 @@ export class Watch implements SiteWatch, ProcessWatch {
       return;
     }
     truth.begun[COMMAND_OF[kind]]++;
-    // One that has been replaced hears of no new freeze, and of no host that another has bought; the fence stops it.
+    // A replaced process learns of no new freeze and of no host bought by its successor; the provider's fence stops it.
     const isNewest = process.epoch === this.#newest;
     if (isNewest) this.#checkFreezes(action);
     if (isNewest && kind === 'Delete') this.#checkHold(truth);
@@ -409,7 +407,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const type = typeOf(id);
     const seconds = HOLD_SECONDS.get(type) ?? Number.POSITIVE_INFINITY;
     const idleMs = this.#clock.now() - (idleSinceMs ?? this.#clock.now());
-    // One that the cloud has moved meanwhile is not given back at all.
+    // The shard does not release a machine that the cloud has moved in the meantime.
     if (idleSinceMs !== null && idleMs < seconds * 1000)
       this.fail('hold-is-kept', `Delete of ${id} after ${idleMs} ms Idle`);
   }
@@ -442,14 +440,14 @@ export class Watch implements SiteWatch, ProcessWatch {
   }
 }
 
-/** Machines that rows of a cluster count on, by the decision of the last cycle. */
+/** Machines claimed by the rows of a cluster, as of the last cycle. */
 function claimedBy(process: ShardProcess, cluster: string): ReadonlySet<string> {
   const { brain } = process.brain;
   const needs = brain.ask('needs', { cluster, onlyUnmet: false, limit: 1000 }).items;
   return new Set(needs.flatMap(({ id }) => brain.ask('explain', { need: id })?.claimed ?? []));
 }
 
-/** By the name of its offering. */
+/** Derived from the name of the offering, which is part of the id. */
 export function typeOf(id: string): CapacityType {
   if (id.includes('-spot-')) return CapacityType.Spot;
   return id.includes('-metal-') ? CapacityType.BareMetal : CapacityType.OnDemand;

@@ -1,5 +1,5 @@
-// Everything between the processes of a world. Calls and frames take their time; calls may be lost on either way,
-// arrive twice or late; a provider may be cut off. What a process that has died sent before still arrives.
+// The network between the processes of a world. Calls and frames have latency; a request or its response may be lost,
+// duplicated or delayed, and a provider may be unreachable. Messages sent by a process before it died still arrive.
 
 import type { Clock, Random } from '../../model/index.ts';
 import type { ProviderCalls, ProviderTransport } from '../../provider/index.ts';
@@ -7,7 +7,7 @@ import { MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { RpcError, status } from '../../wire/index.ts';
 import type { Weather } from './plan.ts';
 
-/** No loss, no doubles; calls still take time and overtake each other. */
+/** The same latencies and reordering, without loss or duplicates. */
 export function calm(weather: Weather): Weather {
   return {
     ...weather,
@@ -23,7 +23,7 @@ export function calm(weather: Weather): Weather {
 
 export class Network {
   weather: Weather;
-  /** Providers that nothing reaches. */
+  /** Providers that are unreachable. */
   readonly cutOff = new Set<string>();
   readonly #clock: Clock;
   readonly #random: Random;
@@ -34,13 +34,13 @@ export class Network {
     this.weather = weather;
   }
 
-  /** How long the next frame of a session is under way. */
+  /** Transit time of the next frame of a session. */
   frameMs(): number {
     const stall = this.#random.chance(this.weather.stalls) ? this.#random.below(5000) : 0;
     return this.#delayMs() + stall;
   }
 
-  /** The way to a provider; null while its process is down. */
+  /** The transport to a provider; `callee` returns null while the provider's process is down. */
   transport(name: string, callee: () => ProviderCalls | null): ProviderTransport {
     const send = <T>(call: (calls: ProviderCalls) => Promise<T>): Promise<T> =>
       this.#send(name, () => {
@@ -81,13 +81,13 @@ export class Network {
     return await answer;
   }
 
-  /** Whoever lost it is told, or not. */
+  /** With probability `weather.silent` the caller receives no error and waits for its own timeout. */
   async #lose(): Promise<never> {
     if (this.#random.chance(this.weather.silent)) return await new Promise<never>(() => {});
     throw unavailable('connection reset');
   }
 
-  /** Some of the records, perhaps none. */
+  /** A random subset of the records, possibly empty. */
   #part(bytes: Uint8Array): Uint8Array {
     const list = MachineList.decode(bytes);
     const machines = list.machines.filter(() => this.#random.chance(0.5));

@@ -1,19 +1,18 @@
-// What a simulated world is made from, and what befalls it: all of it drawn from one seed, and plain data from there on.
-// A smaller world is made by leaving parts out, so that a fault can be shrunk to what it takes.
+// The plan of a simulated world: its parts and its faults, drawn from one seed and plain data afterwards. Leaving parts
+// out gives a smaller world, so a failing plan can be shrunk.
 
 import { type ActionKind, Random } from '../../model/index.ts';
 
-/** One row of a cluster's demand. */
 export interface RowPlan {
   readonly priority: number;
-  /** As many machines of 4 cpu as it wants, at least one. */
+  /** Demand in machines of 4 cpu, at least 1. */
   readonly machines: number;
-  /** The largest pod, in thousandths of a cpu. */
+  /** The largest pod, in millicores. */
   readonly podCpu: number;
   readonly kind: 'plain' | 'gang' | 'spread';
-  /** Keeps rows of one cluster apart; also the co-location group of a gang. */
+  /** Distinguishes rows of one cluster; for a gang also its co-location group. */
   readonly group: string;
-  /** What an interruption costs, as a bucket: high ones stay away from spot hosts. */
+  /** Interruption penalty bucket; rows with a high one avoid spot hosts. */
   readonly penalty: number;
 }
 
@@ -22,25 +21,25 @@ export interface ClusterPlan {
   readonly rows: readonly RowPlan[];
 }
 
-/** Chances per call or frame, and times in ms. */
+/** Probabilities per call or frame, and times in ms. */
 export interface Weather {
   readonly delayMs: number;
-  /** The call never arrives. */
+  /** The request never arrives. */
   readonly lostCalls: number;
   readonly lostAnswers: number;
-  /** Of what is lost, the part that nobody tells the caller of: it waits until its time is up. */
+  /** Share of lost calls for which the caller receives no error and waits for its timeout. */
   readonly silent: number;
   readonly doubled: number;
-  /** Held back for up to `heldMs`, so that later calls overtake it. */
+  /** Delayed by up to `heldMs`, so that later calls overtake it. */
   readonly held: number;
   readonly heldMs: number;
-  /** Lists that lack records although they look whole. */
+  /** Lists that lack records without any sign of it. */
   readonly partialLists: number;
-  /** Frames of sessions that are held back, and all behind them. */
+  /** Frames of a session that are delayed, together with all frames behind them. */
   readonly stalls: number;
 }
 
-/** What clouds do by themselves while the storm lasts. */
+/** Faults of the clouds themselves during the storm. */
 export interface CloudWeather {
   readonly transientError: number;
   readonly permanentError: number;
@@ -48,37 +47,37 @@ export interface CloudWeather {
   readonly neverReady: number;
   readonly outOfStock: number;
   readonly priceSwing: number;
-  /** Chance per hour that a host dies. */
+  /** Probability per hour that a host dies. */
   readonly deathsPerHour: number;
 }
 
-/** What befalls the world. Times are ms from the start; `target` is taken modulo how many there are. */
+/** Injected faults. Times are ms from the start; `target` is taken modulo the number of possible targets. */
 export type WorldEvent = { readonly atMs: number; readonly forMs: number; readonly target: number } & (
   | {
-      /** The shard is killed, and started again after `forMs`. */
+      /** The shard is killed and restarted after `forMs`. */
       readonly kind: 'crash';
-      /** At its n-th write from now on, before or after it is safe; 0: at once. */
+      /** Kills at the n-th write from now on, before or after it is durable; 0: immediately. */
       readonly atWrite: number;
       readonly isWritten: boolean;
     }
-  /** Another process of the shard is started while this one goes on, on a disk that nobody else sees. */
+  /** A second process of the shard starts while this one keeps running; the old one continues, cut off from the disk. */
   | { readonly kind: 'twin'; readonly keepsSessions: boolean }
-  /** The provider's process is killed and started again on its store. */
+  /** The provider's process is killed and restarted on its store. */
   | { readonly kind: 'provider-restart' }
-  /** Nothing reaches the provider. */
+  /** The provider is unreachable. */
   | { readonly kind: 'provider-outage' }
   | { readonly kind: 'stream-break' }
-  /** Another process of the operator, which knows nothing. */
+  /** A new operator process without state replaces the current one. */
   | { readonly kind: 'operator-restart' }
   | { readonly kind: 'operator-silence' }
   | { readonly kind: 'no-blobs'; readonly habit: 'ignore' | 'refuse' }
-  /** A row wants so many machines until calm comes; 0: it is gone. */
+  /** A row wants `machines` machines until the calm; 0 removes the row. */
   | { readonly kind: 'demand'; readonly row: number; readonly machines: number }
-  /** The operator reports next to nothing, for a while. */
+  /** The operator reports almost nothing for `forMs`. */
   | { readonly kind: 'collapse' }
-  /** The shard restarts, and with it an operator that reports next to nothing once and then falls silent. */
+  /** The shard restarts together with an operator that reports almost nothing once and then goes silent. */
   | { readonly kind: 'blank-restart' }
-  /** The next roll-up is broken. */
+  /** The next roll-up is corrupted. */
   | { readonly kind: 'malformed'; readonly how: 'bytes' | 'cluster' | 'row' }
   | { readonly kind: 'freeze'; readonly isCluster: boolean; readonly action: ActionKind | null }
   | { readonly kind: 'interruption'; readonly count: number; readonly isSpot: boolean }
@@ -87,11 +86,11 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
   | StrainEvent
 );
 
-/** Drawn apart from the others, so that what those are does not depend on them. */
+/** Drawn from a random stream of their own, so that adding them does not change the other events of a seed. */
 type StrainEvent =
-  /** The shard is asked to end, finishes or hands back what is under way, and is started again after `forMs`. */
+  /** Graceful stop: the shard completes or hands back in-flight actions, and is restarted after `forMs`. */
   | { readonly kind: 'stop' }
-  /** The brain of the shard is behind, and demand waits. */
+  /** The brain of the shard lags behind, so demand queues. */
   | { readonly kind: 'brain-behind' };
 
 export interface WorldPlan {
@@ -106,11 +105,11 @@ export interface WorldPlan {
   readonly reclaimFraction: number;
   readonly maxActionsPerCycle: number;
   readonly fullListMs: number;
-  /** How many machines the row of the tail wants first. */
+  /** Machines wanted by the tail row at first. */
   readonly rise: number;
-  /** One of the machines it then has is lost. */
+  /** Whether one of the machines acquired for the tail row is lost. */
   readonly hasTailLoss: boolean;
-  /** The shard is killed so long after demand rose for the last time; null: it is not. */
+  /** Time from the last rise in demand until the shard is killed; null: it is not killed. */
   readonly tailCrashMs: number | null;
 }
 
@@ -123,10 +122,10 @@ const KINDS: readonly (ActionKind | null)[] = [
   'Delete',
   null,
 ];
-/** A cluster with so many rows is protected from reports that lose nearly all of them. */
+/** From this number of rows on, a cluster is protected from reports that lose nearly all of them. */
 const WIDE_ROWS = 11;
 
-/** How often each kind of event comes, against the others. */
+/** Relative frequency of each kind of event. */
 const EVENT_WEIGHTS: Readonly<Record<Exclude<WorldEvent['kind'], StrainEvent['kind']>, number>> = {
   crash: 7,
   twin: 3,
@@ -173,7 +172,7 @@ export function drawPlan(seed: number): WorldPlan {
   };
 }
 
-/** Rows want no more than a part of the machines, so that everything can be met once the storm is over. */
+/** Demand is at most a part of the machines, so that all of it can be met after the storm. */
 function drawClusters(random: Random, machines: number, isWide: boolean): readonly ClusterPlan[] {
   let left = Math.floor(machines * 0.4);
   return Array.from({ length: random.between(2, 4) }, (_, i) => {

@@ -1,4 +1,4 @@
-// The clock of one process. When the process is killed, whatever it waited for never comes.
+// The clock of one process. After the process is killed, none of its timers fires.
 
 import type { Clock } from '../../model/index.ts';
 

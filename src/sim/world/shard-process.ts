@@ -1,5 +1,5 @@
-// One process of the shard: brain, hands and provider clients as in production, on a clock and over stores that end with
-// it. `kill` is a crash: nothing is finished, flushed or said any more.
+// One process of the shard: brain, hands and provider clients as in production, on a clock and stores that end with it.
+// `kill` is a crash: nothing is completed, flushed or sent afterwards.
 
 import { type Clock, MachineState, Random } from '../../model/index.ts';
 import {
@@ -33,7 +33,7 @@ export interface ProcessWatch {
   event(process: ShardProcess, event: BrainEvent): void;
   effect(process: ShardProcess, effect: Effect): void;
   news(process: ShardProcess, news: News): void;
-  /** An attempt leaves for the provider. */
+  /** Called for every attempt sent to a provider. */
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void;
 }
 
@@ -48,7 +48,7 @@ export interface ProcessParts {
 }
 
 const SHARD_ID = 'shard-0';
-/** What is under way has so long when the process is asked to end. */
+/** How long in-flight work may take to complete in a graceful stop. */
 const STOP_MS = 5000;
 const IDLE_LOOK_MS = 10;
 const CALL_LIMITS = {
@@ -71,7 +71,7 @@ export class ShardProcess {
   readonly #providers: ProviderHands;
   #hands: Hands | null = null;
   #isIsolated = false;
-  /** Set while the brain is behind. */
+  /** Non-null while the brain lags behind; resolves when it has caught up. */
   #room: PromiseWithResolvers<void> | null = null;
 
   constructor(parts: ProcessParts) {
@@ -103,12 +103,12 @@ export class ShardProcess {
     return this.isAlive && !this.#isIsolated;
   }
 
-  /** null until it listens, and once it is dead. */
+  /** null until the process listens, and after its death. */
   get hands(): Hands | null {
     return this.isAlive ? this.#hands : null;
   }
 
-  /** Where people ask and order; null until it listens, and once it is dead. */
+  /** The API for people; null until the process listens, and after its death. */
   get facade(): ShardFacade | null {
     const { hands } = this;
     return hands === null ? null : new ShardFacade(this.brain, hands);
@@ -120,7 +120,7 @@ export class ShardProcess {
     const hands = await Hands.open({
       clock: this.#clock,
       brain: this.#pacedBrain(),
-      // On the clock of the world: a write under way may come to its end without its process.
+      // On the clock of the world: an in-flight write may complete after its process has died.
       store: new SlowStore({ disk, random, clock, isAlive }),
       shardEpoch: this.epoch,
     });
@@ -133,11 +133,11 @@ export class ShardProcess {
     if (!this.isAlive) return;
     this.#clock.kill();
     this.brain.kill();
-    // Its sockets are closed by whatever it ran on.
+    // The operating system closes the sockets of a dead process.
     this.#hands?.close();
   }
 
-  /** Ends as when it is asked to: begins nothing, sees through what a provider may have begun, and keeps what it knows. */
+  /** Graceful stop: starts no new action, completes what a provider may have started, and persists its state. */
   stop(ended: () => void): void {
     const lastMs = this.#clock.now() + STOP_MS;
     const look = (): void => {
@@ -147,7 +147,7 @@ export class ShardProcess {
         return;
       }
       void this.brain.brain.close();
-      // It may have died in that last write.
+      // The process may have died during that last write.
       if (!this.isAlive) return;
       this.kill();
       ended();
@@ -156,7 +156,7 @@ export class ShardProcess {
     look();
   }
 
-  /** Its brain is behind for so long. */
+  /** The brain lags behind for `ms`; demand waits meanwhile. */
   fallBehind(ms: number): void {
     const room = Promise.withResolvers<void>();
     this.#room = room;
@@ -166,13 +166,13 @@ export class ShardProcess {
     });
   }
 
-  /** Goes on without its disk, which another process has now; perhaps also without its clusters. */
+  /** Keeps running without its disk, which its successor now owns; unless `keepsSessions`, also without its clusters. */
   isolate(keepsSessions: boolean): void {
     this.#isIsolated = true;
     if (!keepsSessions) this.#hands?.close();
   }
 
-  /** Dies in the middle of a write. */
+  /** Kills the process during a write. */
   killAtWrite(number: number, isWritten: boolean, onDeath: () => void): void {
     this.#store.crashAt(number, isWritten, () => {
       this.kill();
@@ -223,7 +223,7 @@ export class ShardProcess {
     return ends;
   }
 
-  /** Tells the watch of every attempt. A process that is dead sends nothing. */
+  /** Reports every attempt to the watch. A dead process sends nothing. */
   #watched(transport: ProviderTransport): ProviderTransport {
     const { watch } = this.#parts;
     const sent = (
@@ -247,7 +247,7 @@ export class ShardProcess {
   }
 }
 
-/** Production's rules on a faster world: clouds and people take a tenth of the time. */
+/** Production's rules, with the delays of clouds and people at a tenth. */
 function optionsOf(plan: WorldPlan, epoch: bigint): BrainOptions {
   const { Creating, Configuring, Draining, Deleting } = MachineState;
   return {

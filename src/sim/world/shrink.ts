@@ -1,9 +1,8 @@
-// Makes the plan of a fault smaller for as long as it shows the same fault: fewer events, less weather, a shorter storm,
-// fewer rows and clusters. Everything is tried in a fixed order, so the same seed always ends at the same plan.
+// Shrinks a failing plan while it still shows the same fault: fewer events, less weather, a shorter storm, fewer rows
+// and clusters. The order of attempts is fixed, so a seed always shrinks to the same plan.
 
 import type { WorldPlan } from './plan.ts';
 
-/** Whether a plan still shows the fault. */
 export type StillFails = (plan: WorldPlan) => Promise<boolean>;
 
 export async function shrinkPlan(plan: WorldPlan, stillFails: StillFails): Promise<WorldPlan> {
@@ -18,7 +17,7 @@ export async function shrinkPlan(plan: WorldPlan, stillFails: StillFails): Promi
   return smallest;
 }
 
-/** Leaves out halves, then quarters, and so on down to single ones. */
+/** Tries to leave out halves, then quarters, and so on down to single events. */
 async function withFewerEvents(plan: WorldPlan, stillFails: StillFails): Promise<WorldPlan> {
   let smallest = plan;
   for (let size = Math.ceil(plan.events.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -49,7 +48,7 @@ function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
 async function withFewerRows(plan: WorldPlan, stillFails: StillFails): Promise<WorldPlan> {
   let smallest = plan;
   for (let number = plan.clusters.length - 1; number >= 0; number--) {
-    // Two clusters are what the tail takes.
+    // The tail needs two clusters.
     if (number >= 2 && number === smallest.clusters.length - 1) {
       const fewer = { ...smallest, clusters: smallest.clusters.slice(0, number) };
       if (await stillFails(fewer)) {

@@ -1,5 +1,5 @@
-// One provider of a world: the kit over the fake cloud, on a store that outlives its process. Everything that arrives
-// and everything that moves is told to the watch.
+// One provider of a world: the kit over the fake cloud, on a store that outlives its process. The watch is notified of
+// every call that arrives and of every change of a machine.
 
 import { CapacityType, type Clock, type MachineState } from '../../model/index.ts';
 import {
@@ -18,20 +18,20 @@ import {
 import { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { CloudWeather } from './plan.ts';
 
-/** A call that changes something, as the provider gets it. */
+/** A mutating call as received by the provider. */
 export interface Arrival {
   readonly site: string;
   readonly command: TransitionKind;
   readonly machine: string;
   readonly epoch: bigint;
   readonly sequence: bigint;
-  /** '' unless it binds. */
+  /** '' unless the call is a Configure. */
   readonly cluster: string;
 }
 
 export interface SiteWatch {
   arrived(call: Arrival): void;
-  /** `by`: the call that moved it; null: the cloud or time did. */
+  /** `by`: the call that moved the machine; null if the cloud or a timer did. */
   moved(
     machine: string,
     from: MachineState | null,
@@ -51,9 +51,9 @@ export interface SiteParts {
   readonly watch: SiteWatch;
 }
 
-/** The label that keeps machines of the tail apart from all others. */
+/** Separates the machines of the tail from all others. */
 export const POOL_LABEL = 'sim/pool';
-/** Seconds an Idle machine is kept; the brain is told, and the watch checks. */
+/** Seconds an Idle machine is kept; configured in the brain and checked by the watch. */
 export const HOLD_SECONDS: ReadonlyMap<CapacityType, number> = new Map([
   [CapacityType.OnDemand, 25],
   [CapacityType.Spot, 12],
@@ -67,7 +67,7 @@ export class Site {
   #settings: FakeSettings;
   #provider: FakeProvider | null = null;
   #calls: ProviderCalls | null = null;
-  /** The call that is being decided. */
+  /** The call that the kit is currently deciding. */
   #deciding: Arrival | null = null;
 
   constructor(parts: SiteParts) {
@@ -79,7 +79,7 @@ export class Site {
     });
   }
 
-  /** null while the process is down. */
+  /** null while the provider's process is down. */
   get provider(): FakeProvider | null {
     return this.#provider;
   }
@@ -99,7 +99,7 @@ export class Site {
     this.#calls = this.#watched(provider.kit);
   }
 
-  /** Kills the process: what it was doing is called off. */
+  /** Kills the process and aborts its in-flight work. */
   async close(): Promise<void> {
     const provider = this.#provider;
     this.#provider = null;
@@ -125,7 +125,7 @@ export class Site {
     };
   }
 
-  /** The kit decides in one go, so what is written before it first waits is what the call did. */
+  /** The kit decides synchronously, so every write before its first await is an effect of this call. */
   #arrive<T>(
     command: TransitionKind,
     request: { readonly machineId: string; readonly shardEpoch: bigint; readonly sequenceNumber: bigint },
@@ -146,7 +146,7 @@ export class Site {
 
 type Moved = (machine: Machine, from: MachineState | null, to: MachineState) => void;
 
-/** Notes every change of a machine's state. */
+/** Reports every change of a machine's state. */
 class WatchedStore implements Store {
   readonly #store = new MemoryStore();
   readonly #states = new Map<number, MachineState>();
@@ -170,7 +170,7 @@ class WatchedStore implements Store {
     return this.#store.write(changes);
   }
 
-  /** A store that is closed can be opened again: it is the disk. */
+  /** No-op: the store is the disk, so the next process opens it again. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -206,7 +206,7 @@ function settingsOf(weather: CloudWeather): FakeSettings {
   });
 }
 
-/** Prices still move, and transitions still take their time; nothing fails any more. */
+/** Prices and transition times still vary; nothing fails. */
 export const CALM_CLOUD: SettingsPatch = {
   operations: { transientError: 0, permanentError: 0, hang: 0, neverReady: 0 },
   stock: { outChance: 0 },

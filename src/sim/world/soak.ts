@@ -1,4 +1,4 @@
-// Many worlds, one after the other, until one shows a fault; that one made as small as it goes.
+// Runs worlds one after the other until one shows a fault, then shrinks it.
 
 import type { Violation } from './invariants.ts';
 import { drawPlan, type WorldPlan } from './plan.ts';
@@ -10,14 +10,12 @@ export interface Fault {
   readonly violation: Violation;
 }
 
-/** The first fault of one world; null if there is none. */
 export async function faultOf(plan: WorldPlan): Promise<Fault | null> {
   const { violations } = await runWorld(plan);
   const [violation] = violations;
   return violation === undefined ? null : { seed: plan.seed, violation };
 }
 
-/** The first of these worlds that shows a fault. */
 export async function firstFault(
   seeds: Iterable<number>,
   onSeed: (seed: number) => void = () => {},
@@ -30,12 +28,11 @@ export async function firstFault(
   return null;
 }
 
-/** The smallest plan found that breaks the same invariant. */
 export function smallestPlan({ seed, violation }: Fault): Promise<WorldPlan> {
   return shrinkPlan(drawPlan(seed), async (plan) => (await faultOf(plan))?.violation.name === violation.name);
 }
 
-/** One line that tells all that matters. */
+/** The violation, and the command that replays it. */
 export function faultText({ seed, violation: { name, atMs, text } }: Fault): string {
   return `seed ${seed}, ${atMs} ms: ${name}: ${text}\nReplay it: npm run soak -- --seed ${seed} --verbose`;
 }

@@ -1,5 +1,5 @@
-// The files of a shard, as a crash leaves them: what a write has returned from is there, what was being written may be
-// or not, and a process that is dead writes nothing.
+// The files of a shard with crash semantics: a write that has returned is durable, an in-flight write may be lost, and
+// a dead process writes nothing.
 
 import type { Clock, Random } from '../../model/index.ts';
 import {
@@ -12,7 +12,7 @@ import {
   MemoryDemandStore,
 } from '../../shard/index.ts';
 
-/** What outlives every process. */
+/** State that outlives every process. */
 export class Disk {
   readonly brain = new MemoryBrainStore();
   readonly demand = new MemoryDemandStore();
@@ -25,7 +25,7 @@ export interface StoreParts {
   readonly isAlive: () => boolean;
 }
 
-/** The brain's file. It can kill its process in the middle of a write. */
+/** The brain's file. It can kill its process during a write. */
 export class CrashingStore implements BrainStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
@@ -52,7 +52,7 @@ export class CrashingStore implements BrainStore {
     };
   }
 
-  /** Dies at its n-th write from now on; that one is safe or lost. */
+  /** Kills the process at its n-th write from now on; `isWritten` says whether that write is durable. */
   crashAt(write: number, isWritten: boolean, kill: () => void): void {
     this.#writesLeft = write;
     this.#isWritten = isWritten;
@@ -62,7 +62,7 @@ export class CrashingStore implements BrainStore {
 
 const SLOWEST_WRITE_MS = 20;
 
-/** The hands' file: writes take a moment, and those under way at the death of the process may be lost, the last first. */
+/** The hands' file: writes have latency, and those in flight at the death of the process may be lost. */
 export class SlowStore implements DemandStore {
   readonly #parts: StoreParts;
   #last: Promise<void> = Promise.resolve();
@@ -81,7 +81,7 @@ export class SlowStore implements DemandStore {
     this.#last = (async () => {
       await before;
       await new Promise<void>((resolve) => clock.after(random.below(SLOWEST_WRITE_MS), resolve));
-      // A dead process never hears of it, so whether it happened is only for the next one to see.
+      // A dead process never learns the outcome; only its successor sees whether the write happened.
       if (isAlive() || random.chance(0.5)) await disk.demand.write(changes);
     })();
     return this.#last;

@@ -1,5 +1,5 @@
-// What happened in a world, in order. Two runs are the same if their digests are; the lines themselves are kept only
-// for somebody who wants to read them.
+// The events of a world in order. Runs are equal if their digests are; the lines themselves are passed only to a
+// listener.
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../model/index.ts';

@@ -1,6 +1,6 @@
-// A whole fleet in one process: clusters, a shard that crashes and comes back, providers and their clouds, and the
-// network between them, on one virtual clock. First a storm in which everything of the plan befalls it, then calm, in
-// which it must come to rest, and a tail in which every step is counted.
+// A whole fleet in one process: clusters, a shard that crashes and restarts, providers with their clouds, and the
+// network between them, on one virtual clock. First a storm with all faults of the plan, then calm, in which the fleet
+// must come to rest, then a tail in which every action is counted.
 
 import { MachineState, Random, stateName, VirtualClock } from '../../model/index.ts';
 import { type FreezeScope, freezeId, type MachineView } from '../../shard/index.ts';
@@ -15,35 +15,34 @@ import { Trace } from './trace.ts';
 
 export interface WorldResult {
   readonly violations: readonly Violation[];
-  /** Equal for equal runs. */
   readonly digest: string;
-  /** How long it lasted, in the world's own time. */
+  /** Virtual time that passed. */
   readonly lastedMs: number;
 }
 
 export interface WorldOptions {
-  /** Hears every line of the trace. */
+  /** Receives every line of the trace. */
   readonly onLine?: (line: string) => void;
 }
 
 const START_MS = 1_000_000;
-/** The world is looked at this often. */
+/** Interval between checks of the world. */
 const STEP_MS = 1000;
-/** At rest is a world in which nothing has begun for so long: longer than any hold or back-off. */
+/** A world is at rest when nothing has started for this time, which is longer than any hold or back-off. */
 const REST_MS = 32_000;
-/** A drain that hangs is given up after its grace, which is ten minutes. */
+/** A hanging drain fails after its grace period of ten minutes. */
 const LONGEST_UNREST_MS = 900_000;
-/** From calm to the end of the next full List, which makes up for any that lacked records. */
+/** From calm to the end of the next full List, which repairs the effect of partial Lists. */
 const CATCH_UP_MS = 15_000;
-/** From the end of a hold to the release that follows: until somebody has read, decided and called. */
+/** From the end of a hold to the release: covers the List, the cycle and the call. */
 const RELEASE_MS = 10_000;
 const QUIET_MS = 22_000;
 /**
- * Looks at the ledger, a second apart. A new price is in it after the next List and the next cycle, 1.5 s each at most, and
- * the time of the calls; it is the price for 7 s.
+ * Number of reads of the ledger, one second apart. A new price reaches it after the next List and the next cycle, at
+ * most 1.5 s each, plus the latency of the calls; a price is valid for 7 s.
  */
 const LEDGER_LOOKS = 7;
-/** Of a blank restart: how long the shard is down, and when the operator falls silent. */
+/** Of a blank restart: how long the shard is down, and when the operator goes silent. */
 const BLANK_DOWN_MS = 300;
 const BLANK_REPORT_MS = 3500;
 const TAIL = '-tail-';
@@ -65,10 +64,10 @@ class World {
   readonly #disk = new Disk();
   #epoch = 0n;
   #shard: ShardProcess | null = null;
-  /** Ends of spells: what is still on when calm comes is ended then. */
+  /** Ends of temporary faults; those still active at calm are ended then. */
   readonly #spells = new Set<() => void>();
   #isCalm = false;
-  /** When it was last stirred. */
+  /** Time of the last disturbance. */
   #calmMs = 0;
 
   constructor(plan: WorldPlan, { onLine }: WorldOptions) {
@@ -118,7 +117,7 @@ class World {
     await this.#countTail();
   }
 
-  /** Lets time pass; false as soon as something is wrong. */
+  /** Advances the clock; returns false as soon as an invariant is violated. */
   async #pass(ms: number): Promise<boolean> {
     for (let left = ms; left > 0 && this.#isFine; left -= STEP_MS)
       await this.#clock.advance(Math.min(STEP_MS, left));
@@ -129,7 +128,7 @@ class World {
     return this.#watch.violations.length === 0;
   }
 
-  /** Waits until nothing has happened for a while. */
+  /** Waits until the world is at rest. */
   async #rest(): Promise<boolean> {
     const sinceMs = this.#clock.now();
     for (;;) {
@@ -144,7 +143,7 @@ class World {
     }
   }
 
-  /** Nothing moves, and nothing is about to be given back. */
+  /** No transition is in flight and no release is due. */
   get #isStill(): boolean {
     const nowMs = this.#clock.now();
     return [...this.#watch.machines.values()].every(({ id, state, idleSinceMs }) => {
@@ -238,7 +237,7 @@ class World {
     }
   }
 
-  /** Something that ends by itself, or when calm comes. */
+  /** A fault that ends after `ms`, or at calm. */
   #spell(ms: number, end: () => void): void {
     const once = (): void => {
       if (this.#spells.delete(once)) end();
@@ -266,12 +265,12 @@ class World {
     if (shard === null || facade === null) return;
     const { isDone } = await facade.order({ kind: 'freeze', scope, who: 'sim', why: 'drawn' });
     if (!isDone) return;
-    // One that died while it was writing that down has promised nothing, but may have done it.
+    // A shard that died during this write has acknowledged nothing, but the write may be durable.
     if (shard.isAlive) this.#watch.frozen(scope);
     this.#spell(forMs, () => this.#unfreeze(freezeId(scope)));
   }
 
-  /** Again and again until somebody is there to hear it. */
+  /** Retries every second until a live shard has received the order. */
   #unfreeze(id: string): void {
     this.#watch.unfreezing(id);
     const shard = this.#shard;
@@ -302,7 +301,7 @@ class World {
     if (shard === null || shard.hands === null) return;
     shard.stop(() => {
       this.#trace.note('shard has stopped');
-      // Unless another process has taken its place meanwhile.
+      // Unless another process has replaced it in the meantime.
       if (this.#shard === shard) this.#clock.after(downMs, () => this.#startShard());
     });
   }
@@ -389,8 +388,8 @@ class World {
   }
 
   /**
-   * Prices move on, and at each provider at times of its own, so that there may be no moment at which all of the ledger
-   * is up to date. Every machine has to be at one of the looks.
+   * Prices keep changing, at each provider at its own times, so there may be no moment at which the whole ledger is
+   * current. Every machine has to match in at least one of the reads.
    */
   async #checkLedger(): Promise<void> {
     let late = await this.#differences();
@@ -405,7 +404,7 @@ class World {
     }
   }
 
-  /** By machine: what its provider says, and what the ledger. */
+  /** By machine: the provider's record and the ledger's, where they differ. */
   async #differences(): Promise<ReadonlyMap<string, string>> {
     const ask = { where: { withForgotten: true }, limit: 100_000 };
     const { items } = this.#shard!.brain.brain.ask('machines', ask);
@@ -464,7 +463,7 @@ class World {
 
   // ---- the tail
 
-  /** Demand for machines that nobody else wants: rises once, then somebody of higher priority wants all of them. */
+  /** Demand for machines of the tail pool: rises once, then a second cluster of higher priority wants all of them. */
   async #countTail(): Promise<void> {
     const [first, second] = this.#clusters;
     const all = [...this.#watch.machines.keys()].filter((id) => id.includes(TAIL)).length;
