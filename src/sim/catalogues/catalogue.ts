@@ -1,23 +1,23 @@
-// Catalogues: what kinds of workload a fleet runs, how often, how large, and what they ask of a machine. A catalogue
-// is plain data; sizing.ts turns it into machine counts, workload.ts into Needs and machines.
+// Catalogues: the kinds of workload of a fleet, with frequency, size and constraints on machines. A catalogue is plain
+// data; sizing.ts derives machine counts from it, workload.ts Needs and machines.
 
 export interface PodSize {
-  /** How often among workloads of the archetype; only the ratio counts. */
+  /** Frequency among the workloads of the archetype; only the ratio counts. */
   readonly weight: number;
   readonly cpuMilli: number;
   readonly memoryMi: number;
   readonly gpus: number;
 }
 
-/** All pods of one workload in one domain, as a group of so many. */
+/** All pods of one workload form a group in one domain. */
 interface Gang {
   readonly domain: 'rack' | 'zone';
-  /** Smallest and largest group. */
+  /** Smallest and largest group, in pods. */
   readonly pods: readonly [number, number];
 }
 
 interface SpreadHabit {
-  /** How likely a workload asks for it. */
+  /** Probability that a workload asks for it. */
   readonly probability: number;
   readonly maxSkew: number;
   /** DoNotSchedule rather than ScheduleAnyway. */
@@ -26,7 +26,7 @@ interface SpreadHabit {
 
 export interface Archetype {
   readonly name: string;
-  /** How often among workload objects (not pods, not machines); only the ratio counts. */
+  /** Frequency among workload objects (not pods, not machines); only the ratio counts. */
   readonly weight: number;
   readonly instanceTypes: readonly string[];
   readonly zones: readonly string[];
@@ -35,17 +35,17 @@ export interface Archetype {
   readonly priorities: readonly number[];
   readonly interruptionDollars: number;
   readonly reclamationDollars: number;
-  /** Mean life of a pod; 0 lives for ever. */
+  /** Mean life of a pod; 0: unlimited. */
   readonly lifetimeSeconds: number;
   readonly gang: Gang | null;
   readonly spread: SpreadHabit | null;
   /** Pods on one machine; null: the profile's density, or one where the pods want an accelerator. */
   readonly podsPerMachine: number | null;
-  /** Never part of the steady load; only a burst brings it. */
+  /** Not part of the steady load; appears only in a burst. */
   readonly burstOnly: boolean;
 }
 
-/** A kind of supply: what a machine costs an hour and how likely it is taken away within one. */
+/** A kind of supply: price per hour and interruption probability per hour. */
 export interface Tier {
   readonly capacityType: 'bare-metal' | 'on-demand' | 'spot';
   readonly pricePerHour: number;
@@ -63,8 +63,8 @@ export interface Catalogue {
 
 const ZONES: readonly string[] = ['a', 'b', 'c'];
 
-// Price and interruption are flat per tier in the reference's harness: whatever the instance type, hardware that is
-// there costs nothing more, an on-demand slot a dollar, a spot slot thirty cents.
+// Price and interruption are flat per tier in the reference's harness, whatever the instance type: existing hardware
+// costs nothing more, an on-demand slot one dollar, a spot slot thirty cents.
 export const BARE_METAL: Tier = { capacityType: 'bare-metal', pricePerHour: 0, interruptionProbability: 0 };
 export const ON_DEMAND: Tier = {
   capacityType: 'on-demand',
@@ -73,7 +73,7 @@ export const ON_DEMAND: Tier = {
 };
 export const SPOT: Tier = { capacityType: 'spot', pricePerHour: 0.3, interruptionProbability: 0.3 };
 
-/** An archetype with the common case filled in. */
+/** An archetype with defaults for the common case. */
 export function archetype(
   parts: Pick<Archetype, 'name' | 'weight' | 'instanceTypes' | 'sizes' | 'priorities'> & Partial<Archetype>,
 ): Archetype {

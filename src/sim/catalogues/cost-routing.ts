@@ -1,6 +1,6 @@
-// The `cost-routing` catalogue: two workloads that differ in one thing, what an interruption costs them. Spot at $0.30
-// with 30 % and on-demand at $1.00 with 5 % cost the same at a penalty of (1.0 − 0.3) ÷ (0.30 − 0.05) = $2.80, so the
-// one that does not mind must end on spot and the one at $8 on on-demand.
+// The `cost-routing` catalogue: two workloads that differ only in their interruption penalty. Spot at $0.30 with 30 %
+// and on-demand at $1.00 with 5 % cost the same at a penalty of (1.0 − 0.3) ÷ (0.30 − 0.05) = $2.80, so the one with
+// the lower penalty must end on spot and the one at $8 on on-demand.
 
 import {
   type Archetype,

@@ -106,7 +106,7 @@ export const REALISTIC: Catalogue = {
       priorities: [1000],
       interruptionDollars: 65536,
       reclamationDollars: 131072,
-      gang: { domain: 'zone', pods: [64, 256] }, // no rack holds so many
+      gang: { domain: 'zone', pods: [64, 256] }, // more than a rack holds
       podsPerMachine: 1,
       burstOnly: true,
     }),

@@ -120,7 +120,7 @@ describe('the clouds', () => {
     const { host } = await client.get(configuring);
     await quick.clouds.stop();
 
-    // At this speed none of them ends before the clouds do.
+    // At this speed none of them completes before the clouds close.
     const slow = await opened(120, 0.1);
     const patient = clientOf(slow.clouds, 'cloud');
     await patient.create(creating);
@@ -172,7 +172,7 @@ describe('a story of the clouds', () => {
     expect(told).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
     await vi.waitFor(async () => expect((await client.get(bought!)).state).not.toBe(MachineState.Idle));
     await client.create(wanted!);
-    // At this speed it is cleaned up soon, perhaps before anybody has looked.
+    // At this speed the failure is cleaned up soon, perhaps before the test has read it.
     await vi.waitFor(() => expect(happened).toContain(`cloud failed ${wanted}`));
     expect((await client.get(wanted!)).state).not.toBe(MachineState.Idle);
   });

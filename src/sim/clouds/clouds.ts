@@ -1,5 +1,5 @@
-// The two clouds of a demonstration, each a provider on a port of loopback with its state in a file, and what can
-// happen to them.
+// The two clouds of the demo environment, each a provider on a loopback port with its state in a file, and the faults
+// that can be injected.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -20,15 +20,15 @@ import {
 import { type CloudSupply, type Supply, ZONES } from './supply.ts';
 
 export interface CloudsOptions {
-  /** An existing folder for the state of both. */
+  /** An existing directory for the state of both. */
   readonly dir: string;
   readonly supply: Supply;
   readonly seed: number;
-  /** How many times faster than real clouds they are. */
+  /** Time-lapse factor relative to real clouds. */
   readonly speed: number;
   readonly clock: Clock;
   readonly onEvent?: (cloud: string, event: CloudEvent) => void;
-  /** A state file cannot be written any more; its cloud refuses every call from now on. */
+  /** A state file can no longer be written; its cloud refuses every call from now on. */
   readonly onFailure?: (error: BigFleetError) => void;
 }
 
@@ -36,7 +36,7 @@ export interface CloudStatus {
   readonly name: string;
   readonly address: string;
   readonly machines: number;
-  /** Hosts that exist: bought, or owned. */
+  /** Hosts that exist, bought or owned. */
   readonly hosts: number;
 }
 
@@ -50,10 +50,10 @@ interface OpenCloud {
 const OUTAGES_FILE = 'outages.json';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** A wave takes so many of all machines, spot hosts permitting. */
+/** Size of a wave, as a fraction of all machines; bounded by the spot hosts in use. */
 const WAVE_SHARE = 0.04;
 const OUTAGE_MS = 10 * MINUTE_MS;
-/** However fast the clouds are, an outage must be seen. */
+/** Lower bound at any speed, so that an outage remains visible. */
 const SHORTEST_OUTAGE_MS = 20 * SECOND_MS;
 
 export class Clouds {
@@ -69,7 +69,7 @@ export class Clouds {
     this.#random = new Random(options.seed, 0xc10);
   }
 
-  /** Throws, and leaves nothing open, if a state file or a port cannot be had. */
+  /** Throws, and leaves nothing open, if a state file or a port is unavailable. */
   static async open(options: CloudsOptions): Promise<Clouds> {
     const metal = await openCloud(options, options.supply.metal, options.seed);
     try {
@@ -92,13 +92,13 @@ export class Clouds {
     }));
   }
 
-  /** The cloud takes spot hosts back, as many as a wave has or as are asked for. Says what happened. */
+  /** Interrupts `count` spot hosts of the cloud, by default a wave. Returns a description. */
   spotWave(count = Math.max(3, Math.round(this.#options.supply.machines * WAVE_SHARE))): string {
     const { supply, provider } = this.#cloud;
     const spot = supply.offerings.filter(({ capacityType }) => capacityType === CapacityType.Spot);
     const taken = new Map<string, number>();
     let left = count;
-    // One of each kind in turn, until there are enough or no more.
+    // Round-robin over the kinds, until `count` is reached or none is left.
     for (let found = true; left > 0 && found; ) {
       found = false;
       for (const { name } of spot.slice(0, left)) {
@@ -113,7 +113,10 @@ export class Clouds {
     return `Spot wave: the cloud takes back ${hosts(count - left)} (${kinds}).`;
   }
 
-  /** A zone of the cloud, drawn unless given, goes dark for a while, restarts included. Says what happened. */
+  /**
+   * Takes down a zone of the cloud, drawn unless given, for a while; the outage survives restarts. Returns a
+   * description.
+   */
   async zoneOutage(zone = this.#random.pick(ZONES)): Promise<string> {
     const forMs = Math.max(SHORTEST_OUTAGE_MS, OUTAGE_MS / this.#options.speed);
     const { supply, provider } = this.#cloud;
@@ -129,7 +132,7 @@ export class Clouds {
   }
 }
 
-/** Whether the clouds write a file of this name into their folder. */
+/** Whether the clouds write a file of this name into their directory. */
 export function isCloudFile(name: string): boolean {
   if (name === OUTAGES_FILE || name === `${OUTAGES_FILE}.new`) return true;
   return ['metal', 'cloud'].some((cloud) => isSqliteFileOf(databaseOf(cloud), name));
@@ -145,7 +148,7 @@ function hosts(count: number): string {
 
 type Outages = ReadonlyMap<string, number>;
 
-/** Zones that are dark, and until when; those that are over are left out. */
+/** Zones that are down, and until when; expired outages are dropped. */
 async function readOutages({ dir, clock }: CloudsOptions): Promise<Outages> {
   const path = join(dir, OUTAGES_FILE);
   if (!existsSync(path)) return new Map();
@@ -176,13 +179,13 @@ async function openCloud(options: CloudsOptions, supply: CloudSupply, seed: numb
     settings: settingsAt(speed),
     catalogue: supply.offerings,
     provider: supply.name,
-    // A cloud does not end with the demonstration: what was under way goes on at the next start.
+    // A cloud does not end with the demo: in-flight transitions continue at the next start.
     resumable: true,
     store: new SqliteStore(path),
     kit: { onStoreFailure },
     onEvent: (event) => onEvent?.(supply.name, event),
   });
-  // What the kit answers its callers does not say which file it is.
+  // The kit's error to its callers does not name the file.
   const provider = await opening.catch((error: unknown) => {
     throw failure ?? error;
   });
@@ -199,7 +202,7 @@ function storeFailure(path: string, cause: unknown): BigFleetError {
   return new BigFleetError('BF_STORE_FAILED', `${message}.`, { path, cause });
 }
 
-/** Clouds as they are on a good day: a host takes most of a minute, spot prices wander, now and then something is lost. */
+/** Clouds on a good day: a host takes most of a minute, spot prices vary, and losses occur now and then. */
 function settingsAt(speed: number): FakeSettings {
   const ms = (real: number) => Math.max(1, real / speed);
   return patchSettings(presetSettings('calm'), {
@@ -208,7 +211,7 @@ function settingsAt(speed: number): FakeSettings {
       configure: { medianMs: ms(20 * SECOND_MS), spread: 0.25 },
       drain: { medianMs: ms(20 * SECOND_MS), spread: 0.5 },
       delete: { medianMs: ms(10 * SECOND_MS), spread: 0.25 },
-      // Firmware takes its time.
+      // Firmware is slow.
       factor: { bareMetal: 1.5 },
     },
     operations: { transientError: 0.02 },

@@ -1,8 +1,8 @@
-// What the two clouds of a demonstration sell: hosts that are owned or reserved in the one, on demand and spot in the
-// other. Sized from one number of machines, with the instance types that the `realistic` catalogues ask for.
+// The offerings of the two clouds of the demo environment: owned and reserved hosts in one, on-demand and spot hosts in
+// the other. Sized from one number of machines, with the instance types that the `realistic` catalogues ask for.
 //
-// Spot hosts of general and compute kinds are seldom taken back, as large clouds publish it, so that work which does not
-// mind much is best placed there; accelerators are few.
+// Spot hosts of general and compute kinds are rarely interrupted, as large clouds publish, so that workloads with low
+// penalties are best placed there; accelerators are few.
 
 import { BigFleetError, CapacityType } from '../../model/index.ts';
 import type { CatalogueEntry } from '../../provider/index.ts';
@@ -25,14 +25,14 @@ export interface Supply {
 export const ZONES: readonly string[] = ['a', 'b', 'c'];
 /** With fewer, not every kind would be on offer in every zone. */
 export const MIN_MACHINES = 60;
-/** About so many machines of a cloud share a rack. */
+/** Approximate number of machines of a cloud per rack. */
 const MACHINES_PER_RACK = 20;
 
 const GIB = 2 ** 30;
-/** What kubelet and system leave of a host's memory. */
+/** Fraction of a host's memory left by kubelet and system. */
 const MEMORY_LEFT = 0.95;
 
-/** CPUs, GiB, GPUs, dollars per hour on demand. */
+/** CPUs, GiB, GPUs, USD per hour on demand. */
 const SHAPES: Readonly<Record<string, readonly [cpu: number, gib: number, gpus: number, price: number]>> = {
   'm6i.large': [2, 8, 0, 0.096],
   'm6i.xlarge': [4, 16, 0, 0.192],
@@ -50,7 +50,7 @@ const SHAPES: Readonly<Record<string, readonly [cpu: number, gib: number, gpus: 
 
 const { BareMetal, Reserved, OnDemand, Spot } = CapacityType;
 
-/** How each kind of capacity is priced against on demand, and how likely a host is taken back within an hour. */
+/** Price of each capacity type relative to on demand, and its interruption probability per hour. */
 const TERMS = {
   [BareMetal]: { price: 0, interruption: 0 },
   [Reserved]: { price: 0.6, interruption: 0 },
@@ -62,7 +62,7 @@ interface Offer {
   readonly name: string;
   readonly type: string;
   readonly capacityType: keyof typeof TERMS;
-  /** Of all machines of both clouds; only the ratio counts. */
+  /** Relative to all machines of both clouds; only the ratio counts. */
   readonly share: number;
 }
 
@@ -94,10 +94,10 @@ const CLOUD: readonly Offer[] = [
   offer('compute-spot', 'c6i.4xlarge', Spot, 5),
 ];
 
-/** Of what such a host costs on demand: about what one costs over four years with its place, power and people. */
+/** Fraction of the on-demand price: roughly the cost of a host over four years including space, power and staff. */
 const OWNED_SHARE = 0.35;
 
-/** What it costs to own the hosts that are, by instance type, in dollars per hour; their provider asks nothing for them. */
+/** Cost of ownership of the owned hosts, by instance type, in USD per hour; their provider reports a price of 0. */
 export const OWNED_PRICES: ReadonlyMap<string, number> = new Map(
   METAL.filter(({ capacityType }) => capacityType === BareMetal).map(({ type }) => [
     type,
@@ -107,7 +107,7 @@ export const OWNED_PRICES: ReadonlyMap<string, number> = new Map(
 
 const ALL_SHARES = [...METAL, ...CLOUD].reduce((sum, { share }) => sum + share, 0);
 
-/** Both clouds, with about so many machines together: each kind has the same number in every zone, at least one. */
+/** Both clouds, with about `machines` machines together: each kind has the same number in every zone, at least one. */
 export function supplyOf(machines: number): Supply {
   if (!Number.isInteger(machines) || machines < MIN_MACHINES)
     throw new BigFleetError('BF_USAGE', `There must be ${MIN_MACHINES} machines or more, not ${machines}.`);
@@ -150,7 +150,7 @@ function entryOf(
     racksPerZone,
     rackPrefix: `${cloud}-`,
     labels: new Map([['bigfleet.example/family', type.split(/[.-]/)[0]!]]),
-    // One round of seeding is the whole cloud.
+    // One round of seeding covers the whole cloud.
     weight,
     isOwned: capacityType === BareMetal,
   };

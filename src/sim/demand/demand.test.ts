@@ -27,7 +27,7 @@ function living({ machines = 240, clusters = 6, seed = 1, speed = 1, startMs = S
   return { supply, plan, clock, demand, told, all };
 }
 
-/** A fleet that nobody has bought from yet, until it is at rest. */
+/** A fleet from which nothing has been bought yet, run until it is at rest. */
 async function served(stage: ReturnType<typeof living>) {
   const rules = { decide: incrementalDecider().decide, delays: 0 };
   let run: LoopRun = runUntilQuiet(startLoop(await coldInput(stage.supply, stage.all())), rules, 50);

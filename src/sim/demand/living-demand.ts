@@ -1,6 +1,6 @@
-// Demand that lives: services grow and shrink, jobs come and go, and on request a cluster deploys in a hurry or wants a
-// gang of accelerators. How much a row wants at a moment follows from the seed and the time alone; nothing is
-// remembered, so that after a restart it goes on as if there had been none.
+// Demand that changes over time: services grow and shrink, jobs come and go, and on request a cluster deploys in a
+// burst or wants a gang of accelerators. A row's demand is a function of the seed and the time alone; no state is kept,
+// so a restart does not change it.
 
 import { type Clock, type Need, Random } from '../../model/index.ts';
 import type { Row } from '../workload-rows.ts';
@@ -10,13 +10,13 @@ export interface LivingDemandParts {
   readonly plan: DemandPlan;
   readonly clock: Clock;
   readonly seed: number;
-  /** How many times faster than in real fleets things change. */
+  /** Time-lapse factor relative to a real fleet. */
   readonly speed: number;
-  /** All demand of a cluster, whenever it has changed. */
+  /** Receives the complete demand of a cluster on every change. */
   readonly onChange: (cluster: string, needs: readonly Need[]) => void;
 }
 
-/** Demand on top of the usual, for a while. */
+/** Temporary demand on top of the usual. */
 interface Story {
   readonly cluster: string;
   readonly rows: readonly Row[];
@@ -24,30 +24,30 @@ interface Story {
 }
 
 const MINUTE_MS = 60_000;
-/** A service changes its size so often, and a job ends or begins. */
+/** Interval at which a service changes its size; below, the interval at which a job ends or starts. */
 const SERVICE_STEP_MS = 30 * MINUTE_MS;
 const JOB_STEP_MS = 120 * MINUTE_MS;
-/** How far a service strays from its average, as a share of it. */
+/** Largest deviation of a service from its average, as a fraction of it. */
 const SWING = 0.35;
-/** A size is the mean of so many steps, so that it drifts rather than jumps. */
+/** A size is the mean of this number of steps, so that it drifts rather than jumps. */
 const SMOOTHED_STEPS = 3;
-/** How much of its time a job's place is taken. */
+/** Fraction of time during which a job's slot is occupied. */
 const JOB_TAKEN = 0.92;
 const STREAM = { offset: 0xd11, level: 0xd12, stories: 0xd13 } as const;
 
 const STORY_MS = 15 * MINUTE_MS;
-/** However fast time goes, a story must be seen. */
+/** Lower bound at any speed, so that a story remains visible. */
 const SHORTEST_STORY_MS = 45_000;
-/** Above all services, below what is critical. */
+/** Above all services, below critical workloads. */
 const STORY_PRIORITY = 5000;
-/** A deploy burst wants so many times the usual. */
+/** A deploy burst wants this multiple of the usual demand. */
 const BURST_FACTOR = 3;
 
 export class LivingDemand {
   readonly #parts: LivingDemandParts;
   readonly #random: Random;
   readonly #stories = new Map<Story, () => void>();
-  /** By cluster: what was told last. */
+  /** By cluster: the last demand reported. */
   readonly #told = new Map<string, string>();
   #cancelTick = () => {};
   #gangs = 0;
@@ -57,12 +57,12 @@ export class LivingDemand {
     this.#random = new Random(parts.seed, STREAM.stories);
   }
 
-  /** Texts of the stories that are not over. */
+  /** Texts of the active stories. */
   get stories(): readonly string[] {
     return Array.from(this.#stories.keys(), ({ text }) => text);
   }
 
-  /** Tells of every cluster, and from now on of every change. */
+  /** Reports every cluster once, and every change from then on. */
   start(): void {
     for (const cluster of this.#parts.plan.clusters) this.#tell(cluster);
     this.#tickLater();
@@ -79,7 +79,7 @@ export class LivingDemand {
     return this.#rowsOf(cluster).map((row) => ({ ...words.needOf(row, cluster), firstSeenMs: 0 }));
   }
 
-  /** One cluster wants three times its services for a while, and the new ones first. Says what happened. */
+  /** One cluster wants three times its services for a while, with priority for the new ones. Returns a description. */
   deployBurst(cluster = this.#random.pick(this.#parts.plan.clusters)): string {
     const nowMs = this.#parts.clock.now();
     const rows = this.#plannedOf(cluster)
@@ -94,7 +94,10 @@ export class LivingDemand {
     return this.#begin({ cluster, rows, text });
   }
 
-  /** One cluster, best one that has no jobs there yet, wants a gang of GPU machines in one rack for a while. Says what happened. */
+  /**
+   * One cluster, preferably one without jobs there yet, wants a gang of GPU machines in one rack for a while. Returns a
+   * description.
+   */
   gpuGang(cluster = this.#random.pick(this.#newToGpus())): string {
     const { gpuGang } = this.#parts.plan;
     const row = { ...gpuGang, group: `${gpuGang.group}-${++this.#gangs}`, priority: STORY_PRIORITY };
@@ -169,7 +172,7 @@ export class LivingDemand {
     return Math.max(1, Math.round(row.pods * (1 + SWING * level)));
   }
 
-  /** Steps since the epoch, with their fraction. Rows do not all change at the same moment. */
+  /** Steps since the epoch, with their fraction. Rows are offset, so that they do not all change at the same moment. */
   #stepsOf(planned: PlannedRow, atMs: number): number {
     const offset = new Random(this.#parts.seed, STREAM.offset, planned.number).below(1000) / 1000;
     return atMs / this.#stepMs(planned) + offset;
@@ -182,7 +185,7 @@ export class LivingDemand {
   #untilNextMs(planned: PlannedRow, atMs: number): number {
     if (planned.habit === 'store') return Number.POSITIVE_INFINITY;
     const steps = this.#stepsOf(planned, atMs);
-    // One millisecond more, so that rounding does not bring us back before it.
+    // One extra millisecond, so that rounding does not end before the step.
     return (Math.floor(steps) + 1 - steps) * this.#stepMs(planned) + 1;
   }
 }

@@ -1,6 +1,6 @@
-// What clusters want of a supply, on an average day: the `realistic-dev` catalogue's workloads, in amounts that the
-// supply can serve. General compute has room to spare, accelerators hardly, and the cheap spot hosts are not enough for
-// all who would like them.
+// The average demand of clusters for a given supply: the workloads of the `realistic-dev` catalogue, in amounts that
+// the supply can serve. General compute is plentiful, accelerators are scarce, and the cheap spot hosts do not suffice
+// for all workloads that would prefer them.
 
 import { Random } from '../../model/index.ts';
 import type { CatalogueEntry } from '../../provider/index.ts';
@@ -11,12 +11,12 @@ import type { ScaleProfile } from '../scale-profile.ts';
 import { type Row, RowMaker } from '../workload-rows.ts';
 import { Words } from '../workload-words.ts';
 
-/** A row of a cluster; how many pods it has at a time is for living-demand.ts to say. */
+/** A row of a cluster; living-demand.ts computes its number of pods at a given time. */
 export interface PlannedRow {
   readonly cluster: string;
   /** With its average number of pods. */
   readonly row: Row;
-  /** Names its random streams. */
+  /** Selects its random streams. */
   readonly number: number;
   /** `service`: grows and shrinks; `job`: comes and goes as a whole; `store`: always there. */
   readonly habit: 'service' | 'job' | 'store';
@@ -26,11 +26,11 @@ export interface DemandPlan {
   readonly clusters: readonly string[];
   readonly rows: readonly PlannedRow[];
   readonly words: Words;
-  /** A gang of the largest accelerators in one rack, larger than most that run; its pods fill a machine each. */
+  /** A gang of the largest accelerators in one rack, larger than most that run; each of its pods fills a machine. */
   readonly gpuGang: Row;
 }
 
-/** Part of the supply that archetypes want together, of the machines that they can use. */
+/** Demand of an archetype, as a fraction of the machines it can use. */
 const WANTED: Readonly<Record<string, number>> = {
   'tiny-stateless': 0.36,
   'cpu-service': 0.52,
@@ -65,10 +65,10 @@ const NAMES = [
   'labs',
 ];
 const STREAM = { weights: 0xd01, rows: 0xd02 } as const;
-/** A cluster's size against others, drawn between the two. */
+/** Range of a cluster's relative size. */
 const CLUSTER_WEIGHT = [3, 6] as const;
 const ALL_ZONES = 0b111;
-/** Workloads that can run in every zone, and on every type that holds them; the rest are drawn. */
+/** Fraction of workloads that can run in every zone and on every type that holds them; the rest are drawn. */
 const EVERYWHERE = 0.8;
 const LARGEST_GANG = 4;
 
@@ -120,7 +120,7 @@ class Planner {
     };
   }
 
-  /** Every cluster has its part, in one or two rows. Small parts of small fleets go to some clusters only. */
+  /** Every cluster gets its part, in one or two rows. In small fleets, small parts go to some clusters only. */
   #planPlain(archetype: number, of: Archetype): void {
     const pod = meanPod(of);
     const total = Math.floor(this.#podsHeld(of, pod) * WANTED[of.name]!);
@@ -149,7 +149,7 @@ class Planner {
     const held = this.#podsHeld(of, meanPod(of));
     const inDomain = domain === 'rack' ? this.#podsInRack(of) : Math.floor(held / of.zones.length);
     let left = Math.floor(held * WANTED[of.name]!);
-    // Half of the clusters train models; every one keeps data.
+    // Half of the clusters train models; all of them store data.
     const homes = HABITS[of.name] === 'job' ? Math.ceil(this.#clusters.length / 2) : this.#clusters.length;
     for (let number = 0; ; number++) {
       const pods = Math.min(this.#random.between(least, most), inDomain, left);
@@ -226,7 +226,7 @@ function meanPod({ sizes }: Archetype): PodSize {
   };
 }
 
-/** What makes two rows of a cluster one on the wire. */
+/** Rows of a cluster with equal keys are one row on the wire. */
 function keyOf({ types, zones, priority, spread }: Row): string {
   return `${types}/${zones}/${priority}/${spread}`;
 }

@@ -1,25 +1,25 @@
-// How a simulated operator reaches its shard: over gRPC (operator-grpc.ts), or in memory (operator-memory.ts).
+// The connection of a simulated operator to its shard: over gRPC (operator-grpc.ts) or in memory (operator-memory.ts).
 
 import type { ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 
-/** One connection, as the operator holds it. */
+/** One connection, from the operator's side. */
 export interface Link {
-  /** The bytes of an `OperatorMessage`. Lost if the link is. */
+  /** Sends the bytes of an `OperatorMessage`; lost if the link is lost. */
   send(frame: Uint8Array): void;
-  /** The other end does not read as fast as we write. */
+  /** Backpressure: the other end reads more slowly than the operator writes. */
   readonly isBlocked: boolean;
   /** Ends the connection. Nothing is received afterwards, not even `closed`. */
   close(): void;
 }
 
-/** What a connection tells the operator, never from within `open`, `send` or `close`. */
+/** Callbacks of a connection; never invoked from within `open`, `send` or `close`. */
 export interface LinkEnd {
   receive(message: ShardMessage): void;
   /** Called once, unless the operator has closed the link itself. */
   closed(why: string): void;
 }
 
-/** Opens a new connection. One that cannot be had is a link that soon closes. */
+/** Opens a new connection. A failed attempt is a link that soon closes. */
 export interface Dialer {
   open(end: LinkEnd): Link;
 }

@@ -1,4 +1,4 @@
-// The nodes of a simulated cluster, as its shard has told of them, and the pods that leave those to be given back.
+// The nodes of a simulated cluster, as reported by its shard, and the eviction of pods from nodes to be returned.
 
 import { type Clock, MachineState, type Random } from '../../model/index.ts';
 import type { NodeStateUpdate, ReclaimInstruction } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
@@ -12,15 +12,15 @@ export interface SimNode {
   readonly labels: ReadonlyMap<string, string>;
   /** Quantities as texts, such as `15880m`. */
   readonly resources: ReadonlyMap<string, string>;
-  /** No new pods, since the shard wants it back. */
+  /** Accepts no new pods, since the shard reclaims it. */
   readonly isCordoned: boolean;
   /** Its pods have left. */
   readonly isEmpty: boolean;
 }
 
-/** Pods leave after this part of their grace, drawn between the two. */
+/** Pods leave after a fraction of their grace period, drawn from this range. */
 const LEAVE_AFTER = [0.1, 0.8] as const;
-/** Whatever the grace, pods that can leave have left after so long. */
+/** Upper bound on the time evictable pods take to leave, however long the grace period. */
 const SLOWEST_LEAVE_MS = 30_000;
 
 export class Nodes {
@@ -28,7 +28,7 @@ export class Nodes {
   readonly #random: Random;
   readonly #nodes = new Map<string, SimNode>();
   readonly #leaving = new Map<string, () => void>();
-  /** Machines told of since the last `expectAll`; null: nothing is expected. */
+  /** Machines reported since the last `expectAll`; null: no resync is in progress. */
   #heard: Set<string> | null = null;
 
   constructor(clock: Clock, random: Random) {
@@ -40,7 +40,7 @@ export class Nodes {
     return this.#nodes;
   }
 
-  /** A machine that is neither ours nor leaving has said farewell. */
+  /** Applies an update; a machine that is neither ours nor leaving is dropped. */
   take(update: NodeStateUpdate): void {
     const { machineId: machine, labels } = update;
     const state = update.state as MachineState;
@@ -50,7 +50,7 @@ export class Nodes {
       return;
     }
     const known = this.#nodes.get(machine);
-    // One that was leaving and no longer is takes pods again.
+    // A machine that was draining and no longer is accepts pods again.
     const { Draining } = MachineState;
     const isNew = known === undefined || (known.state === Draining && state !== Draining);
     if (isNew) this.#forget(machine);
@@ -66,7 +66,7 @@ export class Nodes {
     });
   }
 
-  /** Cordons nodes and begins to empty them. Returns how many of them are here. */
+  /** Cordons nodes and starts to evict their pods. Returns how many of them exist here. */
   reclaim({ nodes, gracePeriodSeconds }: ReclaimInstruction): number {
     const graceMs = Number(gracePeriodSeconds) * 1000;
     const machines = nodes.flatMap((name) => this.#machineOf(name) ?? []);
@@ -74,12 +74,12 @@ export class Nodes {
     return machines.length;
   }
 
-  /** From now on the shard tells of all machines that are ours. */
+  /** Starts a resync: from now on the shard reports all machines that are ours. */
   expectAll(): void {
     this.#heard = new Set();
   }
 
-  /** Drops what the shard has not told of since `expectAll`: it left while nobody listened. */
+  /** Drops machines not reported since `expectAll`: they left while the operator was disconnected. */
   dropUnheard(): void {
     const heard = this.#heard;
     if (heard === null) return;
@@ -100,7 +100,7 @@ export class Nodes {
 
   #empty(machine: string, graceMs: number): void {
     const node = this.#nodes.get(machine)!;
-    // An instruction may come again, with less grace.
+    // An instruction may be repeated with a shorter grace period.
     this.#leaving.get(machine)?.();
     this.#nodes.set(machine, { ...node, isCordoned: true });
     if (node.isEmpty) return;

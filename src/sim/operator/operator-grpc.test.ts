@@ -36,10 +36,10 @@ async function served(tls: TlsFiles | null = null) {
   return { ...bench, port: bound, stop };
 }
 
-/** Reports once per connection and waits for its hello as long as it takes, so that a slow machine changes no count. */
+/** Reports once per connection and never times out waiting for the hello, so that a slow machine changes no count. */
 const PATIENT = { firstBackoffMs: 20, rollupMs: 3_600_000, helloMs: 3_600_000 };
 
-/** `at` is looked at with each attempt to connect. */
+/** `at` is read on each attempt to connect. */
 function started(
   at: { readonly port: number },
   tls: TlsFiles | null = null,
@@ -96,11 +96,11 @@ describe('an operator over gRPC', () => {
     await vi.waitFor(() => expect(operator.isConnected).toBe(true));
     first.stop();
     await vi.waitFor(() => expect(operator.isConnected).toBe(false));
-    // Its old port may be somebody else's by now.
+    // Another process may own its old port by now.
     const second = await served();
     at.port = second.port;
     await vi.waitFor(() => expect(second.of('demand')).toHaveLength(1));
-    // The shard knows before the operator does.
+    // The shard learns of it before the operator does.
     await vi.waitFor(() => expect(operator.counts.sessions).toBe(2));
   });
 

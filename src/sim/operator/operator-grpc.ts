@@ -1,4 +1,4 @@
-// Links to a shard over gRPC. Each has a channel of its own, so that the operator alone decides when to dial again.
+// Links to a shard over gRPC. Each has its own channel, so that only the operator decides when to reconnect.
 
 import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { bindService, clientCredentials, connect, rawBytes, type SecurityOptions } from '../../wire/index.ts';
@@ -6,10 +6,10 @@ import type { Dialer } from './link.ts';
 
 const service = bindService(ShardDefinition, { session: { request: rawBytes } });
 
-/** Finds a shard that is gone without a word. */
+/** Keepalive detects a shard that vanished without closing the connection. */
 const OPTIONS = { 'grpc.keepalive_time_ms': 20_000, 'grpc.keepalive_timeout_ms': 10_000 };
 
-/** `address`: where the shard takes sessions. */
+/** `address`: the shard's endpoint for sessions. */
 export function grpcDialer(address: string, security: SecurityOptions = { tls: null }): Dialer {
   const credentials = clientCredentials(address, security);
   return {
@@ -26,7 +26,7 @@ export function grpcDialer(address: string, security: SecurityOptions = { tls: n
       stream.on('data', (message: ShardMessage) => {
         if (!isOver) end.receive(message);
       });
-      // Its status says the same, and comes in every case.
+      // The status carries the same information and is always emitted.
       stream.on('error', () => {});
       stream.on('status', ({ details }) => {
         if (finish()) end.closed(details);

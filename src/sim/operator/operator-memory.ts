@@ -1,14 +1,15 @@
-// Links to a shard's hands in the same process. Frames take their time by the clock and stay in order, each way.
+// Links to a shard's hands in the same process. Frames have latency on the given clock and stay in order in each
+// direction.
 
 import type { Clock } from '../../model/index.ts';
 import type { Hands, Identify, SessionLink, SessionPort } from '../../shard/index.ts';
 import type { Dialer, Link, LinkEnd } from './link.ts';
 
 export interface MemoryDialerParts {
-  /** The hands in force when somebody dials; null: nobody listens. */
+  /** The current hands at the time of a dial; null: connection refused. */
   readonly hands: () => Hands | null;
   readonly clock: Clock;
-  /** How long the next frame is under way. Default: no time. */
+  /** Transit time of the next frame. Default: 0. */
   readonly delayMs?: () => number;
   readonly identify?: Identify;
 }
@@ -17,7 +18,7 @@ export function memoryDialer(parts: MemoryDialerParts): Dialer {
   return { open: (end) => new MemoryLink(parts, end) };
 }
 
-/** Things that happen later, in the order they were asked for. */
+/** Runs delayed tasks in the order they were scheduled. */
 class Lane {
   readonly #clock: Clock;
   readonly #delayMs: () => number;
@@ -40,7 +41,7 @@ class MemoryLink implements Link {
   readonly #there: Lane;
   readonly #back: Lane;
   #session: SessionLink | null = null;
-  /** Ended by either side: nothing goes there any more. */
+  /** Closed by either side: no frame is delivered any more. */
   #isOver = false;
   #isClosed = false;
 
@@ -60,7 +61,7 @@ class MemoryLink implements Link {
         this.#isOver = true;
         back(() => end.closed(details));
       },
-      // Nothing holds back a sender in memory; its roll-ups are a few rows.
+      // No backpressure in memory; its roll-ups are a few rows.
       pause: () => {},
       resume: () => {},
     };

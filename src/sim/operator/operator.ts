@@ -1,7 +1,7 @@
-// The operator of a cluster that does not exist. It speaks to a shard as a real one does: hello, the whole demand at
-// once, then every few seconds and whenever it changes; it answers for machines about to join, empties nodes that the
-// shard wants back, and dials again when the connection is lost. A state machine on a clock and over a link, so that
-// it runs against a process and on virtual time alike.
+// The simulated operator of a cluster. It speaks to a shard as a real one does: hello, the whole demand at once, then
+// every few seconds and on every change. It answers bootstrap requests, evicts pods from nodes that the shard reclaims,
+// and reconnects when the connection is lost. A state machine on a clock and over a link, so that it runs against a
+// real process and on virtual time alike.
 
 import type { Clock, Need, Random } from '../../model/index.ts';
 import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
@@ -18,25 +18,25 @@ import { needToWire } from '../../wire/index.ts';
 import type { Dialer, Link } from './link.ts';
 import { Nodes, type SimNode } from './nodes.ts';
 
-/** What becomes of questions for a blob. */
+/** Behaviour on bootstrap requests. */
 export type BootstrapHabit =
   | { readonly kind: 'answer' }
-  /** Says that it cannot, and why. */
+  /** Replies with an error. */
   | { readonly kind: 'refuse'; readonly error: string }
-  /** Says nothing. */
+  /** Never replies. */
   | { readonly kind: 'ignore' };
 
 export interface OperatorTimes {
-  /** The demand is sent at least so often. */
+  /** Upper bound on the interval between roll-ups. */
   readonly rollupMs: number;
-  /** A blob takes between these. */
+  /** Range of the time that a blob takes. */
   readonly blobMs: readonly [least: number, most: number];
-  /** Before the second attempt to connect; doubles with each that fails. */
+  /** Delay before the second attempt to connect; doubles with each failure. */
   readonly firstBackoffMs: number;
   readonly longestBackoffMs: number;
-  /** A connection whose hello nobody has acknowledged by then is given up. */
+  /** Timeout of the hello; a connection without an acknowledgement by then is closed. */
   readonly helloMs: number;
-  /** So long after a hello the shard has told of every machine that is ours. */
+  /** Time after a hello by which the shard has reported every machine that is ours. */
   readonly resyncMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface OperatorParts {
 export type OperatorEvent =
   | { readonly kind: 'connected'; readonly shardEpoch: bigint }
   | { readonly kind: 'disconnected'; readonly why: string }
-  /** `ms` after the oldest roll-up that had no ack yet. */
+  /** `ms` since the oldest unacknowledged roll-up was sent. */
   | { readonly kind: 'rollup-acked'; readonly ms: number }
   /** What the shard did with the roll-up, and with single rows of it. */
   | { readonly kind: 'rollup-reported'; readonly report: RollupReport }
@@ -78,7 +78,7 @@ export interface OperatorCounts {
 type Payload = NonNullable<OperatorMessage['payload']>;
 
 const PROTOCOL_VERSION = 'v1alpha1';
-/** Additions to the protocol that it understands. */
+/** Protocol extensions that it supports. */
 const FEATURES = ['rollup-report'];
 const BLOB_TTL_SECONDS = 3600n;
 
@@ -97,15 +97,15 @@ export class SimOperator {
   readonly #hints = new Map<string, AvailableCapacityUpdate>();
   #bootstrap: BootstrapHabit = { kind: 'answer' };
   #demand: readonly Need[] = [];
-  /** The demand as it stands on the wire. */
+  /** The demand in wire form. */
   #rows: CapacityNeed[] = [];
   #link: Link | null = null;
   #isRunning = false;
   #isConnected = false;
   #failures = 0;
-  /** When the oldest roll-up was sent that has no ack yet. */
+  /** When the oldest unacknowledged roll-up was sent. */
   #unackedSinceMs: number | null = null;
-  /** Of this connection, and of the wait for the next one. */
+  /** Timers of this connection, and of the backoff before the next one. */
   readonly #timers = new Set<() => void>();
   #cancelRollup = () => {};
 
@@ -116,7 +116,7 @@ export class SimOperator {
     this.#nodes = new Nodes(parts.clock, parts.random);
   }
 
-  /** Its hello has been acknowledged. */
+  /** Whether its hello has been acknowledged. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
@@ -130,7 +130,7 @@ export class SimOperator {
     return this.#nodes.all;
   }
 
-  /** What more could be had, by profile; of the connection in force. */
+  /** Further capacity available, by profile; as reported on the current connection. */
   get hints(): ReadonlyMap<string, AvailableCapacityUpdate> {
     return this.#hints;
   }
@@ -142,7 +142,7 @@ export class SimOperator {
     this.#dial();
   }
 
-  /** Hangs up and stays away. Its nodes go on, as they do in a cluster whose operator is gone. */
+  /** Disconnects for good. Its nodes keep running, as they do in a cluster whose operator is down. */
   stop(): void {
     if (!this.#isRunning) return;
     this.#isRunning = false;
@@ -150,12 +150,12 @@ export class SimOperator {
     this.#nodes.stop();
   }
 
-  /** Loses the connection, as networks do; it dials again. */
+  /** Simulates a lost connection; the operator reconnects. */
   drop(): void {
     if (this.#link !== null) this.#lost('the connection was cut');
   }
 
-  /** All demand of the cluster from now on; sent at once. */
+  /** Replaces the whole demand of the cluster and sends it at once. */
   setDemand(needs: readonly Need[]): void {
     const stranger = needs.find(({ cluster }) => cluster !== this.cluster);
     if (stranger !== undefined) throw new Error(`a Need of ${stranger.cluster} is none of ${this.cluster}`);
@@ -164,7 +164,7 @@ export class SimOperator {
     if (this.#link !== null) this.#rollUp();
   }
 
-  /** From the next question on. */
+  /** Takes effect with the next request. */
   setBootstrap(habit: BootstrapHabit): void {
     this.#bootstrap = habit;
   }
@@ -194,7 +194,7 @@ export class SimOperator {
     if (!this.#isRunning) return;
     const { firstBackoffMs, longestBackoffMs } = this.#times;
     const backoffMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** this.#failures++);
-    // Thousands that lost the same shard must not all come back at the same moment.
+    // Jitter: thousands of operators that lost the same shard must not reconnect at the same moment.
     this.#after((backoffMs * this.#parts.random.between(50, 100)) / 100, () => this.#dial());
   }
 
@@ -231,7 +231,7 @@ export class SimOperator {
       case 'rollupReport':
         this.#parts.onEvent?.({ kind: 'rollup-reported', report: payload.value });
         break;
-      // A kind that is newer than we are.
+      // A message kind of a newer protocol version.
       case undefined:
     }
   }
@@ -258,7 +258,7 @@ export class SimOperator {
   #rollUp(): void {
     this.#cancelRollup();
     this.#cancelRollup = this.#after(this.#times.rollupMs, () => this.#rollUp());
-    // What waits is old already; the next one replaces it anyway.
+    // What is queued is already stale; the next roll-up replaces it anyway.
     if (this.#link?.isBlocked === true) return;
     const nowMs = this.#parts.clock.now();
     const timestampUnixNanos = BigInt(Math.floor(nowMs * 1000)) * 1000n;
@@ -270,7 +270,7 @@ export class SimOperator {
     this.#unackedSinceMs ??= nowMs;
   }
 
-  /** A new connection is asked again, so an answer is for the one that the question came by. */
+  /** The shard repeats its request on a new connection, so a reply is sent only on the connection the request came by. */
   #answerLater({ requestId, clusterId }: BootstrapRequest): void {
     const habit = this.#bootstrap;
     if (habit.kind === 'ignore') return;
@@ -296,7 +296,7 @@ export class SimOperator {
     this.#link?.send(OperatorMessage.encode({ payload }).finish());
   }
 
-  /** A timer that ends with the connection. */
+  /** A timer that is cancelled with the connection. */
   #after(ms: number, run: () => void): () => void {
     const stop = this.#parts.clock.after(ms, () => {
       this.#timers.delete(cancel);

@@ -1,4 +1,4 @@
-// Test support: the hands of a shard with nobody behind them. Imported by tests only.
+// Test support: the hands of a shard without a brain; events are recorded. Imported by tests only.
 
 import { type Clock, MachineState, makeProfile, type Need, VirtualClock } from '../../model/index.ts';
 import { type BrainEvent, type Effect, Hands, MemoryDemandStore } from '../../shard/index.ts';
