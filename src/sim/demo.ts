@@ -1,6 +1,5 @@
-// What stands behind a demonstration: two clouds on ports of loopback, and clusters whose operators speak to a shard
-// over gRPC. The shard itself is not here: first the clouds are opened, then whoever shows this starts a shard on them,
-// then the operators connect.
+// The demo environment: two clouds on loopback ports, and clusters whose operators connect to a shard over gRPC. The
+// shard itself is not part of it. Order of a start: open the clouds, start a shard on them, connect the operators.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,30 +18,26 @@ import { LivingDemand } from './demand/living-demand.ts';
 import { type DemandPlan, planDemand } from './demand/plan.ts';
 import { grpcDialer, type OperatorEvent, SimOperator } from './operator/index.ts';
 
-/** What a demonstration is made from. */
 export interface DemoEnvironmentSize {
   readonly clusters: number;
-  /** In both clouds together; roughly, since every kind is there in every zone. */
+  /** Of both clouds together; approximate, since every kind is offered in every zone. */
   readonly machines: number;
   readonly seed: number;
 }
 
 export interface DemoEnvironmentOptions extends DemoEnvironmentSize {
-  /**
-   * A folder for the state of the clouds; made if there is none. A second start continues from it, and has to be of the
-   * same size.
-   */
+  /** Directory for the state of the clouds, created if missing. A restart resumes from it and must use the same size. */
   readonly dir: string;
-  /** How many times faster than in real fleets things happen. */
+  /** Time-lapse factor relative to a real fleet. */
   readonly speed: number;
   readonly onEvent?: (event: DemoEnvironmentEvent) => void;
-  /** A cloud cannot keep its state any more and refuses every call; a good moment to end. May be called twice. */
+  /** A cloud can no longer persist its state and refuses every call; the caller should stop. May be called twice. */
   readonly onFailure?: (error: BigFleetError) => void;
 }
 
-/** Something that happened behind the scenes, in words. */
+/** An event of the environment, as text for people. */
 export interface DemoEnvironmentEvent {
-  /** A cloud or a cluster. */
+  /** Name of a cloud or a cluster. */
   readonly source: string;
   readonly text: string;
 }
@@ -53,7 +48,7 @@ export type StoryName = (typeof STORY_NAMES)[number];
 export interface DemoEnvironmentStatus {
   readonly clouds: readonly CloudStatus[];
   readonly clusters: readonly ClusterStatus[];
-  /** What clusters want beyond the usual, in words. */
+  /** Temporary demand of clusters on top of the usual, as text. */
   readonly stories: readonly string[];
 }
 
@@ -62,7 +57,7 @@ export interface ClusterStatus {
   readonly isConnected: boolean;
   /** Rows of its demand. */
   readonly needs: number;
-  /** Machines that its shard has told it of. */
+  /** Machines that its shard has reported to it. */
   readonly nodes: number;
 }
 
@@ -71,17 +66,17 @@ const OPERATOR_STREAM = 0x0b5;
 const SIZE_FILE = 'size.json';
 const NOT_THERE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Whether a demonstration of this version, or of one before it, writes a file of this name into its folder. */
+/** Whether this version or an earlier one writes a file of this name into its directory. */
 export function isDemoFile(name: string): boolean {
   return name === SIZE_FILE || name === `${SIZE_FILE}.new` || isCloudFile(name);
 }
 
-/** The size of what a folder has the state of; null if it has none. */
+/** The size recorded in a directory; null if it holds no state. */
 export async function demoSizeIn(dir: string): Promise<DemoEnvironmentSize | null> {
   try {
     return JSON.parse(await readFile(join(dir, SIZE_FILE), 'utf8')) as DemoEnvironmentSize;
   } catch (error) {
-    // Where there is no folder, it will be found out when one is made.
+    // A missing directory is created later, and errors surface then.
     if (error instanceof Error && 'code' in error && NOT_THERE.includes(error.code)) return null;
     throw new BigFleetError('BF_INPUT_UNREADABLE', 'It says how large the saved fleet is.', {
       path: join(dir, SIZE_FILE),
@@ -90,7 +85,7 @@ export async function demoSizeIn(dir: string): Promise<DemoEnvironmentSize | nul
   }
 }
 
-/** Opens the clouds. Throws if the options make no sense, or a state file is in use or damaged; nothing is then left open. */
+/** Opens the clouds. Throws if the options are invalid, or a state file is in use or damaged; nothing is left open then. */
 export async function startDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
   const { dir, clusters, machines, seed, speed, onEvent, onFailure } = options;
   checkRange('clusters', clusters, 1, MAX_CLUSTERS);
@@ -99,7 +94,7 @@ export async function startDemoEnvironment(options: DemoEnvironmentOptions): Pro
   const plan = planDemand(supply, clusters, seed);
   open(dir);
   await checkSize(options);
-  // First, so that a start that was cut off is continued and not mistaken for an empty folder.
+  // Written first, so that an interrupted start is resumed and not mistaken for an empty directory.
   replaceFile(join(dir, SIZE_FILE), `${JSON.stringify({ clusters, machines, seed })}\n`);
   const clouds = await Clouds.open({
     dir,
@@ -121,7 +116,7 @@ function open(dir: string): void {
   }
 }
 
-/** Machines that are no longer on offer, and clusters that never come back, would only look like faults. */
+/** Machines no longer on offer, and clusters that never return, would look like faults. */
 async function checkSize({ dir, clusters, machines, seed }: DemoEnvironmentOptions): Promise<void> {
   const saved = await demoSizeIn(dir);
   if (saved === null) return;
@@ -162,12 +157,12 @@ export class DemoEnvironment {
     };
   }
 
-  /** For the shard: what to call each cloud, and where it is. Names stay, ports do not. */
+  /** Name and address of each cloud, for the shard. Names are stable across restarts, ports are not. */
   get providers(): readonly { readonly name: string; readonly address: string }[] {
     return this.#clouds.status.map(({ name, address }) => ({ name, address }));
   }
 
-  /** Lets all clusters connect to a shard. They keep trying, whether or not it is there. */
+  /** Connects all operators to a shard. They retry until it is reachable. */
   connect(shardAddress: string): void {
     if (this.#operators.size > 0 || this.#stopped !== null) throw new Error('connected already, or stopped');
     const dialer = grpcDialer(shardAddress);
@@ -181,7 +176,7 @@ export class DemoEnvironment {
       });
       this.#operators.set(cluster, operator);
     }
-    // Before the first hello, so that no operator ever says that it wants nothing.
+    // Before the first hello, so that no operator reports an empty demand.
     this.#demand.start();
     for (const operator of this.#operators.values()) operator.start();
   }
@@ -199,7 +194,7 @@ export class DemoEnvironment {
     };
   }
 
-  /** Operators hang up, then the clouds close. Best after the shard has stopped, which is one of their callers. */
+  /** Disconnects the operators, then closes the clouds. Call it after the shard has stopped, which calls the clouds. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -221,7 +216,7 @@ function cloudText({ what, whom, detail }: CloudEvent): string {
   return `${whom} ${what}${detail === '' ? '' : `: ${detail}`}`;
 }
 
-/** '' for what happens all the time. */
+/** '' for routine events. */
 function operatorText(event: OperatorEvent): string {
   switch (event.kind) {
     case 'connected':
@@ -237,7 +232,7 @@ function operatorText(event: OperatorEvent): string {
   }
 }
 
-/** '' for a roll-up with nothing wrong. */
+/** '' for a roll-up without problems. */
 function reportText({ total, problems: [first] }: RollupReport): string {
   if (first === undefined) return '';
   const more = total > 1 ? ` (and ${total - 1} more)` : '';

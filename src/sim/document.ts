@@ -1,14 +1,14 @@
-// A text in JSON or YAML becomes a plain value. JSON is tried first because it is fast; anything else is YAML,
-// which also forgives comments and trailing commas. What cannot be read is a problem with its line and column.
+// Parses JSON or YAML text into a plain value. JSON is tried first because it is fast; anything else is parsed as YAML,
+// which also accepts comments and trailing commas. A syntax error becomes a problem with line and column.
 
 import { parseAllDocuments, parseDocument } from 'yaml';
 import { ok, type Problem, printable, type Result, refused } from '../model/index.ts';
 import { repeatedKey } from './json-keys.ts';
 
-/** How often an anchor may be reused: plenty for hand-written fleets, a stop for entity bombs. */
+/** Bound on reuses of an anchor: enough for hand-written fleets, and a stop for entity bombs. */
 const MAX_ALIAS_COUNT = 10_000;
 
-/** Reads JSON or YAML; `<<` merge keys work. Keys that stand twice and second documents are refused. */
+/** Reads JSON or YAML; `<<` merge keys work. Duplicate keys and additional documents are refused. */
 export function parseDocumentText(text: string): Result<unknown> {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (/^\s*[{[]/.test(body)) {
@@ -52,7 +52,7 @@ function parseYaml(text: string): Result<unknown> {
 /** An object whose first name is in quotes, or an array of values as JSON has them. */
 const IS_MEANT_AS_JSON = /^\s*(\{\s*["}]|\[\s*(["[{\]\d-]|true|false|null))/;
 
-/** A slip in JSON is told in the words of JSON, with its place, which V8 mostly puts into the message. */
+/** Reports a syntax error in JSON terms, with its position, which V8 mostly includes in the message. */
 function notJson(text: string, { message }: SyntaxError): Problem {
   const [, what = message, position] = /^(.*?) in JSON at position (\d+)/s.exec(message) ?? [];
   if (position !== undefined) return unreadable(text, Number(position), `This is not JSON: ${what}.`);
@@ -61,7 +61,7 @@ function notJson(text: string, { message }: SyntaxError): Problem {
   return unreadable(text, text.length, 'This is not JSON: it ends too early.');
 }
 
-/** The shortest beginning that has the token in it is one longer than the longest that merely ends too early. */
+/** Binary search: the shortest prefix with the token is one longer than the longest prefix that merely ends too early. */
 function offsetOfToken(text: string): number {
   let sound = 0;
   let wrong = text.length;

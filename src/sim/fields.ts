@@ -1,5 +1,5 @@
-// Reads fields of untyped values and collects everything that is wrong, each with its path. A bad field yields
-// its default and a problem, so that one pass over a file finds all of its problems, not just the first.
+// Reads fields of untyped values and collects all problems, each with its path. An invalid field yields its default and
+// a problem, so one pass over a file finds all of its problems.
 
 import {
   BigFleetError,
@@ -19,7 +19,7 @@ export interface NumberRule {
 
 export const INT32: NumberRule = { min: -(2 ** 31), max: 2 ** 31 - 1, integer: true };
 
-/** One object of the input. Ask for its fields, then `done()` to have the ones nobody asked for refused. */
+/** One object of the input. The caller reads its fields, then calls `done()`, which refuses all fields it did not read. */
 export class Fields {
   readonly path: string;
   private readonly value: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export class Fields {
     this.problems.push({ code, path: field === '' ? this.path : this.at(field), message });
   }
 
-  /** The raw value; null and a missing field are both "not given". */
+  /** The raw value; null and a missing field both mean "not given". */
   raw(field: string): unknown {
     this.asked.add(field);
     return Object.hasOwn(this.value, field) ? (this.value[field] ?? undefined) : undefined;
@@ -168,7 +168,7 @@ export class Fields {
     return Object.keys(this.value);
   }
 
-  /** Refuses every field that was not asked for, so that a slip of the pen does not pass for a default. */
+  /** Refuses every field that was not read, so that a misspelt name does not silently fall back to a default. */
   done(): void {
     for (const name of this.names()) {
       if (this.asked.has(name)) continue;
@@ -179,7 +179,7 @@ export class Fields {
 
 function joinPath(path: string, field: string): string {
   if (path === '') return field;
-  // Names with dots or slashes stand in brackets, so that a path reads back without doubt.
+  // Names with dots or slashes are put in brackets, which keeps paths unambiguous.
   return /^[\w-]+(\[\d+\])?$/.test(field) ? `${path}.${field}` : `${path}[${JSON.stringify(field)}]`;
 }
 
@@ -187,7 +187,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What was found, short enough for a message. */
+/** The value found, shortened for a message. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -209,13 +209,13 @@ function describeRule({ min, max, integer = false }: NumberRule): string {
 
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339 text as milliseconds, fractions of one cut off; undefined if it is no such time. */
+/** RFC 3339 text as milliseconds, sub-millisecond fractions truncated; undefined if it is not such a time. */
 function parseTime(text: string): number | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
   const [, day = '', clock = '', fraction = '', zone = ''] = match;
   const utc = Date.parse(`${day}T${clock}Z`);
-  // Date.parse lets 30 February slide into March; such a day does not read back as it was written.
+  // Date.parse turns 30 February into a day in March; such a date does not round-trip.
   if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== day) return undefined;
   const ms = Date.parse(`${day}T${clock}.${`${fraction}000`.slice(0, 3)}${zone.toUpperCase()}`);
   return Number.isNaN(ms) ? undefined : ms;

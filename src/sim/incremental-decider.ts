@@ -1,5 +1,5 @@
-// A decider for the closed loop that works as a shard does: one fleet and one engine for all decisions, told only what
-// changed since the last one. So a loop also tests what the engine keeps from cycle to cycle.
+// A decider for the closed loop that works as a shard does: one fleet and one engine for all decisions, updated only
+// with what changed since the last one. So a loop also tests the state that the engine caches between cycles.
 
 import { Engine, type EngineMetrics, type EngineOptions } from '../engine/index.ts';
 import { Fleet } from '../fleet/index.ts';
@@ -34,7 +34,7 @@ function changeMachines(
   const known = new Map(before.map((machine) => [machine.id, machine]));
   machines.batch(() => {
     for (const machine of after) {
-      // The loop makes a new record of every machine that it changes.
+      // The loop creates a new record for every machine it changes, so identity detects changes.
       if (known.get(machine.id) !== machine) machines.put(machine);
       known.delete(machine.id);
     }

@@ -1,5 +1,4 @@
-// The public words of the simulation room: scenario files in and out, a plan as JSON, generated fleets,
-// and the closed loop.
+// The public API of the simulation: scenario files in and out, a plan as JSON, generated fleets, and the closed loop.
 
 export { catalogueOf } from './catalogues/index.ts';
 export { type CloudStatus, Clouds, type CloudsOptions } from './clouds/clouds.ts';

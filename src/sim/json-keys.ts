@@ -1,17 +1,17 @@
-// Keys that stand twice in one JSON object. The standard reader keeps the last and says nothing, so that half a fleet
-// could vanish for a slip of the pen.
+// Detects duplicate keys in a JSON object. JSON.parse silently keeps the last one, so a typing error could drop half a
+// fleet.
 
 export interface RepeatedKey {
   readonly key: string;
-  /** Where the second one starts. */
+  /** Where the second occurrence starts. */
   readonly offset: number;
 }
 
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 
-/** The first repeated key of a JSON text that is known to be well-formed, or null. */
+/** The first duplicate key of a JSON text that is known to be well-formed, or null. */
 export function repeatedKey(text: string): RepeatedKey | null {
-  /** Keys seen so far, of every object that is open; null for an array. */
+  /** Keys seen so far, for every open object; null for an array. */
   const open: (Set<string> | null)[] = [];
   for (let i = 0; i < text.length; i++) {
     const c = text[i];

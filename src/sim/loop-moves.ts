@@ -1,5 +1,5 @@
-// What a plan does to the ledger, and what time does to it afterwards: accepted actions start moves, moves come to
-// their end, targets of rows nobody reports any more are forgotten. loop.ts strings these together.
+// The effects of a plan and of time on the ledger: accepted actions start moves, moves complete, and targets of rows
+// that are no longer reported are dropped. loop.ts combines them.
 
 import {
   type Action,
@@ -19,13 +19,13 @@ import {
   withoutSame,
 } from '../model/index.ts';
 
-/** The provider of hosts that come into being during a loop. */
+/** The provider of hosts that are created during a loop. */
 const LOOP_PROVIDER = 'loop';
 
-/** Rows by the text of their key. A fold stands under its own key, for any of its members. */
+/** Rows by the text of their key. A fold is listed under its own key, for any of its members. */
 export type RowsByKey = ReadonlyMap<string, Need>;
 
-/** Every key an action may name while these are the Needs: their own, and those of the folds they may be in. */
+/** Every key an action may name given these Needs: their own, and those of the folds they may be in. */
 export function rowsByKey(needs: readonly Need[]): RowsByKey {
   const rows = new Map<string, Need>();
   for (const need of needs) {
@@ -40,7 +40,7 @@ function foldKeyOf(need: Need): NeedKey {
   return { cluster: need.cluster, fingerprint, group: `fold:${canonicalResources(need.aggregate)}` };
 }
 
-/** The ledger once every action of the plan is accepted: re-stamps written, every move under way. */
+/** The ledger once every action of the plan is accepted: stamps rewritten, every move in flight. */
 export function acceptPlan(
   machines: readonly LedgerMachine[],
   rows: RowsByKey,
@@ -77,7 +77,7 @@ function begin(machine: LedgerMachine, action: Action, rows: RowsByKey): LedgerM
       return { ...machine, state: commandTarget(Command.Create, machine.state), target };
     case 'Preempt':
     case 'Reclaim':
-      // A Reclaim has no row, so the target of the machine ends here.
+      // A Reclaim has no row, so the machine's target is cleared here.
       return { ...machine, state: commandTarget(Command.Drain, machine.state), target };
     case 'Delete':
       return {
@@ -100,7 +100,7 @@ function stampFor(key: NeedKey, rows: RowsByKey): LedgerMachine['stamp'] {
   };
 }
 
-/** States that a machine leaves on its own, after a while. */
+/** States that a machine leaves without another action. */
 export function isMoving({ state }: LedgerMachine): boolean {
   return (
     state === MachineState.Creating ||
@@ -110,7 +110,7 @@ export function isMoving({ state }: LedgerMachine): boolean {
   );
 }
 
-/** The machine at the end of the move it is in. */
+/** The machine after its current move has completed. */
 export function endMove(machine: LedgerMachine, nowMs: number): LedgerMachine {
   switch (machine.state) {
     case MachineState.Creating:
@@ -118,7 +118,7 @@ export function endMove(machine: LedgerMachine, nowMs: number): LedgerMachine {
     case MachineState.Draining:
       return idle(machine, nowMs);
     case MachineState.Configuring:
-      // Nobody knows where it was to join: the move is rolled back.
+      // The cluster it was to join is unknown, so the move is rolled back.
       if (machine.cluster === '') return idle(machine, nowMs);
       return { ...machine, state: MachineState.Configured, target: null };
     case MachineState.Deleting:
@@ -131,7 +131,7 @@ export function endMove(machine: LedgerMachine, nowMs: number): LedgerMachine {
   }
 }
 
-/** Unbound, without the stamp of who had it; a target stays, so that it goes to the row it was meant for. */
+/** Unbound and without a stamp. The target is kept, so that the machine goes to the row it was acquired for. */
 function idle(machine: LedgerMachine, nowMs: number): LedgerMachine {
   return { ...machine, state: MachineState.Idle, cluster: '', stamp: null, idleSinceMs: nowMs };
 }
@@ -140,7 +140,7 @@ function newHost(id: string): HostRef {
   return { provider: LOOP_PROVIDER, ref: id };
 }
 
-/** Targets end when their row was absent for a whole cycle. A fold is there as long as one member is reported. */
+/** A target is dropped when its row was absent for a whole cycle. A fold is present while any member is reported. */
 export function dropStaleTargets(
   machines: readonly LedgerMachine[],
   rows: RowsByKey,

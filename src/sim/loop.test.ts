@@ -45,7 +45,7 @@ function machineIn(state: LoopState, id: string): LedgerMachine {
   return state.input.machines.find((machine) => machine.id === id)!;
 }
 
-/** The state of one machine as each of so many decisions sees it. */
+/** The state of one machine as seen by each of `cycles` decisions. */
 function statesOf(id: string, input: DecisionInput, delays: number, cycles: number): readonly MachineState[] {
   const { steps } = runLoop(startLoop(input), { decide: engine, delays }, cycles);
   return steps.map((step) => step.input.machines.find((machine) => machine.id === id)!.state);

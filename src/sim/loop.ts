@@ -1,6 +1,6 @@
-// A closed loop: decide, accept the plan, let time pass, decide again. Moves take as many cycles as they are told
-// to, so that what a slow provider does to a decision can be watched without one. Pure: equal starts, deciders,
-// delays and events give equal runs.
+// A closed loop: decide, accept the plan, advance time, decide again. The caller sets how many cycles a move takes, so
+// the effect of a slow provider on decisions can be tested without a provider. Pure: equal starts, deciders, delays and
+// events give equal runs.
 
 import type { ActionKind, DecisionInput, LedgerMachine, Need, Plan } from '../model/index.ts';
 import { acceptPlan, dropStaleTargets, endMove, isMoving, rowsByKey } from './loop-moves.ts';
@@ -8,37 +8,37 @@ import { acceptPlan, dropStaleTargets, endMove, isMoving, rowsByKey } from './lo
 export type Decider = (input: DecisionInput) => Plan;
 
 /**
- * How many decisions see a machine in a move (Creating, Configuring, Draining, Deleting): one number for all, or
- * one per machine as it enters the move. 0: the move is over before the next decision.
+ * The number of decisions that see a machine in a move (Creating, Configuring, Draining, Deleting): one number for all,
+ * or one per machine as it enters the move. 0: the move completes before the next decision.
  */
 export type Delays = number | ((machine: LedgerMachine, cycle: number) => number);
 
-/** Something that happens to the fleet between two decisions. */
+/** A change to the fleet between two decisions. */
 export interface LoopEvent {
-  /** Machines that are gone: nobody lists them any more. */
+  /** Ids of machines that no provider lists any more. */
   readonly lost?: readonly string[];
   readonly added?: readonly LedgerMachine[];
-  /** All rows from now on. */
+  /** Replaces all rows. */
   readonly needs?: readonly Need[];
 }
 
 export interface LoopState {
-  /** What the next decision reads. */
+  /** Input of the next decision. */
   readonly input: DecisionInput;
   /** Number of the next decision, from 0. */
   readonly cycle: number;
-  /** Cycles still to go, by machine, for moves that have been waited for already. */
+  /** By machine: remaining cycles of a move that has already waited at least one. */
   readonly waits: ReadonlyMap<string, number>;
 }
 
 export interface LoopRules {
   readonly decide: Decider;
   readonly delays: Delays;
-  /** Milliseconds between decisions; 0 stops the clock, so that nothing is released for its age alone. */
+  /** Milliseconds between decisions; 0 stops the clock, so that no machine is released because of its age. */
   readonly cycleMs?: number;
 }
 
-/** One decision and what it asked for. */
+/** One decision and its actions. */
 export interface LoopStep {
   readonly cycle: number;
   readonly input: DecisionInput;
@@ -57,17 +57,17 @@ export function startLoop(input: DecisionInput): LoopState {
   return { input, cycle: 0, waits: new Map() };
 }
 
-/** Whether every move has come to its end. */
+/** Whether no move is in flight. */
 export function isSettled({ input }: LoopState): boolean {
   return !input.machines.some(isMoving);
 }
 
-/** Whether the step changes nothing at all; on a settled fleet with a stopped clock, nothing ever will again. */
+/** Whether the step changes nothing; on a settled fleet with a stopped clock, no later step will either. */
 export function isQuiet({ plan }: LoopStep): boolean {
   return plan.actions.length === 0 && plan.restamps.size === 0;
 }
 
-/** One decision, its plan accepted, and one cycle of time. */
+/** One decision, its plan accepted, and time advanced by one cycle. */
 export function stepLoop(state: LoopState, rules: LoopRules): { step: LoopStep; next: LoopState } {
   const { input, cycle } = state;
   const plan = rules.decide(input);
@@ -102,7 +102,7 @@ function stepOf(cycle: number, input: DecisionInput, plan: Plan): LoopStep {
   return { cycle, input, plan, counts, acquired };
 }
 
-/** The fleet after an event; a machine that comes back under an old id starts anew. */
+/** The fleet after an event; a machine that returns under an old id has no state from before. */
 export function withEvent(state: LoopState, event: LoopEvent): LoopState {
   const { input } = state;
   const gone = new Set([...(event.lost ?? []), ...(event.added ?? []).map(({ id }) => id)]);
@@ -111,7 +111,7 @@ export function withEvent(state: LoopState, event: LoopEvent): LoopState {
   return { ...state, input: { ...input, machines, needs: event.needs ?? input.needs }, waits };
 }
 
-/** So many cycles, with events that come before the decision of their number. */
+/** Runs `cycles` cycles; an event is applied before the decision with its number. */
 export function runLoop(
   from: LoopState,
   rules: LoopRules,
@@ -129,7 +129,7 @@ export function runLoop(
   return { steps, end: state };
 }
 
-/** Runs until a decision on a settled fleet changes nothing, which is then the last step; at most `limit` cycles. */
+/** Runs until a decision on a settled fleet changes nothing, which is the last step; at most `limit` cycles. */
 export function runUntilQuiet(from: LoopState, rules: LoopRules, limit: number): LoopRun {
   const steps: LoopStep[] = [];
   let state = from;
@@ -143,12 +143,12 @@ export function runUntilQuiet(from: LoopState, rules: LoopRules, limit: number):
   return { steps, end: state };
 }
 
-/** Every machine that the steps bound or bought, each once. */
+/** Every machine that the steps bound or bought, without duplicates. */
 export function acquiredIn(steps: readonly LoopStep[]): ReadonlySet<string> {
   return new Set(steps.flatMap(({ acquired }) => acquired));
 }
 
-/** How many actions of a kind the steps asked for. */
+/** Number of actions of a kind in the steps. */
 export function countIn(steps: readonly LoopStep[], kind: ActionKind): number {
   return steps.reduce((sum, { counts }) => sum + counts[kind], 0);
 }

@@ -1,5 +1,5 @@
-// The names of enumerated values in scenario files. `idle`, `IDLE`, `Idle` and `MACHINE_STATE_IDLE` are one
-// name: the wire's prefix, letter case, underscores and hyphens do not count. Strings are names, never numbers.
+// The names of enumerated values in scenario files. `idle`, `IDLE`, `Idle` and `MACHINE_STATE_IDLE` are one name: the
+// wire's prefix, letter case, underscores and hyphens are ignored. Strings are names, never numbers.
 
 import {
   BUCKET_ONE_DOLLAR,
@@ -14,7 +14,7 @@ import {
 
 /** One enumeration of the wire: its prefix and its values in the model. */
 export interface NameTable<T extends number> {
-  /** The value a name stands for; undefined if none. */
+  /** undefined if the name is unknown. */
   parse(name: string): T | undefined;
   /** The short wire name, such as `ON_DEMAND`. */
   format(value: T): string;
@@ -59,7 +59,7 @@ const BUCKETS_BY_NAME = new Map<string, PenaltyBucket>();
 for (let bucket = 0; isPenaltyBucket(bucket); bucket++) {
   const name = bucketName(bucket);
   BUCKETS_BY_NAME.set(plain(BUCKET_PREFIX + name), bucket);
-  // "8" alone could mean ordinal 8 ($32) or $8, so names of dollars need their prefix.
+  // "8" alone could mean ordinal 8 ($32) or $8, so dollar names need their prefix.
   if (!/^\d/.test(name)) BUCKETS_BY_NAME.set(plain(name), bucket);
 }
 

@@ -1,5 +1,5 @@
-// A plan as JSON, for programs: what to do, why each Need got what it got, what it costs, and a digest by which
-// two decisions can be compared. Quantities are texts; keys are (cluster, fingerprint, group) everywhere.
+// A plan as JSON, for programs: the actions, the verdict of each Need, the cost, and a digest for comparing two
+// decisions. Quantities are texts; keys are (cluster, fingerprint, group) everywhere.
 
 import { createHash } from 'node:crypto';
 import {
@@ -34,9 +34,9 @@ export interface NeedJson extends NeedKey {
   readonly satisfiable: boolean | null;
   /** null when satisfied. */
   readonly reason: UnmetReason | null;
-  /** Only of a Need that a fold serves. */
+  /** Present only for a Need that is served by a fold. */
   readonly foldedInto?: NeedKey;
-  /** The rest only of unmet Needs. */
+  /** This and the following fields are present only for unmet Needs. */
   readonly wireReason?: number;
   readonly candidates?: readonly DomainCandidate[];
   readonly matching?: UnmetDetail['matching'];
@@ -58,7 +58,7 @@ export interface CostJson {
   readonly risk: number;
 }
 
-/** A plan without what it costs, for which one would have to know the machines. */
+/** A plan without its cost, which would require the machines. */
 export interface DecidedJson {
   readonly actions: readonly Action[];
   /** The original Needs, by rank. */
@@ -140,7 +140,7 @@ function keysById(map: ReadonlyMap<string, NeedKey>): Readonly<Record<string, Ne
 }
 
 function costOf(plan: Plan, input: DecisionInput): CostJson {
-  // In one fixed order, since a sum of fractions depends on it.
+  // In a fixed order, since a floating-point sum depends on it.
   const machines = [...input.machines].sort((a, b) => compareText(a.id, b.id));
   const changed = new Map(plan.actions.map((action) => [action.machine, action.kind]));
   const buckets = bucketsByClaimant(plan, input);

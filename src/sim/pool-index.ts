@@ -1,5 +1,5 @@
-// What a pool has to offer, by type, zone and rack: enough to say beforehand which machine a planted loss will be
-// replaced by.
+// Counts the machines of a pool by type, zone and rack, which suffices to predict the machine that replaces a planted
+// loss.
 
 import { covers, type ResourceVector } from '../model/index.ts';
 import type { Site } from './workload-machines.ts';
@@ -10,13 +10,12 @@ interface Cell {
   readonly shapes: Set<ResourceVector>;
 }
 
-/** Types and zones a row allows. */
 export interface Match {
   readonly types: ReadonlySet<string>;
   readonly zones: ReadonlySet<string>;
 }
 
-/** How many machines of which shape a pool has, by type, zone and rack. */
+/** Number of machines per shape in a pool, by type, zone and rack. */
 export class PoolIndex {
   readonly #byCell = new Map<string, Cell>();
   readonly #byRack = new Map<string, Cell>();
@@ -43,12 +42,12 @@ export class PoolIndex {
     return found >= count;
   }
 
-  /** Whether the rack has, or had before any was taken, machines of these types. */
+  /** Whether the rack has, or had before any was removed, machines of these types. */
   had(types: ReadonlySet<string>, { zone, rack }: Site): boolean {
     return [...types].some((type) => this.#byRack.has(`${type}/${zone}/${rack}`));
   }
 
-  /** Takes one machine of a rack that holds the pod; false if none is left. */
+  /** Removes one machine of a rack that holds the pod; false if none is left. */
   takeFrom(types: ReadonlySet<string>, { zone, rack }: Site, pod: ResourceVector): boolean {
     for (const type of types) {
       const cell = this.#byRack.get(`${type}/${zone}/${rack}`);

@@ -1,4 +1,4 @@
-// Regimes: in what situation a cycle is measured. Each says how the fleet begins and what changes between two cycles.
+// Regimes: the situation in which a cycle is measured, given by the initial fleet and the changes between two cycles.
 
 import type { Change, ScaleProfile } from './scale-profile.ts';
 import type { Beginning } from './workload.ts';
@@ -22,7 +22,7 @@ export function beginningOf(regime: Regime): Beginning {
   return regime === 'cold' || regime === 'full' ? regime : 'quiet';
 }
 
-/** What happens between two cycles; null: nothing. */
+/** Changes between two cycles; null: none. */
 export function changeOf(regime: Regime, profile: ScaleProfile): Change | null {
   return regime === 'churn' || regime === 'burst' ? profile[regime] : null;
 }

@@ -1,5 +1,5 @@
-// Saves what a check of the engine found: the plan of the incremental cycle and that of the full solve, as two files to
-// be compared with any tool. The engine itself touches no disk.
+// Saves what a self-check of the engine found: the plan of the incremental cycle and the plan of the full solve, as two
+// files for any diff tool. The engine itself does no I/O.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import type { PlanDifference } from '../engine/index.ts';
 import type { Plan } from '../model/index.ts';
 import { decidedJson } from './plan-json.ts';
 
-/** Digits of a cycle's number in file names, so that they sort; a year of cycles, one a second, has eight. */
+/** Digits of the cycle number in file names, padded so that names sort; at one cycle a second, a year needs eight. */
 const DIGITS = 8;
 
-/** Writes both plans into a folder, which is made if need be, and returns the names of the files. */
+/** Writes both plans into a directory, created if missing, and returns the file names. */
 export function saveDifference(
   folder: string,
   { cycle, full, incremental }: PlanDifference,

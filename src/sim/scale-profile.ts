@@ -1,5 +1,5 @@
-// Scale profiles: how large a fleet a benchmark runs, of what, and which figure it must keep. Declared in
-// bench/profiles/*.yaml; workload.ts makes a fleet from a profile and a seed.
+// Scale profiles: size and contents of the fleet a benchmark runs, and the threshold it must meet. Declared in
+// bench/profiles/*.yaml; workload.ts generates a fleet from a profile and a seed.
 
 import { ok, type Problem, type Result, refused } from '../model/index.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
@@ -8,7 +8,7 @@ import { parseDocumentText } from './document.ts';
 import { describe, Fields, type NumberRule } from './fields.ts';
 import { isRegime, REGIMES } from './regimes.ts';
 
-/** What happens between two cycles: parts of the whole, from 0 to 1. */
+/** Changes between two cycles, as fractions from 0 to 1. */
 export interface Change {
   /** Clusters that send a new roll-up. */
   readonly clusters: number;
@@ -18,7 +18,7 @@ export interface Change {
   readonly machines: number;
 }
 
-/** The most a cycle may take in one regime, and why that much. */
+/** The upper bound of a cycle in one regime, and its justification. */
 export interface Threshold {
   readonly regime: string;
   readonly p99Ms: number;
@@ -36,14 +36,17 @@ export interface ScaleProfile {
   readonly configured: number;
   readonly idle: number;
   readonly speculative: number;
-  /** Pods on a machine where the archetype does not say. */
+  /** Pods on a machine, for archetypes that do not set it. */
   readonly density: number;
-  /** Whether gangs stay rows of their own; if not, their pods are plain demand (the aggregated regime). */
+  /** Whether gangs remain rows of their own; otherwise their pods are plain demand (the aggregated regime). */
   readonly groups: boolean;
-  /** Racks per zone; 0: as many as it takes for `machinesPerRack`. */
+  /** Racks per zone; 0: derived from `machinesPerRack`. */
   readonly racksPerZone: number;
   readonly machinesPerRack: number;
-  /** How much larger than nominal a machine may be, as a part of it; above 0 every machine also has a label of its own. */
+  /**
+   * Upper bound of a machine's excess over nominal size, as a fraction; above 0 every machine also has a label of its
+   * own.
+   */
   readonly jitter: number;
   readonly churn: Change;
   readonly burst: Change;
@@ -54,7 +57,7 @@ const COUNT: NumberRule = { min: 0, max: 10_000_000, integer: true };
 const PART: NumberRule = { min: 0, max: 1 };
 const NO_CHANGE: Change = { clusters: 0, rows: 0, machines: 0 };
 
-/** Reads the text of a profile; every problem is named by its path. */
+/** Parses a profile; every problem is reported with its path. */
 export function parseScaleProfile(text: string): Result<ScaleProfile> {
   const document = parseDocumentText(text);
   if (!document.ok) return document;

@@ -1,5 +1,5 @@
-// The machines of a scenario file. A host is made up where the state needs one, so that nobody has to invent
-// instance ids; everything else that the state demands must be written down.
+// The machines of a scenario file. A host is generated where the state needs one, so that authors need not invent
+// instance ids; every other field that the state requires must be given.
 
 import {
   CapacityType,
@@ -15,7 +15,7 @@ import {
 import { describe, type Fields, INT32 } from './fields.ts';
 import { CAPACITY_TYPE_NAMES, type NameTable, STATE_NAMES } from './names.ts';
 
-/** Who owns the hosts that a scenario does not name. */
+/** The provider of hosts that a scenario does not name. */
 const IMPLIED_PROVIDER = 'scenario';
 
 const HOSTED: ReadonlySet<MachineState> = new Set([
@@ -68,7 +68,7 @@ function readMachine(fields: Fields): LedgerMachine {
     idleSinceMs: fields.time('idleSince', null),
     drainSeconds: fields.number('drainSeconds', DEFAULT_DRAIN_SECONDS, { min: 0, max: Number.MAX_VALUE }),
   };
-  // Without a state the rules that hang on it cannot be told; the others still can.
+  // Without a state the rules that depend on it cannot be checked; the others still can.
   const stateless = new Set<ErrorCode>(['BF_MACHINE_ID_EMPTY', 'BF_MACHINE_PRICE', 'BF_MACHINE_PROBABILITY']);
   for (const problem of machineProblems(machine)) {
     if (state !== undefined || stateless.has(problem.code)) {

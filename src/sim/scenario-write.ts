@@ -1,5 +1,5 @@
-// Writes a decision's input as a scenario file that reads back to the same input. Used to save the case that
-// failed, so that `bigfleet decide` can open it. Fields at their default are left out to keep such files short.
+// Writes a decision's input as a scenario file that reads back to the same input. Used to save failing cases for
+// `bigfleet decide`. Fields at their default are omitted to keep the files short.
 
 import {
   CapacityType,
@@ -111,7 +111,7 @@ function keyJson(key: NeedKey): Json {
   return given({ cluster: key.cluster, fingerprint: key.fingerprint, group: key.group || null });
 }
 
-/** Zeros are written too: a machine with an `allocatable` of nothing differs from one without. */
+/** Zeros are written too: a machine with an all-zero `allocatable` differs from one without any. */
 function resourcesJson(vector: ResourceVector): Json | null {
   if (vector.size === 0) return null;
   return fromEntries([...vector].map(([name, units]) => [name, formatQuantity(units, name)]));
@@ -135,7 +135,7 @@ function fromEntries(entries: readonly (readonly [string, unknown])[]): Json {
   return Object.fromEntries(entries) as Json;
 }
 
-/** RFC 3339 where that loses nothing, else the number. */
+/** RFC 3339 where that is lossless, else the number. */
 function timeText(ms: number): string | number {
   const representable = Number.isInteger(ms) && ms >= Date.UTC(1000, 0) && ms < Date.UTC(10_000, 0);
   return representable ? new Date(ms).toISOString() : ms;

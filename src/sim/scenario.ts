@@ -1,6 +1,6 @@
-// Scenario files: a fleet, its demand and the options of one decision, as people write them, in JSON or YAML.
-// Every problem of a file is found in one pass and named by its path; a file with any problem is refused whole.
-// The way back is scenario-write.ts; machines are read in scenario-machine.ts.
+// Scenario files: a fleet, its demand and the options of one decision, in JSON or YAML. One pass finds every problem of
+// a file, each with its path; a file with any problem is refused as a whole. scenario-write.ts writes such files;
+// scenario-machine.ts reads the machines.
 
 import {
   bucketOfDollars,
@@ -26,7 +26,7 @@ import { describe, Fields, INT32 } from './fields.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './names.ts';
 import { dollarsIn, nameIn, readMachines } from './scenario-machine.ts';
 
-/** How the engine is to work. None of it changes a decision. */
+/** Tuning of the engine. None of it changes a decision. */
 export interface EngineOptions {
   /** How often a displaced row is solved again before it waits for the barrier. */
   readonly retries: number;
@@ -35,7 +35,7 @@ export interface EngineOptions {
 
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = { retries: 10, workers: 1 };
 
-/** Seconds an Idle machine nobody wants is kept, by what giving it back saves. Owned hardware is never given back. */
+/** Seconds an unclaimed Idle machine is kept, by what its release saves. Owned hardware is never released. */
 export const DEFAULT_RELEASE_HOLD_SECONDS: ReadonlyMap<CapacityType, number> = new Map([
   [CapacityType.OnDemand, 600],
   [CapacityType.Spot, 60],
@@ -52,7 +52,7 @@ export function parseScenario(text: string): Result<Scenario> {
   return document.ok ? readScenario(document.value) : document;
 }
 
-/** Reads a scenario that is already a plain value, such as the `given` of a case file. */
+/** Reads a scenario from a plain value, such as the `given` of a case file. */
 export function readScenario(value: unknown): Result<Scenario> {
   const problems: Problem[] = [];
   const fields = new Fields(value, '', problems);

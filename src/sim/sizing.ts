@@ -1,11 +1,11 @@
-// How many machines of each archetype a fleet has. Pods follow from how often workloads occur and how many replicas
-// they have, machines from pods; rounding is by largest remainder; and every gang archetype gets at least one largest
-// gang per zone, so that a gang finds a domain even in a small fleet.
+// The number of machines per archetype of a fleet. Pods follow from the frequency of workloads and their replicas,
+// machines from pods; rounding is by largest remainder. Every gang archetype gets at least one largest gang per zone,
+// so that a gang finds a domain even in a small fleet.
 
 import type { Random } from '../model/index.ts';
 import { type Archetype, podsPerMachine } from './catalogues/catalogue.ts';
 
-/** Replicas of a workload that is no gang: weight in per cent, and the range it is drawn from evenly. Mean 21.375. */
+/** Replicas of a workload that is not a gang: weight in per cent, and the range of a uniform draw. Mean 21.375. */
 const REPLICA_RANGES: readonly { readonly weight: number; readonly least: number; readonly most: number }[] =
   [
     { weight: 55, least: 1, most: 5 },
@@ -26,24 +26,24 @@ function meanReplicas(of: Archetype): number {
   return REPLICA_RANGES.reduce((sum, { weight, least, most }) => sum + (weight * (least + most)) / 200, 0);
 }
 
-/** Share of each archetype among all pods; they add up to 1. */
+/** Share of each archetype among all pods; the sum is 1. */
 export function podShares(archetypes: readonly Archetype[]): number[] {
   return normalised(archetypes.map((a) => (a.burstOnly ? 0 : a.weight * meanReplicas(a))));
 }
 
-/** Share of each archetype among all machines; they add up to 1. */
+/** Share of each archetype among all machines; the sum is 1. */
 export function machineShares(archetypes: readonly Archetype[], density: number): number[] {
   const pods = podShares(archetypes);
   return normalised(archetypes.map((a, i) => pods[i]! / podsPerMachine(a, density)));
 }
 
-/** Splits `machines` by share with the largest remainders, then lifts gangs to their floor: the sum may be more. */
+/** Splits `machines` by largest remainder, then raises gangs to their floor: the sum may exceed `machines`. */
 export function splitMachines(archetypes: readonly Archetype[], density: number, machines: number): number[] {
   const split = largestRemainder(machineShares(archetypes, density), machines);
   return split.map((count, i) => Math.max(count, gangFloor(archetypes[i]!)));
 }
 
-/** The same with the sum kept: what the floors add is taken from the most numerous archetype. */
+/** As `splitMachines`, but with the exact sum: the most numerous archetype gives up what the floors add. */
 export function splitExactly(archetypes: readonly Archetype[], density: number, machines: number): number[] {
   const split = splitMachines(archetypes, density, machines);
   let excess = split.reduce((sum, count) => sum + count, 0) - machines;
@@ -55,7 +55,7 @@ export function splitExactly(archetypes: readonly Archetype[], density: number, 
   return split;
 }
 
-/** Machines that hold so many pods when every archetype rounds up on its own, with the floors on top. */
+/** Machines that hold `pods` pods if every archetype rounds up on its own, plus the gang floors. */
 export function effectiveMachines(archetypes: readonly Archetype[], density: number, pods: number): number {
   return podShares(archetypes).reduce((sum, share, i) => {
     const of = archetypes[i]!;

@@ -1,8 +1,7 @@
-// What happens to a generated fleet between two cycles: some clusters send a roll-up in which some rows changed, some
-// bound machines fail and failed ones come back. Step n is the same whenever and wherever it is made. A step is made
-// from the last roll-ups and from what the fleet knows of a machine, not from the workload again: that would leave so
-// much garbage that the cycles measured next to it pay for its collection. Needs that did not change are the same
-// objects as before, as they are when an intake reads them.
+// Changes of a generated fleet between two cycles: some clusters send a roll-up with changed rows, some bound machines
+// fail and failed ones recover. Step n is deterministic. A step is derived from the last roll-ups and the fleet's
+// records, not by generating the workload again: that would leave enough garbage to burden the cycles measured next to
+// it. Unchanged Needs are the same objects as before, as they are when an intake reads them.
 
 import type { Fleet } from '../fleet/index.ts';
 import { type LedgerMachine, type Need, Random } from '../model/index.ts';
@@ -15,7 +14,7 @@ export interface RollUp {
   readonly cluster: string;
   /** The cluster's complete demand. */
   readonly needs: readonly Need[];
-  /** How many of them differ from the roll-up before. */
+  /** How many of them differ from the previous roll-up. */
   readonly changed: number;
 }
 
@@ -25,7 +24,7 @@ export interface ChurnStep {
   readonly machines: readonly LedgerMachine[];
 }
 
-/** A changed plain row grows or shrinks by up to this part of its pods. */
+/** Bound of the change of a plain row, as a fraction of its pods. */
 const LARGEST_CHANGE = 0.2;
 const CYCLE_MS = 1000;
 
@@ -34,14 +33,14 @@ export class Churn {
   readonly #fleet: Fleet;
   readonly #change: Change;
   #step = 0;
-  /** How often each cluster has sent a new roll-up. */
+  /** Roll-ups sent so far, by cluster. */
   readonly #rollUps: Int32Array;
   /** The last roll-up of each cluster. */
   readonly #sent: (readonly Need[])[];
   /** Bound machines that are down, longest first. */
   readonly #failed: LedgerMachine[] = [];
 
-  /** `fleet`: has the workload loaded; `loaded`: what each cluster has reported so far. */
+  /** `fleet`: has the workload loaded; `loaded`: the last report of each cluster. */
   constructor(workload: Workload, change: Change, fleet: Fleet, loaded: readonly (readonly Need[])[]) {
     this.#workload = workload;
     this.#fleet = fleet;
@@ -50,7 +49,6 @@ export class Churn {
     this.#rollUps = new Int32Array(workload.profile.clusters);
   }
 
-  /** The next step. */
   next(): ChurnStep {
     const { profile, seed } = this.#workload;
     const random = new Random(seed, STREAM.churn, this.#step++);
@@ -71,7 +69,7 @@ export class Churn {
       const need = needs[place]!;
       const { group, firstSeenMs } = need;
       const row = changed(random, { group, firstSeenMs, pods: podsOf(need) }, time);
-      // Spelled out in the order of `Words.needOf`: objects of two shapes would make every reader of Needs slower.
+      // Fields in the order of `Words.needOf`: objects of two shapes would slow down every reader of Needs.
       needs[place] = {
         cluster: need.cluster,
         profile: need.profile,
@@ -85,7 +83,7 @@ export class Churn {
     return { cluster: this.#workload.clusterName(cluster), needs, changed: places.length };
   }
 
-  /** Half of the changes are bound machines that fail, half are machines that come back, as far as any are down. */
+  /** Half of the changes are bound machines that fail, half are machines that recover, as far as any are down. */
   #machineChanges(random: Random): LedgerMachine[] {
     const { profile, machineCount } = this.#workload;
     const count = this.#change.machines > 0 ? partOf(this.#change.machines, machineCount) : 0;
@@ -103,7 +101,7 @@ export class Churn {
     return [...repaired, ...failing];
   }
 
-  /** The record of a machine that fails, whatever the fleet has done with it: all but what it is made of is forgotten. */
+  /** The record of a machine that fails: keeps its hardware and drops everything the fleet has done with it. */
   #failing(id: string): LedgerMachine {
     const { machines } = this.#fleet;
     const made = machines.recordAt(machines.slotOf(id)!);
@@ -118,13 +116,16 @@ export class Churn {
   }
 }
 
-/** The pods of a Need that asks for whole ones. */
+/** Pods of a Need whose aggregate is a multiple of min_unit. */
 function podsOf({ aggregate, minUnit }: Need): number {
   for (const [name, units] of minUnit) return aggregate.get(name)! / units;
   return 0;
 }
 
-/** Changes this part of some rows in place, and says which. `time`: how often they have changed, this time included. */
+/**
+ * Changes the fraction `part` of the rows in place and returns their indexes. `time`: how often they have changed,
+ * including now.
+ */
 export function changeRows(random: Random, rows: Row[], part: number, time: number): readonly number[] {
   const places = placesIn(random, rows, part);
   for (const place of places) rows[place] = changed(random, rows[place]!, time);
@@ -135,7 +136,7 @@ function placesIn(random: Random, { length }: readonly unknown[], part: number):
   return random.distinct(partOf(part, length), length);
 }
 
-/** A gang that changes is a job that ended and one like it that begins; a plain row gets more or fewer pods. */
+/** A changed gang is a job that ended and a similar one that starts; a plain row gets more or fewer pods. */
 function changed<Of extends Pick<Row, 'group' | 'pods' | 'firstSeenMs'>>(
   random: Random,
   row: Of,
@@ -151,12 +152,12 @@ function changed<Of extends Pick<Row, 'group' | 'pods' | 'firstSeenMs'>>(
   return { ...row, pods };
 }
 
-/** The same text as a decoder makes it. What is put together of others is a chain of them until somebody looks into it. */
+/** A flat copy, as a decoder creates it: V8 keeps a concatenated string as a chain of parts until it is first read. */
 function inOnePiece(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-/** A part of a whole, at least one. */
+/** A fraction of a whole, at least one. */
 function partOf(part: number, whole: number): number {
   return Math.min(whole, Math.max(1, Math.round(part * whole)));
 }

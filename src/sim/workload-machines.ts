@@ -1,5 +1,5 @@
-// Where machines stand and what they are: those bound for the rows of a cluster, and the shared pools of Idle machines
-// and quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve anybody.
+// Hardware and location of machines: those bound for the rows of a cluster, and the shared pools of Idle machines and
+// quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve any cluster.
 
 import {
   CapacityType,
@@ -18,7 +18,7 @@ import { splitExactly } from './sizing.ts';
 import { type Holding, type RowMaker, STREAM } from './workload-rows.ts';
 import { BOARD_KEY, chosen, type Words } from './workload-words.ts';
 
-/** A machine's place and make, without its id and state. */
+/** A machine's location and hardware, without its id and state. */
 export interface Site {
   readonly archetype: number;
   readonly size: number;
@@ -35,10 +35,10 @@ const CAPACITY_TYPES = {
   spot: CapacityType.Spot,
 } as const;
 
-/** A prime larger than most numbers of racks: machine i stands in rack i × STRIDE, so that racks fill evenly and mixed. */
+/** A prime larger than most rack counts: machine i is in rack i × RACK_STRIDE, so racks fill evenly with mixed machines. */
 const RACK_STRIDE = 7919;
 
-/** What a record says beyond its site. */
+/** The fields of a record beyond its site. */
 export interface Standing {
   readonly state: MachineState;
   readonly cluster: string;
@@ -62,7 +62,7 @@ export class Placement {
   readonly #first: number;
   readonly #width: number;
   readonly #filled = new Map<string, Int32Array>();
-  /** Where looking starts, so that clusters which share racks do not all begin with the same one. */
+  /** First rack considered, so that clusters which share racks do not all start with the same one. */
   readonly #start: number;
 
   constructor(random: Random, first: number, width: number) {
@@ -72,7 +72,7 @@ export class Placement {
     this.#start = random.below(width);
   }
 
-  /** The emptiest rack of a zone, with so many machines more in it from now on. */
+  /** The emptiest rack of a zone; counts `machines` more in it. */
   rackFor(zone: string, machines: number): number {
     let filled = this.#filled.get(zone);
     if (filled === undefined) {
@@ -109,25 +109,25 @@ export class MachineMaker {
     this.#idSalt = scramble32(maker.seed ^ STREAM.ids);
   }
 
-  /** Ids are spread like those of a cloud: neighbours in the stream are not neighbours in id order. */
+  /** Ids are scattered like those of a cloud: neighbours in the stream are not neighbours in id order. */
   idOf(ordinal: number): string {
     const bits = scramble32(ordinal ^ this.#idSalt) >>> 0;
     return `i-${bits.toString(16).padStart(8, '0')}`;
   }
 
-  /** Where the next machines of a cluster go; holdings have to be placed in order. */
+  /** Locations of the next machines of a cluster; holdings have to be placed in order. */
   placement(cluster: number): Placement {
     const random = new Random(this.#maker.seed, STREAM.placement, cluster);
     const { clusters, racksPerZone } = this.#profile;
     const racks = this.#racksPerZone;
     if (racksPerZone > 0) return new Placement(random, 0, racks);
-    // With racks of a fixed size a cluster has racks of its own, as many as its part of the fleet fills.
+    // With racks of a fixed size a cluster has its own racks, as many as its part of the fleet fills.
     const first = Math.floor((cluster * racks) / clusters);
     const width = Math.floor(((cluster + 1) * racks) / clusters) - first;
     return new Placement(random, Math.min(first, racks - 1), Math.max(1, width));
   }
 
-  /** The sites of a holding's machines: even over its zones, and for a gang all in one domain. */
+  /** The sites of a holding's machines: evenly over its zones, and for a gang all in one domain. */
   *boundSites(holding: Holding, placement: Placement): Generator<Site> {
     const { row, machines } = holding;
     const of = this.#maker.archetypeOf(row);
@@ -152,7 +152,7 @@ export class MachineMaker {
     }
   }
 
-  /** The sites of a pool. Machines for rack gangs stand in blocks of one largest gang, all others one by one. */
+  /** The sites of a pool. Machines for rack gangs come in blocks of one largest gang, all others one by one. */
   *poolSites(pool: 'idle' | 'speculative'): Generator<Site> {
     const { catalogue, density } = this.#profile;
     const counts = splitExactly(catalogue.archetypes, density, this.#profile[pool]);
@@ -176,7 +176,7 @@ export class MachineMaker {
     }
   }
 
-  // Ten racks and three zones have no common divisor, so that counting both on together reaches every rack.
+  // Ten racks and three zones are coprime, so that advancing both together reaches every rack.
   #poolRack(place: number, zones: number): number {
     if (this.#profile.racksPerZone > 0) return place % this.#racksPerZone;
     return (Math.floor(place / zones) * RACK_STRIDE) % this.#racksPerZone;

@@ -87,7 +87,6 @@ export class Planting {
     this.expected = count;
   }
 
-  /** Makes the cluster's changes to its plan. */
   apply(cluster: number, plan: ClusterPlan): void {
     for (const change of this.#changes[cluster]!) this.#apply(change.kind, plan.holdings[change.holding]!);
   }
@@ -125,8 +124,8 @@ export class Planting {
 
   /**
    * Rows that replace a lost machine by exactly one Idle one: no worse-ranked row of the cluster has a machine they
-   * could use (they would take that, and the count would depend on sizes), and any Idle machine they may get covers
-   * what one machine less leaves open.
+   * could use (they would take that one, and the count would depend on sizes), and any Idle machine they may get covers
+   * what the loss leaves open.
    */
   #losses({ holdings }: ClusterPlan): Change[] {
     const enough = Math.ceil(this.#maker.profile.clusters / 4) * PER_CLUSTER;
@@ -156,7 +155,7 @@ export class Planting {
   #shortfalls({ holdings }: ClusterPlan): Change[] {
     const largePods = this.#pick(holdings, 1, 'largePod', ({ kind, row, machines }) => {
       if (kind !== 'plain' || machines < 2 || this.#strict(row)) return false;
-      // Its types are of this archetype alone, so that no machine of another is large enough.
+      // Its types belong to this archetype alone, so that no machine of another is large enough.
       const types = new Set(chosen(this.#maker.archetypeOf(row).instanceTypes, row.types));
       const others = this.#maker.profile.catalogue.archetypes.filter((_, i) => i !== row.archetype);
       if (others.some((other) => other.instanceTypes.some((type) => types.has(type)))) return false;
@@ -175,8 +174,8 @@ export class Planting {
   }
 
   /**
-   * Gangs that only the pools of their own rack can make whole again: nothing else in the cluster stands in that rack,
-   * and no other rack of the cluster has as much to offer as what the gang still has.
+   * Gangs that only the pools of their own rack can complete again: no other machine of the cluster is in that rack,
+   * and no other rack of the cluster offers as much as the gang still has.
    */
   #gangLosses(
     cluster: number,
@@ -215,7 +214,7 @@ export class Planting {
     return new Map(holdings.map((holding) => [holding, [...this.#machines.boundSites(holding, placement)]]));
   }
 
-  /** Pairs a preemptor with a victim, at most one in a cluster. Any victim must do for any preemptor. */
+  /** Pairs a preemptor with a victim, at most one per cluster. Any victim must suit any preemptor. */
   #inversions(planOf: (cluster: number) => ClusterPlan): number {
     const { clusters, catalogue } = this.#maker.profile;
     const steady = catalogue.archetypes
@@ -269,7 +268,7 @@ export class Planting {
     return { types: new Set(chosen(instanceTypes, row.types)), zones: new Set(chosen(zones, row.zones)) };
   }
 
-  /** The first holdings that qualify, at most so many. */
+  /** The first holdings that qualify, at most `most`. */
   #pick(
     holdings: readonly Holding[],
     most: number,

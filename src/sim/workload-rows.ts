@@ -1,13 +1,13 @@
-// The demand of one cluster as rows, before they become Needs: which archetype, what it asks of a machine, how many
-// pods. Workloads are drawn as a load driver would until the cluster has its number of rows; then rows grow or shrink
-// by whole machines until they need exactly the machines that the cluster has bound.
+// The demand of one cluster as rows, before they become Needs: archetype, constraints on machines, number of pods.
+// Workloads are drawn as a load driver would until the cluster has its number of rows; then rows grow or shrink by
+// whole machines until they need exactly the machines bound to the cluster.
 
 import { Random } from '../model/index.ts';
 import { type Archetype, podsPerMachine } from './catalogues/catalogue.ts';
 import type { ScaleProfile } from './scale-profile.ts';
 import { drawReplicas, splitExactly } from './sizing.ts';
 
-/** Names of random streams. */
+/** Ids of random streams. */
 export const STREAM = { rows: 1, placement: 2, pools: 3, churn: 4, ids: 5, planted: 6 } as const;
 
 export interface Row {
@@ -15,7 +15,7 @@ export interface Row {
   /** Bit i: the archetype's i-th instance type, or zone, is allowed. */
   types: number;
   zones: number;
-  /** Which pod size; a row keeps that of its first workload. */
+  /** Index of the pod size; a row keeps that of its first workload. */
   readonly size: number;
   readonly priority: number;
   /** Whether it asks for the archetype's topology spread. */
@@ -30,14 +30,14 @@ export interface Row {
   setApart: boolean;
 }
 
-/** When benchmarks say it is. */
+/** The clock of benchmarks. */
 export const WORKLOAD_NOW_MS = Date.UTC(2026, 0, 1);
 const OLDEST_ROW_SECONDS = 7 * 86_400;
 
-/** Draws per row asked for before we conclude that the catalogue has no more different rows to give. */
+/** Draws per requested row before concluding that the catalogue has no further distinct rows. */
 const DRAWS_PER_ROW_LIMIT = 1000;
 
-/** The last machine of a row is filled at least so far, so that machines a little larger than nominal save none. */
+/** Lower bound of the fill of a row's last machine, so that machines slightly larger than nominal save none. */
 const LEAST_FILL = 0.15;
 
 export class RowMaker {
@@ -68,7 +68,7 @@ export class RowMaker {
     return this.archetypeOf(row).gang !== null;
   }
 
-  /** A gang that one machine holds: such rows are served together. */
+  /** Whether one machine holds the gang: such rows are folded. */
   folds(row: Row): boolean {
     return this.isGang(row) && row.pods <= this.podsPerMachine(row);
   }
@@ -77,7 +77,7 @@ export class RowMaker {
     return Math.ceil(row.pods / this.podsPerMachine(row));
   }
 
-  /** The rows of a cluster. They need exactly `machines` machines together, folds counted once per machine they fill. */
+  /** The rows of a cluster. Together they need exactly `machines` machines, folds counted once per machine they fill. */
   rowsOf(cluster: number, count: number, machines: number): Row[] {
     const random = new Random(this.seed, STREAM.rows, cluster);
     const rows = this.#draw(random, count);
@@ -103,8 +103,8 @@ export class RowMaker {
   }
 
   /**
-   * One workload. Plain ones allow any set of their types and zones, which gives the many fingerprints a real fleet
-   * has; gangs allow all their types and one zone or all.
+   * One workload. Plain ones allow any set of their types and zones, which gives the many fingerprints of a real fleet;
+   * gangs allow all their types and one zone or all.
    */
   drawRow(random: Random, archetype: number, name: string): Row {
     const of = this.#archetypes[archetype]!;
@@ -183,7 +183,6 @@ export interface Holding {
   setApart: number;
 }
 
-/** The rows of a cluster and what is bound for them. */
 export interface ClusterPlan {
   readonly rows: readonly Row[];
   readonly holdings: readonly Holding[];

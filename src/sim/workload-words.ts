@@ -1,5 +1,5 @@
-// From rows to the words of the model: profiles, Needs, stamps, resource vectors and labels. Equal ones are made once
-// and shared, so that millions of machines cost little more than their ids.
+// Converts rows to model objects: profiles, Needs, stamps, resource vectors and labels. Equal ones are created once and
+// shared, so that millions of machines cost little more than their ids.
 
 import {
   bucketOfDollars,
@@ -21,15 +21,15 @@ import type { PodSize } from './catalogues/catalogue.ts';
 import type { Holding, Row, RowMaker } from './workload-rows.ts';
 
 export const RACK_KEY = 'topology.bigfleet/rack';
-/** Every machine of a jittered fleet has a value of its own. */
+/** Unique per machine in a jittered fleet. */
 export const BOARD_KEY = 'hardware.bigfleet/board';
-/** Set on machines that planted rows alone may use. */
+/** Set on machines that only planted rows may use. */
 const SET_APART_KEY = 'bench.bigfleet/set-apart';
 
 const GPU = 'nvidia.com/gpu';
 const BYTES_PER_MI = 2 ** 20;
 
-/** Boards nobody wants to run on. None of them exists; what counts is that the label is looked at. */
+/** Boards that rows exclude. None of them exists; the point is that the engine evaluates the label. */
 const RECALLED_BOARDS = ['recalled-1', 'recalled-2', 'recalled-3'];
 
 export class Words {
@@ -37,7 +37,7 @@ export class Words {
   readonly #profiles = new Map<string, Profile>();
   readonly #shapes = new Map<string, ResourceVector>();
   readonly #pods = new Map<string, ResourceVector>();
-  /** By pod, then by how many. */
+  /** By pod, then by number of pods. */
   readonly #amounts = new Map<ResourceVector, Map<number, ResourceVector>>();
   readonly #stripped = new Map<Profile, Profile>();
   readonly #labels = new Map<string, ReadonlyMap<string, string>>();
@@ -105,7 +105,7 @@ export class Words {
     return row.largestPodMilli === 0 ? pod : new Map(pod).set('cpu', row.largestPodMilli);
   }
 
-  /** So many pods of the row's size. */
+  /** Resources of `pods` pods of the row's size. */
   amount(row: Row, pods: number): ResourceVector {
     return this.times(this.#podOf(row), pods);
   }
@@ -120,7 +120,10 @@ export class Words {
     return pod;
   }
 
-  /** So many pods of a size that this object has given out. Small amounts recur and are kept. */
+  /**
+   * Resources of `pods` pods; `pod` must be an object returned by this class. Amounts of up to 64 pods recur and are
+   * cached.
+   */
   times(pod: ResourceVector, pods: number): ResourceVector {
     if (pods > 64) return scale(pod, pods);
     let amounts = this.#amounts.get(pod);
@@ -136,7 +139,7 @@ export class Words {
     return amount;
   }
 
-  /** What a machine for pods of an archetype and size offers. */
+  /** Resources of a machine for pods of an archetype and size. */
   shapeOf(row: Pick<Row, 'archetype' | 'size'>): ResourceVector {
     const key = `${row.archetype}/${row.size}`;
     let shape = this.#shapes.get(key);
@@ -147,7 +150,7 @@ export class Words {
     return shape;
   }
 
-  /** What is written on a machine bound for a holding. A fold has a key of its own, without `Same`. */
+  /** The stamp of a machine bound for a holding. A fold has a key of its own, without `Same`. */
   stampOf(holding: Holding): Stamp {
     const { row } = holding;
     const of = this.#maker.archetypeOf(row);

@@ -1,5 +1,5 @@
-// A fleet from a profile and a seed: the same bytes on every machine. Nothing is kept that can be made again, so the
-// largest profile streams by: a cluster's rows are made when asked for, machines one after the other.
+// Generates a fleet from a profile and a seed, byte-identical on every machine. What can be regenerated is not kept, so
+// the largest profile is streamed: a cluster's rows are generated on request, machines one after the other.
 
 import { Fleet } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../model/index.ts';
@@ -39,7 +39,7 @@ export class Workload {
         : null;
   }
 
-  /** What one cycle must do to this fleet; null where that is not known, which is when it is cold. */
+  /** The actions one cycle must produce for this fleet; null if unknown, which is the case for a cold one. */
   get expected(): ExpectedActions | null {
     if (this.beginning === 'cold') return null;
     return this.#planting?.expected ?? NOTHING_EXPECTED;
@@ -66,7 +66,7 @@ export class Workload {
     return { rows, holdings: holdingsOf(this.maker, rows) };
   }
 
-  /** A cluster's part of a total, as even as whole numbers allow; the first ones get the rest. */
+  /** A cluster's part of a total, as even as integers allow; the first clusters get the remainder. */
   #part(total: number, cluster: number): number {
     const { clusters } = this.profile;
     return Math.floor(total / clusters) + (cluster < total % clusters ? 1 : 0);
@@ -86,7 +86,7 @@ export class Workload {
     return this.planOf(cluster).holdings.length;
   }
 
-  /** The id of the n-th record. Those that begin bound come first. */
+  /** The id of the n-th record. Those that are bound at the start come first. */
   machineId(ordinal: number): string {
     return this.#machines.idOf(ordinal);
   }
