@@ -1,5 +1,5 @@
-// The actions of a plan, in columns: a cold fleet has about one for every machine it uses. They are numbers, and named
-// when somebody asks.
+// The actions of a plan, in columns of numbers: a cold fleet has about one for every machine it uses. They are resolved to
+// names on access.
 
 import { withRoom } from '../fleet/index.ts';
 import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';
@@ -7,7 +7,7 @@ import type { Cycle } from './cycle.ts';
 import type { Preemption } from './preempt.ts';
 import { NONE } from './turns.ts';
 
-/** What is done and why; the number of a sort is its place here. */
+/** Kind and reason of an action; the number of a sort is its index here. */
 const SORTS = [
   { kind: 'Bootstrap', reason: 'phase1.idle' },
   { kind: 'Provision', reason: 'phase1.speculative' },
@@ -24,7 +24,7 @@ export class Actions {
   readonly #cycle: Cycle;
   #sorts = new Uint8Array(0);
   #slots = new Uint32Array(0);
-  /** Whom the machine is for; NONE if it leaves for nobody. */
+  /** The turn that the machine is for; NONE if it is for none. */
   #turns = new Int32Array(0);
   #graces = new Float64Array(0);
   count = 0;
@@ -33,7 +33,7 @@ export class Actions {
     this.#cycle = cycle;
   }
 
-  /** Collects what a cycle came to, in place of what the one before did. */
+  /** Replaces the actions of the previous cycle with those of this one. */
   collect(
     preemptions: ReadonlyMap<number, Preemption>,
     leaving: readonly number[],
@@ -56,7 +56,7 @@ export class Actions {
     for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
   }
 
-  /** Idle and Speculative machines among the claims of a turn in the pass; what it was credited with before is bound. */
+  /** Adds the Idle and Speculative machines among the claims of a turn in the pass; its earlier credits are bound. */
   #acquire(turn: number, from: number, to: number): void {
     const { claims, fleet } = this.#cycle;
     const { state } = fleet.machines;
@@ -83,14 +83,13 @@ export class Actions {
     this.#graces = withRoom(this.#graces, needed);
   }
 
-  /** How many there are of each kind. */
   get counts(): Record<Action['kind'], number> {
     const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
     for (let i = 0; i < this.count; i++) counts[SORTS[this.#sorts[i]!]!.kind]++;
     return counts;
   }
 
-  /** One of them, named. */
+  /** Action number `i`, with its names resolved. */
   at(i: number): Action {
     const { turns } = this.#cycle;
     const { clusters, demand, keys, machines } = this.#cycle.fleet;

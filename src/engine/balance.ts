@@ -1,17 +1,19 @@
-// How many lanes pay. Rows that can use the same classes of machines depend on each other; patterns that share a class,
-// directly or through others, form a component. Lanes on one component solve most rows in vain. And a row is worth a
-// lane only if solving it costs much more than taking it over at the barrier, which is so for gangs alone.
+// How many lanes pay off. Rows that can use the same classes of machines depend on each other; patterns that share a class,
+// directly or through others, form a component. Lanes on one component lose most of their solves to conflicts. And a row is
+// worth a lane only if solving it costs much more than adopting it at the barrier, which holds for gangs alone.
 
 import type { Cycle } from './cycle.ts';
 import { NONE, TurnKind } from './turns.ts';
 
 /** Fewer gangs than this are solved before other threads are awake. */
 const SMALLEST_WORK = 256;
-/** Above so large a share of the work in one component, or so many conflicts for a commit, lanes are in each other's way. */
+/**
+ * Several lanes do not pay off above this share of the work in one component, or above this number of conflicts per commit.
+ */
 const LARGEST_SHARE = 0.6;
 export const MOST_CONFLICTS = 0.15;
 
-/** Lanes for `rows` rows that need the pools, at most `ceiling`. */
+/** Lanes for `rows` rows that need free machines, at most `ceiling`. */
 export function lanesThatPay(cycle: Cycle, rows: number, ceiling: number): number {
   if (ceiling === 1 || rows < SMALLEST_WORK) return 1;
   const work = workOf(cycle);
@@ -22,13 +24,13 @@ export function lanesThatPay(cycle: Cycle, rows: number, ceiling: number): numbe
     largest = Math.max(largest, gangs);
   }
   if (total < SMALLEST_WORK) return 1;
-  // A component is no smaller than its largest pattern, which is known without looking at any class.
+  // A component is no smaller than its largest pattern, which is known without reading any class.
   if (largest / total > LARGEST_SHARE) return 1;
   const share = largestComponent(cycle, work) / total;
   return share > LARGEST_SHARE ? 1 : Math.min(ceiling, Math.floor(1 / share));
 }
 
-/** Patterns of the rows that need the pools, and how many gangs have each. Goes through rows as they lie in memory. */
+/** Patterns of the rows that need free machines, with the number of gangs of each. Reads rows in memory order. */
 function workOf({ fleet, pending, pendingEnd, turns }: Cycle): ReadonlyMap<number, number> {
   const gangs = new Int32Array(fleet.patterns.size).fill(NONE);
   for (const cluster of fleet.clusters.sorted()) {
@@ -42,7 +44,7 @@ function workOf({ fleet, pending, pendingEnd, turns }: Cycle): ReadonlyMap<numbe
   return new Map([...gangs.entries()].filter(([, count]) => count !== NONE));
 }
 
-/** The work of the component that has most of it. Patterns without work join components all the same. */
+/** The work of the component with the most work. Patterns without work also connect components. */
 function largestComponent({ fleet }: Cycle, work: ReadonlyMap<number, number>): number {
   const { patterns, classes } = fleet;
   const parents = new Map<number, number>();

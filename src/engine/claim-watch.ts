@@ -1,6 +1,6 @@
-// Watches from cycle to cycle whether rows that are met keep their machines. Where demand and machines stand still, a
-// claim that moves is a fault: somebody's pods would be evicted for nothing. Only machines that a cycle served again are
-// looked at; of the others the claims are what they were.
+// Checks from cycle to cycle whether met rows keep their machines. While demand and machines do not change, a claim that
+// moves is a defect: it would evict pods for nothing. Only machines that a cycle served again are compared; all other
+// claims are unchanged.
 
 import { withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
@@ -10,17 +10,17 @@ import { NONE } from './turns.ts';
 const NO_SLOTS = new Uint32Array(0);
 
 export class ClaimWatch {
-  /** By slot: key of the row that counted on the Configured machine, 0 if none did. */
+  /** By slot: key of the row that claimed the Configured machine, 0 if none did. */
   #before = new Uint32Array(0);
-  /** By cluster: the Configured machines that it had when it was last looked at; some may have left it since. */
+  /** By cluster: its Configured machines when it was last compared; some may have left it since. */
   readonly #known = new Map<number, Uint32Array>();
-  /** Configured machines that were claimed in the last pass, whose claims are made anew in every cycle. */
+  /** Configured machines claimed in the last pass; these claims are made again in every cycle. */
   #passed: Uint32Array = NO_SLOTS;
-  /** What was observed last. */
+  /** The cycle observed last, and its number. */
   #cycle: Cycle | null = null;
   #number = 0;
 
-  /** Configured machines that rows of the last cycle no longer count on, though they are still there and met. */
+  /** Number of Configured machines that rows of the last cycle no longer claim, though the rows still exist and are met. */
   observe(cycle: Cycle): number {
     const { fleet } = cycle;
     const isNext = cycle === this.#cycle && cycle.number === this.#number + 1;
@@ -29,7 +29,7 @@ export class ClaimWatch {
     this.#number = cycle.number;
     this.#before = withRoom(this.#before, fleet.machines.size);
     const unmet = new Set(cycle.unmet.map(({ turn }) => turn));
-    // A slot that comes twice is compared with itself the second time.
+    // A slot that occurs twice is compared with itself the second time.
     let changes = this.#look(cycle, this.#passed, unmet);
     this.#passed = passedIn(cycle);
     changes += this.#look(cycle, this.#passed, unmet);

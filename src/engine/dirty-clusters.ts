@@ -1,4 +1,4 @@
-// Which clusters have to be served again, and which of them keep their turns, because only their machines changed.
+// Which clusters must be served again, and which of them keep their turns because only their machines changed.
 
 import { type Fleet, withRoom } from '../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
@@ -8,13 +8,13 @@ export class DirtyClusters {
   readonly #fleet: Fleet;
   readonly #foldable: Foldable;
   readonly #infeasible: Infeasible;
-  /** Clusters that have changed since the last cycle, and those of them whose turns may be others. */
+  /** Clusters that changed since the last cycle, and the subset whose turns may have changed. */
   readonly changed: Set<number>;
   readonly #reshaped: Set<number>;
-  /** Clusters with a machine on its way to another cluster's row: what it is to them is not theirs to know. */
+  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's turns. */
   readonly #entangled = new Set<number>();
   #isFirst = true;
-  /** By cluster that is served again: 1 if its turns are what they were, and only its machines changed. */
+  /** By cluster that is served again: 1 if its turns are unchanged, because only its machines changed. */
   keeps = new Uint8Array(0);
   /** By cluster: 1 if its turns depend on which machines are bound to it. */
   scanned = new Uint8Array(0);
@@ -55,8 +55,8 @@ export class DirtyClusters {
   }
 
   /**
-   * Of the clusters that changed, those that can be served again while others report: only their machines changed, so that
-   * their turns are what they were. They are not taken once more unless something else happens to them.
+   * Of the changed clusters, those that can be served again while others report: only their machines changed, so their
+   * turns are unchanged. They are served again in the cycle only if they change once more.
    */
   takeAhead(reporting: ReadonlySet<number>): number[] {
     if (this.#isFirst) return [];
@@ -76,23 +76,23 @@ export class DirtyClusters {
     return taken.length >= this.#fleet.clusters.size - 1;
   }
 
-  /** Serves a cluster again in the next cycle. */
+  /** Marks a cluster as dirty for the next cycle. */
   add(cluster: number): void {
     this.changed.add(cluster);
   }
 
-  /** Serves a cluster again in every cycle for as long as it is entangled. */
+  /** Marks a cluster as dirty in every cycle for as long as it is entangled. */
   entangle(cluster: number, isEntangled: boolean): void {
     if (isEntangled) this.#entangled.add(cluster);
     else this.#entangled.delete(cluster);
   }
 
-  /** Serves everything again in the next cycle. */
+  /** Marks all clusters as dirty for the next cycle. */
   restart(): void {
     this.#isFirst = true;
   }
 
-  /** Whether the turns of a cluster that changed may be others than they were. */
+  /** Whether the turns of a changed cluster may have changed. */
   #isReshaped(cluster: number): boolean {
     return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#infeasible.has(cluster);
   }

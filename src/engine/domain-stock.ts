@@ -1,6 +1,6 @@
-// ClassAvailability: what the pools hold for a pattern, domain by domain, so that a gang compares racks without walking all classes.
-// A domain is added up when a gang first looks at it, and again only once a machine of it was taken or put back, or came
-// or left between two cycles.
+// Free machines of a pattern, domain by domain, so that a gang compares racks without walking all classes. The sums of a
+// domain are computed when a gang first reads them, and again only once a machine of it was claimed or returned, or was
+// added or removed between two cycles.
 
 import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
@@ -15,7 +15,7 @@ const USABLE = [
   MachineState.Draining,
 ];
 
-/** The domains of one topology key, and how often the pools and the machines of any state have changed in each. */
+/** The domains of one topology key, and counters of changes in each: of free machines, and of machines in any state. */
 export class Topology {
   readonly domains: Domains;
   #changes = new Uint32Array(0);
@@ -36,13 +36,13 @@ export class Topology {
     return this.#moves[domain]!;
   }
 
-  /** Makes room for all domains that have a number. */
+  /** Makes room for all numbered domains. */
   reserve(): void {
     this.#changes = withRoom(this.#changes, this.domains.names.length);
     this.#moves = withRoom(this.#moves, this.domains.names.length);
   }
 
-  /** A machine of a class was taken from the pools or put back. */
+  /** A machine of a class was removed from the free machines or returned. */
   touch(classNumber: number): void {
     const domain = this.domains.of(classNumber);
     if (domain < 0 || domain >= this.#changes.length) return;
@@ -50,7 +50,7 @@ export class Topology {
     this.changes++;
   }
 
-  /** A machine came to a class or left it. */
+  /** A machine was added to a class or removed from it. */
   move(classNumber: number): void {
     const domain = this.domains.of(classNumber);
     if (domain < 0 || domain >= this.#moves.length) return;
@@ -61,39 +61,41 @@ export class Topology {
 
 const NEVER = -1;
 
-/** What the pools hold for one pattern. */
+/** The free machines of one pattern. */
 export class DomainStock {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
   readonly #pattern: Pattern;
-  /** Classes that fit: in no order, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
+  /** Classes that fit: unordered, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
   readonly #start: Uint32Array;
-  /** By domain, in the same place up to `#stockedEnd[d]`: those of which the cycle began with machines in the pools. */
+  /** By domain, from `#start[d]` up to `#stockedEnd[d]`: the classes that had free machines when the cycle began. */
   readonly #stocked: Uint32Array;
   readonly #stockedEnd: Uint32Array;
   readonly #stockedSeen: Float64Array;
-  /** Domains with classes that fit. */
+  /** Domains with fitting classes. */
   readonly list: readonly number[];
-  /** Dimensions of the fleet. */
   readonly dims: number;
-  // By domain and dimension. A sum beyond 2^53 is not exact, but more than anybody can want.
+  // By domain and dimension. A sum beyond 2^53 is not exact, but larger than any row's aggregate.
   readonly idle: Float64Array;
-  /** Idle and Speculative machines. */
+  /** Sum over Idle and Speculative machines. */
   readonly free: Float64Array;
   readonly counts: Int32Array;
-  /** By domain: the changes there when it was added up. */
+  /** By domain: its change counter when the sums were computed. */
   readonly #seen: Float64Array;
-  /** The changes in all domains when all were looked at. */
+  /** The total change counter when the sums of all domains were brought up to date. */
   #allSeen = NEVER;
-  /** What all machines of a domain come to, the same without held ones, and by dimension what the best domain has of all. */
+  /**
+   * Sums over all machines of a domain and over those that are not blocked; `#most` is the largest `#capacity` by
+   * dimension.
+   */
   readonly #capacity: Float64Array;
   readonly #usable: Float64Array;
-  /** With Failed and Deleting machines. */
+  /** Sum that includes Failed and Deleting machines. */
   readonly #all: Float64Array;
   readonly #most: Float64Array;
-  /** The moves in all domains, and by domain, when that was added up. */
+  /** The move counters, in total and by domain, when these sums were computed. */
   #movesSeen = NEVER;
   readonly #movesSeenIn: Float64Array;
   #special: Map<number, number[]> | null = null;
@@ -105,7 +107,7 @@ export class DomainStock {
     this.#topology = topology;
     this.#pattern = pattern;
     this.fitting = fitting;
-    // Looking classes up first gives every domain its number.
+    // Looking up a class assigns a number to its domain.
     for (const c of fitting) domains.of(c);
     const { length } = domains.names;
     const start = new Uint32Array(length + 2);
@@ -134,17 +136,16 @@ export class DomainStock {
     return this.#topology.domains;
   }
 
-  /** Another cycle has begun: other machines may have a target or a penalty. */
+  /** Invalidates the special machines: in a new cycle, others may have a target or a penalty. */
   beginCycle(): void {
     this.#special = null;
   }
 
-  /** The fitting classes of a domain. */
   classesIn(domain: number): Uint32Array {
     return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
   }
 
-  /** Makes sure that the amounts of all domains are those of now. */
+  /** Brings the sums of all domains up to date. */
   lookAll(): void {
     const { changes } = this.#topology;
     if (this.#allSeen === changes) return;
@@ -152,7 +153,7 @@ export class DomainStock {
     for (const domain of this.list) this.look(domain);
   }
 
-  /** Makes sure that the amounts of a domain are those of now. */
+  /** Brings the sums of a domain up to date. */
   look(domain: number): void {
     const changes = this.#topology.changesIn(domain);
     if (this.#seen[domain] === changes) return;
@@ -175,7 +176,7 @@ export class DomainStock {
     }
   }
 
-  /** Most classes have no machine in the pools, and taking one does not change which do. */
+  /** Lists the classes with free machines: most have none, and claiming a machine does not change which do. */
   #listStocked(domain: number): void {
     const moves = this.#topology.movesIn(domain);
     if (this.#stockedSeen[domain] === moves) return;
@@ -200,7 +201,7 @@ export class DomainStock {
     this.counts[domain]! += idle + speculative;
   }
 
-  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: these stand in no run of a class. */
+  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: they are in no run of a class. */
   specialIn(domain: number): readonly number[] {
     if (this.#special === null) {
       const { machines } = this.#cycle.fleet;
@@ -218,7 +219,7 @@ export class DomainStock {
     return this.#special.get(domain) ?? NOTHING;
   }
 
-  /** Domains that have as much as a row wants if all their machines are counted, whoever uses them now. */
+  /** Domains whose machines, claimed or not, would cover a row. */
   possible(row: number): readonly number[] {
     const { demand, dimensions } = this.#cycle.fleet;
     this.#countDomains();
@@ -227,15 +228,15 @@ export class DomainStock {
     return this.list.filter((domain) => this.#covers(this.#capacity, domain, row));
   }
 
-  /** Whether a domain has as much as a row wants if machines of every state are counted, Failed and Deleting ones too. */
+  /** Whether the machines of a domain in any state, Failed and Deleting included, would cover a row. */
   wouldSufficeInAll(row: number): boolean {
     this.#countDomains();
     return this.list.some((domain) => this.#covers(this.#all, domain, row));
   }
 
   /**
-   * Whether a domain has as much as a row wants in machines that are not held, claimed or not, together with slots of its
-   * own that are held.
+   * Whether the machines of a domain that are not blocked, claimed or not, would cover a row together with its own blocked
+   * machines in `own`.
    */
   wouldSuffice(row: number, own: readonly number[]): boolean {
     this.#countDomains();
@@ -277,7 +278,7 @@ export class DomainStock {
     }
   }
 
-  /** Adds up all machines of a domain, if some came or left. */
+  /** Adds up all machines of a domain, if some were added or removed. */
   #countAll(domain: number): void {
     const moves = this.#topology.movesIn(domain);
     if (this.#movesSeenIn[domain] === moves) return;
@@ -304,17 +305,17 @@ export class DomainStock {
 
 const NOTHING: readonly number[] = [];
 
-/** The stocks of all patterns that gangs ask for. They are kept from cycle to cycle and follow what changed. */
+/** The stocks of all patterns that gangs use. They are kept between cycles and updated incrementally. */
 export class DomainStocks {
   readonly #cycle: Cycle;
   #topologies: Topology[] = [];
   #stocks = new Map<number, DomainStock>();
   #earlier = new Map<number, DomainStock>();
   #onTrial = false;
-  /** Classes of which machines were taken in this cycle, and by class whether it is one of them. */
+  /** Classes with machines claimed in this cycle, and by class whether it is one of them. */
   #touched: number[] = [];
   #isTouched = new Uint8Array(0);
-  /** By class: one more than its machines in any state of use; 0 where nobody has asked. */
+  /** By class: one more than the number of its machines in a usable state; 0 if not computed. */
   #members = new Int32Array(0);
   #restockedSeen = NEVER;
   #countedSeen = NEVER;
@@ -323,7 +324,7 @@ export class DomainStocks {
     this.#cycle = cycle;
   }
 
-  /** Follows what changed since the cycle before, and forgets all patterns that no gang asked for in it. */
+  /** Applies the changes since the previous cycle, and drops all patterns that no gang used in it. */
   beginCycle(): void {
     const { counted, restocked } = this.#cycle.fleet.machines;
     this.#earlier = this.#stocks;
@@ -343,14 +344,14 @@ export class DomainStocks {
         if (this.#isInUse(c)) this.#eachTopology((t) => t.move(c));
       }
       for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
-      // What was taken is back.
+      // Claimed machines are free again.
       for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
     }
     for (const c of this.#touched) this.#isTouched[c] = 0;
     this.#touched = [];
   }
 
-  /** A class that has gone stands in no list of classes any more, so no stock that is kept has it. */
+  /** A removed class is in no list of classes, so no kept stock contains it. */
   #isInUse(classNumber: number): boolean {
     return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
   }
@@ -359,7 +360,7 @@ export class DomainStocks {
     for (const topology of this.#topologies) act(topology);
   }
 
-  /** Machines of a class that could serve somebody, whoever uses them now. */
+  /** Machines of a class in a usable state, claimed or not. */
   membersOf(classNumber: number): number {
     const { classes, machines } = this.#cycle.fleet;
     this.#members = withRoom(this.#members, classes.size);
@@ -371,7 +372,10 @@ export class DomainStocks {
     return this.#members[classNumber]! - 1;
   }
 
-  /** The same without held machines. Not kept: it is asked for once for each class and pattern that changed. */
+  /**
+   * Machines of a class in a usable state that are not blocked. Not cached: read once for each class and pattern that
+   * changed.
+   */
   usableOf(classNumber: number): number {
     const { machines } = this.#cycle.fleet;
     let usable = 0;
@@ -388,13 +392,13 @@ export class DomainStocks {
     );
   }
 
-  /** What the pools hold for a gang. */
+  /** The stock of a gang's pattern. */
   of(turn: number): DomainStock {
     const { pattern, profile } = this.#cycle.turns;
     return this.for(pattern[turn]!, profile[turn]!);
   }
 
-  /** What they hold for gangs with a pattern and a profile. */
+  /** The stock of gangs with a pattern and a profile. */
   for(pattern: number, profile: number): DomainStock {
     let stock = this.#stocks.get(pattern);
     if (stock === undefined) {
@@ -404,7 +408,7 @@ export class DomainStocks {
     return stock;
   }
 
-  /** A machine of the pools was claimed or is free again: its domain is to be added up again. */
+  /** A free machine was claimed or returned: invalidates the sums of its domain. */
   touch(classNumber: number): void {
     if (this.#onTrial) return;
     if (classNumber >= this.#isTouched.length)
@@ -416,7 +420,7 @@ export class DomainStocks {
     for (const topology of this.#topologies) topology.touch(classNumber);
   }
 
-  /** Runs a trial that puts back all it takes, and in which nobody looks at a stock. */
+  /** Runs a trial that returns everything it takes and reads no stock. */
   onTrial(trial: () => void): void {
     this.#onTrial = true;
     this.#cycle.freeMachines.onTrial(trial);

@@ -1,13 +1,13 @@
-// Whether a `Same` row may fold: it owns no machine, and some machine it could get holds all of it. Machines outside
-// all clusters are the same to every row of a pattern, so that part of the answer is kept from cycle to cycle and
-// shared by all threads; only the thread that runs the cycle works it out.
+// Whether a `Same` row may fold: it owns no machine, and some machine it could get holds all of it. Machines outside all
+// clusters are the same for every row of a pattern, so that part of the answer is cached between cycles and shared by all
+// threads; only the thread that runs the cycle computes it.
 
 import { type Fleet, type Pattern, withRoom } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import type { BoundWalk } from './bound.ts';
 import { NONE } from './turns.ts';
 
-/** Asked: nobody has looked yet, and a row is waiting for it. */
+/** Asked: not computed yet, and a row is waiting for it. */
 const Answer = { Unknown: 0, No: 1, Yes: 2, Asked: 3 } as const;
 
 const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Creating, MachineState.Draining];
@@ -17,14 +17,14 @@ export class Foldable {
   readonly #walk: BoundWalk;
   /** By pattern: the Answer for machines outside all clusters. */
   anywhere = new Uint8Array(0);
-  /** By pattern: what the answer is about, since numbers are used again, and a class that makes it Yes. */
+  /** By pattern: the pattern that the answer is about, since numbers are reused, and a class that makes it Yes. */
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #witness: number[] = [];
-  /** Classes that have machines where they had none when the answers were last looked at. */
+  /** Classes that gained machines since the answers were last refreshed. */
   readonly #supplied: Set<number>;
   /** By pattern: the Answer for machines bound to the cluster being served. */
   #bound = new Uint8Array(0);
-  /** Whether a row of the cluster being served depends on machines that are bound to it. */
+  /** Whether a row of the cluster being served depends on the machines bound to it. */
   hasScanned = false;
 
   constructor(fleet: Fleet, walk: BoundWalk) {
@@ -33,7 +33,7 @@ export class Foldable {
     this.#supplied = fleet.machines.supplied.watch();
   }
 
-  /** Brings the answers up to date. Says which clusters have rows whose answer is another than last time. */
+  /** Brings the answers up to date. Returns the clusters with rows whose answer has changed. */
   refresh(): Set<number> {
     this.anywhere = withRoom(this.anywhere, this.#fleet.patterns.size);
     const flipped = new Set<number>();
@@ -51,21 +51,21 @@ export class Foldable {
     return flipped.size === 0 ? flipped : this.#clustersWith(flipped);
   }
 
-  /** Answers what rows have asked. */
+  /** Computes the answers that rows are waiting for. */
   answer(): void {
     for (let number = 0; number < this.#fleet.patterns.size; number++) {
       if (this.anywhere[number] === Answer.Asked) this.#look(number);
     }
   }
 
-  /** Makes ready for the rows of a cluster: which machines are bound to it may have changed. */
+  /** Prepares the rows of a cluster: the machines bound to it may have changed. */
   openCluster(): void {
     this.#bound = withRoom(this.#bound, this.#fleet.patterns.size);
     this.#bound.fill(Answer.Unknown);
     this.hasScanned = false;
   }
 
-  /** Whether a row may fold; null if that cannot be told before `answer` was called. */
+  /** Whether a row may fold; null if that is unknown until `answer` was called. */
   test(row: number): boolean | null {
     const { demand, machines } = this.#fleet;
     if (machines.ownedBy(demand.key[row]!) > 0) return false;

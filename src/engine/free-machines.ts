@@ -1,5 +1,6 @@
-// Free Idle and Speculative machines, which all clusters share, in the order a row acquires them. `ClassAvailability` tracks
-// what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest first.
+// Free Idle and Speculative machines, which all clusters share, in the order a row acquires them. `ClassAvailability`
+// tracks what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest
+// first.
 
 import type { Domains, Fleet, Pattern } from '../fleet/index.ts';
 import { effectiveCost, MachineState } from '../model/index.ts';

@@ -1,5 +1,5 @@
-// Gangs: rows whose machines must share one value of a key. A gang chooses one domain, keeps to it, and acquires
-// whole or not at all; what is bound is kept and credited. See docs/engine.md, "Gangs".
+// Gangs: rows whose machines must share one value of a key. A gang chooses one domain, keeps to it, and acquires all
+// machines or none; bound machines are kept and credited. See docs/engine.md, "Gangs".
 
 import type { Domains } from '../fleet/index.ts';
 import { compareText, type DomainCandidate, effectiveCost } from '../model/index.ts';
@@ -21,7 +21,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
   const satisfiable =
     domain === NONE ? demand.empty[cycle.turns.row[turn]!] === 1 : isSatisfiable(sums, domain);
   const seen = cycle.isExplained(turn) ? candidatesOf(cycle, turn) : [];
-  // A gang that stays short is claimed for twice: its domains are ranked as they stood before it claimed anything.
+  // A gang that stays short claims twice, since its domains are ranked by their state before its first claim.
   cycle.freeMachines.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
   if (cycle.unfilled.covered) {
     settleWhole(cycle, turn, domain, satisfiable, seen);
@@ -37,7 +37,7 @@ export function serveGang(cycle: Cycle, turn: number): void {
   addUnmet(cycle, turn, null);
 }
 
-/** Notes that a gang is complete in a domain. */
+/** Records that a gang is complete in a domain. */
 export function settleWhole(
   cycle: Cycle,
   turn: number,
@@ -72,7 +72,9 @@ function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
   return cycle.sums.draining.filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
 
-/** The domain a gang goes to; NONE if it finds nothing anywhere. Each key is worked out only where all before it tie. */
+/**
+ * The domain that a gang chooses; NONE if no domain has anything. Each key is computed only where all keys before it tie.
+ */
 function bestDomain(cycle: Cycle, turn: number): number {
   const { sums } = cycle;
   let best = completing(cycle, turn);
@@ -94,9 +96,9 @@ function bestDomain(cycle: Cycle, turn: number): number {
 }
 
 /**
- * Of the domains that can complete a gang, those with most that it may be credited with, then most of its own. A gang
- * that can be completed where it may be credited with machines never goes elsewhere, and where these alone complete it
- * the pools play no part; so all domains are looked at only where neither is so.
+ * Of the domains that can complete a gang, those with the most creditable machines, then the most of its own. A gang that
+ * can be completed where it has creditable machines never goes elsewhere, and where these alone complete it, free machines
+ * have no influence; so all domains are examined only if neither holds.
  */
 function completing(cycle: Cycle, turn: number): readonly number[] {
   const { sums } = cycle;
@@ -115,12 +117,12 @@ function completing(cycle: Cycle, turn: number): readonly number[] {
   return largest(all, (domain) => sums.own(domain));
 }
 
-/** A domain can complete a gang. A gang that wants nothing still names a domain only where there is something. */
+/** Whether a domain can complete a gang. A gang with an empty aggregate still names a domain only if it has machines. */
 function isSatisfiable(sums: DomainSums, domain: number): boolean {
   return sums.satisfies(domain) && sums.countOf(domain) > 0;
 }
 
-/** Where no domain can complete a gang: those with most of its own, then most that it may be credited with. */
+/** If no domain can complete a gang: those with the most of its own, then the most creditable machines. */
 function ownFirst(sums: DomainSums): readonly number[] {
   const homes = sums.homes.filter((domain) => sums.own(domain) > 0 || sums.creditable(domain) > 0);
   if (homes.length === 0) return sums.domains.filter((domain) => sums.countOf(domain) > 0);
@@ -130,7 +132,6 @@ function ownFirst(sums: DomainSums): readonly number[] {
 
 type Key = (domain: number) => number | bigint;
 
-/** The domains whose key is largest. */
 function largest(domains: readonly number[], key: Key): readonly number[] {
   return extreme(domains, key, (a, b) => a > b);
 }
@@ -157,7 +158,7 @@ function extreme(
   return equal;
 }
 
-/** The domains in which a gang could ever be whole, and finds something now, best first: where Phase 2 tries. */
+/** The domains that could ever complete a gang and have machines for it now, best first: Phase 2 tries these. */
 function rankDomains(cycle: Cycle, turn: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, turn);
@@ -170,7 +171,7 @@ function rankDomains(cycle: Cycle, turn: number): number[] {
     .map(({ domain }) => domain);
 }
 
-/** The keys by which a domain is better than another; dear ones are worked out only where the cheap ones tie. */
+/** Sort keys of a domain; expensive ones are computed only where the cheap ones tie. */
 class DomainKeys {
   readonly #cycle: Cycle;
   readonly #turn: number;
@@ -240,10 +241,10 @@ class DomainKeys {
   }
 }
 
-/** Dollars per hour of what the gang would acquire in a domain, in the order it would: a trial that is undone. */
+/** Dollars per hour of what the gang would acquire in a domain, in acquisition order: a trial that is undone. */
 function costToTake(cycle: Cycle, turn: number, domain: number): number {
   const { classes, demand, machines } = cycle.fleet;
-  // Without machines on their way there is nothing to wait for: what may be credited is.
+  // Without draining machines nothing is awaited, so everything creditable is credited and nothing is acquired.
   if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
   const dollars = demand.profiles.entryOf(cycle.turns.profile[turn]!).interruptionDollars;
   let cost = 0;
@@ -259,8 +260,8 @@ function costToTake(cycle: Cycle, turn: number, domain: number): number {
 }
 
 /**
- * Credits what the gang has in a domain, its own first: bound, then in flight; then machines of nobody, then of
- * other live rows. A gang that cannot be completed keeps to bound machines of its own and of nobody.
+ * Credits what the gang has in a domain: its own bound machines, then those in flight to it, then orphans, then machines of
+ * other live rows. A gang that cannot be completed keeps to its own bound machines and orphans.
  */
 function creditDomain(cycle: Cycle, turn: number, domain: number, completable: boolean): void {
   const { machines } = cycle.fleet;
@@ -271,7 +272,7 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   const own: number[] = [];
   const orphans: number[] = [];
   const others: number[] = [];
-  // Configured machines come first, each run in keep order; among equals in whose they are, that is the order.
+  // Configured machines come first, each run in keep order; each of the three lists keeps that order.
   for (const slot of sums.bound) {
     if (!isHere(slot)) continue;
     if (cycle.isOwn(slot, key)) own.push(slot);
@@ -293,7 +294,7 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   }
 }
 
-/** The domains that lack least of what the gang wants most badly. */
+/** The domains with the highest coverage of their worst-covered dimension. */
 function candidatesOf(cycle: Cycle, turn: number): DomainCandidate[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, turn);

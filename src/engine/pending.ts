@@ -1,17 +1,17 @@
-// Rows that need the pools, over all clusters: their order, and a look ahead at those that are served next.
+// Rows that need free machines, over all clusters: their order, and a prefetch of those that are served next.
 
 import { withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { Sorter } from './radix.ts';
 
-/** Puts rows in order. Its columns stay, since a cold fleet has hundreds of thousands of rows. */
+/** Sorts rows. Its columns are reused, since a cold fleet has hundreds of thousands of rows. */
 export class Pending {
   #turns = new Uint32Array(0);
   #ranks = new Float64Array(0);
   #times = new Float64Array(0);
   readonly #sorter = new Sorter();
 
-  /** Turns of all clusters that need the pools, in the order they are to be served; good until the next call. */
+  /** Turns of all clusters that need free machines, in the order they are served; valid until the next call. */
   inOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
     const { firstSeenMs, precedence, start } = turns;
     const clusters = fleet.clusters.sorted();
@@ -21,7 +21,7 @@ export class Pending {
     this.#ranks = withRoom(this.#ranks, count);
     this.#times = withRoom(this.#times, count);
     const [all, ranks, times] = [this.#turns, this.#ranks, this.#times];
-    // Cluster by cluster, and each cluster's in rank order: that settles all ties.
+    // Cluster by cluster, each in rank order: the sort is stable, so this breaks all ties.
     let at = 0;
     for (const cluster of clusters) {
       for (let i = start[cluster]!; i < pendingEnd[cluster]!; i++, at++) {
@@ -36,9 +36,9 @@ export class Pending {
 }
 
 /**
- * Looks at all that serving some rows will read. They are served in rank order but stand cluster by cluster, so that
- * each would wait for its place in memory; asked for at once, the places of many rows arrive together. Returns a number
- * of no use: what nobody keeps nobody would look at.
+ * Prefetches what serving some rows will read. Rows are served in rank order but stored cluster by cluster, so each would
+ * miss the CPU cache; read in a batch, the misses of many rows overlap. Returns a sum without meaning, which the caller
+ * keeps, so that the reads are not optimized away.
  */
 export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
   const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;

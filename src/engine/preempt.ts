@@ -1,5 +1,5 @@
-// Phase 2: rows that Phase 1 left short take machines from rows of strictly lower priority. Nothing moves now: a
-// victim drains, its target is the preemptor, and a later cycle binds it. Machines nobody counts on go first.
+// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a victim
+// drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first.
 
 import { withRoom } from '../fleet/index.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../model/index.ts';
@@ -12,20 +12,19 @@ import type { Unmet } from './unmet.ts';
 import { VictimStock } from './victim-stock.ts';
 import { NO_VICTIMS, type VictimList, Victims } from './victims.ts';
 
-/** A machine picked for a row. */
 interface Pick {
   readonly slot: number;
   readonly graceSeconds: number;
-  /** Nobody counted on it. */
+  /** Unclaimed, in a cluster that has reported. */
   readonly excess: boolean;
 }
 
-/** What Phase 2 did for one row. */
+/** Result of Phase 2 for one row. */
 export interface Preemption {
   readonly picks: readonly Pick[];
-  /** Machines that drain for the row and those picked now cover it. */
+  /** Whether machines that drain for the row, and those picked now, cover it. */
   readonly covered: boolean;
-  /** A gang that no domain would complete even with all its machines. */
+  /** A gang that no domain could complete even with all its machines. */
   readonly infeasible: boolean;
 }
 
@@ -63,7 +62,7 @@ class PhaseTwo {
     const { turn } = unmet;
     if (turns.kind[turn] === TurnKind.SetAside) return NOTHING;
     if (turns.kind[turn] === TurnKind.Gang) {
-      // One domain must have enough machines, whoever uses them now.
+      // One domain must have enough machines, claimed or not.
       const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
       return possible.length > 0 ? this.#serveGang(turn) : INFEASIBLE;
     }
@@ -81,7 +80,7 @@ class PhaseTwo {
       : { picks, covered: unfilled.covered, infeasible: false };
   }
 
-  /** Picks in order until the row is covered, from the victims that `eligible` lets through. */
+  /** Picks in order until the row is covered, from the victims that pass `eligible`. */
   #pick(
     turn: number,
     victims: VictimList,
@@ -94,7 +93,7 @@ class PhaseTwo {
     const priority = this.#priorityOf(turn);
     const first = victims.first(this.#picked);
     let again = true;
-    // A pick can open another domain of a spread for a better victim that was passed over: look from the start again.
+    // A pick can open another domain of a spread for a better victim that was passed over: start from the first again.
     while (again && !unfilled.covered) {
       again = false;
       test?.settle(unfilled);
@@ -117,7 +116,7 @@ class PhaseTwo {
     }
   }
 
-  /** A gang preempts only what completes it: domain by domain, the first that can be completed. */
+  /** A gang preempts only if that completes it, in the first domain where it does. */
   #serveGang(turn: number): Preemption {
     const cycle = this.#cycle;
     const domains = domainsOf(cycle, turn);
@@ -135,8 +134,8 @@ class PhaseTwo {
   }
 
   /**
-   * Domains that might complete a gang, counting generously everything that fits and is free, its cluster's or its
-   * own, and every victim: those it chose from as it ranked them, then those with victims only, by name. Saves trying
+   * Domains that might complete a gang, by an upper bound: everything that fits and is free, its cluster's or its own, and
+   * every victim. First the domains it chose from in its own ranking, then those with victims only, by name. Saves trying
    * each rack of a fleet one by one.
    */
   #hopeful(turn: number): number[] {
@@ -161,7 +160,7 @@ class PhaseTwo {
     });
   }
 
-  /** By domain and dimension: everything a gang could count on or preempt, some of it twice. */
+  /** By domain and dimension: upper bound of what a gang could claim or preempt; some machines count twice. */
   #generously(turn: number): Float64Array {
     const cycle = this.#cycle;
     const { classes, dimensions, patterns } = cycle.fleet;
@@ -185,7 +184,9 @@ class PhaseTwo {
     return have;
   }
 
-  /** Starts from all a gang wants and counts what it has or could have in a domain without preempting anybody. */
+  /**
+   * Starts from the whole aggregate of a gang and subtracts what it has or could claim in a domain without a preemption.
+   */
   #countDomain(turn: number, domain: number): Set<number> {
     const cycle = this.#cycle;
     const { machines, patterns } = cycle.fleet;
@@ -209,7 +210,7 @@ class PhaseTwo {
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
       if (coming && machines.held[slot] === 0) count(slot);
     }
-    // Its own claims among Idle and Speculative machines, and what nobody claims.
+    // Its own claims among Idle and Speculative machines, and unclaimed ones.
     for (const slot of cycle.claimsOf(turn)) count(slot);
     if (!cycle.canBind(turn)) return counted;
     for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);

@@ -1,5 +1,5 @@
-// Phase 3: what nobody counts on leaves. Reclaims are the exact complement of Phase 1's claims; nothing is worked out
-// again. Releases give back hosts that have stood Idle for longer than their hold.
+// Phase 3: unclaimed machines leave. Reclaims are the exact complement of Phase 1's claims; nothing is computed again.
+// Releases return hosts that have been Idle for longer than their hold.
 
 import type { Cycle } from './cycle.ts';
 
@@ -18,7 +18,7 @@ export function reclaims(cycle: Cycle): number[] {
   return slots;
 }
 
-/** How many Configured machines of a cluster are neither claimed nor picked, whether or not they may be reclaimed. */
+/** Number of Configured machines of a cluster that are neither claimed nor picked, whether or not they may be reclaimed. */
 export function spareOf(cycle: Cycle, cluster: number): number {
   const end = cycle.unclaimedEnd[cluster] ?? 0;
   let count = 0;
@@ -38,7 +38,7 @@ export function releases(cycle: Cycle): number[] {
     if (run === undefined || !(hold > 0)) continue;
     for (let i = run.offset; i < run.offset + run.length; i++) {
       const slot = machines.arena.data[i]!;
-      // The longest Idle come first: who is behind them is not due either.
+      // Sorted by time, longest Idle first, so none behind this one is due.
       if (!(cycle.nowMs - machines.idleSinceMs[slot]! >= hold * 1000)) break;
       if (cycle.isFree(slot)) slots.push(slot);
     }

@@ -1,9 +1,9 @@
-// Regions: each cluster's part of some columns, reserved before the cluster is served, so that threads write side by
-// side. A region stays where it is for as long as what the cluster needs fits into it.
+// Regions: each cluster's part of some columns, reserved before the cluster is served, so that threads write in parallel. A
+// region keeps its place for as long as the cluster's entries fit into it.
 
 import { type Block, Blocks } from '../fleet/index.ts';
 
-/** A region that is more than so many times too large is given back. */
+/** A region whose capacity exceeds its length by more than this factor is freed and allocated again. */
 const SLACK = 4;
 
 export class Regions {
@@ -15,7 +15,7 @@ export class Regions {
     return this.#blocks.end;
   }
 
-  /** Where the region of a cluster begins, with room for `length` entries. What the cluster had there may be gone. */
+  /** Start of a cluster's region, with room for `length` entries. Its previous contents may be lost. */
   reserve(cluster: number, length: number): number {
     const old = this.#of[cluster];
     if (old !== undefined && length <= old.capacity && length * SLACK >= old.capacity) return old.offset;

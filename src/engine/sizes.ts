@@ -1,12 +1,12 @@
-// The sizes of machines by number: classes whose machines offer the same have the same one.
+// Machine sizes by number: classes with equal allocatable resources have the same number.
 
 import { type Fleet, withRoom } from '../fleet/index.ts';
 
 export class Sizes {
   readonly #fleet: Fleet;
-  /** By class; 0 where nobody has looked. */
+  /** By class; 0 if not computed. */
   #ofClass = new Uint32Array(0);
-  /** By what such a machine offers, as a text. */
+  /** Keyed by the allocatable amounts joined to a text. */
   readonly #numbers = new Map<string, number>();
   #seen = -1;
 
@@ -21,7 +21,7 @@ export class Sizes {
     return this.#ofClass[classNumber]!;
   }
 
-  /** Class numbers are given out again. */
+  /** Invalidates changed classes, since class numbers are reused. */
   #follow(): void {
     const { changes, size } = this.#fleet.classes;
     const changed = changes.since(this.#seen);
@@ -36,7 +36,7 @@ export class Sizes {
   #numberOf(classNumber: number): number {
     const { classes, dimensions } = this.#fleet;
     const from = classNumber * dimensions.stride;
-    // Dimensions may come to be known later: what a machine does not offer is left out at the end.
+    // Dimensions may be added later, so trailing zeros are left out.
     let to = from + dimensions.count;
     while (to > from && classes.allocatable.data[to - 1] === 0) to--;
     const text = classes.allocatable.data.subarray(from, to).join();

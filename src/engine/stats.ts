@@ -1,55 +1,53 @@
-// What a cycle counted and how long its parts took, and the sums over all cycles: plain numbers in memory, which a shard
-// exposes under the names of docs/metrics.md. The engine reads no clock; without one from the caller all times stay 0.
+// Counts and durations of a cycle, and the sums over all cycles: plain numbers in memory, which a shard exposes under the
+// names of docs/metrics.md. The engine reads no clock; if the caller provides none, all times stay 0.
 
 import { Histogram } from './histogram.ts';
 import type { Phase } from './solve.ts';
 
-/** Milliseconds from any start, never going back. */
+/** Monotonic, in milliseconds from any start. */
 export type Clock = () => number;
 
-/** How a proposal is committed: what is free of it, or all of it or nothing (gangs). */
+/** How a proposal is committed: the part without conflicts, or all or nothing (gangs). */
 export type Mode = 'incremental' | 'allOrNothing';
 export const MODES: readonly Mode[] = ['incremental', 'allOrNothing'];
 
-/** Rows that were solved again, by what became of them. */
+/** Rows that were solved again, by outcome. */
 export type Retries = Readonly<Record<'committed' | 'conflict' | 'displaced' | 'exhausted', number>>;
 
-/** Parts of a cycle by name, in the order they end. */
+/** Phases of a cycle, in the order they end. */
 const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'];
 
 /**
- * The ways a row can go, which differ in cost by orders of magnitude:
+ * Paths of a row, which differ in cost by orders of magnitude:
  *  absorb     credited with machines that its cluster has
- *  shortfall  comes away from the pools with nothing
- *  score      takes machines from the pools
- * A row that is short after its credit is counted twice: once for the credit and once for the pools.
+ *  shortfall  acquires no free machine
+ *  score      acquires free machines
+ * A row that is short after its credit is counted twice: once for the credit and once for the free machines.
  */
 export type Path = 'absorb' | 'shortfall' | 'score';
 const PATHS: readonly Path[] = ['absorb', 'shortfall', 'score'];
 
-/** Rows that went one way, and their time. */
 export interface PathStats {
   rows: number;
   ms: number;
 }
 
-/** What the broker saw of the proposals of one mode. */
+/** The broker's counts for proposals of one mode. */
 export interface ModeStats {
   proposals: number;
   commits: number;
-  /** Proposals refused because what they had read had changed. */
+  /** Proposals refused because a bucket they had read changed. */
   conflicts: number;
-  /** Of the commits: those of rows that were solved again. */
+  /** The subset of `commits` by rows that were solved again. */
   recommits: number;
-  /** Commits taken back in favour of a row of better rank. */
+  /** Commits undone in favour of a better-ranked row. */
   displacements: number;
-  /** Rows that spent their retries and were settled at the barrier. */
+  /** Rows without retries left, which were settled at the barrier. */
   exhausted: number;
-  /** From a row's start to its commit, with one lane and where rows are timed. */
+  /** From the start of a row to its commit; only with one lane and timed rows. */
   readonly proposalMs: Histogram;
 }
 
-/** One entry for each name. */
 function byName<K extends string, V>(names: readonly K[], make: (name: K) => V): Record<K, V> {
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
 }
@@ -66,31 +64,34 @@ function noProposals(): ModeStats {
   };
 }
 
-/** Conflicts for each commit; 0 where nothing was committed and nothing conflicted. */
+/** Conflicts per commit; 0 if there were no conflicts. */
 export function conflictFraction({ commits, conflicts }: ModeStats): number {
   return conflicts === 0 ? 0 : conflicts / Math.max(1, commits);
 }
 
-/** Whoever was refused or displaced is solved again, until its retries are spent. */
+/** A row that was refused or displaced is solved again until it has no retries left. */
 export function retriesOf({ recommits, conflicts, displacements, exhausted }: ModeStats): Retries {
   return { committed: recommits, conflict: conflicts, displaced: displacements, exhausted };
 }
 
-/** One cycle. Filled while it runs, and not touched afterwards. */
+/** Written while the cycle runs, and constant afterwards. */
 export class CycleStats {
   /** Rows of demand, before the fold. */
   needs = 0;
   /** Clusters solved again because they changed. */
   clusters = 0;
-  /** Rows that were served from the pools at a time, at most. */
+  /** Upper bound of the rows served from the free machines at a time. */
   lanes = 1;
-  /** Of the pools only rows are counted, unless rows are timed: two looks at a clock cost as much as a small row. */
+  /**
+   * For rows served from the free machines, `ms` stays 0 unless rows are timed: two clock reads cost as much as a small
+   * row.
+   */
   readonly paths: Record<Path, PathStats> = byName(PATHS, () => ({ rows: 0, ms: 0 }));
   readonly modes: Record<Mode, ModeStats> = byName(MODES, noProposals);
   readonly phaseMs: Record<Phase, number> = byName(PHASES, () => 0);
-  /** All of it but the check. */
+  /** Without the check. */
   cycleMs = 0;
-  /** Whether a full solve came to the same plan; null: this cycle was not checked. */
+  /** Whether a full solve gave the same plan; null: this cycle was not checked. */
   checkedEqual: boolean | null = null;
   checkMs = 0;
   readonly #clock: Clock;
@@ -105,33 +106,32 @@ export class CycleStats {
     this.#lastMs = this.#startMs;
   }
 
-  /** Phase 1, the part that grows with the Needs: microseconds for each of them. */
+  /** Phase 1, the part that grows with the Needs: microseconds per Need. */
   get perNeedUs(): number {
     const { normalise, credit, acquire } = this.phaseMs;
     return this.needs === 0 ? 0 : ((normalise + credit + acquire) * 1000) / this.needs;
   }
 
-  /** A part of the cycle has ended. */
   ended(phase: Phase): void {
     this.phaseMs[phase] = this.#lap();
     if (phase === 'credit') this.paths.absorb.ms = this.phaseMs.credit;
     this.cycleMs = this.#lastMs - this.#startMs;
   }
 
-  /** Clusters were solved again, with so many rows in all. */
+  /** Counts `clusters` that were solved again, with `rows` rows in all. */
   credited(clusters: number, rows: number): void {
     this.clusters += clusters;
     this.paths.absorb.rows += rows;
   }
 
-  /** A row was served from the pools, and took something or nothing. */
+  /** A row was served from the free machines; `took` says whether it acquired any. */
   served(took: boolean, startMs: number): void {
     const path = took ? this.paths.score : this.paths.shortfall;
     path.rows++;
     path.ms += this.rowMs() - startMs;
   }
 
-  /** A proposal that nobody raced with was committed; its row was begun at `startMs`. */
+  /** A proposal was committed without concurrent lanes; its row was begun at `startMs`. */
   committed(mode: Mode, startMs: number): void {
     const stats = this.modes[mode];
     stats.proposals++;
@@ -169,7 +169,7 @@ export class EngineMetrics {
   /** Of the last cycle. */
   lanes = 1;
   checks = 0;
-  /** Checked cycles whose plan was not that of a full solve. Anything but 0 is a fault of the engine. */
+  /** Checked cycles whose plan differs from that of a full solve. Any value but 0 is a defect of the engine. */
   differences = 0;
   readonly checkMs = new Histogram();
 

@@ -1,5 +1,5 @@
-// Turns: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any
-// one machine can host are folded into one row, which stands at the rank of its earliest member.
+// Turns: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
+// machine can host are folded into one row, which has the rank of its earliest member.
 
 import { type Fleet, withRoom } from '../fleet/index.ts';
 import { compareText } from '../model/index.ts';
@@ -14,7 +14,7 @@ export const NONE = -1;
 export class Turns {
   kind = new Uint8Array(0);
   cluster = new Uint32Array(0);
-  /** Row of demand that says what it wants; of a fold, the row of one member (all are alike). */
+  /** Row of demand with the amounts; for a fold, the row of one member (all are alike). */
   row = new Uint32Array(0);
   key = new Uint32Array(0);
   profile = new Uint32Array(0);
@@ -22,29 +22,29 @@ export class Turns {
   firstSeenMs = new Float64Array(0);
   /** Precedence as one number: higher is served first. */
   precedence = new Float64Array(0);
-  /** Place among the turns of its cluster; an unhosted member stands between its fold and the next turn. */
+  /** Position among the turns of its cluster; an unhosted member has one between its fold and the next turn. */
   place = new Float64Array(0);
-  /** Members of a fold: how many and the first row; `nextMember` links the rows. */
+  /** Members of a fold: their number and the first row; `nextMember` links the rows. */
   members = new Int32Array(0);
   firstMember = new Int32Array(0);
   /** 1 if machines that are not bound yet are on their way to the turn. */
   coming = new Uint8Array(0);
   /** 1 for a gang that no domain could hold; see infeasible.ts. */
   infeasible = new Uint8Array(0);
-  /** The same by key, for gangs that were found so before. */
+  /** 1 by key for gangs found infeasible in an earlier cycle. */
   infeasibleKey = new Uint8Array(0);
   nextMember = new Int32Array(0);
   /** Turns of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
   end = new Uint32Array(0);
-  /** Where in `demand.ranked` the rows of a cluster stand, likewise. */
+  /** The rows of a cluster in `demand.ranked`: from `rowStart` up to `rowEnd`. */
   rowStart = new Uint32Array(0);
   rowEnd = new Uint32Array(0);
   /** Turn by key; NONE for keys that no turn has. */
   ofKey = new Int32Array(0);
 
   readonly #regions = new Regions();
-  /** Turns of members that their fold could not host; they stand behind all clusters' and last for one cycle. */
+  /** Turns of members that their fold could not host; they follow the turns of all clusters and last for one cycle. */
   #extra = 0;
 
   /** One more than the largest turn in use. */
@@ -52,7 +52,6 @@ export class Turns {
     return this.#regions.end + this.#extra;
   }
 
-  /** Turns in use. */
   get count(): number {
     let count = this.#extra;
     for (let cluster = 1; cluster < this.start.length; cluster++)
@@ -60,7 +59,7 @@ export class Turns {
     return count;
   }
 
-  /** Forgets the members of last cycle and makes room for a fleet's keys, rows and clusters. */
+  /** Drops the unhosted members of the last cycle and makes room for a fleet's keys, rows and clusters. */
   beginCycle(fleet: Fleet): void {
     for (let turn = this.#regions.end; turn < this.limit; turn++) this.ofKey[this.key[turn]!] = NONE;
     this.#extra = 0;
@@ -77,18 +76,17 @@ export class Turns {
     this.rowEnd = withRoom(this.rowEnd, fleet.clusters.size);
   }
 
-  /** Forgets the turns of a cluster. Do so for all clusters that changed before any of them is made again. */
+  /** Drops the turns of a cluster. Call it for all changed clusters before the turns of any of them are made. */
   forget(cluster: number): void {
     for (let turn = this.start[cluster]!; turn < this.end[cluster]!; turn++)
       this.ofKey[this.key[turn]!] = NONE;
   }
 
-  /** Forgets the turns of all clusters. */
   forgetAll(): void {
     this.ofKey.fill(NONE);
   }
 
-  /** Finds room for the turns of clusters whose old ones are forgotten. */
+  /** Reserves room for the turns of clusters whose old ones were dropped. */
   reserve(fleet: Fleet, clusters: readonly number[]): void {
     for (const cluster of clusters) {
       const { length, offset } = fleet.demand.rowsOf(cluster);
@@ -100,8 +98,8 @@ export class Turns {
   }
 
   /**
-   * Makes the turns of a cluster; made once more they come out the same. Touches nothing that belongs to another
-   * cluster. Says false if it cannot be told yet which rows fold.
+   * Makes the turns of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
+   * yet known which rows fold.
    */
   make(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
     foldable.openCluster();
@@ -111,7 +109,7 @@ export class Turns {
     return true;
   }
 
-  /** A turn for a member that its fold cannot host: right behind the fold for all this cycle. */
+  /** Adds a turn for a member that its fold cannot host: right behind the fold, for this cycle only. */
   addUnhosted(fleet: Fleet, row: number, fold: number, behind: number): number {
     const turn = this.limit;
     this.#extra++;
@@ -124,7 +122,7 @@ export class Turns {
     return turn;
   }
 
-  /** Goes through the rows of a cluster in rank order; a fold takes the place of its first member. */
+  /** Makes a turn for each row of a cluster, in rank order; a fold has the position of its first member. */
   #collect(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
@@ -142,7 +140,7 @@ export class Turns {
         continue;
       }
       const folds = foldable.test(row);
-      // Goes on all the same, so that everything is asked at once.
+      // Continues, so that one call asks about all rows.
       known &&= folds !== null;
       if (folds !== true) {
         this.#write(fleet, end++, row, TurnKind.Gang);
@@ -150,7 +148,7 @@ export class Turns {
       }
       const key = demand.foldKey[row]!;
       const fold = this.ofKey[key]!;
-      // What stands there may be left from making the turns before.
+      // The entry may be left over from an earlier `make`.
       if (fold < start || fold >= end || this.key[fold] !== key) {
         this.ofKey[key] = end;
         this.#writeFold(fleet, end++, row);
@@ -160,7 +158,7 @@ export class Turns {
     return known;
   }
 
-  /** Members are sorted when somebody asks; until then the newest stands behind the first. */
+  /** Members are sorted in `membersOf`; until then the newest follows the first. */
   #addMember(fold: number, row: number): void {
     const first = this.firstMember[fold]!;
     this.members[fold]!++;
@@ -168,7 +166,7 @@ export class Turns {
     this.nextMember[first] = row;
   }
 
-  /** Puts folds where their own key belongs among equals in precedence and time, then notes places and keys. */
+  /** Moves folds to the position of their own key among equals in precedence and time, then records places and keys. */
   #settle(fleet: Fleet, cluster: number): void {
     const start = this.start[cluster]!;
     const end = this.end[cluster]!;
@@ -189,7 +187,7 @@ export class Turns {
     return this.#textOf(fleet, a) < this.#textOf(fleet, b);
   }
 
-  /** Place of a turn's key among all keys of its cluster's rows and folds. */
+  /** Position of a turn's key among all keys of its cluster's rows and folds. */
   #textOf(fleet: Fleet, turn: number): number {
     const row = this.row[turn]!;
     return this.kind[turn] === TurnKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
@@ -261,7 +259,7 @@ export class Turns {
     for (let turn = this.#regions.end; turn < this.limit; turn++) yield turn;
   }
 
-  /** All turns as they were served. */
+  /** All turns in the order they were served. */
   inOrder(fleet: Fleet): number[] {
     return [...this.all()].sort((a, b) => this.compare(fleet, a, b));
   }

@@ -1,12 +1,12 @@
-// What rows might lose: Configured machines by class and by what their loss means. Machines alike in both are equally
-// good victims for anyone, so only their ids tell them apart. Claimed machines of a class are looked through by id,
-// once for all who ask, and only as far as somebody reads.
+// What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally good
+// victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all readers,
+// and only as far as one reads.
 
 import type { Run } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
 
-/** What losing a machine means: to the row that claims it, or by its stamp where nobody does. */
+/** The cost of losing a machine: to the row that claims it, or by its stamp if no row does. */
 export interface Loss {
   readonly priority: number;
   readonly interruptionDollars: number;
@@ -17,14 +17,14 @@ export interface Loss {
 export interface VictimGroup {
   /** Machine number `i`, or NONE. */
   at(i: number): number;
-  /** How many there are; looks through all. */
+  /** Number of machines; scans all. */
   count(): number;
 }
 
-/** Machines that nobody claims, alike but for their class. */
+/** Unclaimed machines that differ only in their class. */
 export class UnclaimedVictims {
   readonly loss: Loss;
-  /** Their cluster has reported, and its rows do not count on them. */
+  /** Their cluster has reported, and its rows do not claim them. */
   readonly excess: boolean;
   readonly byClass = new Map<number, SortedGroup>();
 
@@ -45,7 +45,7 @@ export class UnclaimedVictims {
   }
 }
 
-/** Put in order when first read; nothing is added after that. */
+/** Sorted at the first read; nothing is added after that. */
 class SortedGroup implements VictimGroup {
   readonly #order: (a: number, b: number) => number;
   readonly #slots: number[] = [];
@@ -107,7 +107,7 @@ class ClaimedOfClass {
 
 export class VictimStock {
   readonly cycle: Cycle;
-  /** Different losses that claimants may have, by number. */
+  /** Distinct losses of claimants, by number. */
   readonly losses: Loss[] = [];
   readonly #lossOfProfile: number[] = [];
   readonly #claimed: (ClaimedOfClass | undefined)[] = [];
@@ -124,7 +124,7 @@ export class VictimStock {
     return this.#lossOfProfile[this.cycle.turns.profile[turn]!]!;
   }
 
-  /** Claimed machines of a class with the loss of a number; null if the class has none at all. */
+  /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */
   claimed(classNumber: number, loss: number): VictimGroup | null {
     const run = this.cycle.fleet.machines.configuredRuns[classNumber];
     if (run === undefined || run.length === 0) return null;
@@ -132,7 +132,7 @@ export class VictimStock {
     return this.#claimed[classNumber].groupOf(loss);
   }
 
-  /** Profiles equal in precedence are equal in all that a loss is made of. */
+  /** Profiles equal in precedence are equal in all fields of a loss. */
   #numberLosses(): void {
     const numbers = new Map<number, number>();
     for (const [profile, entry] of this.cycle.fleet.demand.profiles.entries.entries()) {
@@ -161,7 +161,8 @@ export class VictimStock {
       for (; i < end; i++) {
         const slot = cycle.unclaimed[i]!;
         const stamp = machines.stamp[slot]!;
-        // A held machine could not be acquired once it has drained; one without a priority is nobody's to take.
+        // A blocked machine could not be acquired once it has drained; one without a priority may not be preempted by its
+        // stamp.
         if (!cycle.isFree(slot) || machines.held[slot] === 1 || stamps.hasPriority[stamp] === 0) continue;
         const memo = stamp * 2 + (ready ? 1 : 0);
         let victims = found.get(memo);

@@ -1,23 +1,23 @@
-// Victims: Configured machines a row may preempt, best first. Machines nobody counts on come before all others; then
-// the score decides, then the id. Lists are put in order only as far as somebody reads them.
+// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first; then
+// the score decides, then the id. Lists are sorted lazily, only as far as they are read.
 
 import { victimScore } from '../model/index.ts';
 import { NONE } from './turns.ts';
 import type { Loss, VictimGroup, VictimStock } from './victim-stock.ts';
 
-/** Victims in order, read by number. */
+/** Victims in order, read by index. */
 export interface VictimList {
-  /** Classes that have victims, and how many each. */
+  /** Classes that have victims. */
   readonly classes: readonly number[];
   countOf(classNumber: number): number;
-  /** The first victim that is not marked as picked; picks that may yet be taken back must not be marked. */
+  /** Index of the first victim that is not marked as picked; picks that may be undone must not be marked. */
   first(picked: Uint8Array): number;
-  /** Whether there is a victim number `i`, counted from the best. */
+  /** Whether there is a victim at index `i`, counted from the best. */
   has(i: number): boolean;
   slotAt(i: number): number;
   /** Priority of the row that would lose it. */
   priorityAt(i: number): number;
-  /** Nobody counts on it. */
+  /** Unclaimed, in a cluster that has reported. */
   isExcess(i: number): boolean;
 }
 
@@ -29,7 +29,7 @@ interface Batch {
   readonly groups: () => (readonly [classNumber: number, VictimGroup])[];
 }
 
-/** A group that is being read; the head is its number `next − 1`. */
+/** A cursor into a group; the head is at index `next − 1`. */
 interface Reading {
   readonly batch: Batch;
   readonly group: VictimGroup;
@@ -37,17 +37,16 @@ interface Reading {
   next: number;
 }
 
-/** The victims of one (pattern, priority). */
 export class Victims implements VictimList {
   readonly #stock: VictimStock;
   readonly #preemptor: number;
   readonly #slots: number[] = [];
   readonly #from: Batch[] = [];
   #first = 0;
-  /** Best first; those before `#opened` are in the heap or read. */
+  /** Best first; those before `#opened` are in the heap or fully read. */
   readonly #batches: readonly Batch[];
   #opened = 0;
-  /** Groups that are as good as each other, the smallest id on top. */
+  /** Groups of equal score, the smallest id on top. */
   readonly #heap: Reading[] = [];
   #counts: Map<number, number> | null = null;
 
@@ -132,7 +131,7 @@ export class Victims implements VictimList {
     return this.#counts;
   }
 
-  /** Makes the heap hold the next victim; false if there is none. */
+  /** Refills the heap with the next best batches; false if there is no victim left. */
   #fill(): boolean {
     const batches = this.#batches;
     while (this.#heap.length === 0 && this.#opened < batches.length) {
@@ -172,7 +171,7 @@ export class Victims implements VictimList {
     return reading.head !== NONE;
   }
 
-  /** A cluster that has not reported cannot vouch for who uses a machine: its stamp must allow it too. */
+  /** The claims of a cluster that has not reported are not current, so the stamp must also allow the preemption. */
   #mayLose(slot: number): boolean {
     const { cycle } = this.#stock;
     const { cluster, stamp, stamps } = cycle.fleet.machines;

@@ -1,24 +1,23 @@
-// What rows saw at their turn, kept for whoever serves them further or explains them.
+// What rows found when they were served, kept for Phase 2 and for verdicts.
 
 import type { DomainCandidate } from '../model/index.ts';
 
-/** What a gang saw and chose. */
 export interface GangView {
-  /** Domains it chose from and in which it could ever be whole, best first; worked out where it is short. */
+  /** Domains that it chose from and that could ever complete it, best first; computed only if it is short. */
   readonly order: readonly number[];
-  /** Number of the domain; NONE for none. */
+  /** NONE for none. */
   readonly domain: number;
   readonly satisfiable: boolean;
   readonly candidates: readonly DomainCandidate[];
-  /** What is missing in its domain even with everything free there; null where nothing is. */
+  /** What is missing in its domain even with everything free there; null if nothing is. */
   readonly missing: Float64Array | null;
 }
 
-/** Where a strict-spread row stands: machines per domain, and what it could take. */
+/** State of a strict-spread row when it was left short: machines per domain, and the classes it could use. */
 export interface SpreadView {
   readonly counts: ReadonlyMap<number, number>;
-  /** Classes with the key that had free fitting machines when the row was served, coming ones included. */
+  /** Classes with the key that had free fitting machines when the row was served, including those on their way to it. */
   readonly offers: ReadonlySet<number>;
-  /** Classes with the key of which Idle or Speculative machines were left free. */
+  /** Classes with the key that still had free Idle or Speculative machines. */
   readonly free: ReadonlySet<number>;
 }

@@ -1,6 +1,6 @@
-// Pool of worker threads that share steps of work with the thread that runs the cycle. They are started once,
-// parked between steps, and woken through shared memory; nothing but changes of the tables is ever copied to them.
-// A thread that is not up yet, has failed or has gone is left out of the step: that costs time, never a cycle.
+// Pool of worker threads that share steps of work with the thread that runs the cycle. They are started once, parked
+// between steps, and woken through shared memory; only changes of the tables are copied to them. A thread that is not up
+// yet, has failed or has exited is left out of the step: that costs time, never a cycle.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { type Supply, withRoom } from '../fleet/index.ts';
@@ -10,38 +10,38 @@ import { driveLanes, type LaneWork } from './lane.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
 import { SharedStatePublisher, type SharedStateUpdate } from './shared-state.ts';
 
-/** Places in the block of numbers that all threads share. */
+/** Offsets in the control block that all threads share. */
 const Control = {
-  /** Next entry of the work list that no thread has taken. */
+  /** Index of the next task that no thread has claimed. */
   Next: 0,
   Length: 1,
-  /** Tasks taken at a time. */
+  /** Tasks claimed at a time. */
   Chunk: 2,
-  /** What kind of ParallelStep it is. */
+  /** A value of `ParallelStep`. */
   Kind: 3,
-  /** From here on three numbers per thread: its WorkerState, the step it is to work in (STOP: end), the last it ended. */
+  /** From here on three numbers per thread: its WorkerState, the step it must run (STOP: exit), the last step it ended. */
   Threads: 4,
 } as const;
 export const WorkerState = { Away: 0, Up: 1, Failed: 2 } as const;
 export const STOP = -1;
 
-/** Most tasks taken at a time: enough that taking is cheap, few enough that threads end together. */
+/** Upper bound of tasks claimed at a time: enough that claiming is cheap, few enough that threads end together. */
 const LARGEST_CHUNK = 4;
-/** With fewer tasks, waking the others costs more than it saves. */
+/** With fewer tasks, waking the other threads costs more than it saves. */
 export const SMALLEST_STEP = 64;
-/** A thread that has not ended a step after this time is given up; a step lasts tens of milliseconds. */
+/** Timeout after which a thread that has not ended its step is abandoned; a step lasts tens of milliseconds. */
 const PATIENCE_MS = 60_000;
-/** Looks at shared memory before a thread parks; parking and waking cost some 30 µs. */
+/** Reads of shared memory before a thread parks; parking and waking cost some 30 µs. */
 export const SPINS = 2_000;
 
 export interface WorkerStart {
   readonly control: Int32Array;
   readonly port: MessagePort;
-  /** Place of the thread's numbers in the control block. */
+  /** Offset of the thread's numbers in the control block. */
   readonly place: number;
 }
 
-/** What a thread is told before a step, if it has not seen it yet. */
+/** Message to a thread before a step, sent only if something in it has changed. */
 export interface StepStart {
   readonly update: SharedStateUpdate | null;
   readonly tasks: Uint32Array;
@@ -49,7 +49,7 @@ export interface StepStart {
   readonly lane: LaneStart | null;
 }
 
-/** What a lane of another thread starts from. */
+/** The initial state of a lane on another thread. */
 export interface LaneStart {
   readonly work: LaneWork;
   readonly supply: Supply;
@@ -60,7 +60,7 @@ interface Member {
   readonly port: MessagePort;
   readonly place: number;
   readonly publisher: SharedStatePublisher;
-  /** The list of tasks it was told of. */
+  /** The list of tasks it received last. */
   tasks: Uint32Array | null;
 }
 
@@ -71,7 +71,7 @@ export class WorkerPool {
   readonly #members: readonly Member[];
   #tasks = new Uint32Array(0);
 
-  /** `workers` threads in all, this one included; steps of fewer tasks than `smallestStep` wake nobody. */
+  /** `workers` threads in all, this one included; steps of fewer tasks than `smallestStep` run on this thread alone. */
   constructor(cycle: Cycle, workers: number, smallestStep: number) {
     this.#cycle = cycle;
     this.#smallestStep = smallestStep;
@@ -92,24 +92,27 @@ export class WorkerPool {
     return { worker, port: port1, place, publisher: new SharedStatePublisher(this.#cycle), tasks: null };
   }
 
-  /** Threads that would work in a step that began now, this one included. */
+  /** Threads that would run a step that began now, this one included. */
   get ready(): number {
     return 1 + this.#up().length;
   }
 
-  /** Messages of threads that failed; such a thread works no more. */
+  /** Messages of failed threads; a failed thread is not used again. */
   readonly failures: string[] = [];
 
   #up(): Member[] {
     return this.#members.filter(({ place }) => Atomics.load(this.#control, place) === WorkerState.Up);
   }
 
-  /** Does a step; returns when every task of it is done. */
+  /** Runs a step; returns when all its tasks are done. */
   run(kind: ParallelStep, tasks: readonly number[]): void {
     this.begin(kind, tasks)();
   }
 
-  /** Begins a step on the other threads. It has to be ended before another begins: that does what is left, and waits. */
+  /**
+   * Begins a step on the other threads. The returned function does the remaining tasks and waits; it must be called before
+   * another step begins.
+   */
   begin(kind: ParallelStep, tasks: readonly number[]): () => void {
     const control = this.#control;
     const { undo, work } = TASKS[kind];
@@ -132,7 +135,7 @@ export class WorkerPool {
       } finally {
         for (const member of members) this.#await(member);
       }
-      // Nobody can tell how far a thread got that failed in its step: do everything again, alone.
+      // The progress of a thread that failed in its step is unknown: undo all tasks and run them again on this thread.
       if (members.some(({ place }) => Atomics.load(control, place) !== WorkerState.Up)) {
         for (const task of tasks) undo(this.#cycle, task);
         for (const task of tasks) work(this.#cycle, task);
@@ -140,7 +143,7 @@ export class WorkerPool {
     };
   }
 
-  /** Runs lanes until the barrier is reached: one on each other thread, the rest in turn on this one. */
+  /** Runs lanes until the barrier is reached: one on each other thread, the rest in rotation on this one. */
   drive(lanes: number, work: LaneWork): void {
     const members = this.#up().slice(0, lanes - 1);
     const lane = { work, supply: this.#cycle.fleet.machines.supply() };
@@ -166,7 +169,7 @@ export class WorkerPool {
     Atomics.notify(this.#control, place + 1);
   }
 
-  /** Waits until a thread has ended its step, or has to be given up. */
+  /** Waits until a thread has ended its step, or is abandoned. */
   #await({ place, port, worker }: Member): void {
     const control = this.#control;
     const step = Atomics.load(control, place + 1);
@@ -183,7 +186,7 @@ export class WorkerPool {
     this.failures.push(String(receiveMessageOnPort(port)?.message));
   }
 
-  /** Ends the threads; cycles go on without them. */
+  /** Ends the threads; cycles continue without them. */
   async close(): Promise<void> {
     for (const { place } of this.#members) {
       Atomics.store(this.#control, place, WorkerState.Away);
@@ -194,7 +197,7 @@ export class WorkerPool {
   }
 }
 
-/** Takes tasks of the step off the list and does them until the list is empty. */
+/** Claims chunks of the step's tasks and runs them until none is left. */
 export function takeChunks(cycle: Cycle, control: Int32Array, tasks: Uint32Array): void {
   const length = Atomics.load(control, Control.Length);
   const chunk = Atomics.load(control, Control.Chunk);
