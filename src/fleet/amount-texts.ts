@@ -1,17 +1,17 @@
-// Canonical texts of amounts, remembered by what the columns hold: jobs come and go all day, most of them in a few sizes,
-// and making a text takes longer than all else about a row. A text that is found again is also the very string that the
-// tables were asked for before.
+// A direct-mapped cache of canonical texts of amounts, keyed by the column values. Jobs come and go continuously, most of
+// them in a few sizes, and building the text is the most expensive step of writing a row. A hit also returns the identical
+// string object that the tables were asked for before.
 
 import { canonicalResources, type ResourceVector } from '../model/index.ts';
 import type { VectorColumn } from './vectors.ts';
 
-/** Texts that are remembered; of two sizes that want one place the later has it. */
+/** Cache entries; a power of two. On a collision the later text replaces the earlier one. */
 const PLACES = 4096;
 
-/** How amounts are named. */
+/** Canonical names of amounts. */
 export interface AmountText {
   readonly amounts: string;
-  /** The group of a fold of gangs that want so much each. */
+  /** The group of a fold of gangs with this aggregate each. */
   readonly foldGroup: string;
 }
 
@@ -20,7 +20,7 @@ export class AmountTexts {
   #known = new Float64Array(0);
   #texts: (AmountText | undefined)[] = [];
 
-  /** The text of a vector, which stands in a column at an index. */
+  /** The text of a vector, which the column stores at `index`. */
   of({ data, stride }: VectorColumn, index: number, vector: ResourceVector): AmountText {
     if (stride !== this.#stride) this.#restart(stride);
     const from = index * stride;
@@ -50,7 +50,7 @@ export class AmountTexts {
   }
 }
 
-/** Bytes come in large round numbers: what is left of them without their last bits counts too. */
+/** Also mixes in units / 2^20: amounts of bytes are large round numbers, whose low 32 bits are often zero. */
 function mixed(hash: number, units: number): number {
   const next = Math.imul(hash ^ units ^ (units / 2 ** 20), 0x9e3779b1);
   return next ^ (next >>> 15);

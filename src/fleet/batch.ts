@@ -1,31 +1,31 @@
-// Many changes to sorted runs at once. One by one, each change moves half a run; a lost zone of a large fleet would
-// take minutes. In a batch, slots that leave are only marked and slots that arrive only noted; at the end each run
-// concerned is swept once and merged once.
+// Batched changes to sorted runs. A single insert or removal moves half a run on average; applied one by one, the loss of
+// a zone of a large fleet would take minutes. A batch only records removals and insertions, and at the end sweeps and
+// merges each affected run once.
 
 import type { Run, RunArena, SlotOrder } from './runs.ts';
 
-/** In runs from this length on, slots that leave are looked up if they are no more than so many; else it is gone through. */
+/** In runs of at least `LONG` entries, up to `MOST_GAPS` removals are found by binary search; otherwise by a full scan. */
 const LONG = 1024;
 const MOST_GAPS = 1024;
 
 export class RunBatch {
   readonly #arena: RunArena;
-  /** By slot: 1 if it leaves. */
+  /** By slot: 1 if it is to be removed. */
   readonly #isLeaving: Uint8Array;
   readonly #leaving: number[] = [];
   readonly #swept = new Set<Run>();
-  /** Of long runs: the places that slots leave. */
+  /** For long runs: positions in the arena of slots to be removed. */
   readonly #gaps = new Map<Run, number[]>();
   readonly #arriving = new Set<number>();
   readonly #arrivals = new Map<Run, { readonly slots: number[]; readonly order: SlotOrder }>();
 
-  /** `marks`: zeros, by slot; they are so again after the sweep. */
+  /** `marks` is a scratch array by slot, all zero; `sweep` resets it to zero. */
   constructor(arena: RunArena, marks: Uint8Array) {
     this.#arena = arena;
     this.#isLeaving = marks;
   }
 
-  /** Slots to be placed at the end. */
+  /** Slots to be inserted at the end of the batch. */
   get arriving(): Iterable<number> {
     return this.#arriving;
   }
@@ -34,12 +34,12 @@ export class RunBatch {
     this.#arriving.add(slot);
   }
 
-  /** Whether the slot was to arrive; now it is not, and it stands in no run. */
+  /** Cancels a pending arrival. Returns whether there was one; if so, the slot is in no run. */
   turnBack(slot: number): boolean {
     return this.#arriving.delete(slot);
   }
 
-  /** The slot leaves this run. What the order reads of it must not have changed yet. */
+  /** Records the removal of a slot from a run. The columns that `order` reads must not have changed yet. */
   leave(run: Run, slot: number, order: SlotOrder): void {
     if (this.#swept.has(run)) return;
     const gaps = this.#gaps.get(run) ?? [];
@@ -52,13 +52,13 @@ export class RunBatch {
     this.#gaps.set(run, gaps);
   }
 
-  /** All runs that the slot stands in have been told that it leaves: from here on its order means nothing. */
+  /** Call once `leave` was called for every run of the slot; from here on the columns that orders read may change. */
   left(slot: number): void {
     this.#isLeaving[slot] = 1;
     this.#leaving.push(slot);
   }
 
-  /** Takes all leaving slots out. From here on the order of what is left can be relied on. */
+  /** Removes all recorded slots. Every run is sorted again afterwards. */
   sweep(): void {
     for (const run of this.#swept) this.#arena.removeMarked(run, this.#isLeaving);
     for (const [run, gaps] of this.#gaps) this.#arena.removeAll(run, Uint32Array.from(gaps).sort());
@@ -71,7 +71,7 @@ export class RunBatch {
     else arrivals.slots.push(slot);
   }
 
-  /** Puts all added slots in. */
+  /** Inserts all slots recorded by `add`. */
   merge(): void {
     for (const [run, { slots, order }] of this.#arrivals) {
       this.#arena.insertAll(run, slots.sort(order), order);

@@ -1,4 +1,4 @@
-// Blocks: places of power-of-two size in one growing range of indexes, given back and used again.
+// A free-list allocator of power-of-two blocks in one growing range of indexes.
 
 export interface Block {
   readonly offset: number;
@@ -9,7 +9,7 @@ const SMALLEST = 1;
 
 export class Blocks {
   readonly #free = new Map<number, number[]>();
-  /** One more than the largest index handed out so far. */
+  /** One more than the largest index allocated so far. */
   end = 0;
 
   /** A block for at least `length` entries. */

@@ -1,5 +1,5 @@
-// A log of numbers that have changed, for those who keep something about each number and catch up when they are asked.
-// It has an end: one who is too far behind is told so and starts anew, which by then costs no more.
+// A bounded log of changed numbers, for readers that cache data per number and update the cache on the next read. A reader
+// that has fallen behind the oldest entry must rebuild its cache, which by then costs no more than replaying the log.
 
 const LIMIT = 65_536;
 
@@ -7,7 +7,7 @@ export class ChangeLog {
   #first = 0;
   #entries: number[] = [];
 
-  /** Where one stands who has seen everything. */
+  /** The position of a reader that has read every entry. */
   get end(): number {
     return this.#first + this.#entries.length;
   }
@@ -17,12 +17,12 @@ export class ChangeLog {
     this.#entries.push(number);
   }
 
-  /** What changed since a reader stood here, oldest first, numbers as often as they changed; null: start anew. */
+  /** Entries since a position, oldest first, duplicates included; null if the reader must rebuild its cache. */
   since(position: number): readonly number[] | null {
     return position < this.#first ? null : this.#entries.slice(position - this.#first);
   }
 
-  /** Makes everyone start anew. */
+  /** Discards all entries and makes every reader rebuild. */
   restart(): void {
     this.#first = this.end + 1;
     this.#entries = [];

@@ -1,10 +1,10 @@
-// Which clusters have changed, for everyone who keeps something about them. Each watcher has a set of its own and
-// empties it when it has caught up; one who is gone is forgotten.
+// Publishes changed numbers (clusters, classes or slots) to subscribers that cache data about them. Each subscriber owns a
+// set, which it clears once it has updated its cache; sets are weakly referenced, so that no subscriber has to unsubscribe.
 
 export class Changes {
   #watchers: WeakRef<Set<number>>[] = [];
 
-  /** A set that every later change is added to, for as long as somebody holds it. */
+  /** Subscribes: returns a set that every later change is added to until the caller drops it. */
   watch(): Set<number> {
     const changed = new Set<number>();
     this.#watchers = this.#watchers.filter((watcher) => watcher.deref() !== undefined);

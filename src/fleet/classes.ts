@@ -1,6 +1,6 @@
-// Machine classes: machines that no decision can tell apart but by id, state and binding. A requirement set is
-// matched against a class, never against a machine. A class whose last machine left is forgotten and its number
-// given out again, because moving spot prices make new classes all day.
+// Machine classes: machines that differ for a decision only in id, state and binding. Requirement sets are matched
+// against classes, never against machines. A class is removed with its last machine and its number is reused, because
+// changing spot prices create new classes continuously.
 
 import {
   type Attributes,
@@ -15,7 +15,7 @@ import { ChangeLog } from './changelog.ts';
 import { extended, grownCapacity, sharedFloat64, sharedUint8 } from './columns.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
-/** What machines of a class have in common. */
+/** The facts that all machines of a class share. */
 export type ClassFacts = Pick<
   LedgerMachine,
   | keyof Attributes
@@ -33,13 +33,13 @@ export class ClassTable {
   readonly #texts: string[] = [];
   readonly #free: number[] = [];
   readonly #members: number[] = [];
-  /** Changes whenever a class comes or goes. */
+  /** Incremented whenever a class is added or removed. */
   version = 0;
-  /** Numbers whose class came or went. */
+  /** Numbers whose class was added or removed. */
   readonly changes = new ChangeLog();
-  /** What requirements see; undefined for a number that is not in use. */
+  /** Attributes that requirements are matched against; undefined for a number that is not in use. */
   readonly attributes: (Attributes | undefined)[] = [];
-  /** What a machine of the class offers, as a vector and as a column. */
+  /** Effective allocatable of a machine of the class, as a vector and as a column. */
   readonly offered: (ResourceVector | undefined)[] = [];
   readonly allocatable: VectorColumn;
   price: Float64Array = sharedFloat64(0);
@@ -53,7 +53,7 @@ export class ClassTable {
     this.allocatable = dimensions.column();
   }
 
-  /** Calls back when a number is given out again, so that what was remembered of its former class is dropped. */
+  /** Registers a callback for reused numbers, so that caches of the former class are invalidated. */
   onReuse(listener: (number: number) => void): void {
     this.#listeners.push(listener);
   }
@@ -72,12 +72,12 @@ export class ClassTable {
     return this.allocatable.bytes + this.price.byteLength * 3 + this.capacityType.byteLength;
   }
 
-  /** Refuses records that speak of too many resources, before any of them is written. */
+  /** Assigns dimensions to all resources of the records; throws before any write if there are too many. */
   admit(machines: readonly Pick<ClassFacts, 'allocatable' | 'resources'>[]): void {
     this.#dimensions.admit(machines.map(effectiveAllocatable));
   }
 
-  /** The class of a record, with one more member. Refused if it brings a resource too many; then nothing has changed. */
+  /** Adds a member to the class of a record and returns its number. Throws, without a change, beyond `MAX_DIMENSIONS`. */
   join(machine: ClassFacts): number {
     const offered = effectiveAllocatable(machine);
     const text = classText(machine, offered);
@@ -109,7 +109,7 @@ export class ClassTable {
     return number;
   }
 
-  /** Takes over a class of another thread's fleet, or that its number is not in use; the columns come with them. */
+  /** Copies a class of another thread's fleet, undefined if the number is not in use; columns are shared separately. */
   mirror(number: number, attributes: Attributes | undefined, offered: ResourceVector | undefined): void {
     this.changes.add(number);
     this.attributes[number] = attributes;
@@ -118,7 +118,7 @@ export class ClassTable {
     for (const listener of this.#listeners) listener(number);
   }
 
-  /** One member less. */
+  /** Removes a member. */
   leave(number: number): void {
     this.#members[number]!--;
     if (this.#members[number]! > 0) return;
@@ -131,8 +131,8 @@ export class ClassTable {
   }
 
   /**
-   * All machines of an instance type drain for so long: their classes stay what they are but for that. Returns classes that
-   * would become like another one; their machines have to move there.
+   * Sets the drain time of all classes of an instance type in place. Returns, unchanged, the classes that would become
+   * equal to another one; the caller has to move their machines there.
    */
   retime(instanceType: string, seconds: number): readonly number[] {
     const collided: number[] = [];
@@ -148,13 +148,13 @@ export class ClassTable {
       this.#numbers.set(text, number);
       this.#texts[number] = text;
       this.drainSeconds[number] = seconds;
-      // Another object: whoever has told what the class is like has to tell it again.
+      // A new object, so that publishers that compare by identity send the class to the workers again.
       this.attributes[number] = { ...attributes };
     }
     return collided;
   }
 
-  /** What machines of the class have in common, as a record would say it. */
+  /** The shared facts of a class; all amounts are in `allocatable`, and `resources` is empty. */
   factsOf(number: number): ClassFacts {
     return {
       ...this.attributes[number]!,
@@ -181,7 +181,7 @@ export class ClassTable {
   }
 }
 
-/** Whether two records would be of one class. */
+/** Whether two records belong to the same class. */
 export function sameFacts(a: ClassFacts, b: ClassFacts): boolean {
   return (
     a.instanceType === b.instanceType &&

@@ -1,13 +1,13 @@
 // Columns: typed arrays on shared memory, one entry per machine, Need or class, so that worker threads read them
-// without copying. A column that has become long grows in place, on a buffer with room behind it: copying columns left
-// as much garbage again, and the allocator kept what was freed. Views are of fixed length, and a longer one is made when
-// a column grows, because views that follow their buffer are an order of magnitude slower.
+// without copying. A long column grows in place, in a buffer with reserved address space: copying it would leave garbage of
+// the same size, which the allocator does not return. Views have a fixed length, and growth creates a longer view, because
+// length-tracking views are an order of magnitude slower.
 
 type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
 
-/** From so many bytes on a buffer has room to grow. It takes whole pages of memory, so short columns go without. */
+/** Minimum size in bytes of a growable buffer. A growable buffer occupies whole pages, so shorter columns are copied. */
 const LONG_BYTES = 1 << 16;
-/** Times its size that such a buffer may grow to. Only addresses are reserved for it; past them it moves once more. */
+/** Maximum growth factor of a growable buffer. Only address space is reserved; beyond it the column is copied once. */
 const ROOM = 8;
 
 export function sharedUint8(length: number): Uint8Array {
@@ -31,15 +31,15 @@ function sharedBuffer(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes, { maxByteLength: bytes * ROOM });
 }
 
-/** From so many entries on, growing is rare and reserve is dear. */
+/** Columns of at least this many entries grow by an eighth: growth is rare, and spare capacity costs more memory. */
 const LARGE = 1 << 14;
 
-/** Room for `needed` entries in steps of a half more, or an eighth where there are many; at least 64. */
+/** New capacity for at least `needed` entries: max(64, needed, capacity × 1.5), or × 1.125 from `LARGE` entries on. */
 export function grownCapacity(capacity: number, needed: number): number {
   return Math.max(64, needed, Math.ceil(capacity * (capacity < LARGE ? 1.5 : 1.125)));
 }
 
-/** The old entries in a longer array, zeros behind them. Whoever has the old one must not write to it any more. */
+/** A longer array with the old entries, zero-filled. Callers must not write through the old array afterwards. */
 export function extended<T extends Column>(column: T, length: number): T {
   const make = column.constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => T;
   const bytes = length * column.BYTES_PER_ELEMENT;
@@ -53,7 +53,7 @@ export function extended<T extends Column>(column: T, length: number): T {
   return longer;
 }
 
-/** The array itself if it is long enough, else a longer one with the same entries. */
+/** The array itself if it has at least `needed` entries, else a longer one with the same entries. */
 export function withRoom<T extends Column>(column: T, needed: number): T {
   return column.length >= needed ? column : extended(column, grownCapacity(column.length, needed));
 }

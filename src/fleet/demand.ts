@@ -1,5 +1,5 @@
-// The demand ledger: every row in columns, cluster by cluster. A roll-up replaces all rows of its cluster or, if it is
-// refused, none. Rows that stay keep their place whatever comes and goes around them; their rank order is a column.
+// The demand ledger: every row in columns, one block per cluster. A roll-up replaces all rows of its cluster or, if it is
+// refused, none. Rows are not stored in rank order, so that unchanged rows are not moved; `ranked` is the rank order.
 
 import {
   isZero,
@@ -33,15 +33,15 @@ import {
 import { TextPlaces, UNPLACED } from './text-places.ts';
 import type { Dimensions, VectorColumn } from './vectors.ts';
 
-/** The rows of one cluster: `length` of them from `offset` on, in no particular order. */
+/** The rows of one cluster: `offset … offset + length − 1`, unordered. */
 export interface ClusterRows extends Block {
   readonly length: number;
 }
 
 const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
-/** Rows that have become so much fewer than there is room for move to a smaller place. */
+/** A block shrinks when its capacity is at least this many times the number of rows. */
 const ROOMY = 4;
-/** Rows that leave, of the same profile, that a new one is compared with: few, where all want something else. */
+/** Maximum number of leaving rows of the same profile that a new row is compared with to find one of equal amounts. */
 const MOST_ASKED = 8;
 
 export class DemandLedger {
@@ -53,51 +53,51 @@ export class DemandLedger {
   readonly profiles = new ProfileTable();
   readonly #blocks = new Blocks();
   readonly #rowsOf: (ClusterRows | undefined)[] = [];
-  /** By cluster: what its rows were written from. */
+  /** By cluster: the roll-up its rows were written from. */
   readonly #reported: (Reported | undefined)[] = [];
-  /** By key: the row that has it, if any; keys that no row has may be told an old one. */
+  /** By key: its row. Entries of keys without a row may be stale; `#rowWith` verifies them. */
   #rowOf = new Uint32Array(0);
   readonly #places: TextPlaces;
   readonly #texts = new AmountTexts();
-  /** By place among the rows of the cluster being checked or written: 1 if a row stays there. */
+  /** Scratch array, by place within the cluster being checked or written: 1 if the row stays. */
   #stays = new Uint8Array(0);
   #count = 0;
 
-  /** Rows in rank order: from where a cluster's rows start, as many as it has. */
+  /** Rows of each cluster in rank order, at the indexes of the cluster's block. */
   ranked: Uint32Array = sharedUint32(0);
 
   // Columns, by row.
   cluster: Uint32Array = sharedUint32(0);
   key: Uint32Array = sharedUint32(0);
   profile: Uint32Array = sharedUint32(0);
-  /** Requirements and min_unit: what a machine must be to serve the row. */
+  /** Requirements and min_unit. */
   pattern: Uint32Array = sharedUint32(0);
-  /** Precedence of the profile as one number, and whether a strict spread binds the row. */
+  /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
   precedence: Float64Array = sharedFloat64(0);
   spreads: Uint8Array = sharedUint8(0);
-  /** Rows with `Same`: requirements and whole aggregate (may it fold?), and what it is when folded. */
+  /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
   same: Uint8Array = sharedUint8(0);
   wholePattern: Uint32Array = sharedUint32(0);
   foldPattern: Uint32Array = sharedUint32(0);
   foldProfile: Uint32Array = sharedUint32(0);
   foldKey: Uint32Array = sharedUint32(0);
   /**
-   * Place of the row's key, and of its fold's key, among the keys of those of its cluster's rows, and of their folds, that
-   * have the same precedence and age. `UNPLACED` where none of them may fold.
+   * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
+   * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
    */
   text: Uint32Array = sharedUint32(0);
   foldText: Uint32Array = sharedUint32(0);
-  /** 1 if nothing is wanted: such a row is met by definition, unless it is set aside. */
+  /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
   empty: Uint8Array = sharedUint8(0);
-  /** 1 if the row is set aside: its size is not known. `same`, `spreads` and its amounts are 0 then. */
+  /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
   setAside: Uint8Array = sharedUint8(0);
-  /** By cluster: how many of its rows are set aside. */
+  /** By cluster: number of rows set aside. */
   setAsideIn: Uint32Array = sharedUint32(0);
   firstSeenMs: Float64Array = sharedFloat64(0);
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
-  /** All of `changed` are told of the clusters whose rows are others than before. */
+  /** Every entry of `changed` receives the clusters whose rows changed. */
   constructor(
     clusters: NameTable,
     keys: KeyTable,
@@ -142,13 +142,13 @@ export class DemandLedger {
     return this.#rowWith(this.#keys.find(key), offset, length);
   }
 
-  /** Whether a row has a key, by the number of the key. */
+  /** Whether any row has the key of this number. */
   hasKey(key: number): boolean {
     const { offset, length } = this.rowsOf(this.#keys.clusterOf(key));
     return this.#rowWith(key, offset, length) !== undefined;
   }
 
-  /** The Need on record under a key, as it was reported; one that the ledger set aside is marked so. */
+  /** The Need of a key as reported; marked if the ledger set it aside. */
   needOf(key: NeedKey): Need | undefined {
     const row = this.rowOf(key);
     if (row === undefined) return undefined;
@@ -158,7 +158,7 @@ export class DemandLedger {
     return need && (beyond.rows.get(need) ?? need);
   }
 
-  /** All Needs of a cluster, as they were reported; those that the ledger set aside are marked so. */
+  /** All Needs of a cluster as reported; those that the ledger set aside are marked. */
   needsOf(cluster: number): readonly Need[] {
     const { needs, beyond } = this.#reportedBy(cluster);
     return beyond.rows.size === 0 ? needs.slice() : needs.map((need) => beyond.rows.get(need) ?? need);
@@ -168,15 +168,14 @@ export class DemandLedger {
     return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }
 
-  /** The cluster's complete demand, checked and written; see `check` and `write`. Returns whether anything changed. */
+  /** `check` followed by `write`. Returns whether anything changed. */
   replace(cluster: string, needs: readonly Need[]): boolean {
     return this.write(cluster, this.check(cluster, needs));
   }
 
   /**
-   * What a roll-up comes to, compared with the rows on record; rows with equal keys become one. Rows that name a resource
-   * for which no dimension is left are set aside. Refused as a whole if a row is another cluster's; then nothing has
-   * changed.
+   * Compares a roll-up with the rows on record. Rows with equal keys are merged; rows that name a resource for which no
+   * dimension is left are set aside. Throws without any change if a row names another cluster.
    */
   check(cluster: string, needs: readonly Need[]): RollUp {
     const number = this.#clusters.find(cluster);
@@ -190,7 +189,7 @@ export class DemandLedger {
     return { before, needs, origin, beyond, ...this.#compare(number, needs, origin, others, beyond) };
   }
 
-  /** Of the other rows of a roll-up, those that have a place but other amounts, and those that have none. */
+  /** Splits the rows that `sameObjects` did not find into those with a place but changed amounts, and new ones. */
   #compare(
     cluster: number,
     needs: readonly Need[],
@@ -204,7 +203,7 @@ export class DemandLedger {
     for (const i of others) {
       const need = rows.get(needs[i]!) ?? needs[i]!;
       const row = offset + origin[i]!;
-      // A row that is set aside holds less than an ordinary one: one cannot become the other in its place.
+      // A row that is set aside holds fewer references than an ordinary one, so neither becomes the other in place.
       if (origin[i] !== NOWHERE && this.setAside[row] !== flagOf(need)) origin[i] = NOWHERE;
       if (origin[i] === NOWHERE) added.push(i);
       else if (!this.#wants(row, need)) amended.push(i);
@@ -217,8 +216,8 @@ export class DemandLedger {
   }
 
   /**
-   * Finds the places of those of the other rows that are on record under the same key and in the same rank. Says false if
-   * two rows share a key.
+   * Finds the places of rows that are on record with the same key and `firstSeenMs`. Returns false if two rows of the
+   * roll-up share a key.
    */
   #recognise(
     cluster: number,
@@ -244,21 +243,21 @@ export class DemandLedger {
     return !haveSharedKeys(unknown);
   }
 
-  /** By place, of so many: 1 if a row of the report stood there before. Good until the next call. */
+  /** By place, `length` entries: 1 if a row of the report had it before. Valid until the next call. */
   #staying(origin: Int32Array, length: number): Uint8Array {
     this.#stays = withRoom(this.#stays, length);
     return markStaying(origin, this.#stays.subarray(0, length));
   }
 
-  /** The row among a cluster's that has a key. */
+  /** The row of a key within one cluster's block. */
   #rowWith(key: number, offset: number, length: number): number | undefined {
     const row = this.#rowOf[key];
-    // Where a key is nobody's any more, or another's, an old row may still be written down.
+    // `#rowOf` may be stale for a key that no row has any more, or whose number was reused.
     if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
     return this.key[row] === key ? row : undefined;
   }
 
-  /** Takes hold of the profiles of rows that are new. */
+  /** New rows, each with a reference to its profile. */
   #arrivals({ needs, added, beyond }: RollUp): Arrival[] {
     return added.map((index): Arrival => {
       const need = beyond.rows.get(needs[index]!) ?? needs[index]!;
@@ -266,7 +265,7 @@ export class DemandLedger {
     });
   }
 
-  /** Takes hold of the keys of those rows that have none yet, and puts all in rank order. */
+  /** Adds references to the keys of rows that have none yet, and sorts all rows by rank. */
   #inRank(cluster: number, fresh: Arrival[]): readonly Arrival[] {
     for (const arrival of fresh) {
       const { profile, group } = arrival.need;
@@ -282,7 +281,7 @@ export class DemandLedger {
     );
   }
 
-  /** Whether a row that is new comes before another of its cluster in rank order. */
+  /** Whether a new row precedes an existing row of its cluster in rank order. */
   #isAhead({ need, key, profile }: Arrival, row: number): boolean {
     const order =
       this.precedence[row]! - this.profiles.entryOf(profile).precedence ||
@@ -291,7 +290,7 @@ export class DemandLedger {
     return order < 0;
   }
 
-  /** Puts a roll-up that `check` has only just made in the place of the cluster's rows; one that says the same changes nothing. */
+  /** Replaces the cluster's rows by a roll-up from `check`, with no write in between. Returns whether rows changed. */
   write(cluster: string, rollUp: RollUp): boolean {
     const { before, needs, origin, amended, added, beyond } = rollUp;
     const number = this.#clusters.numberOf(cluster);
@@ -307,7 +306,7 @@ export class DemandLedger {
     const inRank = this.#rankedIn(old, stays);
     const arrivals = this.#arrivals(rollUp);
     const heirs = this.#heirs(old.offset, arrivals, origin, stays);
-    // In rank order too, so that a cycle reads rows one behind the other where they came together.
+    // Written in rank order, so that a cycle reads rows that arrived together sequentially.
     const fresh = this.#inRank(number, arrivals);
     const left: Holdings[] = [];
     for (let place = 0; place < old.length; place++) {
@@ -315,7 +314,7 @@ export class DemandLedger {
     }
     this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
     const current = this.#roomFor(old, needs.length);
-    // Rows take hold of what they share with the old ones before those let go.
+    // New references are added before old ones are dropped, so that shared entries keep their numbers.
     const outdated: AmountHoldings[] = [];
     for (const i of amended) {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
@@ -342,9 +341,9 @@ export class DemandLedger {
   }
 
   /**
-   * Those of the rows that are new that want just what one that leaves did: a job that ended, and one like it. They take its
-   * place with all that it holds, but for the group of its key, which costs a fraction of holding and letting go of the same
-   * things.
+   * New rows with the profile and amounts of a leaving row, such as a job that replaces an ended one of the same shape. They
+   * inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and adding
+   * the same references.
    */
   #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
     const leaving = new Map<number, number[]>();
@@ -373,14 +372,14 @@ export class DemandLedger {
     });
   }
 
-  /** Whether a row wants as much as a Need; of one that is set aside the amounts mean nothing. */
+  /** Whether a row has the amounts of a Need. Amounts of rows that are set aside are not compared. */
   #wants(row: number, need: Need): boolean {
     if (this.setAside[row] !== flagOf(need)) return false;
     if (need.setAside === true) return true;
     return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
   }
 
-  /** Gives a row to another that wants the same. */
+  /** Passes a row on to its heir, which has the same profile and amounts. */
   #rename(row: number, { key, need, profile }: Arrival): void {
     this.key[row] = key;
     this.#rowOf[key] = row;
@@ -401,7 +400,7 @@ export class DemandLedger {
     return places.subarray(0, count);
   }
 
-  /** Room for so many rows; those that stay keep their places, in another block if it must be. */
+  /** A block for `length` rows. Staying rows keep their places, relative to the new block if it is replaced. */
   #roomFor(old: ClusterRows, length: number): ClusterRows {
     if (length <= old.capacity && length * ROOMY > old.capacity) return { ...old, length };
     const block = length === 0 ? NO_ROWS : this.#blocks.take(length);
@@ -411,7 +410,7 @@ export class DemandLedger {
     return { ...block, length };
   }
 
-  /** Rows behind the last place there will be move to places that others have left; whatever names places follows. */
+  /** Moves rows from places at or above the new `length` into free places below it, and updates `origin` and `inRank`. */
   #closeGaps(
     offset: number,
     length: number,
@@ -434,7 +433,7 @@ export class DemandLedger {
     for (let i = 0; i < inRank.length; i++) inRank[i] = moved.get(inRank[i]!) ?? inRank[i]!;
   }
 
-  /** Writes the rows that are new and have no place yet where none stays, and notes their places in `origin`. */
+  /** Writes new rows that have no place yet into free places, and records the places in `origin`. */
   #fill(
     cluster: number,
     { offset }: ClusterRows,
@@ -451,7 +450,7 @@ export class DemandLedger {
     }
   }
 
-  /** Puts the rows that are new in between those that stay; both are in rank order. */
+  /** Merges new rows into `ranked`; `fresh` and `inRank` are both in rank order. */
   #rank({ offset }: ClusterRows, origin: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
     let next = 0;
     let end = offset;
@@ -465,7 +464,7 @@ export class DemandLedger {
     while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
   }
 
-  /** Takes rows, with everything they hold, to another place. */
+  /** Copies rows with all columns to another place. */
   #move({ offset, length }: { readonly offset: number; readonly length: number }, to: number): void {
     const end = offset + length;
     for (const column of [this.cluster, this.key, this.profile, this.pattern, this.text, this.foldText]) {
@@ -498,7 +497,7 @@ export class DemandLedger {
     this.#writeAmounts(row, isOrdinary ? need : setAside(need));
   }
 
-  /** Writes what depends on how much a row wants. */
+  /** Writes all columns that depend on a row's amounts. */
   #writeAmounts(row: number, need: Need): void {
     const { profile } = this.profiles.entryOf(this.profile[row]!);
     this.minUnit.set(row, need.minUnit);
@@ -520,8 +519,8 @@ export class DemandLedger {
   }
 
   /**
-   * Gives a row other amounts, and returns what it held by the old ones; null if it holds the same by the new ones. Most
-   * rows that change are plain ones that grow or shrink by a few equal pods, and do.
+   * Writes new amounts and returns the references that the old amounts held; null if the references are unchanged, which is
+   * the common case: a plain row that grows or shrinks by a few equal pods.
    */
   #amend(row: number, need: Need): AmountHoldings | null {
     if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {

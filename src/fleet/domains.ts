@@ -1,5 +1,5 @@
-// Domains: the values of a topology key, by number. All machines of a class share their labels, so the domain is the
-// class's; it is looked up once per (key, class).
+// Domains: the values of a topology key, by number. All machines of a class share their labels, so a domain belongs to the
+// class; it is looked up once per (key, class) and cached.
 
 import { attributeOf } from '../model/index.ts';
 import type { ClassTable } from './classes.ts';

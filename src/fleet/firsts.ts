@@ -1,5 +1,5 @@
-// The machine of every class with the smallest id, whatever its state. Kept as machines join classes; when the first
-// of a class leaves it, its successor is looked up only if somebody asks.
+// The machine with the smallest id of every class, in any state. Maintained as machines join classes; when the first of a
+// class leaves, its successor is computed lazily, on the next read.
 
 const NONE = -1;
 const UNKNOWN = -2;
@@ -7,7 +7,7 @@ const UNKNOWN = -2;
 export class Firsts {
   readonly #firsts: number[] = [];
 
-  /** A machine stands in a class, newly or as before. Ordinals are settled. */
+  /** Called when a machine is placed in a class, whether or not it was in it before. Ordinals must be settled. */
   join(slot: number, classNumber: number, ordinal: Uint32Array): void {
     const first = this.#firsts[classNumber] ?? NONE;
     if (first === NONE || (first !== UNKNOWN && ordinal[slot]! < ordinal[first]!)) {
@@ -15,13 +15,13 @@ export class Firsts {
     }
   }
 
-  /** A machine has left a class; `empty`: it was the last one. */
+  /** Called when a machine has left a class; `empty` if the class has no machines left. */
   leave(slot: number, classNumber: number, empty: boolean): void {
     if (empty) this.#firsts[classNumber] = NONE;
     else if (this.#firsts[classNumber] === slot) this.#firsts[classNumber] = UNKNOWN;
   }
 
-  /** The first machine of a class that has any. Looks through all slots for all classes whose first has left. */
+  /** The first machine of a non-empty class. One scan of all slots recomputes every class whose first has left. */
   of(
     classNumber: number,
     state: Uint8Array,

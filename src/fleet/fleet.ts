@@ -1,4 +1,4 @@
-// The fleet: machines and demand together, as one writer keeps them and one cycle reads them.
+// The fleet: the machine and demand ledgers with their shared tables. One writer changes it, and a cycle reads it.
 
 import type { DecisionInput } from '../model/index.ts';
 import { Changes } from './changes.ts';
@@ -19,30 +19,30 @@ export class Fleet {
   readonly classes = new ClassTable(this.dimensions);
   readonly patterns = new PatternTable(this.classes);
   readonly domains = new DomainTable(this.classes);
-  /** Tells everyone who watches which clusters' rows, or whose view of the machines, have changed. */
+  /** Publishes clusters whose rows, or whose machines, have changed. */
   readonly changes = new Changes();
-  /** Of these, those where it may have changed which rows there are, which of them may fold, or what they wait for. */
+  /** The subset of `changes` where the set of rows, which of them may fold, or what they wait for may have changed. */
   readonly reshaped = new Changes();
   readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changes, this.reshaped);
   readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, [
     this.changes,
     this.reshaped,
   ]);
-  /** Measured median drain by instance type, for machines that arrive. */
+  /** Measured median drain time by instance type, for new machines. */
   readonly drainSecondsOfType = new Map<string, number>();
 
-  /** Counts what was written: whoever keeps numbers of machines, rows or keys sees whether they still mean the same. */
+  /** Number of writes. Callers that cache numbers of machines, rows or keys compare it to detect stale ones. */
   get revision(): number {
     return this.machines.revision + this.demand.revision;
   }
 
-  /** Makes the view that the next cycle reads: applies the journal and empties it. */
+  /** Applies the journal and empties it; the next cycle reads the result. */
   freeze(journal: Journal, meanwhile?: Meanwhile): AppliedChanges {
     return applyJournal(this, journal, meanwhile);
   }
 }
 
-/** A fleet that holds exactly what a decision's input describes. */
+/** A fleet with exactly the machines and Needs of a decision's input. */
 export function fleetOf(input: DecisionInput): Fleet {
   const fleet = new Fleet();
   fleet.machines.load(input.machines);

@@ -1,6 +1,6 @@
-// Freezing a view is applying the journal. Every entry is understood in the order it was written, against what the
-// entries before it left; but a machine is written once and a cluster's rows once, however often they changed. So
-// where freezes cut a journal makes no difference to the ledgers.
+// Applies pending changes to the ledgers. Entries are interpreted in order, each against the state that the entries before
+// it left, but every machine and every cluster's rows are written once, however often they changed. The ledgers therefore
+// do not depend on how entries are split between two freezes.
 
 import {
   BigFleetError,
@@ -27,16 +27,16 @@ import type { Standing } from './machines.ts';
 import type { RollUp } from './roll-up.ts';
 import { afterMove, afterSighting, atFirstSight, sameStanding } from './standing.ts';
 
-/** A sighting that was news. */
+/** An observation that changed the state on record. */
 export interface Seen {
   readonly id: string;
-  /** The state on record; null for a machine that was not. */
+  /** The state on record before; null if the machine was unknown. */
   readonly known: MachineState | null;
   readonly seen: Sighting;
   readonly meaning: Meaning | 'discovered';
 }
 
-/** An entry that was left out, with every reason. */
+/** An entry that was not applied, with every reason. */
 export interface RefusedEntry {
   readonly entry: JournalEntry;
   readonly problems: readonly Problem[];
@@ -44,45 +44,45 @@ export interface RefusedEntry {
 
 /** What one freeze did to the ledgers. */
 export interface AppliedChanges {
-  /** Numbers of the clusters whose rows are not what they were, ascending. */
+  /** Numbers of the clusters whose rows changed, ascending. */
   readonly clusters: readonly number[];
-  /** Slots of machines that are new or of which something changed, ascending. */
+  /** Slots of new and changed machines, ascending. */
   readonly slots: readonly number[];
-  /** Of those, the machines that are new or stand otherwise than before: more than their price or the like is news. */
+  /** The subset of `slots` that is new or has a changed status, without machines of which only class facts changed. */
   readonly restood: readonly number[];
-  /** By instance type: how long its machines drain, measured anew. Machines that changed in nothing else are not in `slots`. */
+  /** New drain times in seconds by instance type. Machines that changed in nothing else are not in `slots`. */
   readonly retimed: ReadonlyMap<string, number>;
   /** Ids of machines that left the ledger. */
   readonly removed: readonly string[];
-  /** Sightings in journal order, without those that found a machine in the state on record. */
+  /** Observations in journal order, except those that found a machine in the state on record. */
   readonly sightings: readonly Seen[];
   readonly refused: readonly RefusedEntry[];
   /**
-   * By cluster that reported: rows that name a resource beyond the limit of the ledger and were set aside for it. With 0
-   * rows: there were some before and there are none now. Other clusters are as they were.
+   * By cluster that reported: rows set aside because they name a resource beyond the ledger's limit. An entry with 0 rows
+   * means that the previous roll-up had such rows and this one has none. Clusters without an entry are unchanged.
    */
   readonly rowsSetAside: ReadonlyMap<string, RowsSetAside>;
 }
 
 export interface RowsSetAside {
   readonly rows: number;
-  /** The first resource of them that has no dimension; '' without rows. */
+  /** The first resource that has no dimension; '' if `rows` is 0. */
   readonly resource: string;
 }
 
-/** A machine as it will stand once the freeze is written. */
+/** The pending state of a machine, written at the end of the freeze. */
 interface Draft {
-  /** Its place in the columns; undefined before the first write. */
+  /** undefined before the first write. */
   readonly slot: number | undefined;
-  /** null: not on record. */
+  /** null: unknown or removed. */
   readonly standing: Standing | null;
-  /** null: as its class has it. */
+  /** null: the facts of its class, unchanged. */
   readonly facts: ClassFacts | null;
-  /** Measurements that the facts know of. */
+  /** Number of the last measurement that `facts` takes into account. */
   readonly measured: number;
 }
 
-/** How long machines of an instance type drain, by the last of the measurements so far. */
+/** The last measured drain time of an instance type. `number` counts measurements across all types. */
 interface Measurement {
   readonly seconds: number;
   readonly number: number;
@@ -91,12 +91,12 @@ interface Measurement {
 type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K };
 
 /**
- * Work that can go on once the machines are written, while rows are: told the numbers of the clusters that report, which are
- * not to be looked at. What it returns is called when all is written.
+ * Work that overlaps with writing rows, started once the machines are written. It receives the numbers of the reporting
+ * clusters, whose rows it must not read. The function it returns is called when all rows are written.
  */
 export type Meanwhile = (reporting: ReadonlySet<number>) => () => void;
 
-/** Applies all entries in order and empties the journal. A refused entry costs its neighbours nothing. */
+/** Applies all entries in order and empties the journal. A refused entry does not affect the others. */
 export function applyJournal(
   fleet: Fleet,
   journal: Journal,
@@ -115,14 +115,14 @@ export function applyJournal(
 class Freeze {
   readonly #fleet: Fleet;
   readonly #entries: readonly JournalEntry[];
-  /** By id: machines that something happened to. */
+  /** By id: machines with pending changes. */
   readonly #drafts = new Map<string, Draft>();
-  /** By text of a key: ids of drafts that were on their way to the row at some time. */
+  /** By text of a key: ids of drafts that had the row as their target at any time in this freeze. */
   readonly #drafted = new Map<string, Set<string>>();
-  /** By instance type; machines are told when they are next looked at, or at the end. */
+  /** By instance type. Applied lazily: when the facts of a machine are next read, or to its class at the end. */
   readonly #measured = new Map<string, Measurement>();
   #measurements = 0;
-  /** Roll-ups, in journal order; so many of them are checked. */
+  /** Roll-ups in journal order; the first `#checked` of them have been checked. */
   readonly #reports: EntryOf<'demand'>[] = [];
   #checked = 0;
   /** By cluster: the last accepted roll-up. */
@@ -138,7 +138,7 @@ class Freeze {
     this.#entries = entries;
   }
 
-  /** Understands all entries and writes what they come to for machines. */
+  /** Interprets all entries and writes the resulting machines. */
   writeMachines(): void {
     for (const entry of this.#entries) this.#orRefuse(entry, () => this.#take(entry));
     this.#tellMeasured();
@@ -157,7 +157,7 @@ class Freeze {
     }
   }
 
-  /** Numbers of the clusters whose rows are still to be written. */
+  /** Numbers of the clusters whose rows `finish` may write. */
   reporting(): ReadonlySet<number> {
     return new Set(this.#reports.map(({ cluster }) => this.#fleet.clusters.find(cluster)));
   }
@@ -235,17 +235,17 @@ class Freeze {
     const standing = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
     const seen = this.#factsFrom(machine, current);
     const isAlike = current !== null && sameFacts(current, seen);
-    // Most records of a List say nothing new and cost nothing more.
+    // Fast path: most records of a List are unchanged.
     if (known !== null && isAlike && sameStanding(known, standing)) return;
     if (!isAlike) this.#admit(machine);
     this.#report(machine.id, known?.state ?? null, machine.state);
-    // What is as it was said to be need not be compared again.
+    // Unchanged facts keep the draft's value, null in most cases, so that the write does not compare them again.
     const facts = isAlike ? draft.facts : seen;
     const measured = isAlike ? draft.measured : this.#measurements;
     this.#draft(machine.id, { ...draft, standing, facts, measured });
   }
 
-  // Which names get a dimension, where there is room for few, depends on who comes first: the roll-ups before it do.
+  // Dimensions are limited and assigned in journal order, so pending roll-ups from before this record are checked first.
   #admit(machine: Machine): void {
     const { classes, dimensions } = this.#fleet;
     if (dimensions.knows(effectiveAllocatable(machine))) return;
@@ -254,8 +254,8 @@ class Freeze {
   }
 
   /**
-   * Checks roll-ups that wait for it; else nothing depends on them before their rows are written. They are checked even if a
-   * later one replaces them: the last *good* one counts.
+   * Checks pending roll-ups. This is deferred until a machine needs a new dimension or rows are written. Roll-ups are
+   * checked even if a later one of the same cluster follows, because the last *valid* one is applied.
    */
   #checkReports(): void {
     for (; this.#checked < this.#reports.length; this.#checked++) {
@@ -290,7 +290,7 @@ class Freeze {
     });
   }
 
-  // The ledger knows which machines were on their way to a row; what happened to them since, the drafts do.
+  // The ledger lists the machines that had this target before the freeze; `#drafted` lists those that got it since.
   #endTargets(key: NeedKey): void {
     const { machines, keys } = this.#fleet;
     const ids = new Set(this.#drafted.get(keyText(key)));
@@ -320,8 +320,8 @@ class Freeze {
   }
 
   /**
-   * Measurements are told to the classes of a type, of which there are few. Only machines whose class becomes like another
-   * one are drafted, in one pass however many there were.
+   * Applies measurements to the classes of an instance type, of which there are few. Machines are drafted only where their
+   * class becomes equal to another one, in a single pass over all slots.
    */
   #tellMeasured(): void {
     const { machines, classes } = this.#fleet;
@@ -365,7 +365,7 @@ class Freeze {
     return { slot, standing, facts: null, measured: 0 };
   }
 
-  /** What a machine on record shares with its class, with what was measured of its type since. */
+  /** The facts of a known machine, with later measurements of its instance type applied. */
   #factsOf({ slot, facts, measured }: Draft): ClassFacts {
     const { machines, classes } = this.#fleet;
     const known = facts ?? classes.factsOf(machines.classOf[slot!]!);
@@ -374,7 +374,8 @@ class Freeze {
     return { ...known, drainSeconds: last.seconds };
   }
 
-  // How long it drains is measured by us, so a record does not say; a machine of a new type starts as its like do.
+  // The shard measures drain times, so provider records do not carry them. A machine that is new, or that changed its
+  // instance type, starts with the value of that type.
   #factsFrom(seen: Machine, known: ClassFacts | null): ClassFacts {
     const drainSeconds =
       known?.instanceType === seen.instanceType
@@ -386,7 +387,7 @@ class Freeze {
     return { instanceType, zone, labels, capacityType, ...offer, drainSeconds };
   }
 
-  /** Writes what differs from the columns, if anything does. */
+  /** Writes a draft if it differs from the columns. */
   #writeOne(id: string, draft: Draft): void {
     const { machines } = this.#fleet;
     const { slot, standing } = draft;

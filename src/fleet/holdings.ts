@@ -1,8 +1,8 @@
-// What rows hold of the tables of keys, profiles and patterns, for as long as somebody has to let go of it.
+// References of rows to entries of the key, profile and pattern tables, recorded so that they can be dropped later.
 
 import type { Need } from '../model/index.ts';
 
-/** What a row holds of the tables. */
+/** All references of a row. */
 export interface Holdings {
   readonly key: number;
   readonly profile: number;
@@ -11,7 +11,7 @@ export interface Holdings {
   readonly amounts: AmountHoldings;
 }
 
-/** What a row holds by how much it wants. */
+/** The references of a row that depend on its amounts. */
 export interface AmountHoldings {
   readonly pattern: number;
   /** Null for rows that do not fold. */
@@ -22,10 +22,10 @@ export interface AmountHoldings {
   } | null;
 }
 
-/** A row that is new, with what it holds of the tables that its place depends on; a key of 0 is none yet. */
+/** A new row, with references to its key and profile; a key of 0 means that none has been added yet. */
 export interface Arrival {
   readonly need: Need;
-  /** Its place in the report. */
+  /** Index in the report. */
   readonly index: number;
   key: number;
   readonly profile: number;

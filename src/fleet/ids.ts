@@ -1,16 +1,16 @@
-// Machine ids and their slots. A slot is a machine's place in the columns for as long as it is on record; the order of
-// ids, by which ties are broken, is kept as a number per slot so that nobody compares texts in a cycle.
+// Machine ids and their slots. A slot is a machine's index in the columns for as long as it is on record. The order of ids,
+// which breaks ties, is stored as a number per slot, so that a cycle never compares texts.
 
 import { hashOf, KeyIndex } from './key-index.ts';
 import { Texts } from './texts.ts';
 
 export class IdTable {
   readonly #texts = new Texts();
-  /** Finds slots plus one: no number is 0. */
+  /** Stores slot + 1, because 0 means empty. */
   readonly #index = new KeyIndex();
   #size = 0;
   readonly #free: number[] = [];
-  /** Slots in id order, and those whose id came or went since that order was made. */
+  /** Slots in id order, and the slots added and removed since the last `settle`. */
   #sorted: Uint32Array = new Uint32Array(0);
   #added: number[] = [];
   readonly #removed = new Set<number>();
@@ -34,7 +34,7 @@ export class IdTable {
     return number === 0 ? undefined : number - 1;
   }
 
-  /** A slot for a new id; it has no place in the order before the next `settle`. */
+  /** Assigns a slot to a new id; its ordinal is undefined until the next `settle`. */
   add(id: string): number {
     const slot = this.#free.pop() ?? this.#size++;
     this.#texts.set(slot, id);
@@ -43,13 +43,13 @@ export class IdTable {
     return slot;
   }
 
-  /** Forgets an id. Its slot is not given out again before the next `settle`. */
+  /** Removes an id. Its slot is not reused before the next `settle`. */
   remove(slot: number): void {
     this.#index.remove(slot + 1, hashOf(0, 0, this.idOf(slot)));
     this.#removed.add(slot);
   }
 
-  /** Writes every id's place in id order into the column; the order among old ids does not change by it. */
+  /** Writes the position of every id into `ordinal`; the relative order of old ids does not change. */
   settle(ordinal: Uint32Array): void {
     if (this.#added.length + this.#removed.size === 0) return;
     const removed = this.#removed;
@@ -58,7 +58,7 @@ export class IdTable {
     this.#sorted = this.#merged(kept, Uint32Array.from(added));
     for (let i = 0; i < this.#sorted.length; i++) ordinal[this.#sorted[i]!] = i;
     this.#added = [];
-    // One by one: as arguments of a single call, the slots of a large loss overflow the stack.
+    // A loop instead of `push(...removed)`: after a large loss, the arguments would overflow the stack.
     for (const slot of removed) {
       this.#texts.remove(slot);
       this.#free.push(slot);
@@ -67,7 +67,7 @@ export class IdTable {
     this.#texts.tidy(this.#sorted);
   }
 
-  /** Slots in id order, with others in between. */
+  /** Merges `added`, in any order, into the sorted slots. */
   #merged(sorted: Uint32Array, added: Uint32Array): Uint32Array {
     if (added.length === 0) return sorted;
     added.sort((a, b) => this.#texts.compare(a, b));
@@ -84,7 +84,7 @@ export class IdTable {
     return merged;
   }
 
-  /** Where a slot belongs among sorted ones, from a place on. */
+  /** Lower bound of a slot's id among the sorted slots, starting at `from`. */
   #placeOf(slot: number, sorted: Uint32Array, from: number): number {
     let low = from;
     let high = sorted.length;

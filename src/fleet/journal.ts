@@ -1,15 +1,15 @@
-// The journal: what happened since the last cycle, in order. Sessions and reconcile append; nobody but the one writer
-// of the ledgers takes it out, between two cycles, so a cycle reads ledgers that stand still without a copy of them.
+// Pending changes since the last cycle, in order. Sessions and reconcile append; only the single writer of the ledgers
+// drains them, between two cycles. A cycle therefore reads ledgers that do not change, without a copy of them.
 
 import { BigFleetError, type Machine, type Need, type NeedKey } from '../model/index.ts';
 import type { Standing } from './machines.ts';
 import type { Move } from './standing.ts';
 
-/** A provider's record of a machine. Records are taken in the order in which they were made. */
+/** A provider's record of a machine. Records are applied in the order in which the provider made them. */
 interface Observation {
   readonly kind: 'observe';
   readonly machine: Machine;
-  /** Shard clock; a machine that is newly Idle is held from here. */
+  /** Shard clock; the release hold of a machine that is newly Idle starts here. */
   readonly atMs: number;
 }
 
@@ -19,14 +19,14 @@ interface Disappearance {
   readonly id: string;
 }
 
-/** A move that we start, as accepted. */
+/** A transition that the shard starts, as accepted. */
 type CommandGiven = Move & {
   readonly kind: 'command';
   readonly id: string;
   readonly atMs: number;
 };
 
-/** A move that we took back before the provider heard of it: the machine stands as it did, holds apart. */
+/** A transition withdrawn before the provider received the call: restores the previous status, except `held`. */
 interface Withdrawal {
   readonly kind: 'withdraw';
   readonly id: string;
@@ -50,20 +50,20 @@ interface Hold {
   readonly held: boolean;
 }
 
-/** A cluster's complete demand; replaces what it wanted before. */
+/** A cluster's complete demand; replaces its previous roll-up. */
 interface RollUp {
   readonly kind: 'demand';
   readonly cluster: string;
   readonly needs: readonly Need[];
 }
 
-/** A row was absent for a whole cycle: nothing is on its way to it any more. */
+/** A row was absent for a whole cycle: clears the target of every machine on its way to it. */
 interface RowEnded {
   readonly kind: 'row-ended';
   readonly key: NeedKey;
 }
 
-/** The measured median drain of one machine, or of all machines of an instance type, those to come included. */
+/** The measured median drain time of one machine, or of all present and future machines of an instance type. */
 interface DrainMeasured {
   readonly kind: 'drain-seconds';
   readonly of: { readonly id: string } | { readonly instanceType: string };
@@ -82,8 +82,8 @@ export type JournalEntry =
   | DrainMeasured;
 
 /**
- * Entries a journal holds unless told otherwise: a full List of the largest rung (2,250,000 records) with room to spare.
- * Lower, and a first List does not fit; much higher, and a stalled cycle fills the memory before anybody hears of it.
+ * Default limit of pending entries. The lower bound is a full List of the largest benchmark rung (2,250,000 records), which
+ * must fit at startup. With a much higher limit a stalled cycle would exhaust memory before BF_JOURNAL_FULL is raised.
  */
 export const JOURNAL_LIMIT = 4_194_304;
 
@@ -99,7 +99,7 @@ export class Journal {
     return this.#entries.length;
   }
 
-  /** Throws BF_JOURNAL_FULL rather than grow past the limit; where a journal is cut by freezes changes nothing. */
+  /** Throws BF_JOURNAL_FULL at the limit. The result does not depend on how entries are split between two freezes. */
   append(entry: JournalEntry): void {
     if (this.#entries.length >= this.limit) {
       throw new BigFleetError(
@@ -110,7 +110,7 @@ export class Journal {
     this.#entries.push(entry);
   }
 
-  /** All entries, oldest first; the journal is empty afterwards. */
+  /** Removes and returns all entries, oldest first. */
   take(): readonly JournalEntry[] {
     const entries = this.#entries;
     this.#entries = [];

@@ -1,12 +1,12 @@
-// Finds numbers by hash: a table of places, each empty (0) or taken by a number, with those that want one place in the
-// places behind it. It holds nothing but numbers, so that a million keys cost no texts and no entries of a Map.
+// A hash table of numbers with linear probing; 0 marks an empty place. It stores numbers in one typed array, so a million
+// keys create neither strings nor Map entries.
 
 const SMALLEST = 64;
-/** Whoever chooses names for many keys must not be able to choose their places. */
+/** Random, so that a client that chooses names cannot force hash collisions. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 
 export class KeyIndex {
-  /** Two numbers for each place: what has it, and its hash, so that looking along them is looking at one part of memory. */
+  /** Two entries per place: the number and its hash, interleaved so that probing reads adjacent memory. */
   #places = new Uint32Array(2 * SMALLEST);
   #count = 0;
 
@@ -14,7 +14,7 @@ export class KeyIndex {
     return this.#count;
   }
 
-  /** The number with this hash that is the one looked for, else 0. */
+  /** The number with this hash that satisfies `isIt`, else 0. */
   find(hash: number, isIt: (number: number) => boolean): number {
     const places = this.#places;
     const mask = places.length - 1;
@@ -34,7 +34,7 @@ export class KeyIndex {
     const mask = places.length - 1;
     let gap = placeOf(hash, mask);
     while (places[gap] !== number) gap = (gap + 2) & mask;
-    // Whatever stands behind and may not be found across a gap moves into it.
+    // Backward-shift deletion: entries whose probe sequence would be broken by the gap move into it.
     for (let at = (gap + 2) & mask; places[at] !== 0; at = (at + 2) & mask) {
       const wanted = placeOf(places[at + 1]!, mask);
       if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
@@ -62,7 +62,7 @@ export class KeyIndex {
   }
 }
 
-/** Where the place that a hash wants begins. */
+/** Index of the first place in the probe sequence of a hash. */
 function placeOf(hash: number, mask: number): number {
   return (hash << 1) & mask;
 }
@@ -75,7 +75,7 @@ export function hashOf(a: number, b: number, text: string): number {
   return mixed(hash);
 }
 
-// The last steps of MurmurHash3: every bit of the input reaches every bit of the result.
+// The finalizer of MurmurHash3: every input bit affects every output bit.
 function mixed(value: number): number {
   let hash = value;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,24 +1,24 @@
-// The order of keys by text, as a place for each key: a few new ones are put into the order of the many old ones.
+// Sort positions of keys by text: merges a few new keys into the known order of many old ones.
 
 import { withRoom } from './columns.ts';
 import type { KeyTable } from './names.ts';
 
-/** In the place of a key that is wanted and has none yet, and of one that is about to get one. */
+/** Markers in `#place`: requested and not yet listed; listed, with its position assigned by `#merge`. */
 const WANTED = 2 ** 32 - 1;
 const LISTED = 2 ** 32 - 2;
 
 export class KeyOrder {
   readonly #keys: KeyTable;
-  /** By key. What was put there another time is never read. */
+  /** By key. Values of earlier calls are never read. */
   #place = new Uint32Array(0);
-  /** Keys being arranged that have their order already. */
+  /** Requested keys whose order is known. */
   #old = new Uint32Array(0);
 
   constructor(keys: KeyTable) {
     this.#keys = keys;
   }
 
-  /** Puts keys of one cluster, some of them named twice, in order. `before` are keys whose order is known; 0 is none. */
+  /** Sorts keys of one cluster; `wanted` may have duplicates. `before` lists keys in known order, with 0 for gaps. */
   arrange(before: Uint32Array, wanted: readonly number[]): void {
     this.#place = withRoom(this.#place, this.#keys.size);
     const place = this.#place;
@@ -34,12 +34,12 @@ export class KeyOrder {
     this.#merge(old, this.#fresh(wanted));
   }
 
-  /** The place of a key among those last arranged. */
+  /** The position of a key among those of the last `arrange`. */
   placeOf(key: number): number {
     return this.#place[key]!;
   }
 
-  /** Keys that are wanted and have no order yet, in theirs. */
+  /** Requested keys whose order is not known, sorted. */
   #fresh(wanted: readonly number[]): number[] {
     const place = this.#place;
     const fresh: number[] = [];
@@ -52,7 +52,7 @@ export class KeyOrder {
     return fresh.sort((a, b) => this.#keys.compare(a, b));
   }
 
-  /** Gives the old keys, of which there are so many, and fresh ones their places. */
+  /** Assigns positions to the first `count` keys of `#old` and to the fresh ones. */
   #merge(count: number, fresh: readonly number[]): void {
     const place = this.#place;
     const old = this.#old;
@@ -65,7 +65,7 @@ export class KeyOrder {
     while (placed < count) place[old[placed]!] = placed++ + fresh.length;
   }
 
-  /** The first of the old keys, from one on and below another, that comes behind a key; else that other. */
+  /** Upper bound: index of the first old key in `[from, to)` that sorts after `key`, else `to`. */
   #firstBehind(key: number, from: number, to: number): number {
     let low = from;
     let high = to;

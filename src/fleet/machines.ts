@@ -1,5 +1,5 @@
-// The machine ledger: every machine in columns, and the sorted runs that decisions walk. One writer only; every
-// write takes the machine out of its runs, changes the columns, and puts it back where it now belongs.
+// The machine ledger: every machine in columns, and the sorted runs that decisions iterate over. It has a single writer;
+// every write removes the machine from its runs, changes the columns, and inserts it into the runs it now belongs to.
 
 import { isBound, type LedgerMachine, MachineState, type Stamp } from '../model/index.ts';
 import { RunBatch } from './batch.ts';
@@ -31,7 +31,7 @@ export interface BoundRuns {
   readonly configuring: Run;
 }
 
-/** Machines of the pools by class, those on their way by key, and how many there are by class and state. */
+/** Free machines by class, machines on their way to a row by the row's key, and machine counts by class and state. */
 export interface Supply {
   readonly idleRuns: readonly (Run | undefined)[];
   readonly speculativeRuns: readonly (Run | undefined)[];
@@ -40,10 +40,10 @@ export interface Supply {
   readonly counts: readonly number[];
 }
 
-/** What the ledger knows of one machine beside what its class has in common. */
+/** The fields of a machine that it does not share with its class. */
 export type Standing = Pick<LedgerMachine, 'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'>;
 
-/** A machine as the columns hold it: no host and no error text, which no decision reads. */
+/** A machine as stored in the columns, without host and error text, which no decision reads. */
 export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & Standing;
 
 export class MachineLedger {
@@ -64,41 +64,41 @@ export class MachineLedger {
   /** Key of the row a bound machine was bound for, and of the row a machine is on its way to. */
   stampKey: Uint32Array = sharedUint32(0);
   target: Uint32Array = sharedUint32(0);
-  /** Place of the id among all ids: ties are broken by comparing these. */
+  /** Position of the id in the order of all ids; the tie-breaker of every order. */
   ordinal: Uint32Array = sharedUint32(0);
-  /** When it became Idle. Kept in Configuring and Deleting, so that undoing the move does not restart the hold. */
+  /** When it became Idle. Kept in Configuring and Deleting, so that a rollback does not restart the release hold. */
   idleSinceMs: Float64Array = sharedFloat64(0);
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
   #batch: RunBatch | null = null;
-  /** By slot: zeros for the next batch. */
+  /** Scratch array of `RunBatch`, by slot; all zero between batches. */
   #marks = new Uint8Array(0);
 
   readonly #bound: (BoundRuns | undefined)[] = [];
-  /** Free plain Idle and Speculative machines by class: not held, and Idle ones without target and penalty. */
+  /** Idle and Speculative machines that are not held, by class; Idle ones only without target and penalty. */
   readonly idleRuns: (Run | undefined)[] = [];
   readonly speculativeRuns: (Run | undefined)[] = [];
-  /** Idle machines that are not held but carry a target or a reclamation penalty; few. By pool order. */
+  /** Idle machines that are not held and have a target or a reclamation penalty, in `keepOrder`. There are few. */
   readonly specialIdle: Run;
-  /** Configured machines of all clusters by class, in id order: not held. */
+  /** Configured machines of all clusters that are not held, by class, in id order. */
   readonly configuredRuns: (Run | undefined)[] = [];
-  /** Idle machines of which it is known since when, by capacity type, the longest first. Held ones too. */
+  /** Idle machines with a known `idleSinceMs`, by capacity type, longest idle first. Includes held machines. */
   readonly idleClocks: (Run | undefined)[] = [];
-  /** Classes that Idle or Speculative machines came to or left. */
+  /** Classes that gained or lost an Idle or Speculative machine. */
   readonly restocked = new ChangeLog();
-  /** Classes that machines in any state came to or left. */
+  /** Classes that gained or lost a machine in any state. */
   readonly counted = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
   readonly #targeted = new Map<number, Run>();
-  /** Keys that a machine is no longer on its way to; their runs may be empty. */
+  /** Keys that lost a machine on its way to them; their runs may be empty. */
   readonly #left = new Set<number>();
-  /** By key: machines that name it, by stamp or target, in any state; and those not yet bound that are on their way. */
+  /** By key: number of machines with it as stamp or target, in any state; and of unbound machines with it as target. */
   owned: Uint32Array = sharedUint32(0);
   coming: Uint32Array = sharedUint32(0);
-  /** Tells everyone who watches which slots had a machine and are written anew, or empty now. */
+  /** Publishes slots of machines that were overwritten or removed; slots of new machines are not included. */
   readonly written = new Changes();
-  /** Tells everyone who watches which classes have a machine that is not held in a state where they had none. */
+  /** Publishes classes whose count of machines that are not held went from 0 to 1 in some state. */
   readonly supplied = new Changes();
   /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
   readonly #counts: number[] = [];
@@ -115,8 +115,8 @@ export class MachineLedger {
     this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
   /**
-   * `changed` is told of the clusters whose rows see other machines than before, `reshaped` of those with a row that has a
-   * machine that names it, or that is on its way to it, where it had none, or none where it had one.
+   * `changed` receives the clusters whose rows are affected by a write. `reshaped` receives the clusters of keys whose count
+   * in `owned` or `coming` became zero or nonzero.
    */
   constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes, reshaped: Changes) {
     this.#changed = changed;
@@ -183,13 +183,13 @@ export class MachineLedger {
     for (const [key, { length }] of this.#targeted) if (length > 0) yield key;
   }
 
-  /** What rows find by class and by key, for another thread that looks at the same columns. */
+  /** The runs and counts that are not in columns, for a worker thread that reads the same columns. */
   supply(): Supply {
     const { idleRuns, speculativeRuns, specialIdle } = this;
     return { idleRuns, speculativeRuns, specialIdle, targeted: this.#targeted, counts: this.#counts };
   }
 
-  /** Takes over what another thread's ledger offers. */
+  /** Replaces runs and counts by those of another thread's ledger. */
   mirror({ idleRuns, speculativeRuns, specialIdle, targeted, counts }: Supply): void {
     replaceAll(this.idleRuns, idleRuns);
     replaceAll(this.speculativeRuns, speculativeRuns);
@@ -218,7 +218,7 @@ export class MachineLedger {
     return { id: this.idOf(slot), ...this.classes.factsOf(this.classOf[slot]!), ...this.standingOf(slot) };
   }
 
-  /** Many records at once; all of them or, if one is refused, none. */
+  /** Writes many records atomically: all of them or, if one is refused, none. */
   load(machines: readonly LedgerRecord[]): void {
     this.classes.admit(machines);
     this.batch(() => {
@@ -226,7 +226,7 @@ export class MachineLedger {
     });
   }
 
-  /** Makes many changes without sorting anything twice. Runs, counts and ordinals are behind until it is done. */
+  /** Applies many changes and updates each run once, at the end. Until then runs, counts and ordinals are stale. */
   batch(change: () => void): void {
     if (this.#batch !== null) {
       change();
@@ -247,9 +247,9 @@ export class MachineLedger {
     }
   }
 
-  /** Inserts or replaces a record. The caller has checked it; ids of new machines get their place in the order. */
+  /** Inserts or replaces a record that the caller has validated. */
   put(machine: LedgerRecord): number {
-    // First of all, because nothing else can refuse the record.
+    // Done first, because it is the only step that can refuse the record.
     const joined = this.classes.join(machine);
     let slot = this.#ids.slotOf(machine.id);
     if (slot === undefined) {
@@ -266,7 +266,7 @@ export class MachineLedger {
     return slot;
   }
 
-  /** Changes what is named and nothing else. With facts the machine changes its class. */
+  /** Writes only the given fields. With `facts` the machine joins the class of these facts. */
   update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
     const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
@@ -286,17 +286,17 @@ export class MachineLedger {
     this.#ids.remove(slot);
   }
 
-  /** How many machines name a key, by stamp or target, in any state. */
+  /** Number of machines with the key as stamp or target, in any state. */
   ownedBy(key: number): number {
     return key < this.owned.length ? this.owned[key]! : 0;
   }
 
-  /** How many machines that are not bound yet are on their way to a key. */
+  /** Number of unbound machines with the key as target. */
   comingTo(key: number): number {
     return key < this.coming.length ? this.coming[key]! : 0;
   }
 
-  /** How many machines of a class are in a state, and how many of them are not held. */
+  /** Number of machines of a class in a state; `freeCountOf` counts those that are not held. */
   countOf(classNumber: number, state: MachineState): number {
     return this.#counts[classNumber * STATES + state] ?? 0;
   }
@@ -316,12 +316,12 @@ export class MachineLedger {
     this.#noteFirst(this.owned[key]!, by, key);
   }
 
-  /** Notes the cluster of a key that has its first machine, or has lost its last. */
+  /** Publishes the cluster of a key that gained its first machine or lost its last. */
   #noteFirst(count: number, by: 1 | -1, key: number): void {
     if (count === (by === 1 ? 1 : 0)) this.#reshaped.add(this.keys.clusterOf(key));
   }
 
-  /** The machine of a class with the smallest id, whatever its state. */
+  /** The machine of a class with the smallest id, in any state. */
   firstOf(classNumber: number): number {
     return this.#firsts.of(classNumber, this.state, this.classOf, this.ordinal, this.size);
   }
@@ -332,7 +332,7 @@ export class MachineLedger {
     if (left !== joined) this.#firsts.leave(slot, left, this.classes.attributes[left] === undefined);
   }
 
-  // Numbers are taken before the old ones are let go, so that what stays the same keeps its number.
+  // New references are added before old ones are dropped, so that an unchanged entry keeps its number.
   #write(slot: number, changes: Partial<Standing>): void {
     this.revision++;
     const { state, held, idleSinceMs, target, cluster, stamp } = changes;
@@ -349,7 +349,7 @@ export class MachineLedger {
     if (stamp !== undefined) this.stamps.release(old);
   }
 
-  // Puts a key that is already held into a column of keys, and lets go of the one that was there.
+  // Stores a key, whose reference the caller has added, in a column of keys, and drops the reference to the old one.
   #name(column: Uint32Array, slot: number, key: number): void {
     const old = column[slot]!;
     column[slot] = key;
@@ -358,20 +358,20 @@ export class MachineLedger {
     this.keys.release(old);
   }
 
-  // A stamp belongs to the row of the cluster the machine is bound to; without a cluster it is nobody's.
+  // A stamp refers to a row of the cluster the machine is bound to; without a cluster it has no key.
   #stampKeyOf(cluster: number, stamp: Stamp | null): number {
     return stamp === null || cluster === 0 ? 0 : this.keys.holdIn(cluster, stamp.fingerprint, stamp.group);
   }
 
   /**
-   * Gives every id its place in id order; nothing to do when no id came or went. Runs stay valid, because the
-   * order among old ids does not change. Slots of removed machines can be used again from here on.
+   * Recomputes `ordinal`; a no-op if no id was added or removed. Runs stay valid, because the relative order of old ids
+   * does not change. Slots of removed machines may be reused afterwards.
    */
   settleOrdinals(): void {
     this.#ids.settle(this.ordinal);
   }
 
-  // In a batch a slot is placed at its end, when all ordinals are known.
+  // In a batch, insertion is deferred to the end of the batch, when all ordinals are known.
   #place(slot: number, batch?: RunBatch): void {
     if (this.#batch !== null) {
       this.#batch.arrive(slot);
@@ -417,12 +417,12 @@ export class MachineLedger {
     else batch.left(slot);
   }
 
-  /** The cluster a machine is bound to, and those of the rows it was bound for or is on its way to. */
+  /** Publishes the cluster a machine is bound to, and those of the rows of its stamp and target. */
   #touch(slot: number): void {
     const cluster = this.cluster[slot]!;
     const stamped = this.keys.clusterOf(this.stampKey[slot]!);
     const targeted = this.keys.clusterOf(this.target[slot]!);
-    // As a rule they are one and the same.
+    // Usually all three are equal; the comparisons avoid redundant adds.
     if (cluster !== 0) this.#changed.add(cluster);
     if (stamped !== 0 && stamped !== cluster) this.#changed.add(stamped);
     if (targeted !== 0 && targeted !== cluster && targeted !== stamped) this.#changed.add(targeted);
@@ -438,7 +438,7 @@ export class MachineLedger {
     this.#left.clear();
   }
 
-  // Quota slots stand by id alone within their class; everything else by what it costs to give up.
+  // Speculative machines of a class differ in their id only; all others are sorted by price and penalty.
   #orderOf(slot: number): SlotOrder {
     return this.state[slot] === Speculative ? this.idOrder : this.keepOrder;
   }
@@ -459,7 +459,7 @@ export class MachineLedger {
     if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
   }
 
-  /** The one sorted run a machine belongs to by its state, if any. */
+  /** The run that rows acquire or claim the machine from, if any. */
   #runOf(slot: number): Run | null {
     const state = this.state[slot]!;
     if (state === Configured || state === Configuring) {
@@ -478,7 +478,7 @@ export class MachineLedger {
     return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
   }
 
-  /** The run in which those who take machines away look for it: victims by class, releases by the clock. */
+  /** The run that preemption (by class) or release (by idle time) finds the machine in, if any. */
   #leavingRunOf(slot: number): Run | null {
     const state = this.state[slot]!;
     const number = this.classOf[slot]!;
@@ -513,13 +513,13 @@ export class MachineLedger {
   }
 }
 
-// One by one: as arguments of a single call, many entries would overflow the stack.
+// A loop instead of `push(...entries)`: many arguments would overflow the stack.
 function replaceAll<T>(list: T[], entries: readonly T[]): void {
   list.length = 0;
   for (const entry of entries) list.push(entry);
 }
 
-/** Infinity minus infinity is not a number; equal is equal. */
+/** Handles equal infinities, whose difference is NaN. */
 function compareNumbers(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

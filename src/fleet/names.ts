@@ -1,19 +1,19 @@
-// Names as small numbers. Clusters, resource names, fingerprints and keys are compared and hashed once, when they
-// arrive; a cycle sees numbers only. Number 0 means "none" everywhere.
+// Interned names. Clusters, resource names, fingerprints and keys are compared and hashed once, on arrival; a cycle reads
+// only their numbers. Number 0 means "none" everywhere.
 
 import { compareText, type NeedKey } from '../model/index.ts';
 import { withRoom } from './columns.ts';
 import { hashOf, KeyIndex } from './key-index.ts';
 import { OrderedNames } from './ordered-names.ts';
 
-/** Names that stay for the life of the process: clusters. Their number is bounded by the fleet. */
+/** Interned names that are never dropped: clusters. Their count is bounded by the fleet. */
 export class NameTable {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [''];
   #sorted: readonly number[] = [];
   readonly #places: number[] = [];
 
-  /** The number of a name, given out on first sight. '' is 0. */
+  /** The number of a name, assigned on first use. '' is 0. */
   numberOf(name: string): number {
     if (name === '') return 0;
     let number = this.#numbers.get(name);
@@ -55,21 +55,21 @@ export class NameTable {
   }
 }
 
-/** Numbers that are kept of a key. */
+/** Fields of a key in `#parts`; `Holders` is the reference count. */
 const Part = { Cluster: 0, Fingerprint: 1, Hash: 2, Holders: 3 } as const;
 const PARTS = 4;
 
 /**
- * Keys of rows: (cluster, fingerprint, group). Groups come and go with every job, so a key is counted by those
- * who hold it and its number is given out again when nobody does. Fingerprints are long and few: they have numbers of
- * their own, by which keys are looked up.
+ * Keys of rows: (cluster, fingerprint, group). Groups come and go with every job, so keys are reference-counted, and a
+ * number is reused once its count is 0. Fingerprints are long and few, so they are interned separately, and keys are
+ * looked up by the number of their fingerprint.
  */
 export class KeyTable {
   readonly #clusters: NameTable;
   readonly #fingerprints = new OrderedNames();
   readonly #index = new KeyIndex();
   readonly #free: number[] = [];
-  /** By key, its Parts: together, since whoever looks at one of them looks at the others. */
+  /** `PARTS` fields per key. Interleaved, because a lookup reads them together. */
   #parts = new Uint32Array(PARTS);
   readonly #group: string[] = [''];
 
@@ -77,12 +77,12 @@ export class KeyTable {
     this.#clusters = clusters;
   }
 
-  /** The number of a key, with one more holder. */
+  /** Adds a reference to a key, interning it if it is new, and returns its number. */
   hold(key: NeedKey): number {
     return this.holdIn(this.#clusters.numberOf(key.cluster), key.fingerprint, key.group);
   }
 
-  /** The same, with its cluster by number. */
+  /** As `hold`, with the cluster given by number. */
   holdIn(cluster: number, fingerprintText: string, group: string): number {
     const fingerprint = this.#fingerprints.hold(fingerprintText);
     const hash = hashOf(cluster, fingerprint, group);
@@ -101,8 +101,9 @@ export class KeyTable {
   }
 
   /**
-   * Lets go of a key for one that differs in the group only, and returns the number of that. It is the same number if
-   * nobody else held the old key, nor anybody the new one: what is kept of a key then stays where it is.
+   * Replaces a reference to a key by one to the key with another group, and returns the number of the latter. The number
+   * stays the same if this was the only reference to the old key and the new key is not in use, so that data indexed by
+   * key stays in place.
    */
   exchange(number: number, group: string): number {
     const at = number * PARTS;
@@ -121,13 +122,13 @@ export class KeyTable {
     return held;
   }
 
-  /** The number of a key that somebody holds, else 0. */
+  /** The number of a key in use, else 0. */
   find(key: NeedKey): number {
     const cluster = this.#clusters.find(key.cluster);
     return cluster === 0 && key.cluster !== '' ? 0 : this.findIn(cluster, key.fingerprint, key.group);
   }
 
-  /** The same, with its cluster by number. */
+  /** As `find`, with the cluster given by number. */
   findIn(cluster: number, fingerprintText: string, group: string): number {
     const fingerprint = this.#fingerprints.find(fingerprintText);
     if (fingerprint === 0) return 0;
@@ -149,7 +150,7 @@ export class KeyTable {
     return this.#index.count;
   }
 
-  /** One holder less. */
+  /** Drops a reference. */
   release(number: number): void {
     if (number === 0) return;
     if (--this.#parts[number * PARTS + Part.Holders]! === 0) {
@@ -173,7 +174,7 @@ export class KeyTable {
     return this.#parts[number * PARTS + Part.Cluster]!;
   }
 
-  /** Negative if key `a` comes before key `b`, of the same cluster, by text. */
+  /** Negative if the text of key `a` sorts before that of key `b`. Both must belong to one cluster. */
   compare(a: number, b: number): number {
     const x = this.#fingerprintOf(a);
     const y = this.#fingerprintOf(b);

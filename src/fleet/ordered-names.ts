@@ -1,9 +1,9 @@
-// Names that are counted by who holds them, with their order as a number each: of two names that are held, the one that
-// comes first has the smaller place. Few and long ones, such as fingerprints, are then compared once, on arrival.
+// Interned, reference-counted names with an order-maintenance label (the place): of two names in use, the one that sorts
+// first has the smaller place. For few and long names, such as fingerprints, whose texts are then compared only on arrival.
 
 import { compareText } from '../model/index.ts';
 
-/** Between the places of neighbours when all are given out anew: names come in between many times before that is due. */
+/** Distance between neighbouring places after relabelling. A large gap is halved many times before the next relabelling. */
 const STEP = 2 ** 32;
 
 /** No name has number 0. */
@@ -12,12 +12,12 @@ export class OrderedNames {
   readonly #names: string[] = [''];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
-  /** Numbers in name order. */
+  /** Numbers of all names in use, in name order. */
   readonly #sorted: number[] = [];
-  /** By number. A name that arrives gets a place between those of its neighbours. */
+  /** By number. A new name gets the midpoint between the places of its neighbours. */
   readonly #places: number[] = [0];
 
-  /** The number of a name, with one more holder. */
+  /** Adds a reference to a name, interning it if it is new, and returns its number. */
   hold(name: string): number {
     let number = this.#numbers.get(name);
     if (number === undefined) {
@@ -31,7 +31,7 @@ export class OrderedNames {
     return number;
   }
 
-  /** The number of a name that somebody holds, else 0. */
+  /** The number of a name in use, else 0. */
   find(name: string): number {
     return this.#numbers.get(name) ?? 0;
   }
@@ -40,12 +40,12 @@ export class OrderedNames {
     return this.#names[number]!;
   }
 
-  /** Where a name stands among those held: good for comparing two, until another arrives. */
+  /** Sort label of a name. Labels are comparable with each other until the next `hold`, which may relabel all names. */
   placeOf(number: number): number {
     return this.#places[number]!;
   }
 
-  /** One holder less. */
+  /** Drops a reference. */
   release(number: number): void {
     if (--this.#holders[number]! > 0) return;
     const name = this.#names[number]!;
@@ -67,7 +67,7 @@ export class OrderedNames {
     for (const [i, other] of sorted.entries()) this.#places[other] = (i + 1) * STEP;
   }
 
-  /** How many names come before one. */
+  /** Number of names in use that sort before `name`. */
   #positionOf(name: string): number {
     let low = 0;
     let high = this.#sorted.length;

@@ -1,5 +1,5 @@
-// Patterns: a requirement set together with the smallest machine it accepts. Whether a class matches, and whether
-// it is large enough, is worked out once per (pattern, class) and remembered until the class number is reused.
+// Patterns: a requirement set with the smallest machine it accepts. Whether a class matches, and whether it is large
+// enough, is computed once per (pattern, class) and cached until the class number is reused.
 
 import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } from '../model/index.ts';
 import type { ClassTable } from './classes.ts';
@@ -16,9 +16,9 @@ export type Serves = (typeof Serves)[keyof typeof Serves];
 
 export class PatternTable {
   readonly #classes: ClassTable;
-  /** By canonical text of the requirements: sets that some pattern has. */
+  /** By canonical text of the requirements: sets with at least one pattern. */
   readonly #sets = new Map<string, RequirementSet>();
-  /** Rows of a profile share one list of requirements, so that its text is made once. */
+  /** Rows of a profile share one list of requirements, so its canonical text is computed once. */
   readonly #setOf = new WeakMap<readonly Requirement[], RequirementSet>();
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #free: number[] = [];
@@ -43,7 +43,7 @@ export class PatternTable {
     return this.#patterns[number]!;
   }
 
-  /** Changes whenever a pattern comes or goes. */
+  /** Incremented whenever a pattern is added or removed. */
   version = 0;
 
   /** All patterns by number; undefined for a number that is not in use. */
@@ -51,17 +51,17 @@ export class PatternTable {
     return this.#patterns;
   }
 
-  /** Takes over a pattern of another thread's fleet, or that its number is not in use. */
+  /** Copies a pattern of another thread's fleet; undefined if the number is not in use there. */
   mirror(number: number, parts: PatternParts | undefined): void {
     this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, null);
   }
 
-  /** The pattern that has a number now, if any. */
+  /** The pattern of a number; undefined if the number is not in use. */
   find(number: number): Pattern | undefined {
     return this.#patterns[number];
   }
 
-  /** The number of a pattern, with one more holder. `amounts` is the canonical text of `minUnit`. */
+  /** Adds a reference to a pattern and returns its number. `amounts` is the canonical text of `minUnit`. */
   hold(requirements: readonly Requirement[], minUnit: ResourceVector, amounts: string): number {
     const set = this.#requirementSet(requirements);
     let number = set.patterns.get(amounts);
@@ -77,7 +77,7 @@ export class PatternTable {
 
   #requirementSet(requirements: readonly Requirement[]): RequirementSet {
     const known = this.#setOf.get(requirements);
-    // A set without patterns is forgotten; another may have taken its place.
+    // A set without patterns was removed from `#sets`; a newer set of the same text may exist.
     if (known !== undefined && known.patterns.size > 0) return known;
     // The fingerprint of a bare profile is the canonical text of its requirements.
     const text = makeProfile({ requirements }).fingerprint;
@@ -87,7 +87,7 @@ export class PatternTable {
     return set;
   }
 
-  /** One holder less. */
+  /** Drops a reference. */
   release(number: number): void {
     const pattern = this.#patterns[number]!;
     if (--pattern.holders > 0) return;
@@ -117,16 +117,16 @@ export class Pattern {
   readonly #classes: ClassTable;
   readonly requirements: readonly Requirement[];
   readonly minUnit: ResourceVector;
-  /** Whether there is a smallest unit at all. */
+  /** Whether `minUnit` has an amount above 0. */
   readonly hasUnit: boolean;
-  /** Where the table has it; null in the table of another thread, which only mirrors. */
+  /** Its entry in the table; null in a worker thread, whose table is a copy. */
   readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
-  /** By number. */
+  /** Class numbers, ascending. */
   #fitting: Uint32Array = NO_CLASSES;
   #matching: Uint32Array = NO_CLASSES;
   #seen = -1;
-  /** Classes up to here are worked out, but for some that were given out again since. */
+  /** Classes below this number have been examined, except for numbers that were reused since. */
   #examined = 0;
   #flags: Uint8Array = sharedUint8(0);
 
@@ -153,29 +153,29 @@ export class Pattern {
     return (this.#flagsOf(classNumber) & FITS) !== 0;
   }
 
-  /** Both at once. */
+  /** `matches` and `fits` in one lookup. */
   servesAs(classNumber: number): Serves {
     return (this.#flagsOf(classNumber) >> 1) as Serves;
   }
 
-  /** All classes that fit, by number; kept, and following the classes that come and go. */
+  /** All classes that fit, ascending. Cached, and updated incrementally from the class table's change log. */
   fittingClasses(): Uint32Array {
     this.#list();
     return this.#fitting;
   }
 
-  /** All classes that match, large enough or not. */
+  /** All classes that match, large enough or not, ascending. */
   matchingClasses(): Uint32Array {
     this.#list();
     return this.#matching;
   }
 
-  /** Whether no more than a few classes are left to be worked out before it can be listed which ones fit. */
+  /** Whether `fittingClasses` would have to examine few classes at most. */
   get isExamined(): boolean {
     return this.#seen !== -1 || this.#examined >= this.#classes.size;
   }
 
-  /** Works out so many classes, for whoever must not take long over it; returns how many that were. */
+  /** Examines at most `most` classes, so that a caller can bound its time; returns how many class numbers it covered. */
   examine(most: number): number {
     const from = this.#examined;
     const end = Math.min(from + most, this.#classes.size);
@@ -216,7 +216,7 @@ export class Pattern {
     this.#fitting = fitting.slice(0, fits);
   }
 
-  /** Drops what is known of a class number that now means another class. */
+  /** Invalidates the cached flags of a class number that was reused. */
   forget(classNumber: number): void {
     if (classNumber < this.#flags.length) this.#flags[classNumber] = 0;
   }
@@ -241,7 +241,7 @@ export class Pattern {
   }
 }
 
-/** A list by number in which some numbers, by number too, are looked at again: they stay, come or go. */
+/** The ascending `list`, in which each of the ascending `numbers` is kept, inserted or removed according to `belongs`. */
 function relisted(
   list: Uint32Array,
   numbers: Uint32Array,
@@ -261,7 +261,7 @@ function relisted(
   return result.slice(0, end + list.length - seen);
 }
 
-/** Where the first entry stands, from a place on, that is not below the number. */
+/** Lower bound: index of the first entry at or after `from` that is not below `number`. */
 function placeOf(list: Uint32Array, number: number, from: number): number {
   let low = from;
   let high = list.length;

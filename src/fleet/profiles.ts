@@ -1,8 +1,8 @@
-// Profiles in use, by number: what a cycle needs of a row's identity without touching its text.
+// Interned profiles, with the derived values that a cycle reads instead of a row's fingerprint.
 
 import { dollarsOfBucket, type Profile, sameTermOf, strictSpreadOf, withoutSame } from '../model/index.ts';
 
-/** What a cycle reads of a profile. */
+/** A profile with its derived values. */
 export interface ProfileEntry {
   readonly profile: Profile;
   /** The key all machines of a gang share; undefined for plain rows. */
@@ -25,7 +25,7 @@ export class ProfileTable {
   readonly #holders: number[] = [];
   readonly #free: number[] = [];
 
-  /** Changes whenever a profile comes or goes. */
+  /** Incremented whenever a profile is added or removed. */
   version = 0;
 
   /** Entries by number; undefined for a number that is not in use. */
@@ -33,12 +33,12 @@ export class ProfileTable {
     return this.#entries;
   }
 
-  /** Takes over a profile of another thread's fleet, or that its number is not in use. */
+  /** Copies a profile of another thread's fleet; undefined if the number is not in use there. */
   mirror(number: number, entry: ProfileEntry | undefined): void {
     this.#entries[number] = entry;
   }
 
-  /** The number of a profile, with one more holder. */
+  /** Adds a reference to a profile and returns its number. */
   hold(profile: Profile): number {
     let number = this.#numbers.get(profile.fingerprint);
     if (number === undefined) {
@@ -57,7 +57,7 @@ export class ProfileTable {
     return this.#numbers.size;
   }
 
-  /** One holder less. */
+  /** Drops a reference. */
   release(number: number): void {
     if (--this.#holders[number]! > 0) return;
     this.#numbers.delete(this.#entries[number]!.profile.fingerprint);

@@ -1,24 +1,24 @@
-// What a roll-up changes. Nearly all its rows say what they said last time, and those that an intake recognised are the
-// very objects of last time: they are told apart from the new ones without looking into them.
+// The difference between a roll-up and the previous one. Nearly all rows are unchanged, and the intake returns the same
+// objects for rows it recognises, so unchanged rows are found by object identity.
 
 import { BigFleetError, mergeNeeds, type Need, printable, setAside } from '../model/index.ts';
 import type { Dimensions } from './vectors.ts';
 
-/** In place of a place: the row stood nowhere before. */
+/** The row was not in the previous roll-up. */
 export const NOWHERE = -1;
 
-/** What the rows of a cluster were last written from. */
+/** The roll-up that a cluster's rows were last written from. */
 export interface Reported {
-  /** A list of the ledger's own: whoever reported them may go on to change theirs. */
+  /** The ledger's own copy: the caller may reuse its list. */
   readonly needs: Need[];
-  /** By row of the report: its place among the cluster's rows. */
+  /** By index in the report: the place within the cluster's block. */
   readonly places: Int32Array;
   readonly beyond: BeyondLimit;
 }
 
 /** Rows of a report that the ledger set aside because they name a resource beyond the limit. */
 export interface BeyondLimit {
-  /** By row as reported: the row that is in force. */
+  /** By row as reported: the row in force. */
   readonly rows: ReadonlyMap<Need, Need>;
   /** The first resource without a dimension; '' if there are no such rows. */
   readonly resource: string;
@@ -31,25 +31,26 @@ export const NOTHING_REPORTED: Reported = {
   beyond: NOTHING_BEYOND,
 };
 
-/** A roll-up that was found good, compared with the rows before it. */
+/** A valid roll-up, compared with the rows before it. */
 export interface RollUp {
   readonly before: Reported;
   readonly needs: readonly Need[];
-  /** By row of the report: the place it had before, or `NOWHERE`. */
+  /** By index in the report: the place it had before, or `NOWHERE`. */
   readonly origin: Int32Array;
-  /** Rows of the report that stood there before with other amounts. */
+  /** Indexes in the report of rows that existed before with other amounts. */
   readonly amended: readonly number[];
-  /** Rows of the report that stood nowhere before. */
+  /** Indexes in the report of new rows. */
   readonly added: readonly number[];
   readonly beyond: BeyondLimit;
 }
 
 /**
- * For each row of a report the place where the very same object stood before, or `NOWHERE`. No place appears twice.
- * Objects are looked for in the order of the last report: behind the one found last, with none or all of those that
- * were not found since having taken the place of others. One that moved elsewhere is not found.
+ * For each row of a report, the place of the identical object before, or `NOWHERE`. No place appears twice. The search
+ * follows the order of the previous report and probes two positions: right after the last match (the rows missed since
+ * were inserted), and after as many rows as were missed since, at least one (they replaced others). An object that moved
+ * elsewhere is not found.
  *
- * `Object.is` compares addresses; `===` would first look into both objects for what they are, and they lie anywhere.
+ * `Object.is` compares addresses; `===` would first read the type of both objects, which costs cache misses.
  */
 export function sameObjects(before: Reported, needs: readonly Need[]): Int32Array {
   const origin = new Int32Array(needs.length).fill(NOWHERE);
@@ -72,7 +73,7 @@ export function sameObjects(before: Reported, needs: readonly Need[]): Int32Arra
   return origin;
 }
 
-/** The list that was kept of the last report, with what is in this one; a new list for every report would be much to collect. */
+/** Updates the list kept of the previous report to this one. A new list per report would create much garbage. */
 export function takenOver(kept: Need[], needs: readonly Need[]): Need[] {
   if (kept === NOTHING_REPORTED.needs) return needs.slice();
   kept.length = needs.length;
@@ -80,7 +81,7 @@ export function takenOver(kept: Need[], needs: readonly Need[]): Need[] {
   return kept;
 }
 
-/** Puts 1 in the places where a row of the report stood before, and 0 in the others. */
+/** Writes 1 at places that a row of the report had before, and 0 at the others. */
 export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
   stays.fill(0);
   for (let i = 0; i < origin.length; i++) if (origin[i] !== NOWHERE) stays[origin[i]!] = 1;
@@ -88,8 +89,8 @@ export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
 }
 
 /**
- * Gives the resources of some rows of a roll-up a dimension each, row by row, and returns which rows are beyond the limit.
- * Dimensions are never given up, so rows that were beyond it before still are.
+ * Assigns dimensions to the resources of the rows at indexes `others`, row by row, and returns the rows beyond the limit.
+ * Dimensions are never freed, so rows that were beyond the limit before still are.
  */
 export function admitRows(
   dimensions: Dimensions,
@@ -117,14 +118,14 @@ export function admitRows(
   return rows.size === 0 ? NOTHING_BEYOND : { rows, resource };
 }
 
-/** Refuses a row that names another cluster than its roll-up. */
+/** Refuses a row that names a cluster other than its roll-up's. */
 export function refuseStray(cluster: string, need: Need, index: number): never {
   const named = printable(need.cluster);
   const detail = `The row names cluster "${named}", the roll-up is of "${printable(cluster)}".`;
   throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${index}].cluster` });
 }
 
-/** Whether two rows of a cluster have the same key. Groups are names of jobs, and as a rule all different. */
+/** Whether two rows of a cluster share a key. Fast path: groups are names of jobs and usually all different. */
 export function haveSharedKeys(needs: readonly Need[]): boolean {
   if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
   return mergeNeeds(needs).length < needs.length;

@@ -1,5 +1,5 @@
-// Sorted runs of machine slots, kept in order as machines come and go instead of being sorted every cycle. All runs
-// share one arena on shared memory; a run that outgrows its place moves to one twice as large.
+// Sorted runs of machine slots, maintained incrementally instead of being sorted every cycle. All runs share one arena on
+// shared memory; a run that outgrows its block moves to the next power of two.
 
 import { Blocks } from './blocks.ts';
 import { extended, grownCapacity, sharedUint32 } from './columns.ts';
@@ -33,7 +33,7 @@ export class RunArena {
     run.length++;
   }
 
-  /** Takes out a slot. Its place is found by the order, so what the order reads must not have changed yet. */
+  /** Removes a slot, found by binary search: the columns that `order` reads must not have changed yet. */
   remove(run: Run, slot: number, order: SlotOrder): void {
     const at = this.#position(run, run.length, slot, order);
     if (at >= run.offset + run.length || this.data[at] !== slot) {
@@ -43,7 +43,7 @@ export class RunArena {
     run.length--;
   }
 
-  /** Puts in many slots, themselves in order; every entry moves at most once. */
+  /** Inserts many sorted slots; every entry moves at most once. */
   insertAll(run: Run, slots: readonly number[], order: SlotOrder): void {
     this.#enlarge(run, run.length + slots.length);
     let unmoved = run.length;
@@ -57,7 +57,7 @@ export class RunArena {
     run.length += slots.length;
   }
 
-  /** Takes out all marked slots; what their order reads may have changed. */
+  /** Removes all marked slots with a scan; their columns may have changed. */
   removeMarked(run: Run, marked: Uint8Array): void {
     let kept = run.offset;
     for (let at = run.offset; at < run.offset + run.length; at++) {
@@ -67,7 +67,7 @@ export class RunArena {
     run.length = kept - run.offset;
   }
 
-  /** Takes out the slots at some places, by number; every entry moves at most once. */
+  /** Removes the slots at the given ascending indexes of the arena; every entry moves at most once. */
   removeAll(run: Run, places: Uint32Array): void {
     const end = run.offset + run.length;
     let kept = places[0]!;
@@ -79,7 +79,7 @@ export class RunArena {
     run.length -= places.length;
   }
 
-  /** Where a slot stands in a run of which some slots are marked: what the order reads of those may have changed. */
+  /** Arena index of an unmarked slot. Skips marked slots, whose columns may have changed. */
   placeOf(run: Run, slot: number, order: SlotOrder, marked: Uint8Array): number {
     let low = run.offset;
     let high = run.offset + run.length;
@@ -94,17 +94,17 @@ export class RunArena {
     throw new Error(`slot ${slot} is not where its run should have it`);
   }
 
-  /** Gives back the place of an empty run. */
+  /** Frees the block of an empty run. */
   giveBack(run: Run): void {
     this.#blocks.giveBack(run);
     run.capacity = 0;
   }
 
-  // The first place among the first `length` whose slot does not come before `slot`.
+  // Lower bound of `slot` among the first `length` entries.
   #position(run: Run, length: number, slot: number, order: SlotOrder): number {
     let low = run.offset;
     let high = run.offset + length;
-    // Whatever is ordered by time arrives at the end.
+    // Fast path: in runs sorted by time, new entries belong at the end.
     if (length > 0 && order(this.data[high - 1]!, slot) < 0) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;

@@ -1,22 +1,22 @@
-// Stamps in columns: what bound machines were bound for. Few different ones exist, so machines carry a number.
+// Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp.
 
 import type { Stamp } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64, sharedInt32, sharedUint8 } from './columns.ts';
 
 export class StampTable {
-  /** By fingerprint, which is long and found again by itself, and then by the text of all else. */
+  /** By fingerprint, then by the text of the other fields: avoids building texts that contain the long fingerprint. */
   readonly #numbers = new Map<string, Map<string, number>>();
   #count = 0;
   readonly #stamps: (Stamp | undefined)[] = [undefined];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
-  /** 1 where the priority is known; without it a machine is nobody's victim by its stamp. */
+  /** 1 if the priority is known; a stamp without priority does not make its machine a victim. */
   hasPriority: Uint8Array = sharedUint8(1);
   priority: Int32Array = sharedInt32(1);
   interruptionDollars: Float64Array = sharedFloat64(1);
   reclamationDollars: Float64Array = sharedFloat64(1);
 
-  /** The number of a stamp, with one more holder; 0 for none. */
+  /** Adds a reference to a stamp and returns its number; 0 for null. */
   hold(stamp: Stamp | null): number {
     if (stamp === null) return 0;
     const numbers = this.#numbersOf(stamp.fingerprint);
@@ -43,7 +43,7 @@ export class StampTable {
     return this.#count;
   }
 
-  /** One holder less. */
+  /** Drops a reference. */
   release(number: number): void {
     if (number === 0 || --this.#holders[number]! > 0) return;
     const stamp = this.#stamps[number]!;
@@ -78,7 +78,7 @@ export class StampTable {
   }
 }
 
-/** All of a stamp but its fingerprint. */
+/** All fields of a stamp except the fingerprint. */
 function stampText({
   priority,
   interruptionPenaltyDollars,

@@ -1,9 +1,9 @@
-// What a move leaves of what we know about a machine. The provider is right about its own machines, but its records
-// carry no target, and a stamp only where it echoes our metadata: a record never erases those by being silent.
-// Which moves exist and what they mean stands in the model; here stands what becomes of cluster, stamp, target and hold.
+// The ledger's status of a machine after a transition. The provider is authoritative for its own machines, but its
+// records carry no target, and carry a stamp only if it echoes our metadata: a missing field never erases ours.
+// model/lifecycle.ts defines the transitions; this file computes cluster, stamp, target and idle time after each.
 //
-//   stamp   ⇒ the machine has a cluster: what is bound to nobody was bound for nothing
-//   target  ends in Speculative, Configured, Deleting and Failed; every other state may be on its way to a row
+//   stamp   ⇒ the machine has a cluster; an unbound machine has no stamp
+//   target  is cleared in Speculative, Configured, Deleting and Failed; in every other state it may be set
 
 import {
   Command,
@@ -20,7 +20,7 @@ import type { Standing } from './machines.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** A move that we start. The cluster a machine is configured for is its target's. */
+/** A transition that the shard starts. Configure binds the machine to the cluster of its target. */
 export type Move =
   | { readonly command: typeof Command.Create; readonly target: NeedKey }
   | { readonly command: typeof Command.Configure; readonly target: NeedKey; readonly stamp: Stamp }
@@ -29,7 +29,7 @@ export type Move =
   | { readonly command: typeof Command.Delete }
   | { readonly command: typeof Command.Abandon };
 
-/** The standing after a move that we start; throws BF_MOVE_ILLEGAL from the wrong state. */
+/** The status after a transition that the shard starts; throws BF_MOVE_ILLEGAL from the wrong state. */
 export function afterMove(known: Standing, move: Move, atMs: number): Standing {
   const moved = { ...known, state: commandTarget(move.command, known.state) };
   switch (move.command) {
@@ -45,7 +45,7 @@ export function afterMove(known: Standing, move: Move, atMs: number): Standing {
   }
 }
 
-/** The standing of a machine seen for the first time. A target on its record comes from our own file. */
+/** The status of a machine observed for the first time. A target on its record comes from the shard's own store. */
 export function atFirstSight(seen: Machine, atMs: number): Standing {
   const { state } = seen;
   const cluster = clusterAfter(null, seen);
@@ -56,7 +56,7 @@ export function atFirstSight(seen: Machine, atMs: number): Standing {
 
 const MAY_BE_COMING: ReadonlySet<MachineState> = new Set([Creating, Idle, Configuring, Draining]);
 
-/** The standing of a machine on record after a provider's record of it. */
+/** The status of a known machine after the provider reported a record of it. */
 export function afterSighting(known: Standing, seen: Machine, atMs: number): Standing {
   const cluster = clusterAfter(known, seen);
   return {
@@ -69,14 +69,15 @@ export function afterSighting(known: Standing, seen: Machine, atMs: number): Sta
   };
 }
 
-// A provider may not echo the cluster before the machine has joined; until then ours is the better knowledge.
+// A provider may leave the cluster empty until the machine has joined; until then the ledger's cluster is kept.
 function clusterAfter(known: Standing | null, seen: Machine): string {
   if (seen.state === Configured || seen.state === Draining) return seen.cluster;
   if (seen.state !== Configuring) return '';
   return seen.cluster === '' && known?.state === Configuring ? known.cluster : seen.cluster;
 }
 
-// Ours goes before the echo: a machine that a gang took over was stamped again without telling the provider.
+// The ledger's stamp wins over the provider's echo: when a gang takes over a bound machine, the shard restamps it
+// without a call to the provider.
 function stampAfter(known: Standing, echoed: Stamp | null, cluster: string): Stamp | null {
   if (cluster === '') return null;
   return cluster === known.cluster ? (known.stamp ?? echoed) : echoed;
@@ -87,13 +88,13 @@ function targetAfter(known: Standing, seen: MachineState, cluster: string): Need
     case Creating:
       return known.target;
     case Idle:
-      // A bound machine that is suddenly free was lost, and with it whatever it was meant for.
+      // Configured → Idle without a drain means the binding was lost, so a target on record is void.
       return known.state === Configured ? null : known.target;
     case Configuring:
-      // Somebody may have bound it elsewhere under our hands.
+      // Another client of the provider may have bound it to a different cluster.
       return cluster === '' || cluster === known.target?.cluster ? known.target : null;
     case Draining:
-      // A drain that we did not start is for nobody's sake.
+      // A drain that the shard did not start has no target row.
       return known.state === Draining ? known.target : null;
     case Speculative:
     case Configured:
@@ -103,7 +104,8 @@ function targetAfter(known: Standing, seen: MachineState, cluster: string): Need
   }
 }
 
-// A move that was undone leaves the hold as it was; else a machine whose cluster never answers is never given back.
+// A rolled-back transition keeps the idle time. Otherwise the release hold of a machine whose cluster never answers would
+// restart on every attempt, and the machine would never be released.
 function idleSinceAfter(known: Standing, seen: MachineState, atMs: number): number | null {
   if (seen === Configuring || seen === Deleting) return known.idleSinceMs;
   if (seen !== Idle) return null;
@@ -111,7 +113,7 @@ function idleSinceAfter(known: Standing, seen: MachineState, atMs: number): numb
   return meaningOf(known.state, seen) === Meaning.RolledBack ? (known.idleSinceMs ?? atMs) : atMs;
 }
 
-/** Whether writing one over the other would change nothing. */
+/** Value equality: replacing `a` with `b` would change no column. */
 export function sameStanding(a: Standing, b: Standing): boolean {
   return (
     a.state === b.state &&

@@ -1,13 +1,13 @@
-// Places of rows in the order of their keys' texts, by which ties in rank are broken.
+// Sort positions of rows by the text of their keys, the last tie-breaker of rank.
 
 import { withRoom } from './columns.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyTable } from './names.ts';
 
-/** In place of a key's place among others: it has none yet. */
+/** The key has no position yet. */
 export const UNPLACED = 2 ** 32 - 1;
 
-/** The columns of the demand ledger that it reads, and the two that it writes: `text` and `foldText`. */
+/** Columns of the demand ledger. `TextPlaces` writes `text` and `foldText` and only reads the others. */
 interface Rows {
   readonly ranked: Uint32Array;
   readonly key: Uint32Array;
@@ -21,7 +21,7 @@ interface Rows {
 
 export class TextPlaces {
   readonly #order: KeyOrder;
-  /** Keys in the order of their places, for rows that are being arranged; 0 in between is none. */
+  /** Scratch array: keys by known position, for the rows being arranged; 0 where no key has the position. */
   #arranged = new Uint32Array(0);
 
   constructor(keys: KeyTable) {
@@ -29,9 +29,8 @@ export class TextPlaces {
   }
 
   /**
-   * Gives keys of rows, and of their folds, that have none yet their places in the order of texts, among those of the same
-   * precedence and age if any of them may fold. Ties in rank are broken by it; comparing texts here, once, leaves numbers
-   * to the cycle.
+   * Assigns positions to keys of rows and folds that have none, among rows of the same precedence and `firstSeenMs`, if any
+   * of these rows has `Same`. Texts are compared once, here; the cycle compares numbers.
    */
   settle(rows: Rows, { offset, length }: { readonly offset: number; readonly length: number }): void {
     const { firstSeenMs, foldText, precedence, ranked, same, text } = rows;
@@ -50,7 +49,7 @@ export class TextPlaces {
     }
   }
 
-  /** Arranges the keys of rows that stand in rank order from one place up to another. */
+  /** Assigns positions to the keys of `ranked[from … to − 1]` and of their folds. */
   #arrange({ foldKey, foldText, key, ranked, same, text }: Rows, from: number, to: number): void {
     const wanted: number[] = [];
     let end = 0;
@@ -71,7 +70,7 @@ export class TextPlaces {
     }
   }
 
-  /** Lists a key if it has a place; returns where the list ends, which it did at `end`. */
+  /** Adds a key to `#arranged` if it has a position; returns the new end of the list. */
   #list(place: number, key: number, end: number): number {
     if (place === UNPLACED) return end;
     this.#arranged = withRoom(this.#arranged, place + 1);

@@ -1,22 +1,22 @@
-// Texts by number, as bytes behind one another: millions of ids are no work for the collector, and take half the memory
-// that strings of them do. A text is made when somebody asks for it.
+// Texts by number, in one byte buffer: millions of ids add no work to the garbage collector and take half the memory of
+// strings. A string is created only when a caller reads it.
 //
-// Bytes compare as texts do (see compareText): each UTF-16 unit stands in the manner of UTF-8, but by its rank in the
-// order. So any text comes back as it was, broken surrogates included.
+// Byte order equals text order (see compareText): each UTF-16 unit is encoded like UTF-8, but by its rank in that order.
+// The encoding is lossless for any string, unpaired surrogates included.
 
 import { rankOfUnit, unitOfRank } from '../model/index.ts';
 import { withRoom } from './columns.ts';
 
-/** Behind each text; above all bytes of any. */
+/** Terminator of each text; greater than every byte of an encoded text. */
 const END = 0xff;
-/** Fewer bytes of texts that are gone are not worth cleaning up after. */
+/** Minimum number of wasted bytes before `tidy` compacts the buffer. */
 const MIN_WASTE_BYTES = 1 << 16;
 
 export class Texts {
   #bytes = new Uint8Array(0);
   #used = 0;
   #wasted = 0;
-  /** By number: where its text begins. */
+  /** By number: byte offset of its text. */
   #from = new Uint32Array(0);
 
   set(number: number, text: string): void {
@@ -27,12 +27,12 @@ export class Texts {
     this.#bytes[this.#used++] = END;
   }
 
-  /** Forgets the text of a number; its bytes are used again once `tidy` was called. */
+  /** Frees the text of a number; `tidy` reclaims its bytes. */
   remove(number: number): void {
     this.#wasted += this.#endOf(number) - this.#from[number]! + 1;
   }
 
-  /** Closes gaps if they are large. `numbers` are all that have a text. */
+  /** Compacts the buffer if at least half of it is wasted. `numbers` must list every number that has a text. */
   tidy(numbers: Uint32Array): void {
     if (this.#wasted < MIN_WASTE_BYTES || this.#wasted * 2 < this.#used) return;
     const old = this.#bytes.slice(0, this.#used);
@@ -106,7 +106,7 @@ export class Texts {
   }
 }
 
-/** Arguments that one call takes for certain. */
+/** A number of call arguments that never overflows the stack. */
 const MOST_ARGUMENTS = 1024;
 
 function joined(units: readonly number[]): string {

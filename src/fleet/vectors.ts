@@ -1,10 +1,10 @@
-// Resource vectors in columns. Resource names become dimensions on first sight; a vector is a run of doubles, one
-// per dimension, and a double holds whole units exactly up to 2^53 - 1.
+// Resource vectors in columns. A resource name gets a dimension on first use; a vector is a sequence of doubles, one per
+// dimension, and a double represents whole units exactly up to 2^53 - 1.
 
 import { BigFleetError, compareText, printable, type ResourceVector } from '../model/index.ts';
 import { extended, grownCapacity, sharedFloat64 } from './columns.ts';
 
-/** Kubernetes knows three everyday resources; sixteen leave room for every kind of accelerator a fleet mixes. */
+/** Kubernetes has three common resources; sixteen leave room for every kind of accelerator in a mixed fleet. */
 export const MAX_DIMENSIONS = 16;
 
 const NO_NAMES: readonly string[] = [];
@@ -13,7 +13,7 @@ export class Dimensions {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   readonly #columns: VectorColumn[] = [];
-  /** Doubles per vector: dimensions in use, rounded up so that a new resource rarely moves everything. */
+  /** Doubles per vector: dimensions in use, rounded up to a power of two so that a new resource rarely moves all vectors. */
   stride = 4;
 
   get count(): number {
@@ -24,7 +24,7 @@ export class Dimensions {
     return this.#names;
   }
 
-  /** Takes over the dimensions of another thread's fleet; its columns come with them. */
+  /** Copies the dimensions of another thread's fleet; columns are shared separately. */
   mirror(names: readonly string[], stride: number): void {
     this.#names.splice(0, this.#names.length, ...names);
     this.stride = stride;
@@ -39,7 +39,7 @@ export class Dimensions {
     return this.#numbers.get(name);
   }
 
-  /** The dimension of a resource; refuses the seventeenth with a clear error and leaves all vectors as they are. */
+  /** The dimension of a resource, assigned on first use; throws beyond `MAX_DIMENSIONS` and leaves all vectors unchanged. */
   dimensionOf(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
@@ -68,8 +68,8 @@ export class Dimensions {
   }
 
   /**
-   * Gives dimensions to the names of some vectors: all of them get one, or none does. Returns the first name for which
-   * there is no room, or undefined if all have a dimension now.
+   * Assigns dimensions to all names of the vectors, or to none. Returns the first name for which no dimension is left, or
+   * undefined on success.
    */
   tryAdmit(vectors: readonly ResourceVector[]): string | undefined {
     const fresh = this.#unknownIn(vectors);
@@ -91,7 +91,7 @@ export class Dimensions {
     return fresh === undefined ? NO_NAMES : [...fresh];
   }
 
-  /** Makes sure that all names have a dimension before anything is written: all of them get one, or none does. */
+  /** Assigns dimensions to all names before any write; throws, without assigning one, if too few are left. */
   admit(vectors: Iterable<ResourceVector>): void {
     const fresh = this.#unknownIn(vectors);
     if (this.count + fresh.length > MAX_DIMENSIONS) {
@@ -109,7 +109,7 @@ export class Dimensions {
     );
   }
 
-  /** Dimensions back to names, in name order; zeros are left out. */
+  /** The amounts by name, in name order, without zeros. */
   vectorOf(amounts: Float64Array, offset: number): ResourceVector {
     const entries = this.#names.map((name, d) => [name, amounts[offset + d]!] as const);
     return new Map(entries.filter(([, units]) => units > 0).sort(([a], [b]) => compareText(a, b)));
@@ -141,7 +141,7 @@ export class VectorColumn {
     this.#put(index, vector);
   }
 
-  /** Writes a vector; says false if one of its names has no dimension yet. */
+  /** Writes a vector; returns false if one of its names has no dimension yet. */
   #put(index: number, vector: ResourceVector): boolean {
     const { stride } = this.#dimensions;
     const offset = index * stride;
@@ -154,7 +154,7 @@ export class VectorColumn {
     return true;
   }
 
-  /** Whether the vector at an index says the same. */
+  /** Whether the vector at an index equals `vector`. */
   holds(index: number, vector: ResourceVector): boolean {
     const { stride } = this.#dimensions;
     const offset = index * stride;
@@ -176,7 +176,7 @@ export class VectorColumn {
     this.data = extended(this.data, this.#capacity * this.#dimensions.stride);
   }
 
-  /** Copies the vectors from `from` up to `end` to `to` and behind. */
+  /** Copies the vectors `from … end − 1` to `to` and following. */
   move(from: number, end: number, to: number): void {
     const { stride } = this.#dimensions;
     this.#reserve(to + end - from);
