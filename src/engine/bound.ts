@@ -1,5 +1,5 @@
-// Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a
-// cluster. Kept for clusters that do not change, so that a row that has what it wants looks at its own machines only.
+// Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a cluster.
+// The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { type Fleet, withRoom } from '../fleet/index.ts';
 import { Regions } from './regions.ts';
@@ -13,14 +13,14 @@ export class BoundIndex {
   /** Own bound machines of a turn: `slots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
   ownStart = new Uint32Array(0);
   ownEnd = new Uint32Array(0);
-  /** Orphans of a cluster, likewise. */
+  /** Orphans of a cluster: `slots[orphanStart[cluster] … orphanEnd[cluster] − 1]`. */
   orphanStart = new Uint32Array(0);
   orphanEnd = new Uint32Array(0);
 
   readonly #regions = new Regions();
-  /** By cluster: where its part of `slots` begins. */
+  /** By cluster: start of its part of `slots`. */
   region = new Uint32Array(0);
-  /** By place in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
+  /** By position in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
@@ -30,7 +30,7 @@ export class BoundIndex {
     this.#walk = walk;
   }
 
-  /** Finds room for the index of clusters whose room for turns is reserved. */
+  /** Reserves room for the index of clusters whose room for turns is reserved. */
   reserve(clusters: readonly number[]): void {
     const { length } = this.#turns.kind;
     this.ownStart = withRoom(this.ownStart, length);
@@ -39,14 +39,14 @@ export class BoundIndex {
     this.orphanStart = withRoom(this.orphanStart, size);
     this.orphanEnd = withRoom(this.orphanEnd, size);
     this.region = withRoom(this.region, size);
-    // A machine may be one row's by stamp and another's by target.
+    // A machine may belong to one row by stamp and to another by target.
     for (const cluster of clusters)
       this.region[cluster] = this.#regions.reserve(cluster, 2 * this.#walk.countOf(cluster));
     this.slots = withRoom(this.slots, this.#regions.end);
   }
 
   /**
-   * Indexes the bound machines of a cluster anew; its turns are made. Unless those of all clusters are (`allMade`), says
+   * Rebuilds the index of a cluster whose turns are made. Unless the turns of all clusters are made (`allMade`), returns
    * false if a machine is on its way to a row that is not the cluster's.
    */
   index(cluster: number, allMade: boolean): boolean {
@@ -54,7 +54,7 @@ export class BoundIndex {
     const end = this.#turns.end[cluster]!;
     this.ownEnd.fill(0, start, end);
     if (!this.#count(cluster, allMade)) return false;
-    // Counts become places: `ownEnd` runs from the start of each turn's part to its end while it is filled.
+    // Counts become positions: while it is filled, `ownEnd` moves from the start of each turn's part to its end.
     let free = this.region[cluster]!;
     for (let turn = start; turn < end; turn++) {
       const count = this.ownEnd[turn]!;
@@ -83,7 +83,7 @@ export class BoundIndex {
       if (target[slot] !== 0 && !allMade) {
         if (targeted < start[cluster]! || targeted >= end[cluster]!) return false;
       }
-      // A target may name a row of another cluster; the machine is that row's own, but bound to this one.
+      // A target may name a row of another cluster; the machine belongs to that row, but is bound to this cluster.
       const here = targeted !== NONE && targeted !== stamped && clusterOf[targeted] === cluster;
       this.#byStamp[at] = stamped === NONE && targeted === NONE ? ORPHAN : stamped;
       this.#byTarget[at] = here ? targeted : NONE;
@@ -105,7 +105,7 @@ export class BoundIndex {
     }
   }
 
-  /** Whether a bound machine is on its way to another cluster's row: what it is to this one, that one decides. */
+  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's turns. */
   isEntangled(cluster: number): boolean {
     const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
@@ -117,7 +117,7 @@ export class BoundIndex {
   }
 }
 
-/** In the column of owners by stamp: nobody's, neither by stamp nor by target. */
+/** In the column of owners by stamp: no owner, neither by stamp nor by target. */
 const ORPHAN = -2;
 
 /**
@@ -150,7 +150,6 @@ export class MineWalk {
     return this;
   }
 
-  /** How many slots are left. */
   get left(): number {
     return this.#ownEnd - this.#own + this.#orphanEnd - this.#orphan;
   }
@@ -173,7 +172,7 @@ export class MineWalk {
 /** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
 export class BoundWalk {
   readonly #fleet: Fleet;
-  /** By cluster, four numbers: where its Configured run starts and ends, and its Configuring run. */
+  /** By cluster, four numbers: start and end of its Configured run, then of its Configuring run. */
   runs = new Uint32Array(0);
   #slots: Uint32Array = new Uint32Array(0);
   #at = 0;
@@ -185,7 +184,7 @@ export class BoundWalk {
     this.#fleet = fleet;
   }
 
-  /** Notes where the runs of clusters are now. */
+  /** Records the current position of the clusters' runs. */
   locate(clusters: readonly number[]): void {
     this.runs = withRoom(this.runs, this.#fleet.clusters.size * 4);
     for (const cluster of clusters) {
@@ -202,7 +201,6 @@ export class BoundWalk {
     }
   }
 
-  /** Bound machines of a cluster. */
   countOf(cluster: number): number {
     const at = cluster * 4;
     return this.runs[at + 1]! - this.runs[at]! + this.runs[at + 3]! - this.runs[at + 2]!;

@@ -1,5 +1,5 @@
-// Candidate lists: the classes that a pattern can use and the pools have, in the order a row takes from them. The lists are kept
-// from cycle to cycle and follow what changed; only how far they have been emptied is forgotten.
+// Candidate lists: the classes that a pattern can use and that have free machines, in the order a row acquires them. The
+// lists are kept between cycles and updated incrementally; only the cursors are reset.
 
 import type { Domains } from '../fleet/index.ts';
 import type { ClassAvailability } from './class-availability.ts';
@@ -8,10 +8,10 @@ import { sortedBy } from './radix.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
-/** Which classes a step may take from: all, those of one domain, or those of the domains a spread allows. */
+/** Which classes a step may use: all, those of one domain, or those of the domains a spread allows. */
 export type ClassFilter = (classNumber: number) => boolean;
 
-/** By what classes are ordered: what a machine costs a row, then its price. */
+/** Sort keys of classes: the cost of a machine to a row, then its price. */
 export interface CandidateOrder {
   readonly costOf: (classNumber: number) => number;
   readonly priceOf: (classNumber: number) => number;
@@ -23,14 +23,14 @@ export class CandidateList {
   readonly #availability: ClassAvailability;
   readonly #order: CandidateOrder;
   readonly #fits: ClassFilter;
-  /** In the order of the candidate list; classes of equal cost and price stand together and form a group. */
+  /** Sorted; classes of equal cost and price are adjacent and form a group. */
   #classes: Uint32Array = NO_CLASSES;
-  /** Where each group starts, and where the last one ends. */
+  /** Start of each group, and the end of the last one. */
   #starts = new Uint32Array(1);
   #seen = -1;
   #parts = new Map<Domains, Map<number, CandidateList>>();
 
-  /** By group: its heaps, once somebody has asked. A single class needs none, and most groups are never reached. */
+  /** By group: its heaps, created on first use. A single class needs none, and most groups are never reached. */
   #heaps: (Heaps | undefined)[] = [];
   #cycle = 0;
   /** Groups before this one are empty in this cycle. */
@@ -42,12 +42,12 @@ export class CandidateList {
     this.#fits = fits;
   }
 
-  /** All classes on the candidate list, in lists. */
+  /** All classes on the candidate list. */
   get groups(): readonly Uint32Array[] {
     return [this.#classes];
   }
 
-  /** Follows the stock. */
+  /** Applies the changes of availability since the last call. */
   refresh(): void {
     const { changes } = this.#availability;
     if (this.#seen === changes.end) return;
@@ -99,7 +99,7 @@ export class CandidateList {
     this.#cursor = 0;
   }
 
-  /** The same candidate list for each domain by itself. */
+  /** The candidate list of each domain. */
   partsBy(domains: Domains): ReadonlyMap<number, CandidateList> {
     const known = this.#parts.get(domains);
     if (known !== undefined) return known;
@@ -118,14 +118,17 @@ export class CandidateList {
     return parts;
   }
 
-  /** The part of one domain; empty if the candidate list has nothing there. */
+  /** The candidate list of one domain; empty if there is none. */
   partIn(domains: Domains, domain: number): CandidateList {
     return (
       this.partsBy(domains).get(domain) ?? new CandidateList(this.#availability, this.#order, this.#fits)
     );
   }
 
-  /** The class of the next machine that adds to a want, or NONE. On trial nothing is remembered: what was taken may come back. */
+  /**
+   * The class of the next machine that reduces `unfilled`, or NONE. A trial does not move the cursor, since its machines
+   * may be returned.
+   */
   next(unfilled: Unfilled, allowed: ClassFilter | null, trial: boolean): number {
     if (this.#cycle !== this.#availability.cycle) {
       this.#cycle = this.#availability.cycle;
@@ -161,7 +164,7 @@ export class CandidateList {
     return heaps;
   }
 
-  /** The class of a group with the lowest first machine among those that would do. */
+  /** The class of a group with the lowest first machine among those that `unfilled` and `allowed` accept. */
   #lowest(group: number, unfilled: Unfilled | null, allowed: ClassFilter | null): number {
     let lowest = NONE;
     let ordinal = NOTHING_LEFT;
@@ -177,7 +180,7 @@ export class CandidateList {
   }
 }
 
-/** What a row may take from. */
+/** Candidates of a row. */
 export class Candidates {
   readonly pattern: number;
   readonly idle: CandidateList;
@@ -190,7 +193,7 @@ export class Candidates {
     this.speculative = speculative;
   }
 
-  /** The same for each domain by itself, where there is anything. */
+  /** The candidates of each domain that has any. */
   by(domains: Domains): ReadonlyMap<number, Candidates> {
     const idle = this.idle.partsBy(domains);
     const speculative = this.speculative.partsBy(domains);
@@ -207,7 +210,7 @@ export class Candidates {
 }
 
 interface CandidatesByDomain {
-  /** What the candidate lists were made of. */
+  /** The parts that `candidates` was built from, for validation of the cache. */
   readonly idle: ReadonlyMap<number, CandidateList>;
   readonly speculative: ReadonlyMap<number, CandidateList>;
   readonly candidates: ReadonlyMap<number, Candidates>;

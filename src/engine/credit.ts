@@ -1,12 +1,12 @@
-// Credit: what a row already has. Machines of its own and of nobody come first, then what is on its way to it, then
-// machines of other live rows. This file holds plain rows and folds, and gangs that their own machines complete.
+// Credit: what a row already has. Its own machines and orphans come first, then machines on their way to it, then machines
+// of other live rows. This file covers plain rows and folds, and gangs that their own machines complete.
 //
-// Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend
-// on more than that (a gang that must choose, a row with machines in flight that others may take) waits for the pass
-// over the pools; what it might claim is contested, and every later row of the cluster that comes upon a
-// contended machine waits as well (contended.ts). The result is that of serving all rows one by one.
+// Bound machines couple only rows of one cluster, so each cluster is credited by itself. A row whose credit may depend on
+// more than that (a gang that must choose, a row with machines in flight that others may claim) waits for the pass over the
+// free machines; what it might claim is contended, and every later row of the cluster that finds a contended machine waits
+// as well (contended.ts). The result is that of serving all rows one by one.
 //
-// Rows that are set aside come before all others of their cluster: no other row may count on their machines.
+// Rows that are set aside come before all others of their cluster: no other row may claim their machines.
 
 import { type Pattern, Serves } from '../fleet/index.ts';
 import { Credit, type Cycle } from './cycle.ts';
@@ -15,8 +15,8 @@ import { creditSpread } from './spread.ts';
 import { NONE, TurnKind } from './turns.ts';
 
 /**
- * Makes the turns of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that takes
- * more than what belongs to the cluster. Touches nothing else, so that threads can do clusters side by side.
+ * Makes the turns of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that depends
+ * on more than the cluster. Writes nothing that belongs to another cluster, so that threads can serve clusters in parallel.
  */
 export function serveCluster(cycle: Cycle, cluster: number): void {
   const hasTurns = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeTurns(cluster);
@@ -30,7 +30,7 @@ export function creditCluster(cycle: Cycle, cluster: number): void {
   creditAll(cycle, cluster);
 }
 
-/** Serves every turn of a cluster as far as no pool is needed, and notes the outcome of each. */
+/** Serves every turn of a cluster as far as no free machine is needed, and records the outcome of each. */
 function creditAll(cycle: Cycle, cluster: number): void {
   const { turns } = cycle;
   const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditTurn;
@@ -38,7 +38,7 @@ function creditAll(cycle: Cycle, cluster: number): void {
   cycle.openCluster(cluster);
   if (hasSetAside) creditSetAside(cycle, cluster);
   for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    // It never needs the pools; that it is not met is noted when all rows are served (set-aside.ts).
+    // It never needs free machines; set-aside.ts records it as unmet when all rows are served.
     if (hasSetAside && turns.kind[turn] === TurnKind.SetAside) cycle.settle(turn, Credit.Covered);
     else cycle.settle(turn, creditOf(cycle, turn));
   }
@@ -54,13 +54,13 @@ function creditSetAside(cycle: Cycle, cluster: number): void {
     cycle.beginUnfilled(turn);
     for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
       const slot = bound.slots[i]!;
-      // It may be another such row's as well, by stamp or by target.
+      // It may also belong to another row that is set aside, by stamp or by target.
       if (cycle.isFree(slot)) cycle.credit(turn, slot, false);
     }
   }
 }
 
-/** What a turn's credit comes to where nothing is bound: the same as below, without looking. */
+/** The result of `creditTurn` for a cluster without bound machines, computed without a search. */
 function creditNothing(cycle: Cycle, turn: number): Credit {
   const { coming, kind, row } = cycle.turns;
   cycle.openCredits(turn);
@@ -82,18 +82,18 @@ function creditTurn(cycle: Cycle, turn: number): Credit {
     else cycle.contended.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
   }
   if (credit !== Credit.Covered && kind === TurnKind.Fold) {
-    // Members that find no place will be served as gangs right behind the fold, each with its own largest pod.
+    // Members without a host will be served as gangs right behind the fold, each with its own largest pod.
     contestMembers(cycle, turn);
   }
   return credit;
 }
 
-/** A row that is no gang. With `early`, the pools have not been served: stops at anything that depends on them. */
+/** Credits a row that is not a gang. With `early`, the pass has not begun: returns Waits at anything that depends on it. */
 export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
   cycle.beginUnfilled(turn);
   if (cycle.unfilled.covered) return Credit.Covered;
   const spread = cycle.turns.kind[turn] === TurnKind.Spread;
-  // One machine is even by itself.
+  // A single machine cannot be uneven.
   if (spread && (cycle.turns.coming[turn] === 1 || cycle.mine.begin(turn).left > 1))
     return creditSpread(cycle, turn, early);
   const pattern = cycle.patternOf(turn);
@@ -110,8 +110,8 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
 }
 
 /**
- * Claims what adds of the row's own machines and orphans until the sum is covered; with `unitFirst`, before all others
- * the first that holds the largest pod. Says false if it came upon a contested machine.
+ * Claims, of the row's own machines and orphans, those that reduce what is unfilled, until the sum is covered; with
+ * `unitFirst`, starts with the first that holds the largest pod. Returns false if it found a contended machine.
  */
 function creditMine(
   cycle: Cycle,
@@ -143,11 +143,11 @@ function creditMine(
     if (seeksUnit && leftOut) break;
     seeksUnit = false;
   }
-  // Nothing before the first machine for the largest pod was left out, as a rule, and one walk does.
+  // Usually no machine before the first that holds the largest pod was left out, and one walk is enough.
   return !seeksUnit || !leftOut || creditMine(cycle, turn, pattern, early, false);
 }
 
-/** Idle machines in flight, then Creating ones. */
+/** Credits Idle machines in flight, then Creating ones. */
 function creditComing(cycle: Cycle, turn: number): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;
@@ -159,7 +159,7 @@ function creditComing(cycle: Cycle, turn: number): void {
   }
 }
 
-/** Bound machines of other live rows, for what machines draining for this row will not cover. */
+/** Credits bound machines of other live rows, for what machines draining for this row will not cover. */
 function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
   const drains = cycle.turns.coming[turn] === 1 ? drainingFor(cycle, turn, true) : NO_DRAINS;
   if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true))
@@ -200,8 +200,8 @@ function walkOthers(
 const NO_DRAINS: readonly number[] = [];
 
 /**
- * A gang whose own machines complete it in one domain stays there whatever the pools hold: no other domain can have
- * more of what it may credit, nor as much of its own. Any other gang waits.
+ * A gang whose own machines complete it in one domain stays there whatever machines are free: no other domain can have more
+ * creditable machines, nor as many of its own. Any other gang waits.
  */
 function creditGang(cycle: Cycle, turn: number): Credit {
   const { bound, unfilled } = cycle;
@@ -216,7 +216,7 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
     if (cycle.contended.has(classNumber, slot)) return Credit.Waits;
-    // Machines in two domains: which of them serves is a choice.
+    // With machines in two domains, the gang has to choose.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
     if (unfilled.covered || !unfilled.adds(classNumber, true)) continue;
@@ -233,7 +233,7 @@ function contestMembers(cycle: Cycle, fold: number): void {
   }
 }
 
-/** A infeasible gang might claim machines of its own and of nobody. */
+/** An infeasible gang might claim its own machines and orphans. */
 function contestMine(cycle: Cycle, turn: number): void {
   const { machines } = cycle.fleet;
   const pattern = cycle.patternOf(turn);

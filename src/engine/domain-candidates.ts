@@ -1,4 +1,4 @@
-// What a strict-spread row could take, domain by domain: the candidate lists of each, and machines that are on their way to it.
+// What a strict-spread row could acquire, domain by domain: candidate lists, and machines on their way to it.
 
 import type { Domains } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
@@ -9,10 +9,9 @@ import { SpreadTest } from './skew.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
-/** Nobody has looked which class comes first. */
+/** The first class is not computed. */
 const UNKNOWN = -2;
 
-/** What the pools have for a row in one domain. */
 interface DomainEntry {
   readonly domain: number;
   readonly candidates: Candidates;
@@ -21,21 +20,22 @@ interface DomainEntry {
 
 const NO_CLASSES: readonly number[] = [];
 
-/** What the pools and machines on their way have for a strict-spread row, domain by domain; for one row at a time. */
+/** Free machines and machines in flight for a strict-spread row, domain by domain; for one row at a time. */
 export class DomainCandidates {
   readonly #cycle: Cycle;
-  /** The row's test; what it claimed before it began is counted. */
+  /** The row's test; it includes the row's credits. */
   readonly test: SpreadTest;
   #turn = NONE;
   #domains!: Domains;
   #entries: readonly DomainEntry[] = [];
-  /** Entries before this one may still have something in a domain without a machine of the row; the others never will. */
+  /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
   #open = 0;
-  /** Classes of machines that are on their way. */
+  /** Classes of machines that are on their way to the row. */
   #coming = NO_CLASSES;
   /**
-   * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. The row's
-   * want only shrinks and others wait, so it stays first until a machine is taken there or it adds nothing more.
+   * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. What is
+   * unfilled only shrinks and other rows wait, so it stays first until a machine is claimed there or it no longer reduces
+   * what is unfilled.
    */
   readonly #idle: number[] = [];
   readonly #speculative: number[] = [];
@@ -95,7 +95,7 @@ export class DomainCandidates {
     });
   }
 
-  // The row's want only shrinks, and a domain that has a machine of the row keeps it.
+  // What is unfilled only shrinks, and a domain that has a machine of the row keeps it.
   #addsElsewhere(unfilled: Unfilled, counted: SpreadTest): boolean {
     for (; this.#open > 0; this.#open--) {
       const at = this.#open - 1;
@@ -135,7 +135,7 @@ export class DomainCandidates {
     return first;
   }
 
-  /** A machine of a class was taken for the row: something else comes first in its domain. */
+  /** A machine of a class was claimed for the row: invalidates the first classes of its domain. */
   took(classNumber: number): void {
     const domain = this.#domains.of(classNumber);
     for (let at = 0; at < this.#entries.length; at++) {
@@ -159,7 +159,7 @@ export class DomainCandidates {
     return next;
   }
 
-  /** The same where no Idle machine has a target or a penalty: machines need not be looked at, only classes. */
+  /** Fast path if no Idle machine has a target or a penalty: compares classes instead of machines. */
   #nextPlain(): number {
     const { freeMachines, unfilled } = this.#cycle;
     let next = NONE;
@@ -190,7 +190,7 @@ function entryOf(domains: Domains, domain: number, candidates: Candidates): Doma
   return { domain, candidates, isHere: (c) => domains.of(c) === domain };
 }
 
-/** Entries are the same for all rows that find the same candidate lists. */
+/** Entries are shared by all rows with the same candidate lists. */
 const ENTRIES = new WeakMap<ReadonlyMap<number, Candidates>, readonly DomainEntry[]>();
 
 function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains): readonly DomainEntry[] {
@@ -203,7 +203,7 @@ function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains):
   return entries;
 }
 
-/** Classes with the key of machines that are on their way to a turn and not here yet. */
+/** Classes with the key of machines that are on their way to a turn and have not arrived. */
 export function comingClasses(cycle: Cycle, turn: number, domains: Domains): number[] {
   const { classOf, held, state } = cycle.fleet.machines;
   const coming = unboundWhere(cycle, turn, (slot) => {

@@ -1,6 +1,6 @@
-// A lane: solves rows one after the other against a view of its own, and proposes what it picked to the broker. Its view
-// holds the claims of all better-ranked rows that are committed and of no other row, in rank order, so that a row is
-// solved by the same code, with the same result, as if it were served in its turn.
+// A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
+// claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
+// with the same result, as if it were served in its turn.
 
 import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
 import { Buckets } from './buckets.ts';
@@ -8,18 +8,17 @@ import { Credit, Cycle } from './cycle.ts';
 import { serve } from './serve.ts';
 import { TurnKind } from './turns.ts';
 
-/** What a lane has to know, wherever it runs. */
+/** Input of a lane, on any thread. */
 export interface LaneWork {
   readonly memory: BrokerMemory;
   /** Turns in rank order. */
   readonly order: Uint32Array;
-  /** Where the claims of the pass begin. */
+  /** Index of the first claim of the pass. */
   readonly passStart: number;
-  /** Buckets of clusters have numbers from here on. */
+  /** Bucket numbers from here on are clusters. */
   readonly patternCount: number;
 }
 
-/** What a lane does next. */
 const Step = { Dequeue: 0, Observe: 1, Solve: 2, Propose: 3 } as const;
 type Step = (typeof Step)[keyof typeof Step];
 
@@ -29,9 +28,9 @@ export class Lane {
   readonly #buckets: Buckets;
   /** Turns in rank order. */
   readonly #order: Uint32Array;
-  /** Claims of committed rows, as far as the log was read. */
+  /** Claims of committed rows, as of `#read` in the log. */
   readonly #committed: (Int32Array | undefined)[] = [];
-  /** Committed rows that the view holds, in rank order, and where the claims of each begin. */
+  /** Committed rows in the view, in rank order, and the index of the first claim of each. */
   readonly #rows: number[] = [];
   readonly #starts: number[] = [];
   /** The view holds every committed row before this one. */
@@ -52,7 +51,9 @@ export class Lane {
     this.#order = order;
   }
 
-  /** One step; between two steps other lanes may do whatever they like. Says false when the barrier is reached. */
+  /**
+   * Runs one step; between two steps other lanes may run any number of theirs. Returns false when the barrier is reached.
+   */
   step(): boolean {
     switch (this.#step) {
       case Step.Dequeue:
@@ -76,28 +77,28 @@ export class Lane {
     return true;
   }
 
-  /** Gives up: what this lane has in flight is left to the barrier. */
+  /** Leaves the lane's row in flight to the barrier. */
   leave(): void {
     if (this.#step !== Step.Dequeue) this.#broker.leave(this.#row);
     this.#step = Step.Dequeue;
   }
 
-  /** Waits a little for others. */
+  /** Waits up to 1 ms for other lanes. */
   rest(): void {
     this.#broker.rest();
   }
 
-  /** Nobody else is left: what others had in flight is left to the barrier. */
+  /** Another lane is gone: leaves all rows in flight to the barrier. */
   inherit(): void {
     this.#broker.leaveAll();
   }
 
-  /** Whether there is nothing to do before another lane has committed or given up something. */
+  /** Whether the lane has no work until another lane commits or gives up a row. */
   get idle(): boolean {
     return this.#step === Step.Dequeue && this.#row === -1;
   }
 
-  /** Sequence numbers first, then the view: what changes meanwhile makes the numbers stale, never the reverse. */
+  /** Sequence numbers first, then the view: a change in between makes the numbers stale, never the view. */
   #observe(): void {
     const buckets = this.#buckets.readBy(this.#cycle, this.#order[this.#row]!);
     this.#observed = buckets.map((bucket) => this.#broker.sequenceOf(bucket));
@@ -155,7 +156,7 @@ export class Lane {
     cycle.restamped = [];
     cycle.gangs.clear();
     if (unhosted) {
-      // Its members become turns of their own, which only the thread that owns the turns can give them.
+      // Its members become turns of their own, which only the thread that owns the turns can add.
       this.#broker.leave(this.#row);
       this.#step = Step.Dequeue;
       return;
@@ -175,7 +176,10 @@ export class Lane {
   }
 }
 
-/** Runs lanes on this thread, in turn, until the barrier is reached; `deserted` says that another thread's has gone. */
+/**
+ * Runs lanes on this thread, in rotation, until the barrier is reached; `deserted` tells whether a lane of another thread
+ * is gone.
+ */
 export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted: () => boolean): void {
   const lanes = Array.from({ length: count }, () => new Lane(cycle, work));
   try {
@@ -192,7 +196,7 @@ export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted
   }
 }
 
-/** Gangs are acquired whole or not at all. */
+/** Gangs acquire all machines or none. */
 export function modeOf({ turns }: Cycle, turn: number): Mode {
   return turns.kind[turn] === TurnKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
 }

@@ -10,10 +10,10 @@ export function spreadDomains(cycle: Cycle, turn: number): Domains {
   return domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).spreadKey!);
 }
 
-/** Whether a domain in which the row has no machine yet has something that would bring it nearer. */
+/** Whether a domain in which the row has no machine yet has one that would reduce what is unfilled. */
 type Elsewhere = (unfilled: Unfilled, test: SpreadTest) => boolean;
 
-/** The spread test of one row after the other: how many machines each domain has, and what the emptiest is. */
+/** The spread test, for one row at a time: machines of the row by domain, and the minimum. */
 export class SpreadTest {
   readonly #elsewhere: Elsewhere;
   #domains!: Domains;
@@ -29,7 +29,7 @@ export class SpreadTest {
     this.#elsewhere = elsewhere;
   }
 
-  /** Forgets the last row: the next one has no machines yet. */
+  /** Resets the counts for the next row. */
   begin(domains: Domains, maxSkew: number): void {
     for (let i = 0; i < this.#length; i++) this.#counts[this.#counted[i]!] = 0;
     this.#length = 0;
@@ -37,7 +37,7 @@ export class SpreadTest {
     this.#maxSkew = maxSkew;
   }
 
-  /** Counts a machine of the class; one without the key counts nowhere. */
+  /** Counts a machine of the class; one without the key is not counted. */
   count(classNumber: number): void {
     const domain = this.#domains.of(classNumber);
     if (domain >= 0) this.countIn(domain, 1);
@@ -53,15 +53,15 @@ export class SpreadTest {
     return (this.#counts[domain] ?? 0) > 0;
   }
 
-  /** By domain. */
+  /** Machines of the row by domain. */
   counts(): ReadonlyMap<number, number> {
     const counted = this.#counted.slice(0, this.#length);
     return new Map(counted.map((domain) => [domain, this.#counts[domain]!]));
   }
 
   /**
-   * Settles the minimum for the next step. A domain without a machine of the row counts only while something there
-   * would bring the row nearer; otherwise it would keep the row from machines it can use for ever.
+   * Fixes the minimum for the next step. A domain without a machine of the row counts only while a machine there would
+   * reduce what is unfilled; otherwise it would keep the row from usable machines for ever.
    */
   settle(unfilled: Unfilled): void {
     let minimum = Number.POSITIVE_INFINITY;
@@ -69,7 +69,7 @@ export class SpreadTest {
     this.#minimum = minimum === Number.POSITIVE_INFINITY || this.#elsewhere(unfilled, this) ? 0 : minimum;
   }
 
-  /** Whether one more machine of the class keeps the row even. */
+  /** Whether one more machine of the class keeps the row within its skew. */
   passes(classNumber: number): boolean {
     return this.passesIn(this.#domains.of(classNumber));
   }
@@ -79,7 +79,7 @@ export class SpreadTest {
   }
 }
 
-/** The spread test of a row that was left short, as it stood then. */
+/** The spread test of a row that was left short, restored from its view. */
 export function spreadTestOf(cycle: Cycle, turn: number, { counts, offers }: SpreadView): SpreadTest {
   const domains = spreadDomains(cycle, turn);
   const test = new SpreadTest((unfilled, counted) => {

@@ -1,5 +1,5 @@
-// Strict spread: a plain row whose machines must stay even over the domains of a key. Bound machines count, whatever
-// their skew; every machine that is added goes to a domain that is at most maxSkew − 1 above the emptiest.
+// Strict spread: a plain row whose machines must stay even over the domains of a key. Bound machines count, whatever their
+// skew; every added machine goes to a domain that is at most maxSkew − 1 above the emptiest.
 
 import type { Domains } from '../fleet/index.ts';
 import { beyondDrains } from './acquire.ts';
@@ -27,7 +27,7 @@ function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> 
   return found;
 }
 
-/** Where a row stands that took from the pools and is still short: what it took was free when its turn came. */
+/** The view of a row that is still short after acquisition; machines it acquired were free when it was served. */
 function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest): SpreadView {
   const free = freeClasses(cycle, turn, domains);
   const offers = new Set([...free, ...comingClasses(cycle, turn, domains)]);
@@ -37,7 +37,9 @@ function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest):
   return { counts: test.counts(), offers, free };
 }
 
-/** Credits a strict-spread row. Early on a row with machines in flight waits: their test depends on the pools. */
+/**
+ * Credits a strict-spread row. With `early`, a row with machines in flight waits: their test depends on the free machines.
+ */
 export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
   const { unfilled } = cycle;
   const coming = cycle.turns.coming[turn] === 1;
@@ -57,7 +59,7 @@ export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit
   return unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
-/** Takes from the pools what keeps a credited row even: Idle first, and Idle again after each Speculative one. */
+/** Acquires free machines that keep a credited row even: Idle first, and Idle again after each Speculative one. */
 export function acquireEvenly(cycle: Cycle, turn: number): void {
   const { domainCandidates, unfilled } = cycle;
   const { test } = domainCandidates;
@@ -79,7 +81,7 @@ export function acquireEvenly(cycle: Cycle, turn: number): void {
   if (!unfilled.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));
 }
 
-/** Counts machines in flight where they keep the row even: at each step the first that does. */
+/** Credits machines in flight that keep the row even: at each step the first that does. */
 function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;

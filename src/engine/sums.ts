@@ -1,5 +1,5 @@
-// What a gang finds in each domain, added up: what it may be credited with, what is its own, and with the stock of the
-// pools all there is. The choice of a domain compares these sums, in whole parts per million of what the gang wants.
+// What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free machines.
+// The choice of a domain compares these sums, in whole parts per million of what the gang wants.
 
 import { partsPerMillion } from './coverage.ts';
 import type { Cycle } from './cycle.ts';
@@ -8,33 +8,33 @@ import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './fligh
 import { NONE, TurnKind } from './turns.ts';
 
 const MILLION = 1_000_000;
-/** Up to so many times what is wanted, parts per million are exact in a double. */
+/** Up to this multiple of what is wanted, parts per million are exact in a double. */
 const MANY = 1_000_000;
 
-/** The sums of the gang being served; one instance serves all gangs in turn. */
+/** The sums of the gang being served; one instance serves all gangs, one after another. */
 export class DomainSums {
   readonly #cycle: Cycle;
   #stock!: DomainStock;
   #turn = NONE;
-  /** Nothing in the pools counts for a cluster that cannot bind. */
+  /** False for a cluster that cannot bind: free machines do not count. */
   #pooled = false;
-  /** Dimensions the gang wants something of, and how much. */
+  /** Dimensions that the gang wants, and the amounts. */
   #dims: number[] = [];
   #wants: number[] = [];
-  /** Domains with machines beside those of the pools. */
+  /** Domains with machines other than free ones. */
   homes: number[] = [];
-  /** Free bound machines of the cluster that fit, as they are walked. */
+  /** Unclaimed bound machines of the cluster that fit, in walk order. */
   bound: number[] = [];
   /** Idle, then Creating machines in flight for the gang. */
   coming: number[] = [];
   draining: number[] = [];
-  // By domain and dimension, uncapped; zero but for homes. A sum beyond 2^53 is not exact, but more than is wanted.
+  // By domain and dimension, uncapped; zero except for homes. A sum beyond 2^53 is not exact, but more than is wanted.
   #creditable = new Float64Array(0);
   #own = new Float64Array(0);
-  /** What is counted beside the stock: all of it, and of that what may be credited. */
+  /** Machines outside the stock: all of them, and the creditable ones. */
   #beside = new Float64Array(0);
   #besideCreditable = new Float64Array(0);
-  /** By domain: machines counted beside the stock, and whether it is a home. */
+  /** By domain: number of machines outside the stock, and whether it is a home. */
   #counts = new Int32Array(0);
   #isHome = new Uint8Array(0);
 
@@ -42,7 +42,7 @@ export class DomainSums {
     this.#cycle = cycle;
   }
 
-  /** Starts over with what a gang finds now. */
+  /** Computes the sums of a gang. */
   begin(turn: number): void {
     const cycle = this.#cycle;
     const stock = cycle.stocks.of(turn);
@@ -58,7 +58,7 @@ export class DomainSums {
     const creating = isComing ? comingCreating(cycle, turn, false) : [];
     this.coming = [...idle, ...creating];
     this.draining = isComing ? drainingFor(cycle, turn, false) : [];
-    // What is in flight and Idle is in the stock as well.
+    // Idle machines in flight are also in the stock.
     for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
     for (const slot of creating) this.#add(slot, true, true, true);
     for (const slot of this.draining) this.#add(slot, false, true, true);
@@ -83,7 +83,7 @@ export class DomainSums {
     return [this.#creditable, this.#own, this.#beside, this.#besideCreditable];
   }
 
-  /** All columns are zero when this is called. */
+  /** Replaces columns without copying: all are zero when this is called. */
   #reserve({ free, counts }: DomainStock): void {
     if (this.#creditable.length < free.length) {
       this.#creditable = new Float64Array(free.length * 2);
@@ -115,7 +115,7 @@ export class DomainSums {
     const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
     const key = cycle.turns.key[turn]!;
     const cluster = cycle.turns.cluster[turn]!;
-    // A infeasible gang may also have what rows behind it were credited with.
+    // An infeasible gang may also claim machines that worse-ranked rows were credited with.
     const walk = cycle.turns.infeasible[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
@@ -125,8 +125,8 @@ export class DomainSums {
   }
 
   /**
-   * Not claimed, or only by a row whose turn comes later and that did not wait for a infeasible gang. A row that is set aside
-   * claims before all turns.
+   * Whether the machine is unclaimed, or the gang is infeasible and the claimant is served later: such rows do not wait for
+   * it. A row that is set aside claims before all turns.
    */
   #isFree(slot: number, turn: number): boolean {
     const { turns } = this.#cycle;
@@ -157,19 +157,19 @@ export class DomainSums {
     }
   }
 
-  /** All domains in which something may be found. */
+  /** All domains that may have a machine. */
   get domains(): readonly number[] {
     return this.#pooled ? this.#stock.list : this.homes;
   }
 
-  /** Machines counted in a domain. */
+  /** Number of machines in a domain. */
   countOf(domain: number): number {
     if (!this.#pooled) return this.#counts[domain]!;
     this.#stock.look(domain);
     return this.#counts[domain]! + this.#stock.counts[domain]!;
   }
 
-  /** All there is of a dimension. */
+  /** All there is of a dimension in a domain. */
   #joint(domain: number, d: number): number {
     const at = domain * this.#stock.dims + d;
     return this.#pooled ? this.#beside[at]! + this.#stock.free[at]! : this.#beside[at]!;
@@ -183,7 +183,7 @@ export class DomainSums {
     return true;
   }
 
-  /** Whether what may be credited covers the gang. */
+  /** Whether the creditable machines of a domain cover the gang. */
   isCreditable(domain: number): boolean {
     for (let i = 0; i < this.#dims.length; i++) {
       if (this.#creditable[domain * this.#stock.dims + this.#dims[i]!]! < this.#wants[i]!) return false;
@@ -229,14 +229,14 @@ export class DomainSums {
     return ppm;
   }
 
-  /** Makes ready for `worst`. */
+  /** Must be called before `worst`. */
   lookAll(): void {
     if (this.#pooled) this.#stock.lookAll();
   }
 
   /**
-   * Coverage of the dimension of which a domain has least; NONE as soon as it is known to be below `least`, or if nothing
-   * is there at all. All domains have been looked at.
+   * Coverage of the worst-covered dimension of a domain; NONE as soon as it is known to be below `least`, or if the domain
+   * has no machine. Requires `lookAll`.
    */
   worst(domain: number, least: number): number {
     if (this.#counts[domain] === 0 && (!this.#pooled || this.#stock.counts[domain] === 0)) return NONE;
@@ -244,7 +244,7 @@ export class DomainSums {
     for (let i = 0; i < this.#dims.length; i++) {
       const have = this.#joint(domain, this.#dims[i]!);
       const want = this.#wants[i]!;
-      // Not exact, and off by less than the one part it is below.
+      // Inexact, but by less than the one part that is subtracted.
       if (have < want * ((least - 1) / MILLION)) return NONE;
       worst = Math.min(worst, cappedParts(have, want));
       if (worst < least) return NONE;

@@ -1,4 +1,4 @@
-// Rows that Phase 1 left short, noted at their turn: how short, and who was there before them.
+// Rows that Phase 1 left short, recorded when they are served: how short, and which row claimed machines before them.
 
 import type { Pattern } from '../fleet/index.ts';
 import { isBound, MachineState } from '../model/index.ts';
@@ -12,11 +12,11 @@ export interface Unmet {
   readonly shortage: Shortage;
   readonly deficit: Float64Array;
   readonly spread: SpreadView | null;
-  /** The last turn before this one that claimed something this one could have used; NONE for none. */
+  /** The last turn before this one that claimed a machine this one could have used; NONE for none. */
   readonly blocker: number;
 }
 
-/** Notes that the turn being served is short. */
+/** Records that the turn being served is short. */
 export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null): void {
   const { unfilled } = cycle;
   if (cycle.isTrial) return;
@@ -24,7 +24,7 @@ export function addUnmet(cycle: Cycle, turn: number, spread: SpreadView | null):
   cycle.unmet.push({ turn, shortage: unfilled.save(), deficit: unfilled.deficit(), spread, blocker });
 }
 
-/** The last turn before this one that claimed something this one could have used; NONE for none. */
+/** The last turn before this one that claimed a machine this one could have used; NONE for none. */
 export function blockerOf(cycle: Cycle, turn: number): number {
   const { fleet, turns } = cycle;
   const pattern = fleet.patterns.patternOf(turns.pattern[turn]!);
@@ -39,7 +39,7 @@ export function blockerOf(cycle: Cycle, turn: number): number {
   return turns.compare(fleet, other, neighbour) < 0 ? neighbour : other;
 }
 
-/** Of its cluster: the last turn before it that counts on a bound machine which it could have used. */
+/** The last turn of the same cluster before this one that claims a bound machine which this one could have used. */
 function lastNeighbour(cycle: Cycle, turn: number, pattern: Pattern): number {
   const { place } = cycle.turns;
   const neighbour = lastHosted(cycle, turn, pattern);
@@ -52,7 +52,7 @@ function lastNeighbour(cycle: Cycle, turn: number, pattern: Pattern): number {
   return neighbour;
 }
 
-/** The same among turns that stand in the cluster's own order. Better-ranked turns are served, so answers stay good. */
+/** The last such turn without unhosted members. Better-ranked turns are already served, so cached results stay valid. */
 function lastHosted(cycle: Cycle, turn: number, pattern: Pattern): number {
   const { fleet, turns } = cycle;
   const cluster = turns.cluster[turn]!;
@@ -80,7 +80,7 @@ function countsOnFitting(cycle: Cycle, turn: number, pattern: Pattern): boolean 
   return false;
 }
 
-/** After a turn was served from the pools: it is the last one that was, for every class it took from. */
+/** Records, after a turn was served from the free machines, that it is the last one for every class it claimed from. */
 export function noteTaken(cycle: Cycle, turn: number): void {
   if (cycle.isTrial) return;
   const { creditEnd, creditStart, laterClasses, laterEnd, laterStart } = cycle;

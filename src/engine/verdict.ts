@@ -19,7 +19,7 @@ import type { Supply } from './supply.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
-/** Verdicts on the rows that are not met, in the order they were served. */
+/** Verdicts on the unmet rows, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   const { supply } = cycle;
   supply.refresh();
@@ -29,7 +29,7 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
   });
 }
 
-/** The turn in which a row was served: its own, or that of the fold that hosts it and not necessarily all its like. */
+/** The turn in which a row was served: its own, or that of the fold that hosts it, perhaps without all other members. */
 export function turnOf({ fleet, turns }: Cycle, row: number): number {
   const own = turns.ofKey[fleet.demand.key[row]!]!;
   return own === NONE ? turns.ofKey[fleet.demand.foldKey[row]!]! : own;
@@ -42,7 +42,7 @@ function acquiredBy(cycle: Cycle, turn: number): number[] {
   return cycle.claimsOf(turn).filter((slot) => isFreeState(state[slot]));
 }
 
-/** The verdict on a row that is met, and was served in this turn. */
+/** The verdict on a met row that was served in this turn. */
 export function metVerdictOf(
   cycle: Cycle,
   turn: number,
@@ -58,21 +58,18 @@ export function metVerdictOf(
 
 type RowOrder = 'rank' | 'priority';
 
-/** Which rows are asked about; without a word on it, all of them. */
+/** Selects rows; without any field, all of them. */
 export interface VerdictQuestion {
   readonly cluster?: string | undefined;
-  /** Rows left out before the first one, so that no verdict on them is worked out. */
+  /** Number of rows to leave out at the start; no verdict on them is computed. */
   readonly skip?: number;
-  /** The first of the others. */
+  /** Maximum number of rows after `skip`. */
   readonly limit?: number;
-  /**
-   * By rank, unless told otherwise. `priority`: highest priority first, then who was here first, then by cluster, and only
-   * among equals in all that by rank.
-   */
+  /** Default: by rank. `priority`: highest priority first, then first-seen, then cluster, then rank. */
   readonly order?: RowOrder;
 }
 
-/** One verdict per row of demand, in the order asked for. Only those asked for are worked out. */
+/** One verdict per selected row of demand, in the given order. Only selected verdicts are computed. */
 export function verdictsOf(
   cycle: Cycle,
   preemptions: ReadonlyMap<number, Preemption>,
@@ -93,8 +90,8 @@ export function verdictsOf(
 }
 
 /**
- * Rows that may be among the first so many: of each cluster as many, which are its best. Where others of their priority may
- * come before some of them, these too.
+ * Rows that may be among the first `limit`: the best `limit` of each cluster. In `priority` order also those that follow
+ * with the same priority, since they may precede some of these.
  */
 function* rowsOf(
   fleet: Fleet,
@@ -166,7 +163,10 @@ function verdictOf(
   };
 }
 
-/** Where a gang stands; nowhere for other rows. One that its own machines complete did not choose: all stand there. */
+/**
+ * The domain of a gang; NONE for other rows. A gang that its own machines complete made no choice: all of them are in one
+ * domain.
+ */
 export function choiceOf(
   cycle: Cycle,
   turn: number,
@@ -214,7 +214,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
   return largestObstacle(cycle, unmet, pattern, supply);
 }
 
-/** All fitting machines together would do: the largest group of those that the row cannot have. */
+/** The machines that fit would suffice together, so the reason is the largest group of those that the row cannot claim. */
 function largestObstacle(
   cycle: Cycle,
   { turn, blocker }: Unmet,
@@ -226,9 +226,9 @@ function largestObstacle(
   const { total, failed, blocked, deleting } = fitting;
   const ownHeld = ownHeldOf(cycle, turn, fitting);
   const unavailable = blocked - ownHeld.length + deleting;
-  // The row's own claims may be at most this many, or another group is larger than that of other rows.
+  // Upper bound of the row's own claims; above it, another group is larger than that of the machines of other rows.
   const mostOwn = total - ownHeld.length - failed - unavailable - Math.max(failed, unavailable);
-  // If usable machines are too few, other rows could give up all of them and the row would still be short.
+  // If usable machines are too few, the row would be short even if other rows gave up all of theirs.
   if (wouldSuffice(cycle, turn, supply, ownHeld) && claimsAtMost(cycle, turn, pattern, mostOwn)) {
     if (blocker === NONE) return 'claimed-elsewhere';
     return precedence[blocker]! > precedence[turn]! ? 'priority-starved' : 'claimed-by-equals';
@@ -236,7 +236,10 @@ function largestObstacle(
   return failed >= unavailable ? 'supply-failed' : 'supply-blocked';
 }
 
-/** Whether at most `most` of the machines that a row claims fit it and are not held. Counts only where all claims exceed it. */
+/**
+ * Whether at most `most` of the machines that a row claims fit it and are not blocked. Counts them only if the row has more
+ * claims than that.
+ */
 function claimsAtMost(cycle: Cycle, turn: number, pattern: Pattern, most: number): boolean {
   const { creditStart, creditEnd, laterStart, laterEnd } = cycle;
   const claims = creditEnd[turn]! - creditStart[turn]! + (laterEnd[turn]! - laterStart[turn]!);
@@ -246,7 +249,7 @@ function claimsAtMost(cycle: Cycle, turn: number, pattern: Pattern, most: number
   return usable.length <= most;
 }
 
-/** Machines that a row claims, that fit it and are held: they serve it and are in the way of nothing. */
+/** Machines that a row claims, that fit it and are blocked: they serve the row and are not an obstacle. */
 function ownHeldOf(cycle: Cycle, turn: number, { blocked }: FittingSupply): readonly number[] {
   if (blocked === 0) return [];
   const { patterns, machines } = cycle.fleet;
@@ -255,7 +258,10 @@ function ownHeldOf(cycle: Cycle, turn: number, { blocked }: FittingSupply): read
   return cycle.claimsOf(turn).filter((slot) => held[slot] === 1 && pattern.fits(classOf[slot]!));
 }
 
-/** Whether a row would be covered if everything that fits it and is not held were free, with its own that are held. */
+/**
+ * Whether a row would be covered if all machines that fit it and are not blocked were free, together with its own blocked
+ * ones.
+ */
 function wouldSuffice(
   { stocks, turns }: Cycle,
   turn: number,
@@ -267,7 +273,7 @@ function wouldSuffice(
   return supply.wouldSuffice(turns.pattern[turn]!, row, ownHeld);
 }
 
-/** Whether free machines that fit are left, and the skew is all that keeps the row from them. */
+/** Whether fitting free machines are left, and the skew alone keeps the row from them. */
 function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
   if (spread === null || spread.free.size === 0) return false;
   const test = spreadTestOf(cycle, turn, spread);
