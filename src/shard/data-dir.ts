@@ -1,10 +1,11 @@
-// The data directory of a shard: who may use it, which files it has, and the epoch. The epoch says which start of the
-// shard this is; providers refuse calls of a lower one. So it must rise at every start, whatever happens: the file is
-// replaced as a whole and on disk before the number is used, and a shard that cannot tell what it has used does not start.
+// The data directory of a shard: its lock, its files and the epoch. The epoch is a fencing token that identifies one start
+// of the shard; providers refuse calls with a lower one. So it must increase at every start: the file is replaced
+// atomically and synced before the number is used, and a shard that cannot read its last epoch does not start.
 //
-// A directory that is new may be that of a new shard or of one that has lost its volume; nobody can tell before machines
-// are listed. So it does not begin at 1, where all marks of a former life would be in the way, but at the microsecond of
-// the clock: above every count of starts, and above every earlier loss. docs/adr/0028-a-new-directory-begins-at-the-clock.md
+// A new directory belongs to a new shard or to one that has lost its volume; the shard cannot tell which before it has
+// listed the machines. So the epoch does not begin at 1, which would be below all epochs of a lost volume, but at the
+// clock's microseconds: above every count of starts, and above the beginning after every earlier loss.
+// docs/adr/0028-a-new-directory-begins-at-the-clock.md
 
 import { randomInt } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ import {
 import { failpoint } from './failpoints.ts';
 import { journalFileIn } from './journal/format.ts';
 
-/** Held open for its lock alone, which ends with the process however it ends. */
+/** Held open only for its lock, which the kernel releases when the process ends, after a crash too. */
 const LOCK: SqliteFormat = {
   applicationId: 0x42466c6b, // "BFlk"
   version: 1,
@@ -30,10 +31,10 @@ const LOCK: SqliteFormat = {
 
 const EPOCH = 'epoch';
 const DATABASES = ['lock.db', 'brain.db', 'demand.db', 'journal.db'] as const;
-/** A journal that could not be read was put aside under this name. */
+/** An unreadable journal is renamed to this. */
 const BROKEN_JOURNAL = 'journal.db.unreadable';
 
-/** Whether a shard of this version, or of one before it, writes a file of this name into its data directory. */
+/** Whether this version of the shard, or an earlier one, writes a file of this name into its data directory. */
 export function isDataDirFile(name: string): boolean {
   if (name === EPOCH || name === `${EPOCH}.new` || name === BROKEN_JOURNAL) return true;
   return DATABASES.some((database) => isSqliteFileOf(database, name));
@@ -41,23 +42,22 @@ export function isDataDirFile(name: string): boolean {
 const MAX_EPOCH = 2n ** 63n - 1n;
 
 export interface DataDir {
-  /** Rises with every start of the shard; the time of the first, in microseconds. */
+  /** Increases with every start of the shard; the first one is the clock's time in microseconds. */
   readonly epoch: bigint;
-  /** This is its first start: whatever was before has been lost. */
+  /** First start with this directory: any earlier state of the shard is lost. */
   readonly isNew: boolean;
-  /** Files of the brain and of the hands. */
   readonly brainFile: string;
   readonly demandFile: string;
-  /** The next start begins above this. For epochs that others have seen and the directory has not. */
+  /** The next start begins above this: for epochs found on machines that are higher than the directory's. */
   raiseTo(epoch: bigint): void;
   readonly journalFile: string;
-  /** Lets go of the directory. */
+  /** Releases the lock. */
   close(): void;
 }
 
 /**
- * Makes or takes over the directory and begins the next epoch, `atLeast` if that is higher; 0: nobody asked for one.
- * Throws BF_STORE_LOCKED if another process has it, BF_EPOCH_LOST, BF_DATA_DIR, or BF_STORE_UNREADABLE for the lock.
+ * Creates or opens the directory, locks it and begins the next epoch, or `atLeast` if that is higher; 0: no minimum.
+ * Throws BF_STORE_LOCKED if another process holds it, BF_EPOCH_LOST, BF_DATA_DIR, or BF_STORE_UNREADABLE for the lock.
  */
 export function openDataDir(path: string, atLeast: bigint, clock: () => bigint = microseconds): DataDir {
   attempt(path, () => makeDirectory(path));
@@ -86,7 +86,7 @@ export function lockDirectory(path: string): { close(): void } {
   return new SqliteFile(join(path, 'lock.db'), LOCK);
 }
 
-/** Two directories that begin in the same millisecond should not begin at the same number. */
+/** The random part makes it unlikely that two directories created in the same millisecond get the same epoch. */
 function microseconds(): bigint {
   return BigInt(Date.now()) * 1000n + BigInt(randomInt(1000));
 }
@@ -101,14 +101,14 @@ function nextEpoch(path: string, atLeast: bigint): bigint {
   throw new BigFleetError('BF_EPOCH_LOST', `${file} ${found}.`);
 }
 
-/** null unless a higher one can follow. */
+/** null if the text is not an epoch, or no higher one can follow. */
 function epochOf(text: string): bigint | null {
   if (!/^[1-9]\d{0,18}\n?$/.test(text)) return null;
   const epoch = BigInt(text.trim());
   return epoch < MAX_EPOCH ? epoch : null;
 }
 
-/** At any moment the file is the old or the new one, and the new one when this returns, also if the power fails. */
+/** Atomic and durable: after a power failure the file is the old or the new one, and the new one once this has returned. */
 function replaceFile(directory: string, name: string, text: string): void {
   const file = join(directory, name);
   const written = openSync(`${file}.new`, 'w');

@@ -1,14 +1,13 @@
-// What all rows want together. Each cluster's sums are kept for as long as its rows are; they are added up anew for
-// whoever asks, so that nothing drifts: sums of bytes may be beyond what a double counts exactly.
+// The total demand of all rows. The sums of a cluster are cached until its rows change; the total is summed over clusters
+// on every read, because a running sum would drift: sums of bytes may exceed 2^53, where a double is inexact.
 
 import type { ClusterRows, Fleet } from '../fleet/index.ts';
 import { BUCKET_PINNED } from '../model/index.ts';
 
 const BUCKETS = BUCKET_PINNED + 1;
 
-/** What the rows of one cluster want. */
 interface ClusterSums {
-  /** Another object when they have changed. */
+  /** The cache key: replaced by another object when the rows change. */
   readonly rows: ClusterRows;
   /** By dimension. */
   readonly wanted: Float64Array;
@@ -30,8 +29,8 @@ export class DemandTally {
   }
 
   /**
-   * By interruption bucket: how many machines the demand comes to if each were just as large as the row's largest pod,
-   * which is the smallest machine a row accepts. An upper bound, and comparable from day to day.
+   * By interruption bucket: the number of machines that the demand amounts to if each had the size of the row's largest
+   * pod (min_unit), the smallest machine a row accepts. An upper bound that does not depend on the supply.
    */
   machines(): Float64Array {
     return this.#total(BUCKETS, ({ machines }) => machines);

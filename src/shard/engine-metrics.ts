@@ -1,5 +1,5 @@
-// What the engine counted, under the names of docs/metrics.md. The engine keeps plain numbers in milliseconds; here they
-// get names and seconds, and only when somebody asks.
+// The engine's counters under the names of docs/metrics.md. The engine keeps plain numbers in milliseconds; they are named
+// and converted to seconds here, on each scrape.
 
 import {
   conflictFraction,

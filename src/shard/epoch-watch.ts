@@ -1,12 +1,12 @@
-// What epochs on machines say to a shard that lists them. Below its own they are its past. Above its own there is, or
-// was, a process that counted further, and which of the two it is shows in when they appear: what the first reading of a
-// provider finds may be years old, what appears later was bound just now by somebody who lives.
+// Compares the epochs on listed machines with the shard's own. Lower ones are from earlier starts. A higher one was written
+// by a process with a higher epoch, which may or may not still run. The time of its appearance tells which: a higher epoch
+// in the first read of a provider may be years old; one that appears later was written just now by a live process.
 
 export type EpochFinding =
   | { readonly kind: 'fine' }
-  /** The directory is new, and the shard is not. */
+  /** The directory is new but the shard is not: its earlier state is lost. */
   | { readonly kind: 'past-lost' }
-  /** The same, and its past counted further than this process: it must begin above that. */
+  /** The directory is new, and an earlier process had a higher epoch: the shard must restart above it. */
   | { readonly kind: 'begin-above' }
   /** A newer process acts for this shard, or the directory is older than the fleet. */
   | { readonly kind: 'give-way' };
@@ -17,13 +17,13 @@ export class EpochWatch {
   readonly #read = new Set<string>();
   #hasToldLoss = false;
 
-  /** `isNew`: this process made the directory, so it knows of no epoch but its own. */
+  /** `isNew`: this process created the directory, so it knows no epoch other than its own. */
   constructor(epoch: bigint, isNew: boolean) {
     this.#epoch = epoch;
     this.#isNew = isNew;
   }
 
-  /** `newest`: the highest epoch on machines that a reading of a provider brought as changed; null: it brought none. */
+  /** `newest`: the highest epoch on the machines that a read of the provider reported as changed; null: there is none. */
   look(provider: string, newest: bigint | null): EpochFinding {
     const isFirst = !this.#read.has(provider);
     this.#read.add(provider);
@@ -41,7 +41,7 @@ interface Epochs {
   readonly newest: bigint | null;
 }
 
-/** Why a process gives way, and what to do if it should not have. */
+/** Why a process gives way, and how to recover if no newer process exists. */
 export function fencedText(id: string, provider: string, { epoch, newest }: Epochs): string {
   const other = newest === null ? 'a newer process' : `a newer process, of epoch ${newest},`;
   const least = newest === null ? 'a number above every epoch it has used' : `${newest + 1n}`;

@@ -1,36 +1,36 @@
-// What reaches the brain of a shard, and what it wants done. Everything here is plain data that crosses threads as it is.
+// The brain's inputs (events) and outputs (effects). All of them are plain data that can be cloned between threads.
 
 import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
 import type { AvailableCapacityUpdate, NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { OrderResult, RollupOrder, ShardPort } from './views.ts';
 
-/** A cluster's operator, for as long as one connection of it lasts. Numbers are never used twice. */
+/** One connection of a cluster's operator. Session numbers are never used twice. */
 export interface SessionRef {
   readonly cluster: string;
   readonly session: number;
 }
 
-/** How a call to a provider ended, by what the shard does about it. */
+/** Outcomes of a call to a provider, classified by the shard's reaction. */
 export type CallOutcome =
-  /** A transition was accepted; the machine as it stood then. */
+  /** A transition was accepted; `machine` is the provider's record at that time. */
   | { readonly kind: 'accepted'; readonly operation: string; readonly machine: Machine }
-  /** What a Get found. */
+  /** The result of a Get. */
   | { readonly kind: 'found'; readonly machine: Machine }
   /** The provider has seen a newer shard of this name: stop. */
   | { readonly kind: 'fenced' }
   /** No such machine. */
   | { readonly kind: 'unknown-machine' }
-  /** Throttled, unavailable, timed out: nobody knows whether it happened. */
+  /** Throttled, unavailable or timed out: it is unknown whether the call took effect. */
   | { readonly kind: 'transient'; readonly message: string }
-  /** The provider does not let this shard do it: nothing is wrong with the machine. */
+  /** The provider denies this shard the call; the machine is not at fault. */
   | { readonly kind: 'denied'; readonly message: string }
-  /** Nothing of the kind is to be had now. */
+  /** The offering is not available now. */
   | { readonly kind: 'stock-out'; readonly message: string }
-  /** It will not work however often it is tried. */
+  /** A retry cannot succeed. */
   | { readonly kind: 'permanent'; readonly message: string };
 
-/** What a reading of a provider's inventory brings. `reading` is the number of the effect that asked for it. */
+/** Results of an inventory read. `reading` is the number in the effect that requested it. */
 export type ListEvent =
   | {
       readonly kind: 'list-changed';
@@ -73,21 +73,21 @@ export type BrainEvent =
   | ActuationEvent
   | ListEvent
   /**
-   * A cluster's complete demand, accepted by the guards. `needs` keeps the objects of rows that have not changed. Of a
-   * roll-up that the guards hold the brain hears nothing: it keeps the last demand, and a cluster without one since the
-   * start has not reported, or all it has would be taken for excess.
+   * A cluster's complete demand, accepted by the guards. Unchanged rows keep their object identity in `needs`. A held
+   * roll-up is not posted: the brain keeps the last demand. A cluster without an accepted roll-up since the start counts as
+   * not having reported; otherwise all its machines would count as excess.
    */
   | {
       readonly kind: 'demand';
       readonly cluster: string;
       readonly needs: readonly Need[];
-      /** Rows whose size is unknown because they exceed a limit, those that are not even in `needs` included. */
+      /** Number of rows of unknown size because they exceed a limit, including those without a key, absent from `needs`. */
       readonly rowsSetAside: number;
     }
-  /** An order that the hands have carried out or refused: the brain logs it and writes it down with all others. */
+  /** An order that the hands have executed or refused: the brain logs and journals it like its own orders. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 
-/** Where the hands find the brain, wherever it runs. */
+/** The hands' interface to the brain, independent of its thread. */
 export interface BrainPort extends ShardPort {
   post(event: BrainEvent): void;
 }
@@ -110,12 +110,12 @@ export type Effect =
       readonly graceSeconds: number;
       readonly preemptorPriority: number;
     }
-  /** No answer is wanted any more; a new session is not asked again. */
+  /** The answer is no longer needed; new sessions are not sent the request. */
   | { readonly kind: 'withdraw-bootstrap'; readonly cluster: string; readonly request: string }
   | { readonly kind: 'withdraw-reclaim'; readonly cluster: string; readonly instruction: string }
   | CallEffect
   | ListEffect
-  /** To the cluster that a machine belongs, or until now belonged, to. */
+  /** Sent to the cluster that the machine is bound to, or was bound to until this update. */
   | { readonly kind: 'node-state'; readonly cluster: string; readonly update: NodeStateUpdate }
   /** Hints how much more a cluster could have. */
   | {
@@ -123,7 +123,7 @@ export type Effect =
       readonly cluster: string;
       readonly updates: readonly AvailableCapacityUpdate[];
     }
-  /** A provider has seen a newer shard of our name. Nothing is called any more; the process should end. */
+  /** A provider has seen a newer process of this shard. No provider is called any more; the process should end. */
   | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
 
 export interface CallEffect {

@@ -1,8 +1,8 @@
-// Points at which a test has the process killed, to see that it comes back as it should: before and after everything
-// that is written, and at every step of every transition. Without somebody who listens they cost a look at a variable.
+// Points at which a test kills the process to check its recovery: before and after every write, and at every step of every
+// transition. A failpoint without a listener costs one read of a variable.
 
 const COMMANDS = ['create', 'configure', 'drain', 'delete'] as const;
-/** `decided`: the ledger has moved. `saved`: so has the file. `answered`: the brain does not know yet. */
+/** `decided`: the ledger is updated. `saved`: the file is too. `answered`: the answer is not yet posted to the brain. */
 const STAGES = ['decided', 'saved', 'calling', 'answered', 'adopted', 'seen'] as const;
 
 export type Failpoint =
@@ -33,12 +33,12 @@ export function failpoint(point: Failpoint): void {
   onReached?.(point);
 }
 
-/** Each thread of the process does this for itself. Without the variable nothing happens. */
+/** Must be called on each thread of the process. Without the environment variable it does nothing. */
 export function killAtFailpoint(): void {
   armFailpoints(process.env['BIGFLEET_FAILPOINT'], () => process.kill(process.pid, 'SIGKILL'));
 }
 
-/** `wanted` is a point, or a point and how many times it is passed first: `create.saved:2`. */
+/** `wanted`: a point, optionally with the number of times it is passed before the kill: `create.saved:2`. */
 function armFailpoints(wanted: string | undefined, kill: () => void): void {
   if (wanted === undefined || wanted === '') return;
   const [name, times = '0'] = wanted.split(':');

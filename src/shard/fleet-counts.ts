@@ -1,4 +1,4 @@
-// The machines of a fleet by what gauges tell apart: counted when somebody asks, in one pass over the columns.
+// Machine counts by the labels of the inventory gauges. Computed on each scrape, in one pass over the columns.
 
 import type { Fleet } from '../fleet/index.ts';
 import {
@@ -14,7 +14,7 @@ import {
 
 export const STATE_LABELS: readonly string[] = Object.keys(MachineState);
 export const CAPACITY_TYPE_LABELS: readonly string[] = Object.keys(CapacityType);
-/** By bucket: the dollars it stands for. */
+/** By bucket: its amount in dollars. */
 export const BUCKET_LABELS: readonly string[] = Array.from({ length: BUCKET_PINNED + 1 }, (_, bucket) => {
   if (bucket === 0) return 'unspecified';
   return bucket > BUCKET_LARGEST ? 'pinned' : String(dollarsOfBucket(bucket as PenaltyBucket));
@@ -23,7 +23,7 @@ export const BUCKET_LABELS: readonly string[] = Array.from({ length: BUCKET_PINN
 export interface InventoryCount {
   readonly state: string;
   readonly capacityType: string;
-  /** Of the work a machine was bound for; unspecified for one that has none. */
+  /** Interruption bucket in the machine's stamp; unspecified without a stamp. */
   readonly bucket: string;
   readonly count: number;
 }
@@ -41,7 +41,7 @@ export function inventoryOf({ machines, classes }: Fleet): InventoryCount[] {
     counts[(state[slot]! * TYPES + classes.capacityType[classOf[slot]!]!) * BUCKETS + bucket]!++;
   }
   const found: InventoryCount[] = [];
-  // From the first real state on: a slot without a machine has state 0.
+  // Starts at state 1: a slot without a machine has state 0.
   for (let at = TYPES * BUCKETS; at < counts.length; at++) {
     if (counts[at] === 0) continue;
     const place = Math.floor(at / BUCKETS);

@@ -1,18 +1,18 @@
-// Brings what the hands counted under the names of docs/metrics.md, when somebody asks.
+// Copies the counters of the hands into the metrics of docs/metrics.md on each scrape.
 
 import type { Hands } from './hands/hands.ts';
 import { type HandsMetrics, type ReaderEnd, snakeCase } from './metrics.ts';
 
-/** How often the loop is looked at. */
+/** Sampling interval of the event loop's delay. */
 export const LAG_RESOLUTION_MS = 10;
 
-/** Nanoseconds from one look to the next, as `monitorEventLoopDelay` counts them. */
+/** Nanoseconds between two samples, as `monitorEventLoopDelay` counts them: the interval is included. */
 export interface LoopLag {
   percentile(percentile: number): number;
   reset(): void;
 }
 
-/** What else is looked at when somebody asks. */
+/** Other values that are read on each scrape. */
 export interface Surroundings {
   readonly brain: { readonly waiting: number; readonly waitingMs: number };
   readonly paced: { readonly waiting: number; readonly coalesced: number };
@@ -53,7 +53,7 @@ export function handsText(
   return metrics.text();
 }
 
-/** Beyond the wait that was asked for. */
+/** Delay beyond the sampling interval. */
 function secondsLate(nanos: number): number {
   return Math.max(0, nanos / NANOS_PER_SECOND - LAG_RESOLUTION_MS / 1000);
 }

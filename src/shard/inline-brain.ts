@@ -1,5 +1,5 @@
-// A brain on the thread of its hands, for simulations and tests: what crosses waits for its turn on the clock, as it
-// would between threads, so that nobody is called from within a call.
+// A brain on the thread of its hands, for simulations and tests. Events and effects are delivered through the clock, as
+// asynchronously as between threads, so neither side is called from within its own call.
 
 import type { Clock } from '../model/index.ts';
 import { Brain, type BrainParts } from './brain/brain.ts';
@@ -54,7 +54,7 @@ export class InlineBrain implements BrainPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** As if the process had been killed: nothing comes in, goes out or is written any more, and nothing is given back. */
+  /** Simulates SIGKILL: no event, effect or write happens afterwards, and no resource is released. */
   kill(): void {
     this.#isAlive = false;
   }

@@ -1,5 +1,5 @@
-// Values by the key of a row. Keys of one profile share the text of its fingerprint, which is long: looking it up part by
-// part hashes no new text, where one joined text for each of a hundred thousand rows would be made every cycle.
+// A map by row key, as nested maps by cluster, fingerprint and group. Keys of one profile share one fingerprint string,
+// which is long and whose hash is cached; joined keys would allocate and hash 100,000 new strings every cycle.
 
 import type { NeedKey } from '../model/index.ts';
 

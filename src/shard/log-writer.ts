@@ -1,10 +1,10 @@
-// Writes lines to a file descriptor and never waits for whoever reads there: a reader who is slow is written to later,
-// lines beyond a bound are dropped, and one who is gone or a disk that is full costs the lines alone. A log must not keep
-// a shard from its work, nor from its end.
+// Writes lines to a file descriptor without blocking. Lines for a slow reader are buffered up to `maxBytes` and dropped
+// beyond it; a closed pipe or a full disk loses lines and nothing else. Logging must delay neither the shard's work nor its
+// exit.
 
 import { write, writeSync } from 'node:fs';
 
-/** A reader who takes nothing now is tried again after this. */
+/** Retry delay after EAGAIN. */
 const RETRY_MS = 50;
 
 export class LogWriter {
@@ -12,11 +12,11 @@ export class LogWriter {
   readonly #maxBytes: number;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** What is being written. */
+  /** The buffer of the in-flight write. */
   #current: Buffer | null = null;
   #drained: (() => void) | null = null;
 
-  /** `maxBytes` may wait; what comes beyond that is dropped. A pipe has to be non-blocking. */
+  /** Lines beyond `maxBytes` of buffered ones are dropped. A pipe must be non-blocking. */
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
@@ -30,7 +30,7 @@ export class LogWriter {
     if (this.#current === null) this.#next();
   }
 
-  /** Whether all that waits could be written within this time. */
+  /** Resolves to whether all buffered lines were written within `ms`. */
   async flush(ms: number): Promise<boolean> {
     if (this.#current === null) return true;
     const drained = Promise.withResolvers<void>();
@@ -41,12 +41,12 @@ export class LogWriter {
     return this.#current === null;
   }
 
-  /** One attempt to write what waits, for a process that ends this moment. */
+  /** One synchronous attempt to write the buffered lines, for a process that is about to exit. */
   writeNow(): void {
     try {
       if (this.#waiting.length > 0) writeSync(this.#fd, Buffer.concat(this.#waiting));
     } catch {
-      // Nobody is left to be told.
+      // The process exits: the error cannot be reported.
     }
     this.#waiting = [];
   }
@@ -66,7 +66,7 @@ export class LogWriter {
       } else if (error === null && written < bytes.length) {
         this.#attempt(bytes.subarray(written));
       } else {
-        // Any other error costs these lines; the next ones may find a reader or room again.
+        // Any other error loses these lines; later writes may succeed.
         this.#next();
       }
     });

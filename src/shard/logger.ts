@@ -45,25 +45,25 @@ export function makeLog(options: LoggerOptions, to: { write(line: string): unkno
   };
 }
 
-/** Lines that wait for a reader who does not read; the rest is dropped rather than kept in memory. 16 MiB. */
+/** Limit for lines buffered for a slow reader, 16 MiB; lines beyond it are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** A reader has so long to take the last lines; a process that ends waits for nobody longer than this. */
+/** Longest wait for the reader of the last lines when the process exits. */
 const FLUSH_MS = 1000;
 
 export interface LogFile {
   readonly log: ShardLog;
-  /** Gives what waits a moment to be written, and says whether it was. The last thing before the process ends. */
+  /** Waits at most FLUSH_MS for buffered lines; resolves to whether they were written. The last step before exit. */
   flush(): Promise<boolean>;
 }
 
-/** Writes to standard error without ever waiting for it. */
+/** Writes to standard error without blocking. */
 export function logToStderr(options: Omit<LoggerOptions, 'isColoured' | 'format'> & LogFormat): LogFile {
-  // Asking for the stream also makes a pipe non-blocking, which the writer relies on.
+  // Reading `process.stderr` also makes a pipe non-blocking, which the writer relies on.
   const { isTTY } = process.stderr;
   const format = options.format === 'auto' ? (isTTY ? 'text' : 'json') : options.format;
   const writer = new LogWriter(2, MAX_WAITING_BYTES);
   process.on('exit', () => writer.writeNow());
-  // Knows NO_COLOR, TERM=dumb and what else people say it with.
+  // `getColorDepth` honours NO_COLOR, TERM=dumb and similar conventions.
   const isColoured = isTTY && process.stderr.getColorDepth() > 1;
   return { log: makeLog({ ...options, format, isColoured }, writer), flush: () => writer.flush(FLUSH_MS) };
 }

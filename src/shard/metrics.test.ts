@@ -22,7 +22,7 @@ function brainMetrics(fleet = new Fleet(), engine = new EngineMetrics()): BrainM
   });
 }
 
-/** Samples that are not 0, by what stands before the value. */
+/** Samples other than 0, by the text before the value. */
 function valuesOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const entries = lines.map((line): [string, number] => {

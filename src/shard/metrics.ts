@@ -1,6 +1,5 @@
-// The metrics of a shard: their names, units and labels, once. What the brain counts and what the hands count stand in
-// two registries, because they live on two threads; a scrape puts the two texts one after the other.
-// docs/metrics.md says what to look at.
+// The only definition of a shard's metrics: names, units and labels. The brain and the hands have separate registries,
+// because they run on two threads; a scrape concatenates the two texts. docs/metrics.md says which of them to watch.
 
 import type { EngineMetrics } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
@@ -19,28 +18,28 @@ import type { LossKind, LossView, ProviderView } from './views.ts';
 
 const PREFIX = 'bigfleet_shard_';
 /**
- * Clusters, or providers, that have a series of their own. Clusters have one while their roll-ups are refused or held: a
- * thousand of those in each of two metrics stay below a megabyte.
+ * Most clusters, or providers, with a separate series. Clusters have one while their roll-ups are refused or held: a
+ * thousand of them in each of two metrics take less than a megabyte.
  */
 const MAX_CLUSTERS = 1000;
 const MAX_PROVIDERS = 64;
-/** Zones that have a series of their own while machines in them fail. */
+/** Most zones with a separate series; a zone has one while machines in it fail. */
 const MAX_ZONES = 256;
 const LOSS_KINDS: readonly LossKind[] = ['failed', 'interrupted', 'vanished', 'unbound'];
 
 const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
 export type CyclePhase = (typeof CYCLE_PHASES)[number];
 
-/** Of an action that went well. */
+/** Error label of an action that succeeded. */
 export const NO_ERROR = 'none';
 const ERROR_LABELS = [NO_ERROR, ...ERROR_CLASSES] as const;
 
-/** What became of an action. `success`: its machine is where it was to go. */
+/** Outcomes of an action. `success`: its machine reached the target state. */
 const EXECUTE_OUTCOMES = [
   'success',
   /** The cluster has no session. */
   'no_session',
-  /** The machine was not where the action starts from. */
+  /** The machine was not in the state that the action starts from. */
   'transition_error',
   /** The cluster sent no blob, or an error. */
   'blob_error',
@@ -50,7 +49,7 @@ const EXECUTE_OUTCOMES = [
   'machine_failed',
   /** The provider no longer has the machine, or no longer its host. */
   'machine_gone',
-  /** The provider has nothing of the kind now. */
+  /** The provider is out of stock. */
   'stock_out',
   /** The provider was throttled, out of reach or too slow. */
   'transient',
@@ -61,25 +60,25 @@ const EXECUTE_OUTCOMES = [
 ] as const;
 export type ExecuteOutcome = (typeof EXECUTE_OUTCOMES)[number];
 
-/** Why a provider's record was left out. */
+/** Why a provider's record was rejected. */
 const REJECT_REASONS = ['price', 'interruption_probability', 'structural'] as const;
 const READER_ENDS = [
   /** HTTP connections beyond the limit. */
   'connections',
-  /** HTTP requests beyond the limit of those under way. */
+  /** HTTP requests beyond the limit of in-flight ones. */
   'requests',
-  /** Bytes that are no HTTP, headers that do not come. */
+  /** Bytes that are not HTTP, or headers that never arrive. */
   'malformed',
-  /** Readers of live news beyond the limit, and those that did not read. */
+  /** Readers of live events beyond the limit, and those cut off because they did not keep up. */
   'news_refused',
   'news_slow',
-  /** The same of InspectNeeds. */
+  /** Callers of InspectNeeds beyond the limit, and those cut off because they did not read. */
   'inspect_refused',
   'inspect_slow',
 ] as const;
 export type ReaderEnd = (typeof READER_ENDS)[number];
 
-/** What the hands count, under names as metrics have them: framesMalformed is frames_malformed. */
+/** The hands' counters in snake case: framesMalformed is frames_malformed. */
 const HANDS_EVENTS = Object.keys(new HandsCounters()).map(snakeCase);
 
 export function snakeCase(name: string): string {
@@ -88,24 +87,24 @@ export function snakeCase(name: string): string {
 
 const SESSION_EVENTS = ['installed', 'removed', 'replaced'] as const;
 
-/** 1 ms to 16 s, each twice the one before: a cycle and its parts. */
+/** Powers of two from 1 ms to 16 s: a cycle and its parts. */
 const CYCLE_SECONDS = doubling(0.001, 15);
-/** 10 ms to 11 min: what clusters and providers take. */
+/** 10 ms to 11 min: answers of clusters and providers. */
 const WAIT_SECONDS = doubling(0.01, 17);
-/** 0.1 s to 55 min: machines that have to be made, and drains with their grace. */
+/** 0.1 s to 55 min: creation of machines, and drains with their grace period. */
 const LONG_SECONDS = doubling(0.1, 16);
 
 function doubling(first: number, count: number): readonly number[] {
-  // Rounded to what people write: 0.256, not 0.25600000000000001.
+  // Rounded for display: 0.256, not 0.25600000000000001.
   return Array.from({ length: count }, (_, i) => Number((first * 2 ** i).toPrecision(6)));
 }
 
-/** What is summed up when a scrape asks for it. */
+/** Totals that are computed on each scrape. */
 export interface Tallies extends CostTallies {
   readonly demandTally: DemandTally;
 }
 
-/** What is counted where decisions are made. */
+/** Metrics of the brain's thread. */
 export class BrainMetrics {
   readonly registry = new Registry();
   readonly #fleet: Fleet;
@@ -252,7 +251,7 @@ export class BrainMetrics {
     'Records older than our last command to the machine, which were read again.',
   );
 
-  /** What the engine has counted, and the fleet as it stands, are looked at when somebody asks. */
+  /** The engine's counters and the current fleet are read on each scrape. */
   constructor(engine: EngineMetrics, fleet: Fleet, tallies: Tallies) {
     this.registry.collect(() => engineFamilies(engine));
     this.#fleet = fleet;
@@ -264,7 +263,7 @@ export class BrainMetrics {
     this.#cyclePhase.of({ phase }).observe(ms / 1000);
   }
 
-  /** What the guardrails let through and what they held back. */
+  /** Counts the actions that the guardrails admitted and held back. */
   admitted({ admitted, waiting }: Admission): void {
     for (const [counters, actions] of [
       [this.actions, admitted],
@@ -291,7 +290,7 @@ export class BrainMetrics {
     this.#paused.set(isFleetFrozen ? 1 : 0);
   }
 
-  /** Clusters with rows set aside; `spareOf` counts the machines of one that no row counts on. */
+  /** Clusters with set-aside rows; `spareOf` returns the number of a cluster's machines that no row claims. */
   incomplete(clusters: readonly IncompleteCluster[], spareOf: (cluster: string) => number): void {
     this.#rowsSetAside.clear();
     this.#machinesKept.clear();
@@ -307,9 +306,9 @@ export class BrainMetrics {
     this.#lost.of({ provider, capacity_type, loss, error_class: errorClass }).add(1);
   }
 
-  /** What the machines of each provider do. Those in trouble come first, and so have a series of their own. */
+  /** Health of each provider's machines. Providers in trouble come first, so that they get a separate series. */
   health(providers: readonly Pick<ProviderView, 'name' | 'health'>[]): void {
-    // A status of very many providers is cut: none of them may keep a value from an earlier one.
+    // A status truncates a long list of providers: one left out must not keep its value from an earlier status.
     this.#providerFailing.clear();
     this.#zoneFailing.clear();
     for (const { name: provider, health } of providers) {
@@ -354,7 +353,7 @@ export class BrainMetrics {
   }
 }
 
-/** Names beyond the limit share a series: it has the worst of them. */
+/** Names beyond the limit share one series, which has the maximum of their values. */
 function raise(gauge: Gauge, value: number): void {
   gauge.set(Math.max(gauge.value, value));
 }
@@ -363,7 +362,7 @@ function shareOf({ machines, failing }: { readonly machines: number; readonly fa
   return failing === 0 ? 0 : failing / machines;
 }
 
-/** What is counted where sessions end. */
+/** Metrics of the main thread, which serves the sessions. */
 export class HandsMetrics {
   readonly registry = new Registry();
 
@@ -431,7 +430,7 @@ export class HandsMetrics {
     { quantile: ['0.5', '0.99', '1'] },
   );
 
-  /** Clusters that are not quarantined have no series: most of them, most of the time. */
+  /** Only quarantined clusters have a series, which keeps the number of series small. */
   quarantined(cluster: string, isHeld: boolean): void {
     if (isHeld) this.#quarantined.of({ cluster }).set(1);
     else this.#quarantined.delete({ cluster });

@@ -1,10 +1,10 @@
-// Counters, gauges and histograms by name. Labels take their values from closed sets, so that no series is made by a
-// name from outside; where clusters or providers must be told apart, the number of names has an end.
+// Counters, gauges and histograms by name. Cardinality is bounded: labels take their values from closed sets, and labels
+// with names from outside (clusters, providers, zones) have a maximum number of values.
 
 import { excerpt } from '../model/index.ts';
 import { expositionText, type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
 
-/** The values a label may have; or how many different ones it may have before the rest share one series, `other`. */
+/** The closed set of a label's values, or the maximum number of values; those beyond it share one series, `other`. */
 export type LabelValues = readonly string[] | { readonly atMost: number };
 export type LabelSets = Readonly<Record<string, LabelValues>>;
 export type Labels<S extends LabelSets> = {
@@ -12,7 +12,7 @@ export type Labels<S extends LabelSets> = {
 };
 
 const OTHER = 'other';
-/** Combinations of closed sets that are shown as 0 from the start, so that a first event is a step and not a new series. */
+/** Most combinations that are exposed as 0 from the start, so that `rate` sees the first event as a step. */
 const MAX_SHOWN_AT_START = 64;
 
 export class Counter {
@@ -23,7 +23,7 @@ export class Counter {
     this.value += by;
   }
 
-  /** What somebody else has counted; never goes back. */
+  /** For counts kept elsewhere; the counter never decreases. */
   raiseTo(value: number): void {
     if (value > this.value) this.value = value;
   }
@@ -54,7 +54,7 @@ export class Distribution {
   readonly #counts: number[];
   #sum = 0;
 
-  /** Upper bounds of the buckets, ascending; one more takes what is larger. */
+  /** Upper bounds of the buckets, ascending; one more bucket counts larger values. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Array<number>(bounds.length + 1).fill(0);
@@ -82,7 +82,7 @@ export class Labelled<M extends Metric, S extends LabelSets> {
   readonly #sets: readonly (readonly [name: string, values: LabelValues])[];
   readonly #make: () => M;
   readonly #series = new Map<string, { readonly labels: readonly Label[]; readonly metric: M }>();
-  /** By label: names seen, for those without a closed set. */
+  /** By label without a closed set: the names seen. */
   readonly #names = new Map<string, Set<string>>();
 
   constructor(sets: S, make: () => M) {
@@ -95,13 +95,13 @@ export class Labelled<M extends Metric, S extends LabelSets> {
     return this.#at(this.#labelsOf(labels));
   }
 
-  /** Takes a series out, and makes room for another name. */
+  /** Removes a series, which makes room for another name. */
   delete(labels: Labels<S>): void {
     this.#series.delete(keyOf(this.#sets.map(([name]) => [name, shownValue(labels[name]!)])));
     for (const [name, names] of this.#names) names.delete(shownValue(labels[name]!));
   }
 
-  /** Takes all of them out, before they are all written anew. */
+  /** Removes all series, before the caller sets all current ones again. */
   clear(): void {
     this.#series.clear();
     this.#names.clear();
@@ -176,7 +176,7 @@ export class Registry {
     return this.#labelled(name, help, 'histogram', new Labelled(sets, () => new Distribution(bounds)));
   }
 
-  /** Families that are worked out when somebody asks. Their names must be nobody else's. */
+  /** Families that are computed on each scrape. Their names must be unique in the registry. */
   collect(families: () => Iterable<Family>): void {
     this.#families.push(families);
   }
@@ -207,10 +207,10 @@ export class Registry {
   }
 }
 
-/** Bytes of a label value; a scrape has thousands of them. */
+/** Limit for a label value; a scrape has thousands of them. */
 const MAX_VALUE_BYTES = 250;
 
-/** A name from outside as a label shows it. Escapes make a text up to seven times as long. */
+/** The label value for a name from outside. Escaping makes a text up to seven times as long. */
 function shownValue(value: string): string {
   const shown = excerpt(value);
   return shown.length <= MAX_VALUE_BYTES ? shown : excerpt(value, Math.floor(MAX_VALUE_BYTES / 7));
@@ -220,7 +220,7 @@ function isClosed(values: LabelValues): values is readonly string[] {
   return Array.isArray(values);
 }
 
-/** Lengths in front keep it collision-free whatever the names contain. */
+/** Length prefixes make the key collision-free whatever the values contain. */
 function keyOf(labels: readonly Label[]): string {
   return labels.map(([, value]) => `${value.length}:${value}`).join('');
 }

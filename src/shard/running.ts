@@ -1,4 +1,4 @@
-// A shard that runs, as whoever started it sees it.
+// The handle on a running shard that its starter receives.
 
 import type { ApiOptions } from './api/serve.ts';
 import type { ShardConfig } from './config/config.ts';
@@ -6,21 +6,21 @@ import type { ShardLog } from './logger.ts';
 import type { ShardPort } from './views.ts';
 
 export type EndReason =
-  /** It was asked to. */
+  /** `stop` was called. */
   | { readonly kind: 'stopped' }
   /** A newer process acts for this shard. */
   | { readonly kind: 'fenced'; readonly message: string }
-  /** Its store or a thread of it failed. */
+  /** Its store or one of its threads failed. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface RunningShard {
   readonly port: ShardPort;
   readonly epoch: bigint;
-  /** Where it listens, with the ports that were really taken. */
+  /** Listening addresses with the ports actually bound. */
   readonly addresses: { readonly sessions: string; readonly api: string };
-  /** Finishes what is under way or hands it back; resolves with `ended`. May be called twice. */
+  /** Finishes or hands back in-flight work; resolves with `ended`. Idempotent. */
   stop(): Promise<void>;
-  /** When nothing of it is left, for whatever reason; never rejects. */
+  /** Resolves with the reason when the shard has ended completely; never rejects. */
   readonly ended: Promise<EndReason>;
 }
 

@@ -1,5 +1,5 @@
-// A shard as a process: its data directory, the brain on a thread, the hands on this one, providers dialled, sessions and
-// API served. Nothing is decided here.
+// The shard process: opens the data directory, starts the brain on its thread and the hands on this one, dials providers,
+// and serves sessions and the API. Makes no decisions.
 
 import { randomInt } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -27,11 +27,11 @@ import { BrainThread } from './thread/brain-thread.ts';
 import { DemandStoreThread } from './thread/demand-store-thread.ts';
 import type { StatusView } from './views.ts';
 
-/** What is under way at providers has so long to come to its end. */
+/** Longest wait at stop for in-flight work of the brain, such as calls to providers. */
 const STOP_MS = 5000;
-/** Sessions have so long to hear that the shard stops. */
+/** Longest wait at stop for sessions to receive their status. */
 const FAREWELL_MS = 2000;
-/** A brain that has taken nothing for so long does not do its work any more. */
+/** The shard is unready when the brain's oldest unprocessed event has waited longer than this. */
 const STUCK_MS = 60_000;
 
 export const startShard: StartShard = async (config, { log, pages }) => {
@@ -45,7 +45,7 @@ export const startShard: StartShard = async (config, { log, pages }) => {
   }
 };
 
-/** What has been opened, closed in the opposite order. */
+/** Opened resources, closed in reverse order. */
 class Parts {
   readonly log: ShardLog;
   readonly #closers: (() => unknown)[] = [];
@@ -55,7 +55,7 @@ class Parts {
     this.log = log;
   }
 
-  /** What is opened while all is being closed is closed at once. */
+  /** A resource that is added while all are being closed is closed at once. */
   add<T>(part: T, close: (part: T) => unknown): T {
     this.#closers.push(() => close(part));
     if (!this.#isClosed) return part;
@@ -132,7 +132,7 @@ async function assemble(
     if (kind === 'past-lost') log('warn', 'data-dir-lost', { provider, epoch, seen: newest });
     if (kind === 'give-way') giveWay(provider, newest);
     if (kind !== 'begin-above') return;
-    // Once in the life of a directory, so that two that live do not raise each other for ever.
+    // Once in the life of a directory, so that two live processes do not raise each other's epoch forever.
     providers.giveWay();
     directory.raiseTo(newest!);
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
@@ -141,14 +141,14 @@ async function assemble(
   const port = new ShardFacade(brain, hands);
   const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
   const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
-  // Added last, so that it stops first, while there are still hands to finish with what is under way.
+  // Added last, so that it stops first, while the hands can still execute effects of in-flight work.
   parts.add(brain, (it) => it.stop(STOP_MS));
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
 }
 
-/** Closes what may never have been opened. */
+/** Closes a store whose opening may fail. */
 async function closeOpened(opening: Promise<DemandStoreThread>): Promise<void> {
   const store = await opening.catch(() => null);
   await store?.close();
@@ -205,7 +205,7 @@ async function serveSessions(
 ): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
   const server = parts.add(new Server(sessionServerOptions(hands.limits)), (it) => {
-    // Each session gets its status first; cut off while they speak, they would only guess.
+    // Each session gets its status first; an operator that is cut off would not know the reason.
     hands.close();
     return stopServer(it, FAREWELL_MS);
   });
@@ -255,7 +255,7 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
       const own = handsText(metrics, hands, lag, { brain, paced, readers });
       return `${own}${await port.ask('metrics', {})}`;
     },
-    // Anybody may ask this, so it asks nobody.
+    // Probes are not authenticated, so this must not cost the brain a question.
     unready: () => {
       if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
       return phase === 'running' ? null : `The shard is ${phase}.`;

@@ -1,6 +1,6 @@
-// The machines of a fleet in numbers: by state, what they cost, what Configured ones offer. Counted by class, in blocks
-// of classes: only blocks with a class that machines came to or left are counted again, and the blocks are added up for
-// whoever asks. So nothing drifts, as a running sum of prices would.
+// Totals over the machines of a fleet: counts by state, cost, and the resources of Configured machines. Sums are cached by
+// blocks of classes. Only blocks with a class whose counts changed are recomputed, and the blocks are summed on every read:
+// a running sum of prices would drift.
 
 import { acceleratorsOf, HARDWARE, hardwareOf } from '../engine/index.ts';
 import type { Fleet } from '../fleet/index.ts';
@@ -9,16 +9,16 @@ import { microsOf, noCost, PART_OF_STATE } from './cost.ts';
 import { OwnedPrices } from './owned-prices.ts';
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
-/** With few classes to a block there are many sums to add up; with many, a machine that moves has many counted again. */
+/** Classes per block. Smaller blocks mean more sums per read; larger ones more classes recomputed per changed machine. */
 const BLOCK = 64;
 
-/** What some machines amount to. */
+/** Totals over a set of machines. */
 export interface Supply {
   readonly byState: Float64Array;
-  /** Micro-dollars per hour by place in COST_PARTS: prices of providers, and owned machines at what was set for them. */
+  /** Micro-dollars per hour by index in COST_PARTS: `cost` at providers' prices, `owned` at those set for owned machines. */
   readonly cost: Float64Array;
   readonly owned: Float64Array;
-  /** By place in HARDWARE and by dimension: what Configured machines offer. */
+  /** By index in HARDWARE and by dimension: allocatable resources of Configured machines. */
   readonly offered: readonly Float64Array[];
 }
 
@@ -26,7 +26,7 @@ export interface SupplyTallyOptions {
   /** Failed machines that have a host, by class. */
   readonly failedHosts?: { readonly byClass: ReadonlyMap<number, number> } | undefined;
   readonly ownedPrices?: OwnedPrices | undefined;
-  /** Classes to a block. */
+  /** Classes per block. */
   readonly block?: number | undefined;
 }
 
@@ -37,9 +37,9 @@ export class SupplyTally {
   readonly #block: number;
   readonly #failedHosts: NonNullable<SupplyTallyOptions['failedHosts']>;
   readonly ownedPrices: OwnedPrices;
-  /** Sums of one block of classes after the other, without Failed machines. */
+  /** Cached sums by block; their costs leave out Failed machines. */
   readonly #blocks: Supply[] = [];
-  /** Where we stand in the log of classes whose counts have changed. */
+  /** Position in the log of classes whose counts changed, up to which the blocks are current. */
   #seen = -1;
 
   constructor(fleet: Fleet, options: SupplyTallyOptions = {}) {
@@ -49,7 +49,7 @@ export class SupplyTally {
     this.ownedPrices = options.ownedPrices ?? new OwnedPrices(new Map());
   }
 
-  /** As of the last freeze. Costs a sum over blocks of classes, however many machines there are. */
+  /** Totals as of the last freeze. O(blocks of classes), independent of the number of machines. */
   total(): Supply {
     const { dimensions } = this.#fleet;
     this.#refresh();

@@ -1,4 +1,4 @@
-// Tallies keep what has not changed: after any changes they say what a tally says that counts everything anew.
+// Tallies cache what has not changed: after any changes they equal a tally that was computed from scratch.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// What a running shard says of itself, and what it can be told: the words of the read and control API, of the commands
-// that use it, and of the live views. Plain data, in JSON as it stands; times are milliseconds since the epoch by the
-// clock of the shard, quantities are texts as Kubernetes writes them.
+// The types of the read and control API, of the commands that use it, and of the live views. Plain data, serialised to JSON
+// without conversion. Times are milliseconds since the Unix epoch by the shard's clock; quantities are Kubernetes quantity
+// strings.
 
 import type { Hardware } from '../engine/index.ts';
 import type {
@@ -25,7 +25,7 @@ export type Quantities = Readonly<Record<string, string>>;
 /** Names of states and capacity types are those of the wire, without their prefix: `CONFIGURED`, `ON_DEMAND`. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** A row of demand. `id` is short enough to type: the cluster, a slash and ten digits that stand for the rest. */
+/** A row of demand. `id` is short enough to type: the cluster, a slash and ten digits derived from the rest of the key. */
 export interface NeedRef {
   readonly id: string;
   readonly cluster: string;
@@ -229,7 +229,7 @@ export interface NeedStory {
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   /** The row ahead of it that has what it could have used. */
   readonly blocker: NeedRef | null;
-  /** The smallest supply that would meet it: so many more machines like this one. */
+  /** The smallest additional supply that would meet it: `count` more machines like `like`. */
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
   readonly candidates: readonly {
     readonly domain: string;
@@ -302,7 +302,7 @@ export interface ReportsView {
   /** What was done to single rows of the accepted roll-up: set aside, saturated or zeroed. The first, and how many. */
   readonly remarks: readonly string[];
   readonly remarksTotal: number;
-  /** A roll-up that lacks most of the demand is held until it is repeated, or somebody says what is right. */
+  /** A roll-up that lacks most of the demand is held until it is repeated, or a person accepts or refuses it. */
   readonly held: {
     readonly sinceMs: number;
     readonly count: number;
