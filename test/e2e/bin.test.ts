@@ -1,5 +1,5 @@
-// bin/bigfleet: which Node it becomes, from wherever it is called, and that it really becomes it, so that a kill leaves
-// nothing behind.
+// bin/bigfleet: which Node it executes, from any working directory, and that it replaces its own process, so that a
+// kill leaves no child behind.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConformanceReport } from '../../src/provider/index.ts';
 
-// Processes are started one after the other, on however slow a machine.
+// Processes are started sequentially; the timeout allows for a slow machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 let folder: string;
@@ -50,14 +50,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Ends a process and what it may have left behind. */
+/** Kills a process and any children it left behind. */
 async function endGroup(child: ChildProcess): Promise<void> {
   const isGone = child.exitCode !== null || child.signalCode !== null;
   const ended = isGone ? undefined : once(child, 'exit');
   try {
     process.kill(-child.pid!, 'SIGKILL');
   } catch {
-    // Nothing was left.
+    // The group was already empty.
   }
   await ended;
 }
@@ -82,7 +82,7 @@ function link(to: string, name: string): string {
   return file;
 }
 
-/** The package as npm installs it, with a command that tells how it was started; returns the file to call. */
+/** The package as npm installs it, with a command that prints how it was started; returns the file to call. */
 function installed(place: string): string {
   const root = join(folder, place);
   cpSync('bin', join(root, 'bin'), { recursive: true });
@@ -233,7 +233,7 @@ describe('bigfleet provider fake, started on an old Node and killed', () => {
   async function started(address: string, state: string): Promise<{ child: ChildProcess; address: string }> {
     const words = ['provider', 'fake', '--addr', address, '--state', state, '--seed-count', '8'];
     const bin = link(resolve('bin/bigfleet'), `bigfleet-${children.length}`);
-    // A group of its own, in which a process that stays behind would be found.
+    // In a process group of its own, in which a leftover process would be found.
     const child = spawn(bin, words, { detached: true, env: { PATH: old } });
     children.push(child);
     let said = '';

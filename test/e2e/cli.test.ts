@@ -1,5 +1,5 @@
-// The command line as a user meets it: from a checkout, and installed from the packed tarball. Which Node it becomes, and
-// what a kill leaves of it: bin.test.ts.
+// The command line as a user runs it: from a checkout, and installed from the packed tarball. bin.test.ts tests which
+// Node it executes, and what a kill leaves behind.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/model/index.ts';
 
-// Each of these starts processes, one after the other, and waits for them.
+// Each test starts processes sequentially and waits for them.
 vi.setConfig({ testTimeout: 180_000 });
 
 interface Outcome {
@@ -39,7 +39,7 @@ describe('bigfleet from a checkout', () => {
 
   it('explains a code, in any case', () => {
     const told = bigfleet('explain', 'bf_quantity_syntax').stdout;
-    // In one line, since this is no terminal.
+    // On one line, since the output is not a terminal.
     expect(told.split('\n')).toContain(`  ${ERRORS.BF_QUANTITY_SYNTAX.remedy}`);
   });
 
@@ -67,7 +67,7 @@ describe('bigfleet from a checkout', () => {
 });
 
 describe('bigfleet up with data it cannot use', () => {
-  /** Runs it on a folder with these files, and expects that it is refused before any address is told. */
+  /** Runs the command on a directory with these files, and expects it to fail before it prints an address. */
   function refusedWith(files: Readonly<Record<string, string>>, ...args: string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'bigfleet-up-'));
     try {
@@ -177,7 +177,7 @@ describe('the packed package', () => {
 
       const bin = join(folder, 'node_modules/.bin/bigfleet');
       expect(run(bin, ['--version'], { cwd: folder, env }).stdout).toBe('0.1.0\n');
-      // Beside a Node that npm put there, the path does not matter.
+      // With a Node that npm installed beside it, PATH is irrelevant.
       mkdirSync(join(folder, 'node_modules/node/bin'), { recursive: true });
       symlinkSync(process.execPath, join(folder, 'node_modules/node/bin/node'));
       writeFileSync(join(folder, 'node_modules/node/package.json'), '{"version":"24.0.0"}');

@@ -1,5 +1,5 @@
-// What every command keeps to: readers that go away, output that cannot be written, wrong words, errors for programs, and
-// lines that are whole where no terminal asks for less.
+// Rules for every command: closed pipes, output that cannot be written, invalid arguments, machine-readable errors, and
+// unwrapped lines where the output is not a terminal.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ function run(...words: string[]): { status: number | null; stdout: string; stder
 describe('a reader that went away', () => {
   async function unread(stream: 'stdout' | 'stderr', ...words: string[]) {
     const child = spawn(process.execPath, [BIN, ...words]);
-    // Before the process has begun: whatever it writes there finds the pipe closed.
+    // Closed before the process has started, so all its writes hit a closed pipe.
     child[stream].destroy();
     const other = text(stream === 'stdout' ? child.stderr : child.stdout);
     const [code] = await once(child, 'close');

@@ -1,5 +1,5 @@
-// Test support: a whole life of three machines (bought, bound, drained, given back), during which the process of the
-// shard is killed at one point and started again. Whatever the point, the end is the same, and nothing was done twice.
+// Test support: the complete life cycle of three machines (bought, bound, drained, released), during which the shard's
+// process is killed at one point and restarted. Whatever the point, the end is the same, and no action is repeated.
 
 import { MachineState } from '../../src/model/index.ts';
 import type { Failpoint } from '../../src/shard/failpoints.ts';
@@ -12,9 +12,8 @@ type Closers = Parameters<typeof World.open>[0];
 
 export interface KillReport {
   readonly point: Failpoint;
-  /** Where in the story it died; '' if it never came to the point. */
+  /** The chapter in which it died; '' if it never reached the point. */
   readonly diedDuring: string;
-  /** What is wrong, in words. */
   readonly problems: readonly string[];
 }
 
@@ -57,10 +56,10 @@ class KillStory {
       const machines = await world.machines();
       const count = (state: string): number => machines.filter((each) => each.state === state).length;
       const isSettled = count('CONFIGURED') === 2 && count('SPECULATIVE') === 4;
-      // Operators hear of it a little later, and one that has lost the shard only when it is back.
+      // Operators are notified slightly later, and an operator without a connection only after the restart.
       return isSettled && ['c1', 'c2'].every((cluster) => world.nodesOf(cluster).length === 1);
     });
-    // A point near the end may still be ahead; quiet cycles reach the others.
+    // A point near the end may not have been reached yet; idle cycles reach the rest.
     await this.#through('resting', async () => {
       await world.cycles(3);
       return true;
@@ -77,7 +76,7 @@ class KillStory {
     }
   }
 
-  /** Waits for a condition; if the process dies meanwhile it is started again, and the wait goes on. */
+  /** Waits for a condition; if the process dies meanwhile, restarts it and keeps waiting. */
   async #through(chapter: string, holds: () => Promise<boolean>): Promise<void> {
     const world = this.#world;
     for (;;) {

@@ -1,4 +1,4 @@
-// Test support: a fake cloud on a port of loopback that writes down every change it is asked for.
+// Test support: a fake cloud on a loopback port that records every mutating call.
 
 import { CapacityType, type MachineState } from '../../src/model/index.ts';
 import {
@@ -15,18 +15,18 @@ import {
 } from '../../src/provider/index.ts';
 import type { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 
-/** One change that a cloud was asked for, as it arrived there. */
+/** One mutating call as received by a cloud. */
 export interface CloudCall {
   readonly atMs: number;
   readonly command: 'create' | 'configure' | 'drain' | 'delete';
   readonly machine: string;
-  /** Of a configure. */
+  /** Only for a configure. */
   readonly cluster: string;
-  /** Of a drain. */
+  /** Only for a drain. */
   readonly graceSeconds: number;
 }
 
-/** What one kind of machine is like; each zone has `count` of them. */
+/** One kind of machine; each zone has `count` of them. */
 export interface OfferingGiven extends Partial<CatalogueEntry> {
   readonly cpu?: number;
   readonly count?: number;
@@ -81,7 +81,7 @@ export class Cloud {
     return this.#server.address;
   }
 
-  /** As the cloud itself has them. */
+  /** As the cloud itself reports them. */
   async machines(...states: readonly MachineState[]): Promise<readonly Machine[]> {
     const filter = { states: [...states], maxResults: 0, sinceRevision: new Uint8Array() };
     return (await this.provider.kit.list(filter)).machines;
@@ -96,7 +96,7 @@ export class Cloud {
   }
 }
 
-/** A provider that writes down what it is asked to change, before anything can go wrong with it. */
+/** A provider that records mutating calls before any fault is injected. */
 function recorded(provider: FakeProvider, calls: CloudCall[]): ServedProvider {
   const note = (command: CloudCall['command'], machine: string, given: Partial<CloudCall> = {}): void => {
     calls.push({ atMs: Date.now(), command, machine, cluster: '', graceSeconds: 0, ...given });

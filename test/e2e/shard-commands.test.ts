@@ -1,4 +1,4 @@
-// The commands of people against a running shard, each as a process, as people run them.
+// The commands for people against a running shard, each as a separate process.
 
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -31,7 +31,7 @@ describe('commands against a running shard', PATIENT, () => {
     const [odd] = await world.needs('odd');
     const [one] = world.nodesOf('a');
 
-    // Looking.
+    // Read commands.
     const [status, machines, needs, clusters, shortfalls, actions, unmet, met] = await Promise.all([
       ask('get', 'status'),
       ask('get', 'machines', '--state', 'configured'),
@@ -52,7 +52,7 @@ describe('commands against a running shard', PATIENT, () => {
     expect(unmet).toContain('(no-matching-supply)');
     expect(met).toContain('Met by 2 machines.');
 
-    // A machine that is in quarantine is not touched, until somebody says so.
+    // A quarantined machine is not touched until a person releases it.
     const [third] = await world.machines('?state=speculative');
     expect(await ask('quarantine', third!.id, '--why', 'smells of smoke')).toContain(
       'kept out of all decisions',
@@ -65,7 +65,7 @@ describe('commands against a running shard', PATIENT, () => {
     expect(await ask('retry', third!.id)).toContain('is looked at afresh');
     await world.served('a');
 
-    // What is frozen is listed with who and why, and thaws.
+    // A freeze is listed with its author and reason, and can be lifted.
     expect(await ask('freeze', '--action', 'provision', '--why', 'budget', '--who', 'ann')).toContain(
       'is frozen',
     );
@@ -73,7 +73,7 @@ describe('commands against a running shard', PATIENT, () => {
     expect(await ask('unfreeze', 'action:Provision')).toContain('no longer frozen');
     expect(await ask('get', 'freezes')).toBe('No freezes.\n');
 
-    // What has failed for good can be hidden; what serves cannot.
+    // A machine that failed for good can be hidden; a serving one cannot.
     const refused = await bigfleet(world, 'forget', one!);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is not Failed') });
     world.cloud().provider.cloud.kill({ machine: one! });

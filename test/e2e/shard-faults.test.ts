@@ -1,5 +1,5 @@
-// One part of the fleet is in trouble: the rest goes on, and the cause is in the log, in the metrics and in what the
-// shard answers. Over real gRPC.
+// One part of the fleet fails: the rest keeps working, and the cause appears in the log, the metrics and the API. Over
+// real gRPC.
 
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../src/model/index.ts';
@@ -69,7 +69,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
 
   it('given one that works and then hangs, then the other one serves, until it is back', async (test) => {
     const world = await World.open(test, { clouds: CLOUDS, settings });
-    // No other will do, whatever a slow machine makes of the short deadlines.
+    // No other type will do, even if a slow machine misses the short deadlines.
     const cheap = { requirements: ofType('cheap') };
     world.join('a', need('a', 8, cheap));
     await world.served();
@@ -78,7 +78,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     await world.served('b');
     await world.until('the provider counts as down', async () => (await world.metric(isDown)) === 1);
     expect((await world.machines('?cluster=b')).map(({ provider }) => provider)).toEqual(['good', 'good']);
-    // What it had goes on: nobody takes silence for a loss.
+    // Its machines keep serving: an unreachable provider is not taken for a loss.
     expect((await world.machines('?cluster=a&state=configured')).map(({ provider }) => provider)).toEqual([
       'stuck',
       'stuck',
@@ -93,7 +93,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     world.join('c', need('c', 8, cheap));
     await world.served();
     expect((await world.machines('?cluster=c')).map(({ provider }) => provider)).toEqual(['stuck', 'stuck']);
-    // Every machine that is paid for does something.
+    // Every machine that is paid for is in use.
     await world.until('nothing is left over', async () => {
       const { machinesByState } = await world.status();
       return machinesByState['CONFIGURED'] === 6 && machinesByState['SPECULATIVE'] === 10;
@@ -115,7 +115,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     expect((await world.explain('a')).remarks).toContainEqual(
       expect.stringContaining('Provider stuck has not been read since the start'),
     );
-    // A reading of the good one may be late now and then, as everything is on a slow machine.
+    // A List of the healthy provider may be late now and then on a slow machine.
     await world.until('only the stuck one is in trouble', async () => {
       const { providers } = await world.status();
       const good = providers.find(({ name }) => name === 'good');
@@ -178,7 +178,7 @@ describe.concurrent('a roll-up with one bad Need', PATIENT, () => {
     world.operator('b').setDemand([need('b', 8)]);
     await world.served('b');
     await world.cycles(10);
-    // Not one row of it was taken, and nothing was given up for it.
+    // None of its rows was accepted, and nothing was released because of it.
     expect((await world.needs('a')).map(({ wants }) => wants)).toEqual(
       expect.arrayContaining([{ cpu: '8' }, { cpu: '4' }]),
     );

@@ -1,5 +1,4 @@
-// A freeze stops what it names and nothing else, now and after a restart; that of Reclaims is in shard-taking. Over real
-// gRPC.
+// A freeze stops exactly what it names, also after a restart; shard-taking covers freezes of Reclaims. Over real gRPC.
 
 import { describe, expect, it } from 'vitest';
 import type { ActionKind } from '../../src/model/index.ts';
@@ -14,7 +13,7 @@ const METAL = offering('bare', {
   count: 2,
 });
 
-/** What waits because somebody has frozen it, as `KIND CLUSTER`. */
+/** Actions that wait for a freeze to be lifted, as `KIND CLUSTER`. */
 async function frozen(world: World): Promise<readonly string[]> {
   const { waiting } = await world.actions();
   return waiting.filter(({ why }) => why === 'frozen').map(({ kind, cluster }) => `${kind} ${cluster}`);
@@ -71,7 +70,7 @@ describe.concurrent('a freeze of a cluster', PATIENT, () => {
     expect((await world.clusterOf('b'))?.freeze).toBeNull();
     await unfreeze(world, 'cluster:a');
     await world.served();
-    // It was short of nothing but the permission: nobody had to leave.
+    // Only the freeze kept it short, so no machine was preempted.
     expect(world.callsOf('drain')).toEqual([]);
   });
 

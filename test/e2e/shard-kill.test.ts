@@ -1,4 +1,4 @@
-// Some of the points at which a shard may be killed; `npm run verify:kill` goes through all of them.
+// Some of the points at which a shard may be killed; `npm run verify:kill` covers all of them.
 
 import { describe, expect, it } from 'vitest';
 import { tellKillStory } from './kill-story.ts';

@@ -1,17 +1,17 @@
-// Test support: `bigfleet shard` as a process of its own, set up by its environment alone.
+// Test support: `bigfleet shard` as a separate process, configured by its environment alone.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ShardLog, ShardLogLevel } from '../../src/shard/index.ts';
 
-/** A shard that runs, here or in a process. */
+/** A running shard, in this process or in another. */
 export interface ShardUnderTest {
   readonly addresses: { readonly sessions: string; readonly api: string };
   stop(): Promise<unknown>;
-  /** Ends a process at once; nothing of it gets a chance to tidy up. */
+  /** Kills the process without cleanup. */
   readonly kill?: () => Promise<unknown>;
-  /** How a process ended, once it has. */
+  /** Resolves when the process has ended. */
   readonly exited?: Promise<ProcessEnd>;
 }
 
@@ -19,7 +19,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The process ended before it said where it is. */
+/** The process ended before it reported its addresses. */
 export class EndedEarly extends Error {
   readonly end: ProcessEnd;
 
@@ -31,10 +31,13 @@ export class EndedEarly extends Error {
 
 const FIRST_LINE = /takes sessions at (\S+), API and metrics at http:\/\/(\S+)$/;
 
-/** Several of them start at once, on however slow a machine. */
+/** Several of them start at once; allows for a slow machine. */
 const START_MS = 240_000;
 
-/** Keeps settings of the person who runs the tests from the process; shares compiled code, which halves its start. */
+/**
+ * Isolates the process from the settings of the person who runs the tests; shares the compile cache, which halves its
+ * start.
+ */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 }
@@ -60,7 +63,7 @@ export async function startShardProcess(
     child.kill(signal);
     await exited;
   };
-  // A process that never says where it listens must not outlive the test.
+  // A process that never reports its address must not outlive the test.
   const tooLate = setTimeout(() => child.kill('SIGKILL'), START_MS);
   for await (const line of createInterface({ input: child.stdout })) {
     const [, sessions, api] = FIRST_LINE.exec(line) ?? [];
@@ -78,7 +81,7 @@ interface Line extends Record<string, unknown> {
   readonly event: string;
 }
 
-/** What is no event is a complaint of the runtime. */
+/** A line that is not an event comes from the runtime. */
 function parsed(line: string): Line {
   try {
     return JSON.parse(line) as Line;

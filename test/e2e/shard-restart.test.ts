@@ -1,5 +1,5 @@
-// A shard that stops, or dies, while machines are on their way: what comes after it finds everything, and does nothing
-// twice. Over real gRPC; where it dies, it is a process of its own.
+// A shard that stops or dies while transitions are in flight: its successor recovers everything and repeats no action.
+// Over real gRPC; tests that kill it run it as a separate process.
 
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../src/model/index.ts';
@@ -20,7 +20,7 @@ const CLOUDS = {
   cloud: [offering('small', { count: 8 })],
 };
 
-/** Machines are taken from one cluster for another, and that one gets others: everything moves at once. */
+/** Machines of one cluster are preempted for another, and the first cluster gets replacements: everything moves at once. */
 async function moving(
   test: Parameters<typeof World.open>[0],
   given: Partial<WorldGiven> = {},
@@ -38,7 +38,7 @@ async function moving(
   return world;
 }
 
-/** Every change that the whole story takes, once each. */
+/** Every call that the whole scenario needs, exactly once. */
 async function expectDoneOnce(world: World): Promise<void> {
   await world.served();
   await world.cycles(10);
@@ -71,7 +71,7 @@ describe.concurrent('a shard that is restarted', PATIENT, () => {
     });
     await world.restart();
     await expectDoneOnce(world);
-    // The instruction comes again if the first process left before it was acknowledged; the grace is what it was.
+    // The instruction is repeated if the first process ended before the acknowledgement; the grace period is unchanged.
     expect(new Set(world.told.map(({ instruction }) => Number(instruction.gracePeriodSeconds)))).toEqual(
       new Set([10]),
     );

@@ -1,4 +1,4 @@
-// Operators that go and come back. Over real gRPC.
+// Operators that disconnect and reconnect. Over real gRPC.
 
 import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';
@@ -24,7 +24,7 @@ describe.concurrent('an operator that is lost', PATIENT, () => {
     world.operator('b').setDemand([need('b', 8)]);
     await world.served('b');
     await world.cycles(10);
-    // What is lost cannot be replaced without somebody to let the new machine in, so nothing is bought for it either.
+    // Without an operator to bootstrap a replacement, a lost machine is not replaced, so nothing is bought either.
     expect(world.calls.slice(before).map(({ command, cluster }) => command + cluster)).toEqual([
       'create',
       'configureb',
@@ -35,7 +35,7 @@ describe.concurrent('an operator that is lost', PATIENT, () => {
     expect((await world.explain('a')).remarks).toContain(
       'Cluster a has no session, so no machine can join it.',
     );
-    // A new process of the operator knows nothing but its demand.
+    // A new operator process knows nothing but its demand.
     const again = world.join('a', need('a', 12));
     expect(again.nodes.size).toBe(0);
     await world.served();
@@ -58,7 +58,7 @@ describe.concurrent('an operator that is lost', PATIENT, () => {
       operator.drop();
       await world.until('it is back', () => operator.counts.sessions > sessions);
     }
-    // It hears of its nodes anew each time.
+    // The shard reports all of its nodes again on each session.
     await world.served();
     await world.cycles(5);
     expect(world.calls.slice(before)).toEqual([]);

@@ -1,4 +1,4 @@
-// A fleet that gets what it asks for, over real gRPC.
+// A fleet whose demand is met, over real gRPC.
 
 import { describe, expect, it } from 'vitest';
 import { CapacityType } from '../../src/model/index.ts';
@@ -28,7 +28,7 @@ describe.concurrent('cold start', PATIENT, () => {
     expect(await world.isServed()).toBe(true);
     const configured = world.callsOf('configure').map(({ machine }) => machine);
     expect(new Set(configured).size).toBe(configured.length);
-    // What is owned goes first, and nobody has more machines than the demand takes.
+    // Owned machines are used first, and no cluster has more machines than its demand needs.
     expect(await world.machines('?provider=metal&state=configured')).toHaveLength(2);
     expect(
       world
@@ -66,7 +66,7 @@ describe.concurrent('a gang', PATIENT, () => {
     const racks = new Set(machines.map(({ labels }) => labels[RACK_KEY]));
     expect(racks.size).toBe(1);
     expect((await world.explain('train')).need).toMatchObject({ isMet: true, domain: [...racks][0] });
-    // Nobody had to move, and nothing was bought on the way to the right rack.
+    // No machine was drained, and none was bought before the right rack was found.
     expect(world.callsOf('drain')).toEqual([]);
     expect(world.callsOf('create')).toHaveLength(6);
   });
@@ -90,7 +90,7 @@ describe.concurrent('a spot interruption', PATIENT, () => {
     const after = world.calls.slice(before);
     expect(after.map(({ command }) => command)).toEqual(['create', 'configure']);
     expect(after[0]!.machine).not.toBe(lost);
-    // The cluster knows that the node is gone, and people can see why.
+    // The operator knows that the node is gone, and the API shows why.
     expect(world.operator('a').nodes.has(lost!)).toBe(false);
     expect(await world.get(`/v1/machines/${lost}`)).toMatchObject({
       state: 'FAILED',
@@ -117,7 +117,7 @@ describe.concurrent('constant demand', PATIENT, () => {
     const prices = new Set<number>();
     world.cloud().set({ market: { priceSwing: 0.1, rateSwing: 0.1, stepMs: 200, refreshMs: 100 } });
     const spot = (await world.machines()).find(({ instanceType }) => instanceType === 'spot-1')!;
-    // Calm clouds look at their market once a minute; the settings count from the next look on.
+    // Calm clouds update their market once a minute; settings apply from the next update on.
     await world.cloud().provider.kit.refresh();
     for (let round = 0; round < 10; round++) {
       await world.cycles(3);

@@ -1,5 +1,6 @@
-// Machines that are taken away: by a demand that shrinks, by somebody who is more important, and not by a roll-up that is
-// too bad to be true. Over real gRPC. Guardrails admit no Reclaim in the first ten seconds of a shard, so these wait together.
+// Machines that are withdrawn: by shrinking demand, by a cluster of higher priority, and not by a roll-up that
+// collapses implausibly. Over real gRPC. Guardrails admit no Reclaim in the first ten seconds of a shard, so these
+// tests wait together.
 
 import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';
@@ -7,7 +8,7 @@ import { need, PATIENT, World } from './shard-world.ts';
 
 describe.concurrent('a demand that shrinks', PATIENT, () => {
   it('given two thirds gone, then exactly the excess leaves with its grace, is kept for a while, and given back', async (test) => {
-    // Long enough that a slow machine has asked for one again before it ends.
+    // Long enough that even a slow machine requests one again before the hold ends.
     const holdMs = 15_000;
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 12 })] },
@@ -23,7 +24,7 @@ describe.concurrent('a demand that shrinks', PATIENT, () => {
     await world.until('four machines are Idle', async () => {
       return (await world.machines('?state=idle')).length === 4;
     });
-    // A machine that is needed again within the hold is not bought anew.
+    // A machine that is needed again within the hold is not bought again.
     world.operator('a').setDemand([need('a', 12)]);
     await world.served('a');
     await world.until('the rest is given back', async () => {
@@ -63,7 +64,7 @@ describe.concurrent('a demand that shrinks', PATIENT, () => {
       Array(2).fill('Reclaim a frozen'),
     );
     expect(world.nodesOf('a')).toHaveLength(3);
-    // Frozen for that alone: it may still grow.
+    // Only Reclaims are frozen: the cluster may still grow.
     world.operator('a').setDemand([need('a', 16)]);
     await world.served();
     expect(world.nodesOf('a')).toHaveLength(4);
@@ -95,7 +96,7 @@ describe.concurrent('a priority that spikes', PATIENT, () => {
       calls.filter(({ command }) => command === 'drain').map((call) => [call.machine, call]),
     );
     const bound = calls.filter(({ command }) => command === 'configure');
-    // As many changes as machines: nothing was done twice.
+    // As many calls as machines: no action was repeated.
     expect([drains.size, bound.length, calls.length]).toEqual([4, 4, 8]);
     for (const { machine, cluster } of bound)
       expect({ cluster, grace: drains.get(machine)?.graceSeconds }).toEqual({
@@ -117,7 +118,7 @@ describe.concurrent('a priority that spikes', PATIENT, () => {
 describe.concurrent('an empty roll-up', PATIENT, () => {
   const rows = Array.from({ length: 12 }, (_, i) => need('a', 4, { priority: i }));
   const isHeld = 'bigfleet_shard_rollup_quarantined{cluster="a"}';
-  /** Repeats itself so seldom that nobody has reason to believe it. */
+  /** Repeats its roll-up so rarely that a collapsed one is never confirmed. */
   const seldom = { rollupMs: 600_000 };
 
   async function heldWorld(test: Parameters<typeof World.open>[0]): Promise<World> {
@@ -125,7 +126,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     world.join('a', ...rows);
     world.join('b', need('b', 4));
     await world.served();
-    // The same cluster, from an operator that has lost its cache.
+    // The same cluster, with an operator that has lost its cache.
     world.operator('a').stop();
     world.joinWith(seldom, 'a');
     await world.until('it is held', async () => (await world.metric(isHeld)) === 1);

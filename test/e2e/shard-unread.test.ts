@@ -1,5 +1,5 @@
-// A shard whose output nobody reads: the pipe is full, or the process at its other end is dead. It goes on, and it ends
-// when it is asked to.
+// A shard whose output is not read: the pipe is full, or its reader is dead. The shard keeps running, and stops on
+// request.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,12 +20,12 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  // While it lives it writes.
+  // It writes for as long as it lives.
   if (child?.kill('SIGKILL') === true) await once(child, 'exit');
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A shard that has nobody to talk to. */
+/** A shard whose only provider is unreachable, and which has no clusters. */
 function shard(stderr: 'pipe' | number): ChildProcess {
   const words = ['--provider', 'none=127.0.0.1:1', '--listen', '127.0.0.1:0', '--api', '127.0.0.1:0'];
   child = spawn(
@@ -41,7 +41,7 @@ async function said(stream: Readable | null, words: string): Promise<void> {
   throw new Error(`It never said "${words}".`);
 }
 
-/** Both ends of a pipe that has no room left. */
+/** Both ends of a full pipe. */
 function fullPipe(): { readonly writer: number; readonly close: () => void } {
   const path = join(dir, 'pipe');
   execFileSync('mkfifo', [path]);
@@ -50,7 +50,7 @@ function fullPipe(): { readonly writer: number; readonly close: () => void } {
   try {
     for (;;) writeSync(writer, 'x'.repeat(1024));
   } catch {
-    // That was the last one.
+    // The pipe is full.
   }
   return { writer, close: () => closeSync(reader) };
 }
@@ -82,7 +82,7 @@ describe('a shard whose output nobody reads', PATIENT, () => {
     it.stderr!.destroy();
     it.stdout!.destroy();
     const gone = once(it, 'exit');
-    // It says something whenever it has tried its provider in vain.
+    // It logs every failed attempt to reach its provider.
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(it.exitCode).toBeNull();
     it.kill('SIGTERM');

@@ -1,6 +1,6 @@
-// Test support: a whole small fleet on loopback. A real shard (brain on its thread, state in a folder of its own), fake
-// clouds on ports, simulated operators over gRPC. Times are milliseconds; nothing sleeps, everything waits for a
-// condition with an end, and says how things stand when it does not come.
+// Test support: a whole small fleet on loopback. A real shard (brain on its thread, state in its own directory), fake
+// clouds on ports, simulated operators over gRPC. Times are milliseconds; nothing sleeps: every wait has a condition
+// and a timeout, and reports the state of the fleet when it expires.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -46,11 +46,11 @@ export interface LogLine {
 }
 
 export const RACK_KEY = 'topology.bigfleet/rack';
-/** Operators repeat themselves this often. */
+/** Interval between roll-ups. */
 const ROLLUP_MS = 400;
-/** Longer than anything here takes on a busy machine; costs nothing where all is well. */
+/** Longer than anything here takes on a busy machine; costs nothing when tests pass. */
 const PATIENCE_MS = 120_000;
-/** Of a test, for the same reason. */
+/** Timeout of a test, for the same reason. */
 export const PATIENT = { timeout: 600_000 };
 const LOOK_MS = 20;
 
@@ -70,7 +70,7 @@ export function ofType(instanceType: string): readonly Requirement[] {
   return [{ key: 'node.kubernetes.io/instance-type', operator: Operator.In, values: [instanceType] }];
 }
 
-/** Settings of a shard as people write them. */
+/** Settings of a shard in their textual form. */
 type Settings = Partial<Record<SettingKey, string>>;
 
 const QUICK: Settings = {
@@ -84,7 +84,7 @@ const QUICK: Settings = {
   'guardrails.reclaimCapFraction': '1',
   'releaseHold.onDemand': '1s',
   'releaseHold.spot': '1s',
-  // Whether an operator is slow is for the tests that are about it; elsewhere the machine is, at times.
+  // Only the tests of slow operators shorten this; elsewhere a slow machine must not trigger it.
   'actuation.bootstrapTimeout': '10s',
   'actuation.retry.base': '50ms',
   'actuation.retry.max': '200ms',
@@ -97,18 +97,18 @@ const QUICK: Settings = {
 };
 
 export interface WorldGiven {
-  /** By name: what each cloud sells. */
+  /** By name: the offerings of each cloud. */
   readonly clouds: Readonly<Record<string, readonly CatalogueEntry[]>>;
-  /** By name: how each cloud is, if it is not calm. */
+  /** By name: settings of clouds that are not calm. */
   readonly cloudSettings?: Readonly<Record<string, SettingsPatch>>;
   readonly settings?: Settings;
-  /** The shard is a process of its own, which can be killed. */
+  /** Runs the shard as a separate process, which can be killed. */
   readonly isProcess?: boolean;
   /** The test starts the shard itself. */
   readonly isLate?: boolean;
 }
 
-/** What a cluster's operator was told to give back. */
+/** A Reclaim instruction received by a cluster's operator. */
 export interface Told {
   readonly cluster: string;
   readonly instruction: ReclaimInstruction;
@@ -123,11 +123,11 @@ export class World {
   readonly clouds: ReadonlyMap<string, Cloud>;
   readonly operators = new Map<string, SimOperator>();
   readonly log: LogLine[] = [];
-  /** Instructions to empty nodes, as operators received them. */
+  /** Reclaim instructions as received by operators. */
   readonly told: Told[] = [];
   readonly #dir: string;
   readonly #given: WorldGiven;
-  /** Where sessions are taken; the same after a restart, as clusters know no other address. */
+  /** Address for sessions; unchanged by a restart, as clusters know no other address. */
   #listen = '';
   #shard: ShardUnderTest | null = null;
 
@@ -137,7 +137,7 @@ export class World {
     this.#given = given;
   }
 
-  /** Opens the clouds and starts a shard on them. All of it ends with the test. */
+  /** Opens the clouds and starts a shard on them. All of it is closed with the test. */
   static async open(
     { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
     given: WorldGiven,
@@ -199,7 +199,7 @@ export class World {
     await shard.stop();
   }
 
-  /** The process of the shard dies where it stands. */
+  /** Kills the shard's process. */
   async kill(): Promise<void> {
     const { kill } = this.shard;
     if (kill === undefined) throw new Error('this shard is no process');
@@ -207,7 +207,7 @@ export class World {
     await kill();
   }
 
-  /** The process has died by itself. */
+  /** Records that the process has died by itself. */
   buried(): void {
     this.#shard = null;
   }
@@ -217,12 +217,12 @@ export class World {
     await this.start();
   }
 
-  /** Adds a cluster with its demand; its operator dials at once. */
+  /** Adds a cluster with its demand; its operator connects at once. */
   join(cluster: string, ...needs: readonly Need[]): SimOperator {
     return this.joinWith({}, cluster, ...needs);
   }
 
-  /** The same, with an operator that is quicker or slower than others. */
+  /** As `join`, with other times of the operator. */
   joinWith(times: Partial<OperatorTimes>, cluster: string, ...needs: readonly Need[]): SimOperator {
     const operator = new SimOperator({
       cluster,
@@ -256,7 +256,7 @@ export class World {
     return (await response.json()) as T;
   }
 
-  /** Tells the shard something; the answer in words. */
+  /** Sends an order to the shard; returns its answer as text. */
   async post(path: string, body: object): Promise<string> {
     const init = { method: 'POST', body: JSON.stringify({ who: 'test', ...body }) };
     const headers = { 'content-type': 'application/json' };
@@ -302,14 +302,14 @@ export class World {
     return { begun: actions.items, waiting: waiting.items };
   }
 
-  /** The story of the only Need of a cluster. */
+  /** The explanation of the only Need of a cluster. */
   async explain(cluster: string): Promise<NeedStory> {
     const [row] = await this.needs(cluster);
     if (row === undefined) throw new Error(`${cluster} has no Need`);
     return await this.get(`/v1/needs/${row.id}`);
   }
 
-  /** The value of a series, as it is written in the text of the metrics; 0 if it is not there. */
+  /** The value of a series, named as in the text of the metrics; 0 if absent. */
   async metric(series: string): Promise<number> {
     const text = await (await fetch(`${this.api}/metrics`)).text();
     const line = text.split('\n').find((each) => each.startsWith(`${series} `));
@@ -322,7 +322,7 @@ export class World {
     return nodes.filter(({ state }) => state === MachineState.Configured).map(({ machine }) => machine);
   }
 
-  /** Whether every row that clusters want is met, and by machines that serve. */
+  /** Whether every row of the clusters is met by serving machines. */
   async isServed(...clusters: readonly string[]): Promise<boolean> {
     const names = clusters.length === 0 ? [...this.operators.keys()] : clusters;
     const rows = await this.needs();
@@ -338,7 +338,7 @@ export class World {
     await this.until(`${clusters.join(', ') || 'everybody'} is served`, () => this.isServed(...clusters));
   }
 
-  /** Waits for a condition. An error is one that does not hold yet. */
+  /** Waits for a condition. An exception counts as not fulfilled yet. */
   async until(what: string, holds: () => boolean | Promise<boolean>, withinMs = PATIENCE_MS): Promise<void> {
     const end = performance.now() + withinMs;
     let trouble = '';
@@ -355,7 +355,7 @@ export class World {
     }
   }
 
-  /** Lets the shard think so many more times. */
+  /** Waits for `count` more cycles. */
   async cycles(count: number): Promise<void> {
     const numberNow = async (): Promise<number> => (await this.status()).cycle?.number ?? 0;
     const goal = (await numberNow()) + count;
@@ -384,7 +384,7 @@ export class World {
     if (this.#shard !== null) await this.stop();
   }
 
-  /** How things stand, for whoever has to find out why they do not stand otherwise. */
+  /** The state of the fleet, for the message of an expired wait. */
   async #scene(): Promise<string> {
     const calls = this.calls
       .slice(-30)
@@ -419,7 +419,7 @@ export class World {
   }
 }
 
-/** Whether nodes that serve have all that is wanted, and no others are on their way. */
+/** Whether serving nodes cover the demand, and no others are in flight. */
 function isEnough(nodes: readonly SimNode[], demand: readonly Need[]): boolean {
   const wanted = demand.reduce((sum, { aggregate }) => sum + (aggregate.get('cpu') ?? 0), 0);
   const offered = nodes.reduce((sum, { resources }) => sum + cpuIn(resources), 0);
@@ -430,17 +430,14 @@ function cpuIn(resources: ReadonlyMap<string, string>): number {
   return parseQuantity(resources.get('cpu') ?? '0', 'cpu', 'down');
 }
 
-/** The process of a test among those that run beside it. */
+/** Index of this test process among those that run in parallel. */
 const POOL = Number(process.env['VITEST_POOL_ID'] ?? 0);
 const POOLS = 8;
 const FIRST_PORT = 20_000;
 const PORTS_OF_POOL = 1_500;
 const portsGiven = new Set<number>();
 
-/**
- * A port that nobody gets by chance while the shard is down: below those that systems give out themselves, and of no
- * other test.
- */
+/** A port that no other process gets while the shard is down: below the ephemeral range, and used by no other test. */
 async function quietPort(): Promise<number> {
   const first = FIRST_PORT + (POOL % POOLS) * PORTS_OF_POOL;
   for (;;) {

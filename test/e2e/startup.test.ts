@@ -1,4 +1,4 @@
-// What a command loads, and that what a checkout keeps of its compiled sources is never older than they are.
+// Which modules a command loads, and that a checkout's cache of compiled sources is never stale.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ describe('a command loads only what it runs', () => {
   const YAML = ['node_modules/yaml/'];
   const HEAVY = [...ENGINE, ...GRPC, ...SQLITE, ...YAML, 'src/shard/shard.ts'];
 
-  /** Runs a command and returns what of `parts` it loaded. */
+  /** Runs a command and returns which of `parts` it loaded. */
   function loaded(words: readonly string[], parts: readonly string[]): readonly string[] {
     const list = join(folder, 'loaded');
     const hooks = `import { registerHooks } from 'node:module';
@@ -74,7 +74,7 @@ describe('a command loads only what it runs', () => {
 describe('a checkout that keeps what it compiled', () => {
   const MAIN = 'src/cli/main.ts';
   const CACHE = 'node_modules/.cache/bigfleet';
-  /** Tests name the folder of this checkout; the one below has its own. */
+  /** Tests use the cache directory of this checkout; the checkout below has its own. */
   const ENV = { ...process.env, NODE_COMPILE_CACHE: undefined };
 
   /** A checkout whose command prints a word, in TypeScript. */

@@ -1,4 +1,4 @@
-// Test support: `bigfleet up` as a process of its own, read by its JSON lines.
+// Test support: `bigfleet up` as a separate process, read by its JSON lines.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ interface UpEnd {
   readonly stderr: string;
 }
 
-/** One line of `up -o json`, as far as tests read it. */
+/** The fields of a line of `up -o json` that tests read. */
 export interface UpNews {
   readonly kind: string;
   readonly status?: { readonly machinesByState: Readonly<Record<string, number>> };
@@ -18,17 +18,17 @@ export interface UpNews {
 }
 
 export interface UpProcess {
-  /** The next line that fits; throws if the process ends before there is one. */
+  /** The next line that matches; throws if the process ends first. */
   until(fits: (news: UpNews) => boolean): Promise<UpNews>;
   /** Sends a signal, 0 for none, and returns how the process ended. */
   end(signal: NodeJS.Signals | 0): Promise<UpEnd>;
   readonly exited: Promise<UpEnd>;
 }
 
-/** Whatever happens, no process outlives a test by more. */
+/** Upper bound on the life of a process, even if its test fails. */
 const LONGEST_MS = 120_000;
 
-/** `prefix` is put before the command in a shell, such as `ulimit -f 100;`. */
+/** `prefix` is prepended to the command in a shell, such as `ulimit -f 100;`. */
 export function startUp(args: readonly string[], prefix = ''): UpProcess {
   const command = `${prefix} exec "$0" src/cli/main.ts up -o json "$@"`;
   const child = spawn('bash', ['-c', command, process.execPath, ...args], {
@@ -60,7 +60,7 @@ export function startUp(args: readonly string[], prefix = ''): UpProcess {
     },
     end: async (signal) => {
       child.kill(signal);
-      // What is still unread must not keep it from ending.
+      // Unread output must not keep it from ending.
       child.stdout.resume();
       return await exited;
     },

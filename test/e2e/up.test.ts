@@ -1,4 +1,4 @@
-// `bigfleet up` as a user runs it: what it removes, what it goes on with after a kill, and what it refuses.
+// `bigfleet up` as a user runs it: what it removes, what it resumes after a kill, and what it refuses.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startUp, type UpNews, type UpProcess } from './up-process.ts';
 
-// Starts processes, one after the other, on however slow a machine.
+// Starts processes sequentially; the timeout allows for a slow machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 let dir: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const state = (): string => join(dir, 'state');
 const SIZE = ['--machines', '80', '--clusters', '2'];
-/** A limit on the size of files (`ulimit -f`) is what a test can have of a full disk. */
+/** A limit on the size of files (`ulimit -f`) simulates a full disk. */
 function startedWith(prefix: string, ...args: readonly string[]): UpProcess {
   const up = startUp(['--port', '27801', ...SIZE, '--dir', state(), ...args], prefix);
   running.push(up);
