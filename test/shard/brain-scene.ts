@@ -1,5 +1,4 @@
-// Test support: a whole brain on a clock moved by hand, with providers and operators played by the test. Imported by
-// tests only.
+// Test support: a whole brain on a manual clock; the test plays providers and operators. Imported by tests only.
 
 import type { Machine, MachineState, Need } from '../../src/model/index.ts';
 import { Brain } from '../../src/shard/brain/brain.ts';
@@ -37,7 +36,7 @@ export class BrainScene {
     this.brain.start();
   }
 
-  /** Ends the reading under way, or the next one. */
+  /** Completes the List in flight, or the next one. */
   list(machines: readonly Machine[], provider = 'p', gone: readonly string[] = []): this {
     const { reading, wanted } = this.#reading(provider);
     this.brain.handle({ kind: 'list-changed', provider, reading, batch: batchOf(machines) });
@@ -59,7 +58,7 @@ export class BrainScene {
     return this;
   }
 
-  /** The last session that was opened ends. */
+  /** Closes the session opened last. */
   close(cluster: string): this {
     this.brain.handle({ kind: 'session-closed', cluster, session: this.#sessions });
     return this;
@@ -95,7 +94,7 @@ export class BrainScene {
     return this;
   }
 
-  /** Calls that wait for an answer. */
+  /** Calls without an answer yet. */
   calls(command?: Command): readonly CallEffect[] {
     return this.of('call').filter(
       (effect) =>
@@ -111,14 +110,14 @@ export class BrainScene {
     return call;
   }
 
-  /** The provider accepts the oldest call of a kind, and says how the machine stands. */
+  /** The provider accepts the oldest call of a kind and returns the machine's record. */
   accept(command: Command, state: MachineState, given: Partial<Machine> = {}): this {
     const machine = record(this.calls(command)[0]?.machine ?? '', state, given);
     this.answer(command, { kind: 'accepted', operation: 'op', machine });
     return this;
   }
 
-  /** Every question for a blob gets an answer. */
+  /** Answers every open bootstrap request. */
   blobs(error = ''): this {
     for (const asked of this.of('ask-bootstrap')) {
       if (this.#answered.has(asked)) continue;
@@ -136,12 +135,11 @@ export class BrainScene {
     return this.effects.filter((effect) => effect.kind === kind) as Extract<Effect, { readonly kind: K }>[];
   }
 
-  /** Cycles so far. */
   get cycles(): readonly CycleView[] {
     return this.news.flatMap((news) => (news.kind === 'cycle' ? [news.status.cycle!] : []));
   }
 
-  /** Log lines with a name. */
+  /** Log lines of one event. */
   logged(event: string): readonly Readonly<Record<string, unknown>>[] {
     return this.news.flatMap((news) => (news.kind === 'log' && news.event === event ? [news.fields] : []));
   }
@@ -150,7 +148,7 @@ export class BrainScene {
     return this.brain.ask('machines', { where: { id }, limit: 1 }).items[0];
   }
 
-  /** What a family of metrics has, by what stands before the value. */
+  /** The value of a metric, by the text before it on its line. */
   metric(name: string): number {
     const lines = this.brain.ask('metrics', {}).split('\n');
     const line = lines.find((each) => each.startsWith(`bigfleet_shard_${name} `));

@@ -1,4 +1,4 @@
-// The brain's thread, with a brain that does what it is told: order, batches, identity of rows, failures, the end.
+// The brain's thread, with a scripted brain: order, batches, identity of rows, failures, the end.
 
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ interface Scene {
   readonly thread: BrainThread;
   readonly effects: Effect[];
   readonly failures: Error[];
-  /** Waits until the brain has said this. */
+  /** Waits until the brain has emitted this text. */
   readonly heard: (text: string) => Promise<void>;
 }
 

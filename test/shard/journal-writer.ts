@@ -1,4 +1,4 @@
-// Writes cycles to the journal at a path until it is killed, and says after each how many there are.
+// Writes cycles to the journal at a path until it is killed, and prints their number after each.
 
 import { MachineState } from '../../src/model/index.ts';
 import { fileAt, Recorded } from '../../src/shard/journal/testkit.ts';

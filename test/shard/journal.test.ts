@@ -1,4 +1,5 @@
-// A real shard on loopback, with clouds and clusters: its journal is replayed and read while it runs and after it ended.
+// A real shard on loopback, with clouds and clusters: its journal is replayed and read while it runs and after it
+// ended.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ import {
 import { startShard } from '../../src/shard/shard.ts';
 import { startDemoEnvironment } from '../../src/sim/index.ts';
 
-/** A shard, clouds and clusters in one process take their time on a slow machine. */
+/** A shard, clouds and clusters in one process are slow on a slow machine. */
 const PATIENCE_MS = 60_000;
 let dir: string;
 const open: (() => Promise<void> | void)[] = [];

@@ -1,13 +1,12 @@
-// Test support: questions and instructions that are open at the hands, as they would be sent again to a new session.
-// Imported by tests only.
+// Test support: requests and instructions open at the hands, which would be sent again to a new session. Imported by
+// tests only.
 
 import type { BrainEvent, Effect } from '../../src/shard/events.ts';
 
 export class OpenAsks {
   readonly #open = new Set<string>();
-  /** Every withdrawal. */
   readonly withdrawn: string[] = [];
-  /** Withdrawals of what nobody asked, or was answered or withdrawn before. */
+  /** Withdrawals of requests that were never made, or were answered or withdrawn before. */
   readonly needless: string[] = [];
 
   get ids(): readonly string[] {
@@ -21,7 +20,7 @@ export class OpenAsks {
     if (effect.kind === 'withdraw-reclaim') this.#withdraw(effect.instruction);
   }
 
-  /** Whether the brain hears of it: answers that nobody waits for are dropped. */
+  /** Whether the brain receives the event: answers to requests that are not open are dropped. */
   lets(event: BrainEvent): boolean {
     if (event.kind === 'bootstrap-answered') return this.#open.delete(event.request);
     if (event.kind === 'reclaim-acked') return this.#open.delete(event.instruction);

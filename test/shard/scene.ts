@@ -1,5 +1,5 @@
-// Test support: a brain's actuation and reconcile over a real ledger, with a clock moved by hand and every answer given
-// by the test. Imported by tests only.
+// Test support: a brain's actuation and reconcile over a real ledger, with a manual clock and all answers given by the
+// test. Imported by tests only.
 
 import { Fleet } from '../../src/fleet/index.ts';
 import {
@@ -42,7 +42,7 @@ import { machineToWire } from '../../src/wire/index.ts';
 import { aMachine, aNeed } from '../fleets.ts';
 import { OpenAsks } from './open-asks.ts';
 
-/** A clock that moves by hand and runs what is due in order. */
+/** A clock that tests advance; runs due timers in order. */
 export class HandClock implements Clock {
   #now = 1_000_000;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
@@ -91,7 +91,7 @@ export class Scene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
   readonly asks = new OpenAsks();
-  /** Everything that observers were told, as words. */
+  /** Every notification to observers, as text. */
   readonly told: string[] = [];
   readonly ended: ActionRecord[] = [];
   readonly store: MemoryMachines;
@@ -162,7 +162,7 @@ export class Scene {
     this.reconcile.start();
   }
 
-  /** Ends the reading under way, or the next one. */
+  /** Completes the List in flight, or the next one. */
   list(
     changed: readonly Machine[],
     { provider = 'p', gone = [] as readonly string[], ...report }: ListAnswer = {},
@@ -182,7 +182,7 @@ export class Scene {
     this.reconcile.handle({ kind: 'list-ended', provider, reading, report: null, error: 'no route' });
   }
 
-  /** The reading that a provider has not answered; lets time pass until there is one. */
+  /** The unanswered List of a provider; advances the clock until there is one. */
   reading(provider = 'p'): ListEffect {
     const find = (): ListEffect | undefined =>
       this.effects.find(
@@ -196,7 +196,7 @@ export class Scene {
     return reading;
   }
 
-  /** Calls that wait for an answer. */
+  /** Calls without an answer yet. */
   calls(command?: ProviderRequest['command']): readonly CallEffect[] {
     return this.effects.filter(
       (effect): effect is CallEffect =>
@@ -215,7 +215,7 @@ export class Scene {
     return call;
   }
 
-  /** The provider accepts, and says how the machine stands. */
+  /** The provider accepts and returns the machine's record. */
   accept(command: ProviderRequest['command'], state: MachineState, given: Partial<Machine> = {}): void {
     const [call] = this.calls(command);
     const machine = record(call!.machine, state, given);
@@ -231,7 +231,7 @@ export class Scene {
     this.answer(command, { kind: 'transient', message });
   }
 
-  /** The last question for a blob gets an answer. */
+  /** Answers the last bootstrap request. */
   blob(given: { readonly error?: string; readonly ttlSeconds?: number } = {}): void {
     const asked = this.effects.findLast((effect) => effect.kind === 'ask-bootstrap');
     const { error = '', ttlSeconds = 0 } = given;
@@ -257,20 +257,20 @@ export class Scene {
     return this;
   }
 
-  /** A cycle decided this; returns why nothing came of it, one word per refused action. */
+  /** Submits an action as decided by a cycle; returns the reasons of refused actions, one word each. */
   decide(kind: ActionKind, machine: string, given: Partial<Action> = {}): readonly string[] {
     this.book.freeze();
     return this.actuation.accept([action(kind, machine, given)]).map(({ why }) => why);
   }
 
-  /** How a machine stands in the ledger that the next cycle would read. */
+  /** A machine's record in the ledger that the next cycle would read. */
   ledger(id: string) {
     this.machineFacts.frozen(this.book.freeze());
     this.machineFacts.flush();
     return this.book.recordOf(id);
   }
 
-  /** States of its machines that a cluster was told. */
+  /** The states of its machines reported to a cluster. */
   heardBy(cluster: string): readonly MachineState[] {
     return this.updatesTo(cluster).map(({ state }) => state as MachineState);
   }
@@ -289,7 +289,7 @@ type ListAnswer =
     ? Omit<R, 'gone'> & { readonly provider?: string; readonly gone?: readonly string[] }
     : never;
 
-/** Records as the reader of an inventory hands them over. */
+/** Records as the inventory reader passes them on. */
 export function batchOf(machines: readonly Machine[]): RecordBatch {
   const list = { machines: machines.map(machineToWire), revision: new Uint8Array() };
   return { bytes: new Uint8Array(MachineList.encode(list).finish()), count: machines.length };
@@ -312,7 +312,7 @@ export function action(kind: ActionKind, machine: string, given: Partial<Action>
   };
 }
 
-/** So many machines m-0, m-1, … in a state. */
+/** `count` machines m-0, m-1, … in a state. */
 export function some(count: number, state: MachineState = MachineState.Idle): readonly Machine[] {
   return Array.from({ length: count }, (_, i) => record(`m-${i}`, state));
 }

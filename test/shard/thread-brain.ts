@@ -1,5 +1,5 @@
-// Test support: a brain that does what it is told, for tests of the thread it runs on. Commands come as the names of
-// acknowledged instructions, `command:argument`; what came of them is told in effects that carry a text.
+// Test support: a scripted brain, for tests of the thread it runs on. Commands arrive as the names of acknowledged
+// instructions, `command:argument`; results are returned in effects that carry a text.
 
 import fc from 'fast-check';
 import { Engine } from '../../src/engine/index.ts';
@@ -20,7 +20,7 @@ export function said(text: string): Effect {
   return { kind: 'withdraw-reclaim', cluster: '', instruction: text };
 }
 
-/** The plan for some fleet, with so many threads. */
+/** The plan for a fixed fleet, with `workers` threads. */
 export async function planWith(workers: number): Promise<string> {
   const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
   const fleet = new Fleet();
@@ -82,7 +82,7 @@ class ObedientBrain implements BrainLike {
     this.around.emit(said(text));
   }
 
-  /** Memory that others can write to too is a gate: waits until it is opened. */
+  /** A blob in shared memory is a gate: blocks until it is opened. */
   #takeBlob(blob: Uint8Array): void {
     if (blob.buffer instanceof SharedArrayBuffer) Atomics.wait(new Int32Array(blob.buffer), 0, 0);
     this.say(`blob of ${blob.length}`);
