@@ -1,4 +1,4 @@
-// Test support: a cost as the API has it, from the parts that are not 0. Imported by tests only.
+// Test support: a cost as the API returns it, from the parts that are not 0. Imported by tests only.
 
 import { COST_PARTS, type CostPart, type CostView } from '../src/shard/cost.ts';
 

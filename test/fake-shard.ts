@@ -1,4 +1,4 @@
-// A shard for tests of what stands on top of one: fixed views, orders that are only noted down, news when a test says so.
+// A shard for tests of its clients: fixed views, orders that are only recorded, events emitted by the test.
 
 import { unmetWords } from '../src/model/index.ts';
 import type {
@@ -382,7 +382,7 @@ export const EVENTS: readonly EventView[] = [
   },
 ];
 
-/** A page of a list in a fixed order, whose positions are keys of its items. */
+/** A page of a list in a fixed order, with item keys as positions. */
 export function fakePage<T>(ask: PageAsk, items: readonly T[], keyOf: (item: T) => string): Page<T> {
   const from = ask.after === undefined ? 0 : items.findIndex((item) => keyOf(item) === ask.after) + 1;
   return pageOf(ask, {
@@ -399,7 +399,7 @@ export class FakeShard implements ShardPort {
   readonly asked: { readonly name: QuestionName; readonly ask: object }[] = [];
   readonly orders: Order[] = [];
   readonly listeners = new Set<(news: News) => void>();
-  /** What becomes of orders. */
+  /** The result of every order. */
   result: OrderResult = { isDone: true, message: 'Done.' };
   readonly answers: Answers = {
     status: () => STATUS,

@@ -1,5 +1,5 @@
-// Small random fleets in which rows quarrel: few sizes, prices and places, so that ties and contention are the
-// rule. Also plain builders for machines and needs, for tests that set a scene by hand.
+// Small random fleets in which rows contend: few sizes, prices and places, so that ties and contention are the rule.
+// Also plain builders of machines and needs, for hand-written tests.
 
 import fc from 'fast-check';
 import {
@@ -34,7 +34,7 @@ export function resources(amounts: Readonly<Record<string, number>>): ResourceVe
   return new Map(Object.entries(amounts));
 }
 
-/** A sound machine record; host, cluster and error follow the state unless given. */
+/** A valid machine record; host, cluster and error follow the state unless given. */
 export function aMachine(id: string, state: MachineState, given: Partial<LedgerMachine> = {}): LedgerMachine {
   const hostless = state === MachineState.Speculative || state === MachineState.Creating;
   const inCluster = isBound(state) || state === MachineState.Draining;
@@ -81,7 +81,7 @@ export function strictSpread(topologyKey: string, maxSkew = 1): Spread {
   return { topologyKey, maxSkew, whenUnsatisfiable: WhenUnsatisfiable.DoNotSchedule };
 }
 
-/** The stamp a machine carries when it was bound for this need. */
+/** The stamp of a machine bound for this need. */
 export function stampOf(need: Need, priority: number | null = need.profile.priority): Stamp {
   return {
     priority,
@@ -130,7 +130,7 @@ export interface FleetSize {
   readonly needs: number;
 }
 
-/** Fleets up to a size. Records are sound and keys are unique; shrinks by dropping machines, rows and oddities. */
+/** Fleets up to a size. Records are valid and keys are unique; shrinks by dropping machines, rows and oddities. */
 export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitrary<DecisionInput> {
   return fc
     .record({
@@ -141,7 +141,7 @@ export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitr
       unit: fc.constantFrom(1, 1, 1, 1000, 2 ** 48),
       readyClusters: rarely(fc.subarray(CLUSTERS), null),
       cannotBind: rarely(fc.subarray(CLUSTERS), []),
-      // With next to nothing free, Phase 2 has work.
+      // With almost no free machines, Phase 2 has work.
       scarce: fc.constantFrom(true, false, false),
       // With no weight on priority the other terms decide, ties included.
       priorityWeight: fc.constantFrom(1, 1, 0),
@@ -175,7 +175,7 @@ function rarely<T, U>(arbitrary: fc.Arbitrary<T>, usual: U): fc.Arbitrary<T | U>
   return fc.oneof({ arbitrary: fc.constant(usual), weight: 4 }, { arbitrary, weight: 1 });
 }
 
-/** What rows ask for, without priority: a few per fleet, so that rows meet at the same machines. */
+/** Requirements of rows, without priority: a few per fleet, so that rows contend for the same machines. */
 const shape = fc.record({
   requirements: fc.constantFrom<readonly Requirement[]>(
     [],
@@ -232,7 +232,7 @@ const roughNeed = fc.record({
   reclamationBucket: fc.constantFrom(0, 0, 0, 5),
   firstSeenMs: fc.constantFrom(1, 1, 2, 3),
   minUnit: rarely(fc.constantFrom<Readonly<Record<string, number>>>({}, { cpu: 8 }), null),
-  /** Amounts stay, though they mean nothing: no decision may read them. */
+  /** Amounts are kept, though they are meaningless: no decision may read them. */
   isSetAside: fc.constantFrom(true, ...new Array<false>(9).fill(false)),
 });
 type RoughNeed = typeof roughNeed extends fc.Arbitrary<infer T> ? T : never;
@@ -306,7 +306,7 @@ function finishMachine(
 ): LedgerMachine {
   const { state } = rough;
   const need = needs.length === 0 ? undefined : needs[rough.need % needs.length];
-  // A Failed machine may still remember whose it was.
+  // A Failed machine may still record the row it served.
   const bound = isBound(state) || state === MachineState.Draining || state === MachineState.Failed;
   const moving = state === MachineState.Creating || state === MachineState.Idle || bound;
   const labels = new Map<string, string>();
@@ -334,7 +334,7 @@ function finishMachine(
   });
 }
 
-/** A key by who it names: the need, its fold, a row nobody reports, or none. */
+/** A key by what it names: the need, its fold, a row that is not reported, or none. */
 function keyNamed(who: string, need: Need | undefined): NeedKey | null {
   if (who === 'none' || need === undefined) return null;
   if (who === 'own') return keyOf(need);

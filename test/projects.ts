@@ -1,5 +1,5 @@
-// Which test files share a process with others, and which have one of their own: read by vitest.config.ts and checked
-// by tidy.test.ts.
+// Which test files share a process, and which run in a process of their own: read by vitest.config.ts and checked by
+// tidy.test.ts.
 //
 // A process of its own costs a file about 0.8 s of CPU, and most files need none: they share four processes, one file
 // after the other, with one copy of every module. A file shares if all of this holds; shared-setup.ts fails the file
@@ -8,9 +8,9 @@
 // - It starts no thread. Servers and processes that it starts have ended when it ends.
 // - It does not ask how much memory its process uses.
 
-/** Files that have a process of their own. */
+/** Files that run in a process of their own. */
 export const ALONE: readonly string[] = [
-  // A browser, shards with threads, commands, providers in processes, memory that is measured.
+  // A browser, shards with threads, commands, providers in processes, memory measurements.
   'test/{browser,cli,conformance,e2e,hostile,shard}/**/*.test.ts',
   'test/tidy.test.ts',
   // Threads.
@@ -24,8 +24,8 @@ export const ALONE: readonly string[] = [
 ];
 
 /**
- * Files that take longest, the longest first. They start first, so that none of them runs alone at the end; without
- * this list a new clone, which has no record of earlier runs, starts the largest files first.
+ * The slowest files, slowest first. They start first, so that none of them runs alone at the end; without this list a
+ * new clone, which has no record of earlier runs, starts the largest files first.
  */
 export const LONGEST: readonly string[] = [
   'test/conformance/fake.test.ts',

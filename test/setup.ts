@@ -8,8 +8,8 @@ fc.configureGlobal({
   ...(seed === undefined ? {} : { seed: Number(seed) }),
 });
 
-// What a test waits for may take its time on a slow machine. expect.poll has a setting for that, waitFor has none.
-// Once per process: files that share one run this file again, with the same `vi`.
+// Waits must tolerate a slow machine. expect.poll has a setting for that, waitFor has none. Once per process: files
+// that share one run this file again, with the same `vi`.
 const { waitFor } = vi;
 if (waitFor.name !== 'patientWaitFor')
   vi.waitFor = function patientWaitFor(callback, options = 60_000) {

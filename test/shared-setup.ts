@@ -1,17 +1,17 @@
-// For test files that share a process (test/projects.ts): fails the file that leaves something behind, so that the
-// file after it does not fail instead.
+// For test files that share a process (test/projects.ts): fails the file that leaks a resource, so that the file after
+// it does not fail instead.
 
 import { afterAll, expect, vi } from 'vitest';
 
-/** Handles that keep running after the test that opened them. Sockets are not among them: fetch keeps some open. */
+/** Handles that outlive the test that opened them. Sockets are not listed: fetch keeps some open. */
 const LASTING = ['ChildProcess', 'ProcessWrap', 'TCPServerWrap', 'PipeServerWrap', 'MessagePort', 'Worker'];
-/** How long what a file closed at its end may take to close. */
+/** How long handles that a file closed at its end may take to close. */
 const CLOSING_MS = 10_000;
 
 const before = traces();
 
 afterAll(async () => {
-  // Spies end with their file, also those that no test has restored.
+  // Restores spies that no test of the file has restored.
   vi.restoreAllMocks();
   const isFaked = vi.isFakeTimers();
   if (isFaked) vi.useRealTimers();

@@ -1,5 +1,4 @@
-// The house style that a program can hold: where imports may go, what must not be left lying about, how long a
-// file may get.
+// The house style as far as a program can check it: import rules, leftovers, file sizes.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -37,7 +36,7 @@ function cruise(folder: string, ...paths: string[]): { status: number | null; ou
   return { status, output: stdout };
 }
 
-/** What the rules say of one import, tried out in a folder of its own. */
+/** The import rules applied to one import, in a scratch directory. */
 function cruiseProbe(room: string, target: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-tidy-'));
   try {
@@ -64,10 +63,10 @@ describe('tidy', () => {
     ['model', '../wire/need.ts', 'model-imports'],
     ['wire', '../model/quantity.ts', 'room-front-door'],
     ['model', 'node:fs', 'engine-is-pure'],
-    // A shard goes on deciding without a coordinator, so no line of it may know one.
+    // A shard keeps deciding without a coordinator, so none of its code may depend on one.
     ['shard', '../coordinator/index.ts', 'shard-imports'],
     ['shard/brain', '../../coordinator/index.ts', 'shard-imports'],
-    // Not by way of another room either.
+    // Nor indirectly, by way of another room.
     ['provider', '../coordinator/index.ts', 'provider-imports'],
     ['engine', '../coordinator/index.ts', 'engine-imports'],
   ])('an import from %s of %s is caught', (room, target, rule) => {
