@@ -1,11 +1,11 @@
-// Buckets: what rows look at, as numbers. Every pattern is one, over all machines of the pools that fit it, and every
-// cluster, over its bound machines. A machine of the pools is in the bucket of each pattern it fits.
+// Buckets: what rows read, as numbers. There is one for each pattern, with all free machines that fit it, and one for each
+// cluster, with its bound machines. A free machine is in the bucket of each pattern that it fits.
 
 import { Credit, type Cycle } from './cycle.ts';
 
 export class Buckets {
   readonly #cycle: Cycle;
-  /** Patterns that rows of this pass have. */
+  /** Patterns of the rows of this pass. */
   readonly #patterns: readonly number[];
   readonly #patternCount: number;
   readonly #ofClass = new Map<number, readonly number[]>();
@@ -18,13 +18,13 @@ export class Buckets {
     this.#patterns = [...patterns];
   }
 
-  /** What a turn looks at: rows that are not credited yet look at their cluster's machines too. */
+  /** The buckets that a turn reads: rows that are not credited yet also read their cluster's machines. */
   readBy({ outcome, turns }: Cycle, turn: number): number[] {
     const pattern = turns.pattern[turn]!;
     return outcome[turn] === Credit.Waits ? [pattern, this.#patternCount + turns.cluster[turn]!] : [pattern];
   }
 
-  /** All buckets a machine is in. */
+  /** All buckets that contain a machine. */
   of(slot: number): readonly number[] {
     const { machines, patterns } = this.#cycle.fleet;
     if (machines.cluster[slot] !== 0) return [this.#patternCount + machines.cluster[slot]!];

@@ -7,7 +7,7 @@ import { ClaimWatch, Engine } from './index.ts';
 
 const { Idle, Configured, Failed } = MachineState;
 
-/** What the watch saw in each cycle over the same machines, with other rows of their cluster in each. */
+/** The watch's count for each cycle over the same machines, with other rows of their cluster in each. */
 function seen(
   machines: readonly LedgerMachine[],
   ...demand: readonly (readonly Need[])[]
@@ -105,7 +105,7 @@ describe('the watch over claims', () => {
       return engine.decide(input.nowMs, input.options).claimChanges(watch);
     };
 
-    // In turn: it can be whole in r2 and is; it cannot and counts on what it has; it can again.
+    // In order: the gang can be complete in r2 and is; it cannot, and claims what it has; it can again.
     expect([false, true, false].map(look)).toEqual([0, 0, 1]);
   });
 });

@@ -1,6 +1,7 @@
-// Bound machines of a cluster that are contended: rows that wait for the pools might claim them. A waiting row contends for
-// all unclaimed machines that serve its pattern. While a cluster is credited, a machine that is unclaimed now was unclaimed
-// before, so it is enough to remember the patterns and to test a class when a later row finds a machine of it.
+// Bound machines of a cluster that are contended: rows that wait for the pass over the free machines might claim them. A
+// waiting row contends for all unclaimed machines that serve its pattern. While a cluster is credited, a machine that is
+// unclaimed now was unclaimed before, so it is enough to store the patterns and to test a class when a later row finds a
+// machine of it.
 
 import { type Fleet, type Pattern, withRoom } from '../fleet/index.ts';
 
@@ -10,12 +11,12 @@ const CONTENDED = -1;
 export class Contended {
   readonly #fleet: Fleet;
   readonly #patterns: Pattern[] = [];
-  /** By pattern in `#patterns`: whether machines below its smallest unit are contended too. */
+  /** By pattern in `#patterns`: whether machines that match but do not fit are contended too. */
   readonly #inPart: boolean[] = [];
-  /** By pattern, twice: 1 if it is contended in full, and in part. */
+  /** By pattern, two entries: 1 if it was added in full, and in part. */
   #known = new Uint8Array(0);
   readonly #knownAt: number[] = [];
-  /** By class: how many of the patterns were found not to match it; or CONTENDED. */
+  /** By class: how many of the patterns were tested without a match; or CONTENDED. */
   #looked = new Int32Array(0);
   readonly #lookedAt: number[] = [];
   /** Single machines that are contended. */
@@ -25,7 +26,7 @@ export class Contended {
     this.#fleet = fleet;
   }
 
-  /** Called when the next cluster is credited. */
+  /** Resets the state for the next cluster. */
   clear(): void {
     this.#slots.clear();
     if (this.#patterns.length === 0) return;
@@ -34,7 +35,7 @@ export class Contended {
     for (const list of [this.#patterns, this.#inPart, this.#knownAt, this.#lookedAt]) list.length = 0;
   }
 
-  /** A row waits that may claim whatever fits the pattern, or only matches it (`inPart`). */
+  /** A waiting row may claim any machine that fits the pattern or, with `inPart`, matches it. */
   add(pattern: number, inPart: boolean): void {
     const at = pattern * 2 + (inPart ? 1 : 0);
     this.#known = withRoom(this.#known, this.#fleet.patterns.size * 2);
@@ -45,12 +46,12 @@ export class Contended {
     this.#inPart.push(inPart);
   }
 
-  /** A row waits that may claim this machine. */
+  /** A waiting row may claim this machine. */
   addMachine(slot: number): void {
     this.#slots.add(slot);
   }
 
-  /** Whether an unclaimed machine, which is of the class, is contested. */
+  /** Whether an unclaimed machine of the class is contended. */
   has(classNumber: number, slot: number): boolean {
     if (this.#slots.size > 0 && this.#slots.has(slot)) return true;
     const { length } = this.#patterns;

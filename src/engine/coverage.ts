@@ -1,5 +1,5 @@
 // Coverage: how much of what a gang wants a domain has, in whole parts per million, so that two builds never choose
-// different racks for a rounding error.
+// different racks because of a rounding error.
 
 const MILLION = 1_000_000;
 /** A thousand times this is still below 2^53. */
@@ -19,7 +19,7 @@ export function partsPerMillion(have: number, want: number): number {
   return Number((BigInt(have) * BigInt(MILLION)) / BigInt(want));
 }
 
-/** In two steps of a thousand: what is left over stays a whole number below 2^53, and so the quotients are exact. */
+/** In two steps of a thousand: the remainders stay whole numbers below 2^53, so the quotients are exact. */
 function exactParts(have: number, want: number): number {
   const rest = have % want;
   const thousandths = rest * 1000;

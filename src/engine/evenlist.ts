@@ -1,16 +1,16 @@
-// What a strict-spread row already has: its bound machines, taken evenly over the domains of its key.
+// Credit of a strict-spread row: its bound machines, claimed evenly over the domains of its key.
 
 import { type Domains, type Pattern, withRoom } from '../fleet/index.ts';
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
 import type { Unfilled } from './unfilled.ts';
 
-/** Count of a queue of machines without the key: more than any number, since they come last. */
+/** Count of the queue of machines without the key: above any real count, since they come last. */
 const LAST_OF_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Bound machines a strict-spread row may be credited with, in walk order, taken evenly over their domains. One instance
- * serves all rows, one after the other: lists of their own would be most of what a cycle leaves to the collector.
+ * Bound machines that a strict-spread row may be credited with, in walk order, claimed evenly over their domains. One
+ * instance serves all rows, one after another: lists per row would be most of the garbage of a cycle.
  */
 export class EvenList {
   readonly #cycle: Cycle;
@@ -18,16 +18,16 @@ export class EvenList {
   #domains!: Domains;
   #pattern!: Pattern;
   #length = 0;
-  /** By place in the walk: the machine, and the place of the next one in its domain. */
+  /** By position in the walk: the machine, and the position of the next one in its domain. */
   #slots = new Uint32Array(0);
   #behind = new Int32Array(0);
-  /** Domains that have machines, each with a queue, in the order they were met. */
+  /** Number of queues: one for each domain with machines, in the order they were found. */
   #queues = 0;
   #domainOf = new Int32Array(0);
-  /** By queue: places of the first machine that is still to be looked at, and of the last. */
+  /** By queue: positions of the first machine that is still to be tested, and of the last. */
   #first = new Int32Array(0);
   #last = new Int32Array(0);
-  /** By queue: machines the row has in the domain. */
+  /** By queue: number of the row's machines in the domain. */
   #counts = new Float64Array(0);
   /** By domain plus one, 0 being none: its queue plus one. */
   #queueOf = new Int32Array(0);
@@ -36,7 +36,7 @@ export class EvenList {
     this.#cycle = cycle;
   }
 
-  /** Makes ready for a row, which is spread over these domains. */
+  /** Prepares a row that is spread over these domains. */
   begin(turn: number, domains: Domains): this {
     this.#turn = turn;
     this.#domains = domains;
@@ -44,14 +44,14 @@ export class EvenList {
     return this;
   }
 
-  /** The row's own machines and orphans that match. */
+  /** Collects the row's own machines and orphans that match. */
   collectMine(): void {
     this.#clear();
     const walk = this.#cycle.mine.begin(this.#turn);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
-  /** Machines of other live rows that match. With `early`, the cluster is still being credited. */
+  /** Collects machines of other live rows that match. With `early`, the cluster is still being credited. */
   collectOthers(early: boolean): void {
     this.#clear();
     const cycle = this.#cycle;
@@ -59,7 +59,7 @@ export class EvenList {
     const cluster = cycle.turns.cluster[this.#turn]!;
     const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      // Few match, and whose a machine is takes longer to find out.
+      // The match comes first: few machines match, and finding the owner costs more.
       if (this.#pattern.matches(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);
     }
   }
@@ -87,7 +87,7 @@ export class EvenList {
     }
   }
 
-  /** A queue for a domain, with its first machine. */
+  /** Opens a queue for a domain, with its first machine. */
   #open(domain: number, place: number): void {
     const queue = this.#queues++;
     this.#domainOf = withRoom(this.#domainOf, queue + 1);
@@ -101,7 +101,7 @@ export class EvenList {
     this.#queueOf[domain + 1] = queue + 1;
   }
 
-  /** Machines the row was credited with in a domain so far. */
+  /** Number of machines in a domain that the row was credited with so far. */
   #claimsIn(domain: number): number {
     const { claims, creditEnd, creditStart } = this.#cycle;
     let count = 0;
@@ -111,7 +111,10 @@ export class EvenList {
     return count;
   }
 
-  /** Credits until the sum is covered; a machine for the largest pod before all others. False: one is contested. */
+  /**
+   * Credits until the sum is covered; a machine for the largest pod comes first. Returns false if it found a contended
+   * machine.
+   */
   credit(drains: readonly number[], early: boolean): boolean {
     if (this.#length === 0) return true;
     let unfilled = this.#cycle.beyond(this.#turn, drains);
@@ -134,11 +137,11 @@ export class EvenList {
     return true;
   }
 
-  /** The first machine of the domain with the fewest claims; one without the key when no domain has more. */
+  /** The first machine of the domain with the fewest claims; one without the key if no domain has any left. */
   #next(unfilled: Unfilled): number {
     let best = NONE;
     for (let queue = 0; queue < this.#queues; queue++) {
-      // What adds nothing now never will: the row's want only shrinks.
+      // A machine that adds nothing now never will: what is unfilled only shrinks.
       let at = this.#first[queue]!;
       while (at !== NONE && !this.#adds(this.#slots[at]!, unfilled)) at = this.#behind[at]!;
       this.#first[queue] = at;
@@ -153,7 +156,7 @@ export class EvenList {
     return best === NONE ? NONE : this.#slots[this.#first[best]!]!;
   }
 
-  /** The same among machines that hold the largest pod. */
+  /** Like `#next`, among machines that hold the largest pod. */
   #firstUnit(unfilled: Unfilled): number {
     let first = NONE;
     let fewest = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// Machines in flight: on their way to a row, found by the target they carry. Only what fits the row counts; a machine
-// that no longer does could not be bound when it arrives.
+// Machines in flight: on their way to a row, found by their target. Only machines that fit the row count; one that no
+// longer fits could not be bound when it arrives.
 
 import { MachineState } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
@@ -20,7 +20,7 @@ export function targeted(cycle: Cycle, turn: number): number[] {
   return slots;
 }
 
-/** Those of them that are not bound, which most rows have none of, and satisfy a test. */
+/** Fitting machines on their way to a turn that pass a test; fast path for turns without unbound ones, which are most. */
 export function unboundWhere(cycle: Cycle, turn: number, test: (slot: number) => boolean): number[] {
   return cycle.turns.coming[turn] === 0 ? NOTHING : targeted(cycle, turn).filter(test);
 }
@@ -51,7 +51,7 @@ export function drainingFor(cycle: Cycle, turn: number, withHeld: boolean): numb
   });
 }
 
-/** Unclaimed Speculative machines that carry the turn's target: its own, though in the pools like any other. */
+/** Unclaimed Speculative machines with the turn's target: its own, though they are free machines like any other. */
 export function ownSpeculative(cycle: Cycle, turn: number): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, turn, (slot) => {

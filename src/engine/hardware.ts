@@ -1,5 +1,5 @@
-// Kinds of hardware that are counted apart: with and without accelerators. Spare cores of GPU hosts are of no use to what
-// needs general machines, and the other way round, so that one sum over both says nothing about either.
+// Kinds of hardware that are counted separately: with and without accelerators. Spare cores of GPU hosts are of no use to
+// rows that need general machines, and vice versa, so a sum over both describes neither.
 
 import type { Fleet } from '../fleet/index.ts';
 import { isAccelerator } from '../model/index.ts';
@@ -15,7 +15,7 @@ export function acceleratorsOf({ dimensions }: Fleet): readonly number[] {
   return dimensions.names.flatMap((name, d) => (isAccelerator(name) ? [d] : []));
 }
 
-/** Place in HARDWARE of a vector in the columns: of what a class of machines offers, or of what a row wants. */
+/** Index in HARDWARE of a vector in the columns: the allocatable resources of a class, or the aggregate of a row. */
 export function hardwareOf(
   accelerators: readonly number[],
   vectors: ArrayLike<number>,

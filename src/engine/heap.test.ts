@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Heap, Heaps, NOTHING_LEFT } from './heap.ts';
 
-/** Classes with the ordinals of their machines, lowest first, of which some are taken. */
+/** Classes with the ordinals of their machines, lowest first; a prefix of each is taken. */
 class Stacks {
   cycle = 1;
   readonly #ordinals: readonly (readonly number[])[];
@@ -25,14 +25,14 @@ class Stacks {
     this.#taken[classNumber]!++;
   }
 
-  /** Everything is back. */
+  /** Returns all machines. */
   begin(): void {
     this.cycle++;
     this.#taken.fill(0);
   }
 }
 
-/** Machines dealt to classes in id order: for each ordinal the class. */
+/** Machines assigned to classes in id order: the class of each ordinal. */
 const dealt = fc.integer({ min: 1, max: 40 }).chain((classes) =>
   fc.record({
     classes: fc.constant(classes),
@@ -48,7 +48,7 @@ function stacksOf(classes: number, owners: readonly number[]): Stacks {
   return new Stacks(ordinals);
 }
 
-/** Takes everything that is left from the front, while others take from any class, and compares with a plain look. */
+/** Takes all machines by `first`, interleaved with machines of any class, and compares each step with a linear search. */
 function empty(stacks: Stacks, heaps: Heaps, classes: number, others: Iterator<number>): void {
   for (;;) {
     const lefts = Array.from({ length: classes }, (_, c) => stacks.firstOrdinalOf(c));

@@ -1,36 +1,35 @@
-// Classes of one kind whose machines cost the same, as a heap by the first machine that is left of each: the first is
-// the class to take from next. Patterns that can use the same classes share the heap, so that a machine taken is
-// noticed once and not once per pattern.
+// Classes of one kind with machines of equal cost, as a heap by the first remaining machine of each: its first is the class
+// to take from next. Patterns that can use the same classes share the heap, so that a taken machine is processed once and
+// not once per pattern.
 
-/** Comes after every ordinal. */
+/** Greater than every ordinal. */
 export const NOTHING_LEFT = 0x7fffffff;
 
-/** What is left of each class. */
 interface Left {
-  /** Counts cycles: in a new one everything is back. */
+  /** Counts cycles: in a new one all machines are available again. */
   readonly cycle: number;
   /** Machines taken from a class in this cycle. */
   takenFrom(classNumber: number): number;
-  /** The place in id order of the first machine of a class, or NOTHING_LEFT. */
+  /** Ordinal (position in id order) of the first remaining machine of a class, or NOTHING_LEFT. */
   firstOrdinalOf(classNumber: number): number;
 }
 
 /**
- * The heap is a tournament: a tree with a class in each leaf, whose inner nodes hold the lower of their two. A class that
- * was taken from plays its way up again. That is always as many steps as the tree is high, but none of them depends on
- * who wins; processors guess which way a comparison goes, and here every second guess would be wrong.
+ * The heap is a tournament tree: each leaf is a class, and each inner node holds the lower of its two children. A class
+ * with a taken machine is replayed from its leaf to the root. That always takes as many steps as the tree is high, but
+ * without branches on the outcome, which the processor would mispredict half of the time.
  */
 export class Heap {
   readonly #left: Left;
   readonly #classes: Uint32Array;
-  /** By class: how many were taken when its first machine was last looked at. Only what is taken changes it. */
+  /** By class: the number taken when its first machine was last read. The first machine changes only when one is taken. */
   readonly #taken: Int32Array;
-  /** By node, the root being 1: the lowest first machine below it. Leaves stand behind all others. */
+  /** By node, the root being 1: the lowest first machine below it. Leaves follow all inner nodes. */
   readonly #tree: Int32Array;
   readonly #leaves: number;
-  /** The place of the winner among the classes. */
+  /** Index of the winner among the classes. */
   #winner = 0;
-  /** The last cycle it was of use in. */
+  /** The last cycle in which it was used. */
   cycle = 0;
 
   constructor(left: Left, classes: Uint32Array) {
@@ -41,7 +40,7 @@ export class Heap {
     this.#tree = new Int32Array(2 * this.#leaves).fill(NOTHING_LEFT);
   }
 
-  /** The lowest first machine of all classes, by ordinal; NOTHING_LEFT if there is none. Settles `first`. */
+  /** The lowest first machine of all classes, by ordinal; NOTHING_LEFT if there is none. Updates `first`. */
   lowest(): number {
     if (this.cycle !== this.#left.cycle) this.#build();
     for (;;) {
@@ -54,7 +53,7 @@ export class Heap {
     }
   }
 
-  /** The class with the lowest first machine, as `lowest` found it. */
+  /** The class with the lowest first machine, as of the last call of `lowest`. */
   get first(): number {
     return this.#classes[this.#winner]!;
   }
@@ -72,7 +71,7 @@ export class Heap {
     this.#findWinner();
   }
 
-  /** The first machine of a class is another one now. */
+  /** Updates the tree after the first machine of a class changed. */
   #replay(place: number, ordinal: number): void {
     const tree = this.#tree;
     let lowest = ordinal;
@@ -89,8 +88,8 @@ export class Heap {
     const tree = this.#tree;
     const lowest = tree[1]!;
     let node = 1;
-    // To the left where the winner came from there, else to the right. Where nothing is left that ends at the first leaf,
-    // which always has a class.
+    // Left if the winner came from there, else right. If nothing is left, this ends at the first leaf, which always has a
+    // class.
     while (node < this.#leaves) node = 2 * node + ((lowest - tree[2 * node]!) >>> 31);
     this.#winner = node - this.#leaves;
   }
@@ -102,14 +101,14 @@ function lower(a: number, b: number): number {
 }
 
 /**
- * Several heaps as one. Within a cycle machines are taken and never come back, so the lowest of a heap only rises: what
- * was once seen of it is a bound, and only the heap with the lowest bound has to be looked at.
+ * Several heaps as one. Within a cycle machines are taken and not returned, so the lowest of a heap only rises: a value
+ * read earlier is a lower bound, and only the heap with the lowest bound has to be read.
  */
 export class Heaps {
   readonly #heaps: Heap[];
-  /** By place: a bound of the heap there; the places form a heap themselves. */
+  /** By index: a lower bound of the heap there; the bounds themselves form a heap. */
   readonly #bounds: Int32Array;
-  /** The last cycle they were of use in. */
+  /** The last cycle in which they were used. */
   cycle = 0;
 
   constructor(heaps: readonly Heap[]) {

@@ -1,10 +1,10 @@
-// How values are distributed, in a fixed number of buckets: what Prometheus calls a histogram, without the client.
+// Distribution of values in a fixed number of buckets: a Prometheus histogram without the client library.
 
-/** Upper bounds 2⁻¹⁰ … 2¹⁵: in milliseconds from a microsecond to half a minute, each twice the one before. */
+/** Upper bounds 2⁻¹⁰ … 2¹⁵, each twice the previous one: in milliseconds, from 1 µs to half a minute. */
 const BOUNDS: readonly number[] = Array.from({ length: 26 }, (_, i) => 2 ** (i - 10));
 
 export class Histogram {
-  /** Values up to each bound and above the one before; the last bucket holds all that are larger. */
+  /** Number of values in (previous bound, bound]; the last bucket holds all larger ones. */
   readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
   count = 0;
   sum = 0;

@@ -1,6 +1,6 @@
-// Infeasible gangs: no domain could hold them, even if it gave up all its machines. Whatever the pools contain, such a gang
-// claims only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still sees
-// their machines as they were at its turn. Gangs that were found infeasible are tested again when the next cycle begins.
+// Infeasible gangs: no domain could hold them, even with all its machines. Whatever machines are free, such a gang claims
+// only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still sees their
+// machines as they were at its turn. Gangs that were found infeasible are tested again when the next cycle begins.
 
 import type { Cycle } from './cycle.ts';
 import { NONE } from './turns.ts';
@@ -14,7 +14,7 @@ export class Infeasible {
     this.#cycle = cycle;
   }
 
-  /** Remembers a gang that no domain could hold. The next cycle credits its cluster again if this one did not know. */
+  /** Records a gang that no domain could hold. If its turn is not marked yet, the next cycle credits its cluster again. */
   note(turn: number): void {
     const { dirtyClusters, turns } = this.#cycle;
     const cluster = turns.cluster[turn]!;
@@ -23,7 +23,7 @@ export class Infeasible {
     const keys = this.#keys.get(cluster);
     if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
     else keys.add(turns.key[turn]!);
-    // The turn carries the flag, and is made again because the cluster now has a infeasible gang.
+    // The flag is part of the turn, which is made again because the cluster now has an infeasible gang.
     if (turns.infeasible[turn] === 0) dirtyClusters.add(cluster);
   }
 
@@ -32,7 +32,7 @@ export class Infeasible {
     return this.#keys.has(cluster);
   }
 
-  /** Clusters, other than those in `changed`, with gangs that were infeasible and are no more. */
+  /** Clusters, other than those in `changed`, with gangs that are no longer infeasible. */
   flipped(changed: ReadonlySet<number>): Set<number> {
     const { turns } = this.#cycle;
     const flipped = new Set<number>();
@@ -47,7 +47,9 @@ export class Infeasible {
     return flipped;
   }
 
-  /** Marks the keys of all gangs of some clusters that still are, before the turns of those clusters are made. */
+  /**
+   * Marks the keys of all gangs of some clusters that are still infeasible, before the turns of those clusters are made.
+   */
   mark(clusters: readonly number[]): void {
     const { fleet, turns } = this.#cycle;
     const { demand } = fleet;

@@ -1,5 +1,5 @@
-// What keeps the machines that meet a row's requirements from serving it, machine by machine. One pass over all machines,
-// so it is done for one row when a caller asks (`explain`), never for all rows of a cycle.
+// What keeps the machines that meet a row's requirements from serving it, machine by machine. It scans all machines, so it
+// runs for one row on request (`explain`), never for all rows of a cycle.
 
 import {
   CLAIMED_CAUSES,
@@ -35,7 +35,7 @@ export function obstaclesOf(
   const byClaimant = new Map<number, number>();
   let own = 0;
   for (let slot = 0; slot < machines.size; slot++) {
-    // Slots that are not in use have state 0.
+    // Unused slots have state 0.
     if (machines.state[slot] === 0 || !pattern.matches(machines.classOf[slot]!)) continue;
     const user = users.of(slot);
     const cause =
@@ -72,7 +72,7 @@ function claimedCause({ turns: { precedence } }: Cycle, turn: number, user: numb
   return precedence[user] === precedence[turn] ? 'claimed-by-equals' : 'claimed-by-worse';
 }
 
-/** Which turn a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to. */
+/** The turn that a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to. */
 class Users {
   readonly #cycle: Cycle;
   readonly #pickedFor = new Map<number, number>();
@@ -89,7 +89,7 @@ class Users {
     if (picker !== undefined) return picker;
     if (claimedBy[slot] !== 0) return claimedBy[slot]! - 1;
     const state = fleet.machines.state[slot];
-    // A target on a Speculative machine means ownership only, and a machine that is going away comes to no row.
+    // A target on a Speculative machine means ownership only, and a machine that is being deleted is on its way to no row.
     const isComing =
       state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
     const target = fleet.machines.target[slot]!;

@@ -1,5 +1,5 @@
-// The pass over the pools: turns that waited for it, in the order they were served, and where the claims of each begin.
-// In columns that stay, since a cold fleet has hundreds of thousands.
+// The pass over the free machines: turns that waited for it, in the order they were served, and the index of the first
+// claim of each. The columns are reused, since a cold fleet has hundreds of thousands of turns.
 
 import { withRoom } from '../fleet/index.ts';
 
@@ -8,7 +8,7 @@ export class Pass {
   #from = new Uint32Array(0);
   count = 0;
 
-  /** The next turn is served; its claims of the pass begin at `from`. */
+  /** Adds the next turn; its claims of the pass begin at `from`. */
   enter(turn: number, from: number): void {
     const place = this.count++;
     if (place === this.#turns.length) {
@@ -23,7 +23,7 @@ export class Pass {
     return this.#turns[place]!;
   }
 
-  /** Where the claims of the turn at a place begin; they end where those of the next one begin. */
+  /** Index of the first claim of the turn at `place`; its claims end where those of the next one begin. */
   fromAt(place: number): number {
     return this.#from[place]!;
   }

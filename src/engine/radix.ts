@@ -1,22 +1,21 @@
-// Sorting numbers by a key without comparing them two by two: what has to be ordered each cycle (rows that wait for
-// the pools, classes by price) is long, and a comparator costs a call for each pair.
+// Radix sort of numbers by keys: what is sorted each cycle (rows that wait for free machines, classes by price) is long,
+// and a comparator costs a call for each pair.
 
 import { withRoom } from '../fleet/index.ts';
 
 const DIGIT_BITS = 11;
 const BUCKETS = 1 << DIGIT_BITS;
-/** Below this, counting buckets costs more than comparing. */
+/** Below this length, counting buckets costs more than comparing. */
 const SHORT = 256;
-/** A first key with so few values, as precedence has, is told apart before anything is sorted. */
+/**
+ * If the first key has at most this number of values, as precedence does, items are grouped by it before they are sorted.
+ */
 const FEW_VALUES = 64;
 
-/** Tells the key of an item. Keys are never NaN. */
+/** Returns the key of an item. Keys are never NaN. */
 export type KeyOf = (item: number) => number;
 
-/**
- * The items by their first key, lowest first, those with equal ones by the next; items that are equal in all keys stay in
- * the order they came in.
- */
+/** The items by their first key, lowest first, ties by the next key; stable. */
 export function sortedBy(items: Uint32Array, ...keys: readonly KeyOf[]): Uint32Array {
   if (items.length < SHORT) return sortedByComparing(items, keys);
   return new Sorter().sort(items, ...keys.map((keyOf) => Float64Array.from(items, keyOf)));
@@ -31,8 +30,8 @@ function sortedByComparing(items: Uint32Array, keys: readonly KeyOf[]): Uint32Ar
 }
 
 /**
- * Sorts by keys in columns. Its buffers stay: new ones for every cycle of a cold fleet would be twenty megabytes, and the
- * collector would look at the whole heap every few cycles for their sake.
+ * Sorts by keys in columns. Its buffers are reused: new ones for every cycle of a cold fleet would be 20 MB, and would
+ * cause a full garbage collection every few cycles.
  */
 export class Sorter {
   #sorted = new Uint32Array(0);
@@ -43,9 +42,9 @@ export class Sorter {
   readonly #starts = new Uint32Array(BUCKETS);
 
   /**
-   * As `sortedBy`, with the keys of all items in columns, which are of no use afterwards; the result is good until the next
-   * call. Where the first key has few values, the items of each are put together and sorted by the others: what moves back
-   * and forth then stays in the cache.
+   * Sorts as `sortedBy` does, with the keys of all items in columns, which it destroys; the result is valid until the next
+   * call. If the first key has few values, the items of each are grouped and sorted by the other keys, so that the data
+   * being moved stays in the CPU cache.
    */
   sort(items: Uint32Array, ...columns: readonly Float64Array[]): Uint32Array {
     const { length } = items;
@@ -66,15 +65,15 @@ export class Sorter {
       const end = starts[i + 1] ?? length;
       const part = sorted.subarray(start, end);
       const keys = others.map((_, k) => this.#grouped[k]!.subarray(start, end));
-      // Most passes are short, and a group of few rows is no reason to count thousands of buckets.
+      // Most passes are short, and a small group does not justify counting thousands of buckets.
       part.set(part.length < SHORT ? comparedBy(part, keys) : this.#distributed(part, keys));
     }
     return sorted;
   }
 
   /**
-   * Puts the places of a column in `#order`, those of equal values together and the lowest value first. Returns where
-   * those of each start, or null if there are many.
+   * Writes the indexes of a column to `#order`, grouped by value, lowest value first. Returns the start of each group, or
+   * null if there are more than FEW_VALUES.
    */
   #group(column: Float64Array): readonly number[] | null {
     this.#groupOf = withRoom(this.#groupOf, column.length);
@@ -84,7 +83,7 @@ export class Sorter {
     let last = Number.NaN;
     let group = 0;
     for (let i = 0; i < column.length; i++) {
-      // As a rule the one before has the same value.
+      // Fast path: usually the previous item has the same value.
       if (column[i] !== last) {
         last = column[i]!;
         group = groups.get(last) ?? groups.size;
@@ -107,7 +106,7 @@ export class Sorter {
     return starts;
   }
 
-  /** Sorts digit by digit, the lowest of the last key first. */
+  /** Sorts digit by digit, starting with the lowest digit of the last key. */
   #distributed(items: Uint32Array, columns: readonly Float64Array[]): Uint32Array {
     let order = this.#order.subarray(0, items.length);
     let spare = this.#spare.subarray(0, items.length);
@@ -117,7 +116,7 @@ export class Sorter {
       for (const half of [LOW, HIGH]) {
         let differing = differingBits(words, half);
         while (differing !== 0) {
-          // From the lowest bit that is not the same in all.
+          // Starts at the lowest bit in which keys differ.
           const shift = 31 - Math.clz32(differing & -differing);
           distribute(words, half, shift, order, spare, this.#starts);
           [order, spare] = [spare, order];
@@ -130,7 +129,7 @@ export class Sorter {
   }
 }
 
-/** Sorts few items by keys in columns. */
+/** Sorts a short list by keys in columns. */
 function comparedBy(items: Uint32Array, columns: readonly Float64Array[]): Uint32Array {
   const order = sortedByComparing(
     Uint32Array.from(items.keys()),
@@ -141,21 +140,21 @@ function comparedBy(items: Uint32Array, columns: readonly Float64Array[]): Uint3
 
 type Column = Uint32Array | Float64Array;
 
-/** Puts a column in another order. */
+/** Writes a column in another order to `to`. */
 function gather(column: Column, order: Uint32Array, to: Column): void {
   for (let i = 0; i < order.length; i++) to[i] = column[order[i]!]!;
 }
 
-/** Where the halves of a double stand. */
+/** Offsets of the two halves of a double, by endianness. */
 const ONE = new Uint32Array(Float64Array.of(1).buffer);
 const HIGH = ONE[0] === 0 ? 1 : 0;
 const LOW = 1 - HIGH;
 
-/** The keys as pairs of words that compare like the keys do: the bits of a double, negative ones turned round. */
+/** The keys as pairs of words that compare as the keys do: the bits of a double, inverted for negative ones. */
 function comparable(column: Float64Array): Uint32Array {
   const words = new Uint32Array(column.buffer, column.byteOffset, 2 * column.length);
   for (let i = 0; i < column.length; i++) {
-    // Adding zero makes one of the two zeros.
+    // Adding zero turns −0 into 0.
     column[i]! += 0;
     const high = words[2 * i + HIGH]!;
     const turned = (high | 0) >> 31;
@@ -165,14 +164,14 @@ function comparable(column: Float64Array): Uint32Array {
   return words;
 }
 
-/** Bits that are not the same in all keys. */
+/** Bits in which keys differ. */
 function differingBits(words: Uint32Array, half: number): number {
   let differing = 0;
   for (let i = half; i < words.length; i += 2) differing |= words[i]! ^ words[half]!;
   return differing;
 }
 
-/** One pass: `from` by one digit of its words into `to`, with room to count in `starts`. */
+/** One pass: distributes `from` by one digit of its words into `to`; `starts` is scratch space for the counts. */
 function distribute(
   words: Uint32Array,
   half: number,

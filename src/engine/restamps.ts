@@ -1,14 +1,16 @@
-// Restamps: bound machines that a gang claims without their stamp naming it. From now on they are its own.
+// Restamps: bound machines that a gang claims although their stamp does not name it. From now on they are its own.
 
 import { Credit, type Cycle } from './cycle.ts';
 import { TurnKind } from './turns.ts';
 
-/** All of them; those of a gang in claim order. */
+/** All restamped machines; those of a gang in claim order. */
 export function allRestamped({ restamped, settledRestamps }: Cycle): number[] {
   return [...restamped, ...[...settledRestamps.values()].flat()];
 }
 
-/** Notes those of gangs that were covered before the pass, in clusters that were served again; the others keep theirs. */
+/**
+ * Records the restamps of gangs covered before the pass, in clusters that were served again; other clusters keep theirs.
+ */
 export function settleRestamps(cycle: Cycle, clusters: readonly number[]): void {
   for (const cluster of clusters) {
     const restamped = cycle.restamps[cluster] === 1 ? restampedIn(cycle, cluster) : [];
@@ -27,7 +29,7 @@ function restampedIn(cycle: Cycle, cluster: number): number[] {
   return restamped;
 }
 
-/** Notes those of one gang. */
+/** Adds the restamps of one gang. */
 export function noteRestamps(cycle: Cycle, turn: number, restamped: number[]): void {
   const { machines } = cycle.fleet;
   const key = cycle.turns.key[turn];

@@ -1,7 +1,7 @@
-// Whether two solves of one fleet came to the same plan. Plans are not spelled out for that: of the claims and of the
-// verdicts on met rows the columns are compared that they are described from, which takes a small part of the time. So a
-// turn that is out of date is found even if this plan does not show it.
-// Whatever a verdict learns to say about a met row, beyond its claims, its fold and its domain, must be compared here.
+// Whether two solves of one fleet give the same plan. Plans are not built for that: for claims and verdicts on met rows,
+// the columns they are derived from are compared, which takes a small part of the time. So an outdated turn is found even
+// if it does not change this plan. Any field that a verdict on a met row gains, beyond its claims, its fold and its domain,
+// must be compared here.
 
 import type { Action, NeedKey, Verdict } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
@@ -23,7 +23,9 @@ export function isSamePlan(one: Solved, other: Solved): boolean {
   );
 }
 
-/** Turns of a cluster stand in rank order, members that no fold hosts behind them all as they were served. */
+/**
+ * Turns of a cluster are in rank order; unhosted members follow the turns of all clusters, in the order they were served.
+ */
 function areSameTurns(one: Cycle, other: Cycle): boolean {
   if (one.turns.count !== other.turns.count) return false;
   const others = other.turns.all();
@@ -62,7 +64,7 @@ function areSameMembers(one: Cycle, turn: number, other: Cycle, twin: number): b
   return true;
 }
 
-/** The same machines in the same order, whether credited or taken later. */
+/** Whether both claim the same machines in the same order, as credits and as later claims. */
 function areSameClaims(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
   const credits = one.creditEnd[turn]! - one.creditStart[turn]!;
   const later = one.laterEnd[turn]! - one.laterStart[turn]!;
@@ -77,7 +79,7 @@ function areSameClaims(one: Cycle, turn: number, other: Cycle, twin: number): bo
   return true;
 }
 
-/** Looked at in pairs: there may be too many to hold. */
+/** Compared in pairs: there may be too many to hold in memory. */
 function areSameActions(one: Decision, other: Decision): boolean {
   if (one.actionCount !== other.actionCount) return false;
   const others = other.eachAction();

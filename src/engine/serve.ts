@@ -1,5 +1,4 @@
-// One row's turn in the pass over the pools: credited if it had to wait for that, and given from the pools what it
-// lacks.
+// One row's turn in the pass over the free machines: it is credited if it waited for the pass, and acquires what it lacks.
 
 import { acquire } from './acquire.ts';
 import { creditRow } from './credit.ts';
@@ -9,20 +8,20 @@ import { acquireEvenly } from './spread.ts';
 import { TurnKind } from './turns.ts';
 import { addUnmet, blockerOf, noteTaken } from './unmet.ts';
 
-/** Serves a row in its turn, and members that its fold cannot host right behind it. */
+/** Serves a row in its turn, and right behind it the members that its fold cannot host. */
 export function serveInTurn(cycle: Cycle, turn: number): void {
   serve(cycle, turn);
   if (cycle.turns.kind[turn] === TurnKind.Fold && cycle.unfilled.gangsLeft > 0) serveUnhosted(cycle, turn);
 }
 
-/** Serves one row and counts which way it went. */
+/** Serves one row and counts its path. */
 export function serve(cycle: Cycle, turn: number): void {
   const startMs = cycle.stats.rowMs();
   serveRow(cycle, turn);
   cycle.stats.served(cycle.laterEnd[turn]! > cycle.laterStart[turn]!, startMs);
 }
 
-/** Loads what a turn lacks beyond its credits into `want`. */
+/** Loads what a turn lacks beyond its credits into `unfilled`. */
 export function beginShort(cycle: Cycle, turn: number): void {
   const { claims, creditEnd, creditStart, unfilled } = cycle;
   const { classOf } = cycle.fleet.machines;
@@ -59,7 +58,7 @@ function serveRow(cycle: Cycle, turn: number): void {
   noteTaken(cycle, turn);
 }
 
-/** Members that no machine of the fold hosts are served as the gangs they are, right behind it. */
+/** Serves members without a host as gangs, right behind their fold. */
 function serveUnhosted(cycle: Cycle, fold: number): void {
   const { fleet, turns } = cycle;
   const members = turns.membersOf(fleet, fold);

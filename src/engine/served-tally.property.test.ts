@@ -1,5 +1,5 @@
-// What is served, against a plain sum over the verdicts of the same cycle; and what is kept from cycle to cycle, against a
-// tally that has seen nothing before.
+// Compares the served amounts with a plain sum over the verdicts of the same cycle, and the incremental tally with a new
+// one.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { type ServedHardware, ServedTally } from './served-tally.ts';
 
 const { Configured, Configuring, Idle } = MachineState;
 
-/** Fleets speak of `gpu`; only a name with a domain is an accelerator. */
+/** Fleets use `gpu`, but only a name with a domain is an accelerator. */
 function named(vector: ResourceVector): ResourceVector {
   return new Map([...vector].map(([name, units]) => [name === 'gpu' ? 'nvidia.com/gpu' : name, units]));
 }
@@ -34,7 +34,7 @@ function kindOf(vector: ResourceVector): number {
 
 type Amounts = Record<string, number>;
 
-/** By kind and part: amounts by resource, zeros left out. */
+/** By kind and part: amounts by resource, without zeros. */
 function naive(
   needs: readonly Need[],
   verdicts: readonly Verdict[],
@@ -83,7 +83,7 @@ function add(amounts: Amounts, name: string, units: number): void {
   if (units > 0) amounts[name] = (amounts[name] ?? 0) + units;
 }
 
-/** The same shape from what the tally says. */
+/** The tally's result in the same shape. */
 function shown(fleet: Fleet, served: readonly ServedHardware[]) {
   const amounts = (units: Float64Array): Amounts =>
     Object.fromEntries([...units].flatMap((n, d) => (n > 0 ? [[fleet.dimensions.nameOf(d), n]] : [])));

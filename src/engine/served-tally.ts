@@ -1,6 +1,6 @@
-// How much of what rows want is served, is on its way and is missing, by resource and kind of hardware; and how much of
-// what Configured machines offer rows count on. From the claims of a cycle, row by row. Only clusters that the cycle served
-// again, and rows that went to the pools, are looked at; of all others the sums are what they were.
+// How much of what rows want is served, on its way and missing, by resource and kind of hardware; and how much of the
+// resources of Configured machines rows use. Computed from the claims of a cycle, row by row. Only clusters that the cycle
+// served again, and rows that needed free machines, are read; the sums of all others are unchanged.
 
 import type { Fleet } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
@@ -19,31 +19,31 @@ const [WANTED, SERVED, COMING, UNMET, USED] = PARTS.map((_, i) => i) as [
   number,
   number,
 ];
-/** Behind the parts, by kind: rows, and those of them that are not met. */
+/** After the parts, by kind: the number of rows, and of unmet rows. */
 const COUNTS = 2;
 const KINDS = HARDWARE.length;
 
 /**
  * By dimension. `served`: by Configured machines. `coming`: by machines that are joining, being bought or about to be.
- * `used`: what rows of any kind count on, of what Configured machines of this kind offer.
+ * `used`: what rows of any kind use of the resources of Configured machines of this kind.
  */
 type ServedResources = Readonly<Record<Part, Float64Array>>;
 
-/** What became of the rows that want one kind of hardware. */
+/** Result for the rows that want one kind of hardware. */
 export interface ServedHardware extends ServedResources {
   readonly needs: number;
   readonly unmetNeeds: number;
 }
 
 export class ServedTally {
-  /** By cluster: sums over the rows that need nothing of the pools. */
+  /** By cluster: sums over the rows that needed no free machines. */
   readonly #settled = new Map<number, Float64Array>();
   #stride = 0;
-  /** What was observed last. */
+  /** The cycle observed last, and its number. */
   #cycle: Cycle | null = null;
   #number = 0;
 
-  /** By place in HARDWARE. */
+  /** By index in HARDWARE. */
   observe(cycle: Cycle): readonly ServedHardware[] {
     const { fleet } = cycle;
     const { stride } = fleet.dimensions;
@@ -71,7 +71,7 @@ export class ServedTally {
   }
 }
 
-/** Turns of the cycle that were served from the pools. */
+/** Turns of the cycle that needed free machines. */
 function* openTurns({ fleet, pending, pendingEnd, turns, unhostedOf }: Cycle): Generator<number> {
   for (const cluster of fleet.clusters.sorted()) {
     for (let i = turns.start[cluster]!; i < pendingEnd[cluster]!; i++) yield pending[i]!;
@@ -79,13 +79,13 @@ function* openTurns({ fleet, pending, pendingEnd, turns, unhostedOf }: Cycle): G
   for (const unhosted of unhostedOf.values()) yield* unhosted;
 }
 
-/** Adds up turns. */
+/** Adds turns to `sums`. */
 class Account {
   readonly cycle: Cycle;
   sums: Float64Array = new Float64Array(0);
   readonly #accelerators: readonly number[];
   readonly #deficits: ReadonlyMap<number, Float64Array>;
-  /** By dimension: what claims have still to cover of the turn. */
+  /** By dimension: what the claims of the turn have yet to cover. */
   readonly #left: Float64Array;
 
   constructor(cycle: Cycle) {
@@ -108,7 +108,7 @@ class Account {
     const counts = PARTS.length * KINDS * stride + kind * COUNTS;
     this.sums[counts]! += needs;
     if (isSetAside || deficit !== undefined) this.sums[counts + 1]! += needs;
-    // How much a row wants that is set aside is not known.
+    // The amounts of a row that is set aside are unknown.
     if (isSetAside) return;
     for (let d = 0; d < count; d++) {
       const wanted = aggregate[from + d]! * needs;
@@ -136,7 +136,7 @@ class Account {
     const isServing = machines.state[slot] === MachineState.Configured;
     const hardware = hardwareOf(this.#accelerators, offered, c * dimensions.stride);
     const row = turns.row[turn]!;
-    // A fold counts whole gangs, and what is over on a machine serves none.
+    // A fold counts whole gangs; the remainder of a machine serves none.
     const gangs = turns.kind[turn] === TurnKind.Fold ? hostedGangs(fleet, c, row) : null;
     for (let d = 0; d < dimensions.count; d++) {
       const left = this.#left[d]!;

@@ -1,11 +1,12 @@
-// Rows that are set aside: their size is not known, so they keep what serves them and take no part in the pass over the
-// pools. They are unmet in every cycle, and this notes it, for the rows of clusters that were not served again too.
+// Rows that are set aside: their size is unknown, so they keep the machines that serve them and are not part of the pass
+// over the free machines. They are unmet in every cycle. This file records that, also for clusters that were not served
+// again.
 
 import type { Cycle } from './cycle.ts';
 import { NONE, TurnKind } from './turns.ts';
 import type { Unmet } from './unmet.ts';
 
-/** Puts rows that are set aside among the unmet rows of a cycle, all of which are in rank order. */
+/** Merges rows that are set aside into the unmet rows of a cycle, both in rank order. */
 export function addSetAside(cycle: Cycle): void {
   const turns = setAsideTurns(cycle);
   if (turns.length === 0) return;

@@ -1,5 +1,5 @@
-// A fleet and its cycle as another thread sees them: the same columns, since they lie on shared memory, and copies of
-// the small tables that are plain objects. Enough to serve clusters; the pools and the verdicts stay at home.
+// A fleet and its cycle as another thread sees them: the same columns, since they are in shared memory, and copies of the
+// small tables that are plain objects. Enough to serve clusters; verdicts stay on the thread of the cycle.
 
 import { Fleet, type Pattern, type PatternParts, type ProfileEntry } from '../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../model/index.ts';
@@ -27,7 +27,7 @@ interface Shared {
   readonly cycle: Columns;
 }
 
-/** What is new in the tables of plain objects, by number; undefined for a number that is no longer in use. */
+/** Changed entries of the tables of plain objects, by number; undefined for a number that is no longer in use. */
 interface TableChanges {
   readonly dimensions: { readonly names: readonly string[]; readonly stride: number };
   readonly classes: readonly (readonly [number, Attributes | undefined, ResourceVector | undefined])[];
@@ -44,12 +44,12 @@ function pick<T extends object>(owner: T, names: readonly (keyof T & string)[]):
   return Object.fromEntries(names.map((name) => [name, owner[name]])) as Columns;
 }
 
-/** Notices what changed since the last look, so that a quiet cycle sends nothing. */
+/** Computes what changed since the last update, so that a cycle without changes sends nothing. */
 export class SharedStatePublisher {
   readonly #cycle: Cycle;
   #columns: readonly unknown[] = [];
   #versions = '';
-  /** Tables as they were seen. Nothing in them is ever changed in place, so that another object means a change. */
+  /** Entries as last published. They are immutable, so a different object means a change. */
   readonly #classes: (Attributes | undefined)[] = [];
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #profiles: (ProfileEntry | undefined)[] = [];
@@ -58,7 +58,7 @@ export class SharedStatePublisher {
     this.#cycle = cycle;
   }
 
-  /** What another thread has to take over, or null if it has seen it all. */
+  /** The update that another thread has to apply, or null if it is up to date. */
   look(): SharedStateUpdate | null {
     const shared = sharedOf(this.#cycle);
     const columns = Object.values(shared).flatMap((group: Columns) => Object.values(group));
@@ -86,7 +86,7 @@ export class SharedStatePublisher {
   }
 }
 
-/** Numbers of the entries that are others than those seen, which are seen from now on. */
+/** Indexes of entries changed since the last call; marks them as seen. */
 function changed<T>(seen: (T | undefined)[], entries: readonly (T | undefined)[]): number[] {
   const numbers: number[] = [];
   for (let number = 0; number < entries.length; number++) {
@@ -187,7 +187,7 @@ function sharedOf(cycle: Cycle): Shared {
   };
 }
 
-/** The cycle of another thread, seen from this one. */
+/** The cycle of the main thread, mirrored on a worker. */
 export class WorkerCycle {
   readonly #fleet = new Fleet();
   readonly cycle = new Cycle(this.#fleet);

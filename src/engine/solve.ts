@@ -1,5 +1,5 @@
-// Phase 1: every row served, with the result of serving them one by one in rank order. First each cluster is credited
-// by itself; then the rows that need the shared pools are served in rank order over all clusters.
+// Phase 1: serves every row, with the result of serving them one by one in rank order. First each cluster is credited by
+// itself; then the rows that need free machines are served in rank order over all clusters.
 
 import type { DecisionOptions } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
@@ -9,13 +9,13 @@ import { settleRestamps } from './restamps.ts';
 import { addSetAside } from './set-aside.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** Parts of a cycle, in the order they end. */
+/** Phases of a cycle, in the order they end. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
 
-/** Told when a part of a cycle has ended. The engine reads no clock; who wants to know how long things take does. */
+/** Called when a phase has ended. The engine reads no clock; a caller that measures durations does. */
 export type Probe = (ended: Phase) => void;
 
-/** Serves a whole cycle; with `everything`, clusters that have not changed too. */
+/** Serves a whole cycle; with `everything`, also clusters that have not changed. */
 export function solve(
   cycle: Cycle,
   workerPool: WorkerPool,

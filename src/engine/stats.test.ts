@@ -6,13 +6,13 @@ import { Engine } from './decide.ts';
 import { Histogram } from './histogram.ts';
 import { CycleStats, conflictFraction, EngineMetrics, retriesOf } from './stats.ts';
 
-/** A clock that goes on by one millisecond whenever somebody looks at it. */
+/** A clock that advances by 1 ms with each read. */
 function ticking(): () => number {
   let ms = 1000;
   return () => ms++;
 }
 
-/** Three rows: one has its machine, one gets the Idle one, for the third there is nothing. */
+/** Three rows: one has its machine, one gets the Idle one, the third gets none. */
 function threeWays() {
   const rows = ['has', 'gets', 'lacks'].map((cluster, i) =>
     aNeed({ cluster, priority: 10 - i, aggregate: resources({ cpu: 4 }) }),

@@ -1,9 +1,9 @@
-// What a row is still short of while machines are taken for it: per dimension, or in whole gangs for a fold; and
-// whether any machine taken so far holds its largest pod. One instance serves all rows of a cycle in turn.
+// What a row still lacks while machines are claimed for it: per dimension, or in whole gangs for a fold; and whether any
+// machine claimed so far holds its largest pod. One instance serves all rows of a cycle, one after another.
 
 import { type Fleet, MAX_DIMENSIONS } from '../fleet/index.ts';
 
-/** Whole gangs a class of machines hosts: the least of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
+/** Whole gangs that a machine of a class hosts: the minimum of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
 export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
   const { stride, count } = fleet.dimensions;
   const offered = fleet.classes.allocatable.data;
@@ -19,14 +19,14 @@ export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number):
 export class Unfilled {
   readonly #fleet: Fleet;
   readonly #left = new Float64Array(MAX_DIMENSIONS);
-  /** Dimensions of `#left` above zero. */
+  /** Number of dimensions of `#left` above zero. */
   #open = 0;
-  /** No machine taken so far holds the largest pod, and there is such a pod. */
+  /** The row has a largest pod, and no machine claimed so far holds it. */
   #unitMissing = false;
   #row = 0;
   #fold = false;
   #gangs = 0;
-  // What machines offer, at hand: a row looks at it for every machine it comes upon.
+  // Copies of references for the inner loop: a row reads them for every machine it tests.
   #offered: Float64Array = new Float64Array(0);
   #stride = 0;
   #count = 0;
@@ -43,7 +43,7 @@ export class Unfilled {
     this.#count = this.#fleet.dimensions.count;
   }
 
-  /** Starts with everything a row asks for; `hasUnit`: its largest pod takes something. */
+  /** Starts with the whole aggregate of a row; `hasUnit`: its min_unit is not empty. */
   beginRow(row: number, hasUnit: boolean): void {
     this.#begin(row, false);
     const aggregate = this.#fleet.demand.aggregate.data;
@@ -66,7 +66,7 @@ export class Unfilled {
     this.#unitMissing = false;
   }
 
-  /** Goes on from a state taken earlier with `save`. */
+  /** Continues from a state saved with `save`. */
   restore(row: number, saved: Shortage): void {
     this.#begin(row, false);
     this.#unitMissing = saved.unitMissing;
@@ -83,7 +83,7 @@ export class Unfilled {
     return { left: this.#left.slice(0, this.#fleet.dimensions.count), unitMissing: this.#unitMissing };
   }
 
-  /** The sum is reached; a largest pod may still lack a machine. */
+  /** The aggregate is covered; the largest pod may still lack a machine. */
   get sumCovered(): boolean {
     return this.#fold ? this.#gangs <= 0 : this.#open === 0;
   }
@@ -100,7 +100,7 @@ export class Unfilled {
     return Math.max(0, this.#gangs);
   }
 
-  /** Whether a machine of the class brings the row nearer; `fits`: it holds the largest pod. */
+  /** Whether a machine of the class reduces what is unfilled; `fits`: it holds the largest pod. */
   adds(classNumber: number, fits: boolean): boolean {
     if (this.#fold) return this.#gangs > 0 && fits;
     if (this.#unitMissing && fits) return true;
@@ -127,7 +127,7 @@ export class Unfilled {
     }
   }
 
-  /** What is missing, at least one largest pod where none of the machines holds it. */
+  /** What is missing: at least one largest pod if none of the machines holds it. */
   deficit(): Float64Array {
     const { minUnit } = this.#fleet.demand;
     const { stride, count } = this.#fleet.dimensions;
@@ -138,7 +138,6 @@ export class Unfilled {
   }
 }
 
-/** A row's shortage at one moment. */
 export interface Shortage {
   readonly left: Float64Array;
   readonly unitMissing: boolean;

@@ -1,4 +1,4 @@
-// A thread of the pool: waits for a step, takes over what changed, does tasks of it until the list is empty.
+// A thread of the pool: waits for a step, applies the update, and runs tasks until none is left.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { WorkerCycle } from './shared-state.ts';
@@ -24,7 +24,7 @@ for (let step = 0; ; ) {
   step = Atomics.load(control, place + 1);
   if (step === STOP) break;
   try {
-    // Messages were posted before the step began, so they are all there.
+    // Messages were posted before the step began, so all have arrived.
     for (let entry = receiveMessageOnPort(port); entry !== undefined; entry = receiveMessageOnPort(port)) {
       const start = entry.message as StepStart;
       if (start.update !== null) workerCycle.takeOver(start.update);
