@@ -341,9 +341,9 @@ export class DemandLedger {
   }
 
   /**
-   * New rows with the profile and amounts of a leaving row, such as a job that replaces an ended one of the same shape. They
-   * inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and adding
-   * the same references.
+   * New rows with the profile and amounts of a leaving row, such as a job that replaces an ended one of the same shape.
+   * They inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and
+   * adding the same references.
    */
   #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
     const leaving = new Map<number, number[]>();

@@ -115,8 +115,8 @@ export class MachineLedger {
     this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
 
   /**
-   * `changed` receives the clusters whose rows are affected by a write. `reshaped` receives the clusters of keys whose count
-   * in `owned` or `coming` became zero or nonzero.
+   * `changed` receives the clusters whose rows are affected by a write. `reshaped` receives the clusters of keys whose
+   * count in `owned` or `coming` became zero or nonzero.
    */
   constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes, reshaped: Changes) {
     this.#changed = changed;

@@ -13,7 +13,7 @@ export class Dimensions {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   readonly #columns: VectorColumn[] = [];
-  /** Doubles per vector: dimensions in use, rounded up to a power of two so that a new resource rarely moves all vectors. */
+  /** Doubles per vector: dimensions in use, rounded up to a power of two so that few new resources move all vectors. */
   stride = 4;
 
   get count(): number {
@@ -39,7 +39,7 @@ export class Dimensions {
     return this.#numbers.get(name);
   }
 
-  /** The dimension of a resource, assigned on first use; throws beyond `MAX_DIMENSIONS` and leaves all vectors unchanged. */
+  /** The dimension of a resource, assigned on first use. Throws, with all vectors unchanged, beyond `MAX_DIMENSIONS`. */
   dimensionOf(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
