@@ -4,7 +4,7 @@ import type { NeedKey } from './need.ts';
 
 /**
  * Bootstrap: Idle → bound. Provision: Speculative → created → bound. Preempt: drain for a row of higher
- * priority. Reclaim: drain, nobody needs it. Delete: give the host back.
+ * priority. Reclaim: drain, because no row claims it. Delete: return the host.
  */
 export type ActionKind = 'Bootstrap' | 'Provision' | 'Preempt' | 'Reclaim' | 'Delete';
 
@@ -19,10 +19,10 @@ export type ActionReason =
 export interface Action {
   readonly kind: ActionKind;
   readonly machine: string;
-  /** Where to for Bootstrap and Provision, where from for Preempt and Reclaim, '' for Delete. */
+  /** The destination for Bootstrap and Provision, the origin for Preempt and Reclaim, '' for Delete. */
   readonly cluster: string;
   readonly reason: ActionReason;
-  /** Seconds to leave in; 0 unless Preempt or Reclaim. */
+  /** Drain grace period; 0 unless Preempt or Reclaim. */
   readonly graceSeconds: number;
   /** Priority of the row a Preempt is for; 0 otherwise. */
   readonly preemptorPriority: number;

@@ -1,9 +1,9 @@
-// Time, as everything outside the engine sees it. Nothing but an adapter reads the real clock or starts a timer, so that
-// whole systems run on a virtual clock, where a day takes a second and every run repeats.
+// The clock of everything outside the engine. Only an adapter reads the real clock or starts a timer, so that whole
+// systems can run on a virtual clock, where a day takes a second and every run is reproducible.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs something after so many milliseconds; the returned function calls it off. */
+  /** Calls `run` after `ms` milliseconds; the returned function cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }

@@ -1,5 +1,5 @@
-// The fixed formulas: effective cost, victim score, drain grace. They are part of the product's promise and
-// are not pluggable; only the four weights of the score are configuration.
+// The fixed formulas: effective cost, victim score, drain grace. They are part of the documented contract and not
+// pluggable; only the four weights of the score are configuration.
 
 /**
  * Expected dollars per hour: `price + probability × penalty`.
@@ -32,7 +32,7 @@ export const DEFAULT_SCORE_WEIGHTS: ScoreWeights = {
 /** Used until drains of a machine class have been measured. */
 export const DEFAULT_DRAIN_SECONDS = 30;
 
-/** What the score knows of a victim: who would lose it, and what that costs. */
+/** The inputs of the score: the row that would lose the machine, and the cost of that. */
 export interface Victim {
   readonly priority: number;
   readonly drainSeconds: number;
@@ -41,7 +41,7 @@ export interface Victim {
 }
 
 /**
- * How good a victim is; higher goes first:
+ * Score of a victim; the highest is preempted first:
  * `w₁·max(0, gap) + w₂/max(1 s, drain) + w₃/max($0.01, interruption) + w₄/max($0.01, reclamation)`.
  * The floors keep free and instant victims finite; a pinned penalty adds 0.
  */
@@ -54,10 +54,10 @@ export function victimScore(preemptorPriority: number, victim: Victim, weights: 
   );
 }
 
-/** Grace of a reclaim nobody forces. */
+/** Drain grace of a Reclaim, which no other row waits for. */
 export const RECLAIM_GRACE_SECONDS = 600;
 
-/** Seconds a victim gets to leave, by how far the preemptor stands above it. Doubles hold any gap of two int32. */
+/** Drain grace of a Preempt, by the priority gap between preemptor and victim. A double holds any gap of two int32. */
 export function drainGraceSeconds(preemptorPriority: number, victimPriority: number): number {
   const gap = preemptorPriority - victimPriority;
   if (gap > 900_000) return 10;

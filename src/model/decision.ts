@@ -1,5 +1,5 @@
-// What a decision is made from and what it says: the engine's input and output in plain objects. The engine
-// itself works on columns (src/fleet); scenario files, the oracle and reports speak in these.
+// The engine's input and output as plain objects, used by scenario files, the oracle and reports. The engine itself
+// works on columns (src/fleet).
 
 import type { Action } from './action.ts';
 import type { ScoreWeights } from './cost.ts';
@@ -7,22 +7,22 @@ import type { CapacityType, Machine } from './machine.ts';
 import type { Need, NeedKey } from './need.ts';
 import type { ResourceVector } from './resources.ts';
 
-/** A machine with what the shard knows beside the provider's record. */
+/** A machine with the shard's own knowledge in addition to the provider's record. */
 export interface LedgerMachine extends Machine {
   /** Back-off, quarantine or freeze: cannot be acquired, counts in no fold, domain or minimum. */
   readonly held: boolean;
-  /** When it became Idle, in milliseconds; null: not known, so never released. */
+  /** When it became Idle; null: unknown, so it is never released. */
   readonly idleSinceMs: number | null;
   /** Measured median drain of machines like this one, or the default. */
   readonly drainSeconds: number;
 }
 
 export interface DecisionOptions {
-  /** Clusters that have reported since start; null: all of them. Others lose nothing to Phase 3. */
+  /** Clusters that have reported since start; null: all of them. Phase 3 takes no machines of other clusters. */
   readonly readyClusters: ReadonlySet<string> | null;
   /** Clusters that cannot bind now (no session, frozen): credited, but they acquire and preempt nothing. */
   readonly cannotBind: ReadonlySet<string>;
-  /** Seconds an unclaimed Idle machine is kept before it is given back; an absent or zero entry keeps it for ever. */
+  /** Seconds before an unclaimed Idle machine is released; with an absent or zero entry it is never released. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
   readonly weights: ScoreWeights;
 }
@@ -116,13 +116,20 @@ export interface UnmetDetail {
   /** Machines that meet the requirements (whatever their size, claims and holds), in any cluster, by state. */
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   readonly fitting: FittingSupply;
-  /** The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its cluster's bound or anybody's Idle or Speculative). */
+  /**
+   * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not held, and either
+   * bound to its cluster or Idle or Speculative.
+   */
   readonly blocker: NeedKey | null;
-  /** The smallest extra supply that would meet the rest: so many machines like this known one (fewest, then lowest effective cost, then id). A gang that has a domain wants them there, beyond everything the domain could give it already. */
+  /**
+   * The smallest extra supply that would meet the rest: `count` machines like the known machine `like`, chosen by fewest,
+   * then lowest effective cost, then id. A gang that has a domain needs them in that domain, in addition to everything the
+   * domain could already provide.
+   */
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
 }
 
-/** What a Need saw at its turn, met or not; worked out for one Need when somebody asks. */
+/** The supply a Need found when it was served, met or not; computed on request, for one Need. */
 export interface Explanation {
   /** For a gang: the best six domains it chose from. */
   readonly candidates: readonly DomainCandidate[];
@@ -189,7 +196,7 @@ export interface Verdict {
   readonly satisfied: boolean;
   /** What is missing after Phase 1; empty when satisfied. */
   readonly deficit: ResourceVector;
-  /** Machines it counts on, in claim order. */
+  /** Ids of machines that it claims, in claim order. */
   readonly claimed: readonly string[];
   /** Of those, Idle ones it binds now. */
   readonly bootstraps: readonly string[];
@@ -213,8 +220,8 @@ export interface Plan {
   readonly actions: readonly Action[];
   /** One per original Need, by rank. */
   readonly verdicts: readonly Verdict[];
-  /** Which row (or fold) counts on which machine. */
+  /** By machine id: the row or fold that claims it. */
   readonly claims: ReadonlyMap<string, NeedKey>;
-  /** Bound machines a gang took over: their stamp now names it. */
+  /** By machine id: the gang that took over a bound machine, whose stamp now names the gang. */
   readonly restamps: ReadonlyMap<string, NeedKey>;
 }

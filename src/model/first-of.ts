@@ -1,13 +1,12 @@
-// The first few of many in an order: what sorting all of them and cutting comes to, for little more than one look at
-// each.
+// Top-k selection: the same result as sorting all values and truncating, at little more than one comparison per value.
 
 export interface FirstOf<T> {
   readonly first: T[];
-  /** How many there were in all. */
+  /** Number of all values. */
   readonly count: number;
 }
 
-/** The first `limit` of some values; equals stay in the order they came. */
+/** The first `limit` values in order; stable for equal values. */
 export function firstOf<T>(values: Iterable<T>, limit: number, compare: (a: T, b: T) => number): FirstOf<T> {
   const kept: T[] = [];
   let count = 0;
@@ -16,7 +15,7 @@ export function firstOf<T>(values: Iterable<T>, limit: number, compare: (a: T, b
     count++;
     if (limit <= 0 || (isCut && compare(value, kept[limit - 1]!) >= 0)) continue;
     kept.push(value);
-    // Cut when twice too long, so that few sorts are made.
+    // Truncated at twice the limit, to amortise the sort.
     if (kept.length < 2 * limit) continue;
     kept.sort(compare);
     kept.length = limit;

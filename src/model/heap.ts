@@ -1,5 +1,5 @@
-// A binary heap: what is smallest comes out first. Ties come out in the order they went in, so that whoever waits in
-// line waits in the same line in every run.
+// A binary min-heap. It is stable: entries of equal rank are popped in the order they were pushed, so that queues built on
+// it behave identically in every run.
 
 interface Entry<T> {
   readonly rank: number;
@@ -15,7 +15,7 @@ export class MinHeap<T> {
     return this.#entries.length;
   }
 
-  /** The smallest rank; undefined if there is nothing. */
+  /** The smallest rank; undefined if the heap is empty. */
   get rank(): number | undefined {
     return this.#entries[0]?.rank;
   }

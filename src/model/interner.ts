@@ -1,12 +1,12 @@
-// Equal values kept once. Clusters of a fleet ask for the same few shapes hundreds of thousands of times over; an object
-// for each would be most of what a process holds, and what its collector walks.
+// Stores equal values once. Clusters of a fleet ask for the same few shapes hundreds of thousands of times; one object for
+// each would be most of the heap of a process, and most of the work of its garbage collector.
 
-/** Values that are looked up again before so many others have been are found. */
+/** Entries per generation: a value is found again if fewer distinct values than this were looked up in between. */
 const DEFAULT_SIZE = 16_384;
 
 /**
- * Keeps what was asked for lately, in two generations: when the young one is full it becomes the old one, and what the
- * old one held and nobody has asked for since is forgotten. Sharing saves memory and means nothing else.
+ * A cache in two generations: when the young one is full it replaces the old one, which evicts the entries that were not
+ * looked up since the last replacement. Sharing only saves memory; callers must not rely on identity.
  */
 export class Interner<T> {
   readonly #size: number;
@@ -17,7 +17,7 @@ export class Interner<T> {
     this.#size = size;
   }
 
-  /** The value that was first given with a text, while it is remembered; `value` itself otherwise. */
+  /** The cached value of a text; on a miss, caches and returns `value`. */
   share(text: string, value: T): T {
     const young = this.#young.get(text);
     if (young !== undefined) return young;
@@ -30,7 +30,7 @@ export class Interner<T> {
     return shared;
   }
 
-  /** Values that are remembered, at most twice the size. */
+  /** Cached entries in both generations, at most 2 × size. */
   get length(): number {
     return this.#young.size + this.#old.size;
   }

@@ -1,7 +1,7 @@
-// The machine life cycle, as two tables. Commands are moves we start; a command from the wrong state is our
-// bug and is refused. Observations are what a provider reports; the provider is right about its own machines,
-// so every observation is taken, and the table says what it means. (An observation counts only if the List or
-// Get that made it began after our last acknowledged mutation of that machine; the shard sees to that.)
+// The machine life cycle, as two tables. Commands are transitions that the shard starts; a command from the wrong state
+// is a bug and is refused. Observations are states that a provider reports; the provider is authoritative for its own
+// machines, so every observation is accepted, and the table classifies it. (The shard drops observations of a List or
+// Get that began before its last acknowledged mutation of that machine.)
 //
 //   Speculative ─create→ Creating → Idle ─configure→ Configuring → Configured ─drain→ Draining → Idle
 //   Idle ─delete→ Deleting → Speculative          Configuring ─abandon→ Idle          any transition → Failed
@@ -15,7 +15,7 @@ export const Command = {
   Configure: 'configure',
   Drain: 'drain',
   Delete: 'delete',
-  /** Give up a binding before the provider was touched: no session, or the cluster sent no bootstrap blob. */
+  /** Gives up a binding before any call to the provider: no session, or the cluster sent no bootstrap blob. */
   Abandon: 'abandon',
 } as const;
 export type Command = (typeof Command)[keyof typeof Command];
@@ -23,11 +23,11 @@ export type Command = (typeof Command)[keyof typeof Command];
 export interface CommandMove {
   readonly from: MachineState;
   readonly to: MachineState;
-  /** Actions of a plan that start this move; none for moves the shard makes on its own. */
+  /** Actions of a plan that start this transition; empty if only the shard itself starts it. */
   readonly startedBy: readonly ActionKind[];
 }
 
-/** The one table of moves we may start. Crossing clusters always passes Idle. */
+/** All transitions that the shard may start. A machine changes its cluster only by way of Idle. */
 export const COMMANDS: Readonly<Record<Command, CommandMove>> = {
   create: { from: MachineState.Speculative, to: MachineState.Creating, startedBy: ['Provision'] },
   configure: { from: MachineState.Idle, to: MachineState.Configuring, startedBy: ['Bootstrap', 'Provision'] },
@@ -36,7 +36,7 @@ export const COMMANDS: Readonly<Record<Command, CommandMove>> = {
   abandon: { from: MachineState.Configuring, to: MachineState.Idle, startedBy: [] },
 };
 
-/** The state a command leads to; throws BF_MOVE_ILLEGAL from any other state than its one legal start. */
+/** The state a command leads to; throws BF_MOVE_ILLEGAL unless `from` is the command's start state. */
 export function commandTarget(command: Command, from: MachineState): MachineState {
   const move = COMMANDS[command];
   if (move.from !== from) {
@@ -53,11 +53,11 @@ export const GONE = 'gone';
 export type Sighting = MachineState | typeof GONE;
 
 export const Meaning = {
-  /** Nothing moved; price, labels and the like may have. */
+  /** The same state; price, labels and other facts may have changed. */
   Unchanged: 'unchanged',
-  /** A transition is under way or has ended as it should. */
+  /** A transition is in flight or has succeeded. */
   Progress: 'progress',
-  /** A transition was undone: the machine is back where it started. */
+  /** A transition was undone: the machine is back in its start state. */
   RolledBack: 'rolled-back',
   /** A transition failed. */
   Failed: 'failed',
@@ -65,14 +65,14 @@ export const Meaning = {
   Lost: 'lost',
   /** A Failed machine is usable again, or was cleaned up. */
   Recovered: 'recovered',
-  /** Somebody else moved it, or our own move was acknowledged to nobody: take the provider's word, and say so. */
+  /** Moved by another client of the provider, or by a call whose acknowledgement was lost: accepted and reported. */
   Foreign: 'foreign',
 } as const;
 export type Meaning = (typeof Meaning)[keyof typeof Meaning];
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** What each sighting means by the state we had on record. Pairs that are not listed are Foreign. */
+/** The meaning of each observed state by the state on record. Pairs that are not listed are Foreign. */
 const OBSERVATIONS: ReadonlyMap<MachineState, ReadonlyMap<Sighting, Meaning>> = new Map([
   [
     Speculative,
@@ -148,7 +148,7 @@ const OBSERVATIONS: ReadonlyMap<MachineState, ReadonlyMap<Sighting, Meaning>> = 
   ],
 ]);
 
-/** What it means that a machine we have as `known` is seen as `seen`. Total: a provider cannot report an illegal move. */
+/** Classifies an observation `seen` of a machine on record as `known`. Total: every observation has a meaning. */
 export function meaningOf(known: MachineState, seen: Sighting): Meaning {
   if (known === seen) return Meaning.Unchanged;
   return OBSERVATIONS.get(known)?.get(seen) ?? Meaning.Foreign;

@@ -1,5 +1,5 @@
-// Machines: one record from quota slot to running host and back. The id never changes; the state says
-// which of the other fields mean anything. Which moves between states are legal stands in lifecycle.ts.
+// Machines: one record from quota slot to running host and back. The id never changes; the state decides which of the
+// other fields are meaningful. lifecycle.ts defines the legal transitions.
 
 import type { ErrorCode, Problem } from './errors.ts';
 import { machineSizeProblems } from './machine-limits.ts';
@@ -11,12 +11,12 @@ import type { ResourceVector } from './resources.ts';
 export const MachineState = {
   Speculative: 1, // a quota slot: nothing exists, nothing is paid
   Creating: 2,
-  Idle: 3, // a real host, bound to nobody
+  Idle: 3, // a running host, not bound to a cluster
   Configuring: 4, // joining a cluster
   Configured: 5, // bound and serving
   Draining: 6, // leaving its cluster
-  Deleting: 7, // the host is being given back
-  Failed: 8, // the last transition failed; lastError says how
+  Deleting: 7, // the host is being returned
+  Failed: 8, // the last transition failed; lastError has the reason
 } as const;
 export type MachineState = (typeof MachineState)[keyof typeof MachineState];
 
@@ -31,7 +31,7 @@ export interface HostRef {
 
 /** What a machine was bound for, written when it is bound and cleared when it has drained. */
 export interface Stamp {
-  /** null: the priority was never recorded or got lost, so the machine is nobody's victim by its stamp. */
+  /** null: never recorded, or lost. Such a stamp does not make its machine a victim. */
   readonly priority: number | null;
   readonly interruptionPenaltyDollars: number;
   readonly reclamationPenaltyDollars: number;
@@ -94,16 +94,16 @@ const STRUCTURE: Readonly<Record<MachineState, { readonly host: Rule; readonly c
 };
 
 /**
- * Whether there is a host behind a machine, and so something to pay for. The state says so for all states but Failed: a
- * machine that failed while it was bought never had a host, and one that failed later may still have it. Of a Failed
- * machine the provider's record says it, which names the host as long as there is one.
+ * Whether a machine has a host, and therefore costs money. The state decides, except for Failed: a machine that failed
+ * while it was bought never had a host, and one that failed later may still have it. For a Failed machine the provider's
+ * record decides, which names the host for as long as it exists.
  */
 export function hasHost({ state, host }: Pick<Machine, 'state' | 'host'>): boolean {
   const { host: rule } = STRUCTURE[state];
   return rule === 'optional' ? host !== null : rule === 'required';
 }
 
-/** Everything that makes a record impossible, each with its code; an empty list means the record is sound. */
+/** Every violated invariant of a record, each with its code; an empty list means the record is valid. */
 export function machineProblems(machine: Machine, path = ''): readonly Problem[] {
   return [...machineSizeProblems(machine, machine, path), ...machineShapeProblems(machine, path)];
 }

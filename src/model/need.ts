@@ -1,11 +1,11 @@
-// Needs: one row of demand. A cluster says how much it wants in total and what every machine must be like;
-// how many machines that takes is our answer, never its question.
+// Needs: one row of demand. A cluster reports total amounts and the requirements on every machine; the engine, not the
+// cluster, decides how many machines that takes.
 
 import type { Profile } from './profile.ts';
 import { exactSum, maximum, NO_RESOURCES, type ResourceVector } from './resources.ts';
 import { compareText } from './text.ts';
 
-/** What makes a row that row, over time and on the wire. */
+/** The identity of a row, over time and on the wire. */
 export interface NeedKey {
   readonly cluster: string;
   readonly fingerprint: string;
@@ -30,7 +30,7 @@ export interface Need {
   readonly setAside?: true;
 }
 
-/** The same row with its size forgotten. */
+/** The row without its amounts, marked as set aside. */
 export function setAside(need: Need): Need {
   return { ...need, aggregate: NO_RESOURCES, minUnit: NO_RESOURCES, setAside: true };
 }
@@ -56,7 +56,7 @@ export function keyText(key: NeedKey): string {
   return `${key.cluster.length}:${key.fingerprint.length}:${key.cluster}${key.fingerprint}${key.group}`;
 }
 
-/** Who may take a machine from whom: priority, then interruption bucket, then reclamation bucket. Positive: `a` is ahead. */
+/** Precedence: priority, then interruption bucket, then reclamation bucket. Positive: `a` is ahead. */
 export function comparePrecedence(a: Profile, b: Profile): number {
   return (
     a.priority - b.priority ||
@@ -65,7 +65,7 @@ export function comparePrecedence(a: Profile, b: Profile): number {
   );
 }
 
-/** The one total order in which rows are served: precedence, then who was here first, then the key. Negative: `a` is first. */
+/** The total order in which rows are served: precedence, then first-seen, then key. Negative: `a` is first. */
 export function compareRank(a: Need, b: Need): number {
   return (
     comparePrecedence(b.profile, a.profile) ||
@@ -82,7 +82,7 @@ export function compareRank(a: Need, b: Need): number {
  */
 export function mergeNeeds(needs: readonly Need[]): readonly Need[] {
   const merged = new Map<string, Need>();
-  // Fingerprints are long and few: numbers in their place make texts that are quick to build and to hash.
+  // Fingerprints are long and few: replacing them by numbers makes keys cheap to build and to hash.
   const numbers = new Map<string, number>();
   const numberOf = (name: string): number => {
     const known = numbers.get(name);

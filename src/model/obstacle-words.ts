@@ -43,7 +43,7 @@ export interface Obstacle {
 /** What advice depends on beside the obstacles. */
 export interface AdvisedNeed {
   readonly priority: number;
-  /** No row of the fleet has a higher priority, so that it is not told to raise its own. */
+  /** No row of the fleet has a higher priority, so raising its priority is not advised. */
   readonly isHighest: boolean;
   readonly reason: UnmetReason;
   /** Machines that it lacks, as far as it is known. */
@@ -168,7 +168,7 @@ function advised(obstacles: readonly Obstacle[], { reason, missing = 0 }: Advise
   return obstacles.filter((obstacle) => !CLAIMED.has(obstacle.cause) || obstacle === chosen);
 }
 
-/** More than this is no advice. */
+/** Maximum number of sentences of advice. */
 const MAX_ADVICE = 4;
 
 function obstacleAdvice(obstacle: Obstacle, { priority, isHighest, reason }: AdvisedNeed): string {

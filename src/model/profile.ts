@@ -1,6 +1,5 @@
-// Profiles: who a row is, without how much it wants. Two rows with the same profile differ only in cluster,
-// group and amounts. The fingerprint is the profile as one text and is what the wire, machine stamps and
-// shortfall reports name it by.
+// Profiles: everything about a row except cluster, group and amounts. The fingerprint is the profile as one canonical
+// text; the wire, machine stamps and shortfall reports refer to a profile by it.
 
 import { BUCKET_UNSPECIFIED, type PenaltyBucket } from './penalty.ts';
 import { canonicalRequirements, Operator, type Requirement } from './requirement.ts';

@@ -1,5 +1,5 @@
-// Requirements: what a row asks of every single machine. `Same` also asks that all machines share one value of
-// the key; that second half is the engine's, here it only demands that the machine has a value.
+// Requirements: conditions that every machine of a row must meet. `Same` also requires that all machines share one value
+// of the key; the engine enforces that part, and here `Same` only requires that the machine has a value.
 
 import { compareText, sortedUnique } from './text.ts';
 
@@ -16,7 +16,7 @@ export interface Requirement {
 export const INSTANCE_TYPE_KEY = 'node.kubernetes.io/instance-type';
 export const ZONE_KEY = 'topology.kubernetes.io/zone';
 
-/** What a requirement can see of a machine. */
+/** The fields of a machine that requirements are matched against. */
 export interface Attributes {
   readonly instanceType: string;
   readonly zone: string;
@@ -27,14 +27,14 @@ export function isOperator(n: number): n is Operator {
   return Number.isInteger(n) && n >= Operator.Unspecified && n <= Operator.Same;
 }
 
-/** The machine's value of a key, or undefined. Type and zone come from the record; a label stands in only where that is empty. */
+/** The machine's value of a key, or undefined. For type and zone, the label is a fallback if the record's field is empty. */
 export function attributeOf(machine: Attributes, key: string): string | undefined {
   if (key === INSTANCE_TYPE_KEY && machine.instanceType !== '') return machine.instanceType;
   if (key === ZONE_KEY && machine.zone !== '') return machine.zone;
   return machine.labels.get(key);
 }
 
-/** One requirement against one machine. A label that is present but empty is present. */
+/** Whether a machine meets a requirement. A label with an empty value counts as present. */
 export function meets(machine: Attributes, requirement: Requirement): boolean {
   const value = attributeOf(machine, requirement.key);
   switch (requirement.operator) {

@@ -1,5 +1,5 @@
-// A value or the reason why there is none. Used where a refusal is an ordinary outcome and throwing
-// would cost the neighbours their data.
+// A value or the reasons for its refusal. Used where a refusal is an ordinary outcome and an exception would discard
+// the valid records beside it.
 
 import type { Problem } from './errors.ts';
 

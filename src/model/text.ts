@@ -22,7 +22,7 @@ export function rankOfUnit(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The unit that has a place in that order. */
+/** Inverse of `rankOfUnit`. */
 export function unitOfRank(rank: number): number {
   if (rank < 0xd800) return rank;
   return rank < 0xf800 ? rank + 0x800 : rank - 0x2000;
@@ -66,7 +66,7 @@ function scratchOf(bytes: number): Uint8Array {
   return scratch.subarray(0, bytes);
 }
 
-/** A string shown to a person: control characters and changes of writing direction spelled out, so that a hostile name cannot move the cursor. */
+/** A string for display: control and bidi characters are escaped, so that a hostile name cannot move the cursor. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;

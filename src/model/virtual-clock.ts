@@ -1,6 +1,6 @@
-// Time that moves when told: a day passes in as long as its events take to run. What is due runs in the order of its
-// time, then of its arrival, and whatever follows from one event without waiting happens before the next. The same
-// start therefore gives the same run. It cannot see real I/O; on a virtual clock everything stays within the process.
+// A clock that tests advance: a simulated day takes as long as its events take to run. Timers fire in the order of their
+// due time, then of their creation, and all promise continuations of one timer run before the next. Runs with the same
+// start are therefore identical. The clock does not wait for real I/O, so everything on it must stay within the process.
 
 import type { Clock } from './clock.ts';
 import { MinHeap } from './heap.ts';
@@ -22,7 +22,7 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
-  /** Timers that are set and not called off. */
+  /** Number of pending timers. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -38,7 +38,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Lets so much time pass. */
+  /** Advances the clock by `ms` and fires every timer that becomes due. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     await turn();
@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
     this.#now = until;
   }
 
-  /** Lets time pass until a promise settles. Throws if nothing is left that could bring it about. */
+  /** Advances the clock until a promise settles. Throws if no timer is left that could settle it. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = () => {
@@ -73,7 +73,7 @@ export class VirtualClock implements Clock {
     const at = this.#timers.rank!;
     const timer = this.#timers.pop()!;
     const { run } = timer;
-    // Called-off timers leave no trace, not even of time.
+    // A cancelled timer does not advance the clock.
     if (run === null) return;
     timer.run = null;
     this.#now = at;
@@ -82,7 +82,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Until every promise that could go on has gone on. */
+/** Resolves after all pending promise continuations have run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
