@@ -20,7 +20,7 @@ export class Foldable {
   /** By pattern: the pattern that the answer is about, since numbers are reused, and a class that makes it Yes. */
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #witness: number[] = [];
-  /** Classes that gained machines since the answers were last refreshed. */
+  /** Classes that have machines, and had none when the answers were last refreshed. */
   readonly #supplied: Set<number>;
   /** By pattern: the Answer for machines bound to the cluster being served. */
   #bound = new Uint8Array(0);

@@ -124,7 +124,7 @@ export class CycleStats {
     this.paths.absorb.rows += rows;
   }
 
-  /** A row was served from the free machines; `took` says whether it acquired any. */
+  /** A row was served from the free machines; `took`: it acquired at least one. */
   served(took: boolean, startMs: number): void {
     const path = took ? this.paths.score : this.paths.shortfall;
     path.rows++;

@@ -52,7 +52,7 @@ function lastNeighbour(cycle: Cycle, turn: number, pattern: Pattern): number {
   return neighbour;
 }
 
-/** The last such turn without unhosted members. Better-ranked turns are already served, so cached results stay valid. */
+/** The last such turn, unhosted members excluded. Better-ranked turns are already served, so cached results stay valid. */
 function lastHosted(cycle: Cycle, turn: number, pattern: Pattern): number {
   const { fleet, turns } = cycle;
   const cluster = turns.cluster[turn]!;

@@ -29,7 +29,7 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
   });
 }
 
-/** The turn in which a row was served: its own, or that of the fold that hosts it, perhaps without all other members. */
+/** The turn in which a row was served: its own, or that of its fold, which may host only some members. */
 export function turnOf({ fleet, turns }: Cycle, row: number): number {
   const own = turns.ofKey[fleet.demand.key[row]!]!;
   return own === NONE ? turns.ofKey[fleet.demand.foldKey[row]!]! : own;
