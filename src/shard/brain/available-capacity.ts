@@ -1,18 +1,18 @@
 // AvailableCapacity: a hint to each connected cluster how many more machines it could have for each profile it demands.
 //
-//   HIGH    some stand Idle; the count has Idle and Speculative machines
-//   MEDIUM  all of them have to be bought first
-//   LOW     none is free. Some that fit are kept back for now (back-off, quarantine), or serve other clusters at a lower
-//           priority, where only a preemption would get them; those are counted
-//   NONE    no machine that fits could come free
+//   HIGH    some are Idle; the count is of Idle and Speculative machines
+//   MEDIUM  none is Idle; the count is of Speculative machines, which have to be bought
+//   LOW     none is free; the count is of machines that are blocked (back-off, quarantine) or that serve other clusters
+//           at a lower priority, from which only a preemption would acquire them
+//   NONE    no machine that fits could become free
 //
-// A machine counts if it meets the requirements, zone and labels included, and holds the largest pod; one that is on its
-// way to a row does not. The cost is the effective cost for the profile, of the cheapest machine counted: the cheapest
-// Idle one if there is any.
+// A machine counts if it meets the requirements, zone and labels included, and holds the largest pod; a machine in
+// transition to a row does not. The cost is the effective cost for the profile of the cheapest machine counted: the
+// cheapest Idle one if there is any.
 //
-// A round asks for all clusters and profiles (capacity-survey.ts). In a fleet of few classes it is done within a cycle;
-// where every machine has a price of its own, it goes on for as many cycles as it takes, because a hint must not cost a
-// decision its time.
+// A round surveys all clusters and profiles (capacity-survey.ts). In a fleet of few classes it ends within one cycle. Where
+// every machine has its own price, it continues over several cycles: each cycle spends at most `MAX_VISITS` on hints, so
+// that they do not delay decisions.
 
 import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
 import { canonicalResources, type Requirement, type ResourceVector } from '../../model/index.ts';
@@ -20,17 +20,17 @@ import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/s
 import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
 import { type Answer, CapacitySurvey, type Question } from './capacity-survey.ts';
 
-/** Between two frames of a cluster about a profile, at least. More often, and operators write objects all day. */
+/** Minimum interval between two frames of one cluster and profile: operators write an object for each frame. */
 const CAPACITY_INTERVAL_MS = 5000;
 /**
- * Counts of a large fleet change all the time, by a few of many thousands. That is no news to anybody: so small a part of
- * what was told waits for so long. Otherwise most of what leaves a shard, and what operators write, would be such counts.
+ * Counts of a large fleet change all the time, by a few of many thousands. A change below `NEGLIGIBLE` of the count last
+ * sent is sent after `NEGLIGIBLE_INTERVAL_MS` only; otherwise most frames and operator writes would be such changes.
  */
 const NEGLIGIBLE = 0.1;
 const NEGLIGIBLE_INTERVAL_MS = 10 * 60_000;
-/** Classes, machines and rows looked at in a cycle, about: some 10 ms at worst. With less, large fleets get old hints. */
+/** Approximate bound on classes, machines and rows visited per cycle: 10 ms at worst. Lower makes hints staler. */
 const MAX_VISITS = 200_000;
-/** What making a frame costs, in visits: no more than 2,000 frames leave after a cycle. */
+/** Cost of a frame in visits: with `MAX_VISITS`, at most 2,000 frames are sent after a cycle. */
 const FRAME_VISITS = 100;
 
 export interface CapacityOptions {
@@ -44,18 +44,18 @@ export interface ClusterCapacity {
   readonly updates: readonly AvailableCapacityUpdate[];
 }
 
-/** What a cluster was told of a profile, and when. */
+/** The last answer sent to a cluster for a profile. */
 interface Told {
   readonly answer: Answer;
   readonly atMs: number;
 }
 
 interface Listener {
-  /** The cluster's rows when they were last looked at; another object when they have changed. */
+  /** The cluster's rows at the last visit, compared by identity to detect a change. */
   rows: object | null;
-  /** The round has not come to it yet. */
+  /** The current round has not visited the cluster yet. */
   isDue: boolean;
-  /** What to look at next, the last first. */
+  /** Stack of questions to answer: the last one is next. */
   pending: Question[];
   /** By fingerprint. */
   readonly told: Map<string, Told>;
@@ -66,7 +66,7 @@ export class AvailableCapacity {
   readonly #intervalMs: number;
   readonly #maxVisits: number;
   readonly #listeners = new Map<string, Listener>();
-  /** Of the round that is under way, if any. */
+  /** Survey of the current round; null between rounds. */
   #survey: CapacitySurvey | null = null;
   #dueMs = Number.NEGATIVE_INFINITY;
 
@@ -77,8 +77,8 @@ export class AvailableCapacity {
   }
 
   /**
-   * What the connected clusters are to be told after a cycle. Profiles that a cluster has not demanded before are
-   * answered at once; the others in rounds.
+   * Frames to send to the connected clusters after a cycle. Profiles that are new to a cluster are answered at once, the
+   * others in rounds.
    */
   updates(connected: Iterable<string>, nowMs: number): ClusterCapacity[] {
     const clusters = [...connected];
@@ -96,14 +96,14 @@ export class AvailableCapacity {
     return all;
   }
 
-  /** The cluster's session has ended: whoever connects next knows nothing. */
+  /** Drops what was sent to a cluster: the operator of its next session has received nothing yet. */
   forget(cluster: string): void {
     this.#listeners.delete(cluster);
   }
 
-  /** Begins a round if it is time for one and the last one has ended. */
+  /** Begins a round if one is due and the previous one has ended. */
   #begin(clusters: readonly string[], nowMs: number): void {
-    // A clock that was set back must not silence us until it has caught up.
+    // A clock that was set back must not delay the next round by the size of the step.
     const isTime = nowMs >= this.#dueMs || this.#dueMs - nowMs > this.#intervalMs;
     if (!isTime || this.#survey !== null) return;
     this.#dueMs = nowMs + this.#intervalMs;
@@ -133,7 +133,7 @@ export class AvailableCapacity {
     return updates;
   }
 
-  /** Finds what there is to ask for a cluster: everything if it is due, else what is new in its rows. */
+  /** Queues the questions of a cluster: all if the round is due for it, else those that are new in its rows. */
   #ask(listener: Listener, cluster: number, nowMs: number, survey: CapacitySurvey): void {
     const rows = this.#fleet.demand.rowsOf(cluster);
     if (!listener.isDue && listener.rows === rows) return;
@@ -141,7 +141,7 @@ export class AvailableCapacity {
     const questions = questionsOf(this.#fleet, cluster);
     const { told, pending } = listener;
     const isAsked = ({ profile: { profile } }: Question): boolean => told.has(profile.fingerprint);
-    // What was pending before the rows changed may be gone; what is left of it is found again.
+    // Rebuilt from the current rows: a question that was pending stays only if a row still asks it.
     const left = new Set(pending.map(({ profile }) => profile.profile.fingerprint));
     listener.pending = [...questions.values()].filter(
       (question) => listener.isDue || !isAsked(question) || left.has(question.profile.profile.fingerprint),
@@ -149,7 +149,7 @@ export class AvailableCapacity {
     listener.rows = rows;
     listener.isDue = false;
     for (const [fingerprint, last] of told) {
-      // Not sooner: a profile that comes and goes is no reason to speak more often.
+      // Kept until the interval has passed, so that a profile that comes and goes causes no extra frames.
       if (!questions.has(fingerprint) && !this.#isRecent(last, nowMs)) told.delete(fingerprint);
     }
   }
@@ -176,7 +176,7 @@ export class AvailableCapacity {
   }
 }
 
-/** By fingerprint: what the rows of a cluster ask for. */
+/** By fingerprint: the profiles that the rows of a cluster demand, with their patterns. */
 function questionsOf({ demand, patterns }: Fleet, cluster: number): Map<string, Question> {
   const asked = new Map<ProfileEntry, Set<Pattern>>();
   const { offset, length } = demand.rowsOf(cluster);
@@ -192,12 +192,12 @@ function questionsOf({ demand, patterns }: Fleet, cluster: number): Map<string, 
   );
 }
 
-/** A clock that was set back makes nothing recent. */
+/** False for an `atMs` in the future, which a clock that was set back leaves behind. */
 function isWithin(intervalMs: number, atMs: number, nowMs: number): boolean {
   return nowMs >= atMs && nowMs - atMs < intervalMs;
 }
 
-/** Whether two answers differ in their counts at most. */
+/** Whether two answers are equal except for their counts. */
 function sameOffer(a: Answer, b: Answer): boolean {
   return (
     a.confidence === b.confidence &&
@@ -206,7 +206,7 @@ function sameOffer(a: Answer, b: Answer): boolean {
   );
 }
 
-/** Frames say the same few requirements and sizes over and over; what is said twice in a message crosses threads once. */
+/** Frames share few requirements and sizes. Shared objects are cloned once per message between threads. */
 const wireRequirements = new WeakMap<readonly Requirement[], AvailableCapacityUpdate['requirements']>();
 const wireSizes = new WeakMap<ResourceVector, AvailableCapacityUpdate['resources']>();
 

@@ -1,6 +1,6 @@
-// The ledger with what has happened since the last cycle. The ledger itself stands still while a cycle reads it, so
-// entries wait in the journal; the book knows at any time how a machine stands, journal included, which provider has
-// it, and what no decision reads but people do: its host and its last error.
+// The ledger plus the changes since the last cycle. The ledger is immutable while a cycle reads it, so changes queue in a
+// journal until the next freeze. The book returns the current status of a machine with the journal applied, its provider,
+// and two fields that decisions do not read: its host and its last error.
 
 import {
   type AppliedChanges,
@@ -19,19 +19,19 @@ import { type HostRef, hasHost, isBound, type Machine, MachineState } from '../.
 import { FailedHosts } from './failed-hosts.ts';
 import { Owners } from './owners.ts';
 
-/** What the provider says of a machine beside what decisions are made from. */
+/** Fields of a provider's record that no decision reads. */
 export interface Particulars {
   readonly host: HostRef | null;
   readonly lastError: string;
 }
 
-/** What a machine is, beside how it stands. */
+/** The facts of a machine apart from its status. */
 export type Portrait = Particulars &
   Pick<Machine, 'instanceType' | 'zone' | 'labels' | 'resources' | 'allocatable'>;
 
 /**
- * Told of every machine that moves, comes or goes, at once. `seen` is the record that said so, if one did; until all
- * listeners have heard of it, `portraitOf` still says what was known before.
+ * Called synchronously for every machine that is added, moved or removed. `seen` is the provider's record that caused the
+ * change, if any; until all listeners have returned, `portraitOf` still returns the facts from before that record.
  */
 export type StandingListener = (
   id: string,
@@ -40,7 +40,7 @@ export type StandingListener = (
   seen: Machine | null,
 ) => void;
 
-/** null or left out: any. */
+/** null or omitted: any. */
 export interface StandingFilter {
   readonly state: MachineState | null;
   readonly cluster?: string | undefined;
@@ -54,7 +54,6 @@ type StillEntry = Extract<
 
 const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };
 
-/** For whoever asks for machines whatever they are doing. */
 export const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
 
 export class Book {
@@ -63,15 +62,15 @@ export class Book {
   readonly failedHosts: FailedHosts;
   readonly #journal: Journal;
   readonly #owners = new Owners();
-  /** By id: how machines will stand once the journal is applied; null: gone. */
+  /** By id: the status of a machine once the journal is applied; null: removed. */
   readonly #ahead = new Map<string, Standing | null>();
-  /** By cluster: machines of `#ahead` that are there, or were at some time since the last freeze. */
+  /** By cluster: machines of `#ahead` that are in it, or were at some time since the last freeze. */
   readonly #joined = new Map<string, Set<string>>();
-  /** By id: the last records that came since the last freeze. */
+  /** By id: the latest record received since the last freeze. */
   readonly #seen = new Map<string, Machine>();
   readonly #particulars = new Map<string, Particulars>();
   readonly #listeners: StandingListener[] = [];
-  /** Whether a machine stays held although nobody holds it: those of frozen clusters. */
+  /** Whether a machine stays blocked without a hold of actuation, as those of frozen clusters do. */
   alwaysHeld: (standing: Standing) => boolean = () => false;
 
   constructor(fleet: Fleet, journal: Journal = new Journal()) {
@@ -84,7 +83,7 @@ export class Book {
     this.#listeners.push(listener);
   }
 
-  /** How a machine stands now; null if it is not on record. */
+  /** The current status of a machine; null if it is not on record. */
   standing(id: string): Standing | null {
     const ahead = this.#ahead.get(id);
     if (ahead !== undefined) return ahead;
@@ -93,28 +92,28 @@ export class Book {
     return slot === undefined ? null : machines.standingOf(slot);
   }
 
-  /** The record that the last cycle saw; null for a machine that came since. */
+  /** The record as of the last freeze; null for a machine added since. */
   recordOf(id: string): LedgerRecord | null {
     const { machines } = this.fleet;
     const slot = machines.slotOf(id);
     return slot === undefined ? null : machines.recordAt(slot);
   }
 
-  /** The provider that has the machine; undefined if none does. */
+  /** The provider of a machine; undefined if it is not on record. */
   ownerOf(id: string): string | undefined {
     return this.#owners.of(id, this.fleet.machines.slotOf(id));
   }
 
-  /** Machines on record that a provider has. */
+  /** Number of a provider's machines on record. */
   countOf(provider: string): number {
     return this.#owners.countOf(provider);
   }
 
-  /** Ids of a provider's machines in some states, as they stand now. One pass over the ledger. */
+  /** Ids of a provider's machines that are now in one of `states`. One pass over the ledger. */
   *idsIn(provider: string, states: ReadonlySet<MachineState>): Generator<string> {
     const { machines } = this.fleet;
     for (let slot = 0; slot < machines.size; slot++) {
-      // Slots that are not in use have state 0, which is no machine's.
+      // Unused slots have state 0, which is not a MachineState.
       if (!states.has(machines.stateOf(slot)) || !this.#owners.hasSlot(provider, slot)) continue;
       const id = machines.idOf(slot);
       if (!this.#ahead.has(id)) yield id;
@@ -124,7 +123,7 @@ export class Book {
     }
   }
 
-  /** Places in the ledger of machines that stand so now; those that came since the last freeze have none yet. */
+  /** Ledger slots of the machines that match now. Machines added since the last freeze have no slot and are omitted. */
   slotsOf({ state, cluster, provider }: StandingFilter): number[] {
     const { machines, clusters } = this.fleet;
     const ahead = new Map<number, Standing | null>();
@@ -133,7 +132,7 @@ export class Book {
       if (slot !== undefined) ahead.set(slot, standing);
     }
     const number = clusters.find(cluster ?? '');
-    // Names nobody knows are found under the number of no name, and must not be taken for it.
+    // `find` returns the number of the empty name for an unknown name, which must not match unbound machines.
     const isKnown = clusters.nameOf(number) === (cluster ?? '');
     const stands = (slot: number): boolean => {
       const moved = ahead.get(slot);
@@ -144,14 +143,14 @@ export class Book {
     };
     const found: number[] = [];
     for (let slot = 0; slot < machines.size; slot++) {
-      // Slots that are not in use have state 0.
+      // Unused slots have state 0.
       if (machines.state[slot] === 0 || !stands(slot)) continue;
       if (provider === undefined || this.#owners.hasSlot(provider, slot)) found.push(slot);
     }
     return found;
   }
 
-  /** Ids of the machines bound to a cluster, as they stand now. */
+  /** Ids of the machines that are bound to a cluster now. */
   *boundTo(cluster: string): Generator<string> {
     const { machines, clusters } = this.fleet;
     const runs = machines.boundOf(clusters.find(cluster));
@@ -180,7 +179,7 @@ export class Book {
     return facts === null ? null : { ...facts, ...this.particularsOf(id) };
   }
 
-  /** The zone of a machine, as it was known before a record that listeners are being told of; '' if it is not known. */
+  /** The zone of a machine; inside a listener, the zone from before the record that caused the call. '' if unknown. */
   zoneOf(id: string): string {
     const seen = this.#seen.get(id);
     if (seen !== undefined) return seen.zone;
@@ -189,7 +188,7 @@ export class Book {
     return slot === undefined ? '' : (classes.attributes[machines.classOf[slot]!]?.zone ?? '');
   }
 
-  /** Takes a provider's word. The record has been checked, and the provider owns the machine or nobody does. */
+  /** Applies a provider's record. The caller has validated it, and no other provider owns the machine. */
   observe(machine: Machine, provider: string, atMs: number): void {
     const { id } = machine;
     const known = this.standing(id);
@@ -206,7 +205,7 @@ export class Book {
     const known = this.standing(id);
     if (known === null) return;
     this.#journal.append({ kind: 'gone', id });
-    // Listeners may still ask whose it was.
+    // Before the owner is dropped, because listeners may still read it.
     this.#stand(id, known, null, null);
     this.#owners.forget(id, this.fleet.machines.slotOf(id));
     this.#particulars.delete(id);
@@ -221,7 +220,7 @@ export class Book {
     this.#stand(id, known, after, null);
   }
 
-  /** Takes back a move that the provider has not heard of, or of which nobody can say whether it did. */
+  /** Reverts a move whose call the provider did not receive, or whose outcome could not be read. */
   withdraw(id: string, before: Standing): void {
     const known = this.standing(id);
     if (known === null) return;
@@ -238,7 +237,7 @@ export class Book {
     this.#setAhead(id, { ...known, held });
   }
 
-  /** Entries that move no machine. */
+  /** Appends an entry that moves no machine. */
   append(entry: StillEntry): void {
     this.#journal.append(entry);
     if (entry.kind !== 'restamp') return;
@@ -250,7 +249,7 @@ export class Book {
     this.#setAhead(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
   }
 
-  /** Makes the view that the next cycle reads. */
+  /** Applies the journal to the ledger, which yields the snapshot that the next cycle reads. */
   freeze(meanwhile?: Meanwhile): AppliedChanges {
     const applied = this.fleet.freeze(this.#journal, meanwhile);
     this.#ahead.clear();
@@ -293,7 +292,7 @@ export class Book {
   }
 }
 
-/** An error that is over is no news. */
+/** `lastError` is kept for Failed machines only. */
 export function particularsIn({ host, lastError, state }: Machine): Particulars {
   return { host, lastError: state === MachineState.Failed ? lastError : '' };
 }

@@ -1,6 +1,6 @@
-// Schedules calls to providers. It bounds the mutations that are in flight, in all and for each provider, and the Gets beside
-// them; it starts none while the provider's breaker is open, and no mutation while the provider denies them. It also orders
-// readings: one says something about a machine only if it began after the machine's last mutation had ended.
+// Schedules calls to providers. It bounds the mutations in flight, in all and per provider, and the Gets per provider. It
+// starts no call while the provider's breaker is open, and no mutation while the provider denies them. It also orders
+// readings: a reading of a machine is current only if it began after the machine's last mutation had ended.
 
 import type { Clock, Random } from '../../model/index.ts';
 import type { CallOutcome, Effect, ProviderRequest } from '../events.ts';
@@ -8,15 +8,14 @@ import type { BackoffLimits } from './backoff.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 
 export interface CallSchedulerLimits {
-  /** Mutations at a time, of all providers. Lower starves a burst; higher only fills the providers' own queues. */
+  /** Mutations in flight at all providers. Lower slows a burst; higher only fills the providers' own queues. */
   readonly mutations: number;
-  /** Mutations at a time at one provider, so that a slow one does not take the whole pool. */
+  /** Mutations in flight at one provider, so that a slow one cannot occupy all of `mutations`. */
   readonly mutationsPerProvider: number;
-  /** Gets at a time at one provider. */
+  /** Gets in flight at one provider. */
   readonly getsPerProvider: number;
-  /** Calls in a row without an answer that open a provider's breaker. */
+  /** Consecutive unanswered calls that open a provider's breaker. */
   readonly breakerFailures: number;
-  /** How long the breaker stays open. */
   readonly breaker: BackoffLimits;
 }
 
@@ -39,11 +38,11 @@ export interface Call {
   readonly provider: string;
   readonly machine: string;
   readonly request: ProviderRequest;
-  /** Goes before all mutations that are not. */
+  /** Starts before all queued mutations that are not urgent. */
   readonly isUrgent?: boolean;
-  /** Right before the call is made. */
+  /** Called right before the call is made. */
   readonly starting?: () => void;
-  /** `began` is the moment the call was made, in the scheduler's order. */
+  /** `began` is the start of the call in the scheduler's logical order, not a time. */
   readonly ended: (outcome: CallOutcome, began: number) => void;
 }
 
@@ -52,9 +51,9 @@ interface Lane {
   readonly mutations: Set<Call>;
   readonly gets: Set<Call>;
   readonly breaker: Breaker;
-  /** Opens when the provider denies a mutation, and only a mutation closes it: whoever may read may not always write. */
+  /** Opens when the provider denies a mutation. Only a mutation closes it: a successful Get does not prove write access. */
   readonly permit: Breaker;
-  /** What it said; '' while it denies nothing. */
+  /** Message of the denial; '' while the provider denies nothing. */
   denial: string;
   mutating: number;
   getting: number;
@@ -73,9 +72,9 @@ export class CallScheduler {
   readonly #inFlight = new Map<number, InFlight>();
   readonly #breakerListeners: BreakerListener[] = [];
   readonly #permitListeners: BreakerListener[] = [];
-  /** By machine: when its last mutation ended, kept while a reading that began before is under way. */
+  /** By machine: when its last mutation ended, kept while a reading that began earlier is in flight. */
   readonly #mutated = new Map<string, number>();
-  /** Readings under way, the oldest first. */
+  /** Readings in flight, oldest first. */
   readonly #readings = new Set<number>();
   #mutating = 0;
   #calls = 0;
@@ -90,7 +89,7 @@ export class CallScheduler {
     this.#breakerListeners.push(listener);
   }
 
-  /** Tells when a provider denies mutations (open), when one may be tried again, and when it lets them through. */
+  /** Subscribes to denials: open (mutations denied), half-open (one may be tried), closed (mutations allowed). */
   onPermit(listener: BreakerListener): void {
     this.#permitListeners.push(listener);
   }
@@ -103,12 +102,12 @@ export class CallScheduler {
     return this.#laneOf(provider).permit.state;
   }
 
-  /** Why the provider lets this shard change nothing; '' if it does. */
+  /** Why the provider denies mutations; '' if it does not. */
   denialOf(provider: string): string {
     return this.#laneOf(provider).denial;
   }
 
-  /** Calls that wait for their turn. */
+  /** Number of queued calls. */
   waitingAt(provider: string): number {
     const { urgent, mutations, gets } = this.#laneOf(provider);
     return urgent.size + mutations.size + gets.size;
@@ -118,7 +117,7 @@ export class CallScheduler {
     return this.#inFlight.size;
   }
 
-  /** Hands in a call; the returned function takes it back, and says whether it was in time. */
+  /** Queues a call. The returned function cancels it and returns whether it was still queued. */
   submit(call: Call): () => boolean {
     const lane = this.#laneOf(call.provider);
     const queue = queueOf(lane, call);
@@ -127,17 +126,17 @@ export class CallScheduler {
     return () => queue.delete(call);
   }
 
-  /** Whether calls that are handed in may still be made. */
+  /** Whether no call is started any more. */
   get isStopped(): boolean {
     return this.#takes === 'nothing';
   }
 
-  /** No mutation is called any more. Gets are: they find out what became of those under way. */
+  /** Starts no more mutations. Gets continue, because they read the outcome of mutations in flight. */
   stopMutations(): void {
     if (!this.isStopped) this.#takes = 'gets';
   }
 
-  /** Nothing is called any more; what was handed in and not called is dropped. */
+  /** Starts no more calls and drops the queued ones. */
   stop(): void {
     this.#takes = 'nothing';
     for (const { urgent, mutations, gets } of this.#lanes.values()) {
@@ -158,7 +157,7 @@ export class CallScheduler {
     else {
       lane.mutating--;
       this.#mutating--;
-      // Taken out first, so that the map stays in the order of the ends.
+      // Deleted first, so that the map's insertion order stays the order of the ends.
       this.#mutated.delete(call.machine);
       this.#mutated.set(call.machine, ++this.#order);
     }
@@ -166,19 +165,19 @@ export class CallScheduler {
     const isAnswer = outcome.kind !== 'transient' && !(isReading && outcome.kind === 'denied');
     this.heard(call.provider, isAnswer);
     call.ended(outcome, began);
-    // Not earlier: who reads the answer has to know whether it is current.
+    // After `ended`, whose callback may call `isCurrent` with this reading.
     if (isReading) this.readingEnded(began);
     this.#pumpAll();
   }
 
-  /** Whether a provider answered, a List included. */
+  /** Reports to the breaker whether a provider answered a call or a List. */
   heard(provider: string, answered: boolean): void {
     const { breaker } = this.#laneOf(provider);
     if (answered) breaker.answered();
     else breaker.failed();
   }
 
-  /** The moment from which a reading counts. */
+  /** Registers a reading and returns its place in the logical order. */
   readingBegins(): number {
     const began = ++this.#order;
     this.#readings.add(began);
@@ -190,13 +189,13 @@ export class CallScheduler {
     const [oldest = Number.POSITIVE_INFINITY] = this.#readings;
     if (oldest < began) return;
     for (const [machine, at] of this.#mutated) {
-      // Ends are in order, so the rest ended later still.
+      // The map is ordered by end, so the remaining mutations ended later.
       if (at > oldest) break;
       this.#mutated.delete(machine);
     }
   }
 
-  /** Whether a reading that began then knows of the machine's last mutation. */
+  /** Whether a reading with this start began after the machine's last mutation had ended. */
   isCurrent(machine: string, began: number): boolean {
     return began > (this.#mutated.get(machine) ?? 0);
   }

@@ -1,6 +1,6 @@
-// What could be had for a profile, found by class and never by machine. Answers are kept for as long as the survey lasts,
-// because many clusters ask the same; what is known of numbers, which mean something else once the fleet has changed, is
-// forgotten in between (`refresh`).
+// Capacity available for a profile, computed by class, not by machine. Answers are cached for the life of the survey,
+// because many clusters ask the same question. `refresh` drops what is cached by class and cluster number, which the next
+// freeze may reassign.
 
 import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
 import { effectiveCost, MachineState, type ResourceVector } from '../../model/index.ts';
@@ -11,7 +11,7 @@ export interface Answer {
   readonly count: number;
   readonly confidence: Confidence;
   readonly costPerHour: number;
-  /** Size of the cheapest; of the largest pod if there is none. */
+  /** Size of the cheapest machine; of the largest pod if no machine counts. */
   readonly size: ResourceVector;
 }
 
@@ -24,9 +24,9 @@ export interface Question {
 export class CapacitySurvey {
   readonly #fleet: Fleet;
   #holders: Holders;
-  /** What is free, for whoever asks; null: nothing. */
+  /** Answers for free machines, which do not depend on the cluster; null: none is free. */
   readonly #free = new Map<Pattern, Map<ProfileEntry, Answer | null>>();
-  /** Classes and machines looked at so far: what it has cost. */
+  /** Classes and machines visited so far: the cost of the survey. */
   visits = 0;
 
   constructor(fleet: Fleet) {
@@ -34,14 +34,14 @@ export class CapacitySurvey {
     this.#holders = new Holders(fleet.machines);
   }
 
-  /** To be called when the fleet may have changed. Counts may be behind; that is what hints are. */
+  /** To be called when the fleet may have changed. Cached answers may be stale, which is acceptable for hints. */
   refresh(): void {
     this.#holders = new Holders(this.#fleet.machines);
   }
 
   /**
-   * Looks which classes fit, until so many visits are made in all; says false if that was not enough for an answer. Where
-   * no two machines are alike, the first look of a pattern at all of them takes longer than a decision.
+   * Examines which classes fit, up to `maxVisits` visits in all; false: the bound was reached first, call again later.
+   * Where no two machines are alike, the first examination of a pattern takes longer than a decision.
    */
   prepare({ patterns }: Question, maxVisits: number): boolean {
     for (const pattern of patterns) {
@@ -51,7 +51,7 @@ export class CapacitySurvey {
     return true;
   }
 
-  /** One answer for all rows of a profile: that of the row which is hardest to serve. */
+  /** One answer for all rows of a profile: that of the pattern with the lowest confidence, then the lowest count. */
   answer(cluster: number, { profile, patterns }: Question): Answer {
     let hardest: Answer | null = null;
     for (const pattern of patterns) {
@@ -111,7 +111,7 @@ export class CapacitySurvey {
   }
 }
 
-/** Counts machines by class and knows the cheapest. */
+/** Counts machines and tracks the cheapest class. */
 class Tally {
   readonly #fleet: Fleet;
   readonly #penaltyDollars: number;
@@ -136,7 +136,7 @@ class Tally {
 
   answer(confidence: Confidence, count = this.count): Answer {
     const { offered, price } = this.#fleet.classes;
-    // Pinned work on machines that may be interrupted costs infinitely much, which no quantity can say.
+    // The effective cost of pinned work on interruptible machines is infinite, which the wire cannot carry.
     const costPerHour = Number.isFinite(this.#cost) ? this.#cost : price[this.#cheapest]!;
     return { count, confidence, costPerHour, size: offered[this.#cheapest]! };
   }

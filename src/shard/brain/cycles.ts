@@ -1,5 +1,5 @@
-// Cycles: when they come, and what one does. On a tick, and sooner when demand changes or somebody gives an order, but
-// not more often than the spacing allows. Everything a cycle decides on is read before anything is written.
+// Schedules cycles and runs them. A cycle starts at every interval, and earlier when demand changes or a person gives an
+// order, but not before `spacingMs` after the previous one. A cycle reads all of its input before it writes anything.
 
 import { ClaimWatch, type Decision, type ServedHardware, ServedTally } from '../../engine/index.ts';
 import type { RowsSetAside } from '../../fleet/index.ts';
@@ -28,11 +28,11 @@ import { needRef } from './need-names.ts';
 import type { Shortfall } from './shortfalls.ts';
 import { statusOf } from './status.ts';
 
-/** Whatever comes, decisions begin after this many times the wait for providers. */
+/** Bound on the wait for first inventories, as a multiple of `readyWaitMs`; then decisions begin regardless. */
 const LONGEST_READY_WAITS = 20;
-/** Rows that have become short in one cycle, told in a line each. */
+/** Newly escalated rows per cycle that are logged in a line each. */
 const MAX_SHORT_LINES = 20;
-/** Between two freezes while the first inventories are read. */
+/** Between two freezes of the book while the first inventories are read. */
 const STARTING_FREEZE_MS = 5000;
 
 export class Cycles {
@@ -63,17 +63,17 @@ export class Cycles {
     return this.#last;
   }
 
-  /** What the last cycle found served of what is wanted; nothing before the first. */
+  /** How much of the demand the last cycle found served, by hardware; empty before the first. */
   get served(): readonly ServedHardware[] {
     return this.#served;
   }
 
-  /** What the last cycle decided, and on which options. Good until the next one. */
+  /** The last decision with its options; null before the first. Invalid once the next cycle starts. */
   get decision(): { readonly decided: Decision; readonly options: DecisionOptions } | null {
     return this.#decision === null ? null : { decided: this.#decision, options: this.#options! };
   }
 
-  /** What the last cycle decided and did not begin. */
+  /** Actions that the last cycle decided and did not start. */
   get waiting(): readonly WaitingActionView[] {
     return this.#waiting;
   }
@@ -87,7 +87,7 @@ export class Cycles {
     this.#cancel();
   }
 
-  /** A cluster's complete demand. */
+  /** Applies a cluster's roll-up. */
   demand(cluster: string, needs: readonly Need[], rowsSetAside: number): void {
     const { book, ended, reported, awaited, incomplete } = this.#state;
     incomplete.reported(cluster, rowsSetAside);
@@ -107,11 +107,11 @@ export class Cycles {
     this.#capacity.forget(cluster);
   }
 
-  /** Something wants a decision: the next cycle comes as soon as the spacing allows. */
+  /** Requests a cycle as soon as the spacing allows. */
   soon(): void {
     const { spacingMs } = this.#state.parts.options.cycle;
     const left = this.#endedMs + spacingMs - this.#now;
-    // A clock that was set back must not put the next cycle off for as long as the step was.
+    // Bounded by the spacing: a clock that was set back must not delay the next cycle by the size of the step.
     this.#at(this.#now + Math.min(spacingMs, Math.max(0, left)));
   }
 
@@ -132,25 +132,25 @@ export class Cycles {
     const began = monotonicMs();
     const hasMore = this.#cycle(began);
     this.#endedMs = this.#now;
-    // The interval is from start to start, so that long cycles do not come less often than they must.
+    // The interval runs from start to start, so that the length of a cycle does not add to it.
     const spent = monotonicMs() - began;
     this.#at(this.#now + Math.max(options.cycle.spacingMs, options.cycle.intervalMs - spent));
     if (hasMore) this.soon();
   }
 
-  /** Threads that were given up cost time, never a cycle; somebody should know all the same. */
+  /** Logs failed engine threads: the engine continues without them, only slower, so nothing else reports it. */
   #tellFailures(failures: readonly string[]): void {
     for (const why of failures.slice(this.#failuresTold)) this.#log('warn', 'thread-failed', { why });
     this.#failuresTold = failures.length;
   }
 
-  /** Returns whether another cycle should follow at once. */
+  /** Returns whether another cycle should follow as soon as the spacing allows. */
   #cycle(began: number): boolean {
     const state = this.#state;
     const { book, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isFreezeDue()) return false;
-    // Numbers of the old decision mean nothing once the ledger is written.
+    // The old decision refers to rows and slots of the ledger by number, which the freeze invalidates.
     this.#decision = null;
     profiles.forget();
     const applied = book.freeze(state.engine.ahead);
@@ -180,7 +180,7 @@ export class Cycles {
     metrics.phase('phase2', preempt);
     metrics.phase('phase3', reclaim);
     metrics.phase('emit', plan + monotonicMs() - naming);
-    // First: what is carried out below aims machines that this cycle has not seen at rows.
+    // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain.
     for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
@@ -193,8 +193,8 @@ export class Cycles {
   }
 
   /**
-   * While inventories are read for the first time nobody decides, and each freeze costs a look at all that is there by
-   * then. One now and then lets go of the memory that records take, and shows people how far things are.
+   * While the first inventories are read there are no decisions, and each freeze costs a pass over all machines read so
+   * far. One every `STARTING_FREEZE_MS` releases the memory of journaled records and shows the progress.
    */
   #isFreezeDue(): boolean {
     const isRecent = this.#now - this.#frozenMs < STARTING_FREEZE_MS && this.#now >= this.#frozenMs;
@@ -203,7 +203,7 @@ export class Cycles {
     return true;
   }
 
-  /** The wait is for those who do not answer; a long List that keeps coming is an answer, up to a point. */
+  /** The wait of `readyWaitMs` restarts with every batch of a first List, up to `LONGEST_READY_WAITS` times as long. */
   get #waitsForProviders(): boolean {
     const { reconcile, startedMs, parts } = this.#state;
     const { readyWaitMs } = parts.options.cycle;
@@ -212,8 +212,8 @@ export class Cycles {
   }
 
   /**
-   * With part of the inventory, what the other part has would be bought again. So the first cycle waits for every
-   * provider, but not for ever.
+   * A decision on part of the inventory would buy again what the unread part already has. So the first decision waits for
+   * every provider, within the bounds of `#waitsForProviders`.
    */
   #mayDecide(): boolean {
     const state = this.#state;
@@ -232,7 +232,7 @@ export class Cycles {
     return true;
   }
 
-  /** Rows that the ledger cannot count: their clusters keep what they have until that changes. */
+  /** Records rows that exceed a limit of the ledger: nothing is reclaimed from their clusters until that changes. */
   #noteSetAside(rowsSetAside: ReadonlyMap<string, RowsSetAside>): void {
     const { incomplete } = this.#state;
     for (const [cluster, { rows, resource }] of rowsSetAside) {
@@ -247,7 +247,7 @@ export class Cycles {
     const { clusters } = book.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
     const readyClusters = new Set(reported);
-    // What no row of such a cluster counts on may serve rows that are set aside: nothing of it is excess.
+    // A machine that no row of such a cluster counts on may serve a row that is set aside, so it is not excess.
     for (const { cluster, isLifted } of incomplete.list()) if (!isLifted) readyClusters.delete(cluster);
     return {
       readyClusters,
@@ -264,7 +264,7 @@ export class Cycles {
       const profile = profiles.of(key);
       if (profile === undefined) continue;
       const stamp = stampOf(profile, key);
-      // The machine goes on under the priority it was bound at; what it is bound for is another row.
+      // A restamp changes the row, not the priority and the penalties that the machine was bound with.
       const priority = book.standing(id)?.stamp?.priority ?? profile.priority;
       const { interruptionPenaltyDollars, reclamationPenaltyDollars } = book.standing(id)?.stamp ?? stamp;
       book.append({
@@ -288,7 +288,7 @@ export class Cycles {
     return { admission, refused };
   }
 
-  /** Why machines that no row counts on leave; each row is looked at once. */
+  /** Why machines that no row counts on leave their cluster; caches the verdict of each row. */
   #leavingOf(decision: Decision): (action: Action) => Leaving | null {
     const { book, profiles } = this.#state;
     const verdicts = new Map<string, Verdict | null>();
@@ -303,7 +303,7 @@ export class Cycles {
     return (action) => leavingOf(action, { book, profiles, verdictOf });
   }
 
-  /** What follows from a decision apart from its actions. */
+  /** Updates shortfalls, their log lines, journal entries and gauges after a decision. */
   #follow(decision: Decision): void {
     const { shortfalls, profiles, metrics, recorder } = this.#state;
     const { changes, escalated } = shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
@@ -312,7 +312,7 @@ export class Cycles {
     metrics.shortfalls(shortfalls.gauges);
   }
 
-  /** Once for each row that stays short; a burst of them is told in a few lines and a number. */
+  /** Logs each row once, when it escalates: at most `MAX_SHORT_LINES` lines per cycle and a count of the rest. */
   #sayShort(escalated: readonly Shortfall[]): void {
     for (const { key, profile, deficit, reason, fitting, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
       const { id: need, cluster, group, priority } = needRef(key, profile.priority);

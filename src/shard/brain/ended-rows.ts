@@ -1,29 +1,29 @@
-// Rows that nobody reports any more, with machines still on their way to them. A target outlives a short absence of its
-// row and ends when the row was absent for a whole cycle. Only clusters that have reported are looked at: after a
-// restart, silence is no absence.
+// Rows that their cluster no longer reports while machines still have them as target. A target survives a short absence of
+// its row and ends when the row was absent for a whole cycle. Only clusters that have reported are examined: after a
+// restart, a cluster that has not reported yet may still have the row.
 
 import type { Fleet } from '../../fleet/index.ts';
 import type { NeedKey } from '../../model/index.ts';
 
 export class EndedRows {
   readonly #fleet: Fleet;
-  /** Clusters whose rows or targets have changed since they were last looked at. */
+  /** Dirty clusters: rows or targets changed since the last `take`. */
   readonly #changed = new Set<string>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** The cluster has reported, or a machine has a target in it that it had not before. */
+  /** Marks a cluster dirty: it has reported, or a machine got a new target in it. */
   look(cluster: string): void {
     this.#changed.add(cluster);
   }
 
-  /** Keys of rows that the cycle just decided did not have and that machines are on their way to. Told once. */
+  /** Keys that machines have as target and that the last cycle had no row for; clears the dirty clusters. */
   take(): readonly NeedKey[] {
     if (this.#changed.size === 0) return [];
     const { clusters, demand, keys, machines } = this.#fleet;
-    // Few machines are on their way, and to rows that are there as a rule: asking of each is less than listing all rows.
+    // Few machines have a target, and most of those rows exist, so a lookup per target is cheaper than listing all rows.
     const rowless: number[] = [];
     for (const key of machines.targetedKeys()) {
       if (this.#changed.has(clusters.nameOf(keys.clusterOf(key))) && !demand.hasKey(key)) rowless.push(key);
@@ -33,7 +33,7 @@ export class EndedRows {
     return rowless.filter((key) => !folds.has(key)).map((key) => keys.keyOf(key));
   }
 
-  /** Keys of the folds that rows of some clusters may be in. */
+  /** Keys of the folds that rows of these clusters may be part of. */
   #foldsOf(clusters: ReadonlySet<number>): ReadonlySet<number> {
     const { demand } = this.#fleet;
     const folds = new Set<number>();

@@ -1,7 +1,7 @@
-// Freezes: what an operator has told the shard not to do, at run time and until told otherwise. A freeze is durable
-// before it is in force, so that a restart never undoes it. It limits what is carried out, never who wins: the plan is
-// made as always, and the guardrails hold back what is frozen. Two things reach the engine, so that others do not suffer:
-// a frozen cluster claims no free machine (`cannotBind`), and its machines are nobody's victims (`held`).
+// Freezes: actions that a person has ordered the shard not to carry out, until the freeze is lifted. A freeze is durable
+// before it takes effect, so a restart does not undo it. It limits execution, not the ranking: the engine plans as always,
+// and the guardrails hold back frozen actions. Two effects reach the engine, to spare other clusters: a frozen cluster
+// claims no free machine (`cannotBind`), and its machines cannot be victims (`held`).
 
 import {
   ACTION_WORDS,
@@ -13,7 +13,7 @@ import {
   MachineState,
 } from '../../model/index.ts';
 
-/** What a freeze stops. null means "any": both null is the whole fleet. */
+/** null means "any": both null is the whole fleet. */
 export interface FreezeScope {
   /** Actions that bring machines to this cluster, take them from it, or preempt for it. */
   readonly cluster: string | null;
@@ -28,23 +28,23 @@ export interface Freeze extends FreezeScope {
   readonly sinceMs: number;
 }
 
-/** Where freezes outlive the process. A write has happened when the call returns. */
+/** Durable store of freezes. A write is durable when the call returns. */
 export interface FreezeStore {
   freezes(): Iterable<Freeze>;
   putFreeze(freeze: Freeze): void;
   deleteFreeze(id: string): void;
 }
 
-/** Freezes at a time: room for every cluster of a large shard, and an end for a script that runs wild. */
+/** Bound on freezes in force: one for every cluster of a large shard fits, and a runaway script is stopped. */
 export const MAX_FREEZES = 10_000;
 
 export class Freezes {
   readonly #store: FreezeStore;
   readonly #byId = new Map<string, Freeze>();
-  /** By cluster and kind, null for any: a plan may have as many actions as there are machines. */
+  /** By cluster and kind, null for any. Indexed because a plan may have as many actions as there are machines. */
   readonly #byScope = new Map<string | null, Map<ActionKind | null, Freeze>>();
 
-  /** Takes over what the store has from before. */
+  /** Loads the freezes from the store. */
   constructor(store: FreezeStore) {
     this.#store = store;
     for (const freeze of store.freezes()) this.#take(freeze);
@@ -56,8 +56,8 @@ export class Freezes {
   }
 
   /**
-   * Freezes a scope; null if there are too many already. A scope that is frozen stays as it is: who was first, and why,
-   * is what people look for.
+   * Freezes a scope; null if there are `MAX_FREEZES` already. A scope that is frozen already keeps its first author and
+   * reason.
    */
   add({ cluster, action }: FreezeScope, who: string, why: string, nowMs: number): Freeze | null {
     const id = freezeId({ cluster, action });
@@ -70,7 +70,7 @@ export class Freezes {
     return freeze;
   }
 
-  /** Lifts a freeze; false if there is none. */
+  /** Lifts a freeze; false if it does not exist. */
   remove(id: string): boolean {
     const freeze = this.#byId.get(id);
     if (freeze === undefined) return false;
@@ -86,7 +86,7 @@ export class Freezes {
     return this.freezeOf(action) !== undefined;
   }
 
-  /** The freeze that stops an action, if any; the widest if several do. */
+  /** The freeze that stops an action, if any; the one with the widest scope if there are several. */
   freezeOf(action: Action): Freeze | undefined {
     if (this.#byId.size === 0) return undefined;
     return (
@@ -97,8 +97,8 @@ export class Freezes {
   }
 
   /**
-   * Clusters that must not bind: those frozen by name, in whole or for Bootstrap. If they went on claiming free machines,
-   * others would go without. Freezes of the fleet or of a kind concern everybody alike and change no decision.
+   * Clusters that must not bind: those frozen by name, in whole or for Bootstrap. Their claims would keep free machines
+   * from other clusters. Freezes of the fleet or of a kind affect all clusters alike and change no decision.
    */
   cannotBind(): ReadonlySet<string> {
     const clusters = [...this.#byScope.keys()].filter((cluster) => cluster !== null);
@@ -106,14 +106,14 @@ export class Freezes {
   }
 
   /**
-   * Whether the engine must look for victims elsewhere: a Configured machine of a cluster that is frozen by name, in
-   * whole or for Preempt. It goes on serving its cluster.
+   * Whether a machine cannot be a victim: a Configured machine of a cluster that is frozen by name, in whole or for
+   * Preempt. It continues to serve its cluster.
    */
   isHeld(machine: Pick<Machine, 'state' | 'cluster'>): boolean {
     return this.heldBy(machine) !== null;
   }
 
-  /** The freeze that keeps a machine from being preempted; null if there is none. */
+  /** The freeze that prevents preemption of a machine; null if there is none. */
   heldBy({ state, cluster }: Pick<Machine, 'state' | 'cluster'>): Freeze | null {
     return state === MachineState.Configured ? (this.#freezeAt(cluster, 'Preempt') ?? null) : null;
   }
@@ -136,12 +136,12 @@ export function freezeId({ cluster, action }: FreezeScope): string {
   return scopeText(action, cluster);
 }
 
-/** The same as people read and type it: `action:reclaim/cluster:a`, and `action:buy` of a Provision. */
+/** The name of a scope for display and input, with verbs for kinds: `action:reclaim/cluster:a`, `action:buy`. */
 export function freezeName({ cluster, action }: FreezeScope): string {
   return scopeText(action === null ? null : ACTION_WORDS[action].verb, cluster);
 }
 
-/** The id that a text means, whichever way its action is spelled. */
+/** Converts a name or an id to the id. */
 export function freezeIdOf(text: string): string {
   const [whole, word] = /^action:([A-Za-z]+)(?=\/cluster:|$)/.exec(text) ?? [];
   const kind = word === undefined ? undefined : actionKindOf(word);

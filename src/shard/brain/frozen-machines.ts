@@ -1,5 +1,5 @@
-// Machines of clusters that are frozen by name are nobody's victims: the ledger has them as held, as it has those that
-// actuation holds for reasons of its own. A machine is free again when neither has a reason left.
+// Machines of clusters that are frozen by name cannot be victims: the ledger's `held` bit is set for them, as for machines
+// that actuation blocks. The bit is cleared when neither a freeze nor actuation has a reason left.
 
 import type { Standing } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
@@ -9,7 +9,7 @@ import type { Freezes } from './freezes.ts';
 export interface FrozenMachinesParts {
   readonly book: Book;
   readonly freezes: Freezes;
-  /** Whether actuation holds a machine. */
+  /** Whether actuation blocks a machine. */
   readonly isHeld: (machine: string) => boolean;
 }
 
@@ -24,7 +24,7 @@ export class FrozenMachines {
     });
   }
 
-  /** A freeze of the cluster has come or gone. */
+  /** To be called when a freeze of the cluster was added or removed. */
   changed(cluster: string): void {
     for (const id of [...this.#parts.book.boundTo(cluster)]) this.#settle(id);
   }
@@ -35,7 +35,7 @@ export class FrozenMachines {
   }
 }
 
-/** Only Configured machines are held for a freeze: others are looked at when they come to that or leave it. */
+/** A freeze blocks Configured machines only, so the bit is recomputed when a machine enters or leaves that state. */
 function isConcerned(before: Standing | null, after: Standing): boolean {
   return before?.state === MachineState.Configured || after.state === MachineState.Configured;
 }

@@ -1,28 +1,28 @@
-// Guardrails: how much of a plan is carried out now. They come after the decision and never change who wins: they keep the
-// head of the plan's order and leave the rest to a later cycle, which derives it again if it is still right.
+// Guardrails limit how much of a plan is carried out now. They run after the decision and do not change the ranking: they
+// admit the head of the plan's order and leave the rest to a later cycle, which decides it again if it still applies.
 //
-//   frozen    somebody has stopped it (freezes.ts)
-//   dry-run   nothing is carried out at all; everything that is not frozen counts here, and no other rail applies
-//   capped    its cluster has lost as many machines as it may in this cycle, or in the last 10 s; time must pass
-//   deferred  the cycle has enough to do; another cycle may follow at once
+//   frozen    a freeze covers it (freezes.ts)
+//   dry-run   nothing is carried out; every action that is not frozen counts here, and no other guardrail applies
+//   capped    its cluster has reached the cap of Reclaims for this cycle or for the last 10 s
+//   deferred  the cycle has reached `maxActionsPerCycle`; another cycle may follow at once
 //
-// A Preempt is capped and deferred by nothing: it is how priority takes effect, and priority is the only throttle.
+// A Preempt is neither capped nor deferred: priority takes effect through it, and must not be throttled.
 
 import type { Action, ActionKind } from '../../model/index.ts';
 import type { Freezes } from './freezes.ts';
 
 export interface GuardrailOptions {
   /**
-   * Share of a cluster's Configured machines that may be reclaimed in a cycle and in any 10 s, 0 to 1; one machine may
-   * always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.
+   * Fraction of a cluster's Configured machines that may be reclaimed in a cycle and in any 10 s, 0 to 1, but at least one
+   * machine. Lower: excess machines cost longer. Higher: a wrong roll-up drains a cluster before people can react.
    */
   readonly reclaimFraction: number;
-  /** Actions a cycle, Preempts apart; 0: no limit. */
+  /** Actions per cycle, Preempts not counted; 0: no limit. */
   readonly maxActionsPerCycle: number;
   readonly dryRun: boolean;
   /**
-   * What was admitted before this time is not known, because another process did it: no Reclaim is admitted for 10 s
-   * after it, so that a shard that keeps falling over reclaims no faster than one that does not.
+   * Reclaims admitted before this time are unknown, because an earlier process admitted them. No Reclaim is admitted for
+   * 10 s after it, so that a crash loop does not reclaim faster than the cap.
    */
   readonly unknownBeforeMs?: number;
 }
@@ -33,28 +33,28 @@ export const DEFAULT_GUARDRAILS: GuardrailOptions = {
   dryRun: false,
 };
 
-/** Cycles come as often as demand changes, so a cap for each of them alone would grow with their number. */
+/** A cap per cycle alone would not bound the rate, because changed demand triggers extra cycles. */
 export const RECLAIM_WINDOW_MS = 10_000;
 
 export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'deferred';
 
 export type KindCounts = Readonly<Record<ActionKind, number>>;
 
-/** Actions in the order of the plan. */
+/** All lists are in the order of the plan. */
 export interface Admission {
   readonly admitted: readonly Action[];
   readonly waiting: Readonly<Record<WaitReason, readonly Action[]>>;
 }
 
-/** What the guardrails look at besides the plan. */
+/** Input of the guardrails besides the plan. */
 export interface RailView {
   readonly nowMs: number;
-  /** Configured machines of a cluster, before anything of the plan is carried out. */
+  /** Number of Configured machines of a cluster before the plan is carried out. */
   readonly configuredOf: (cluster: string) => number;
   readonly freezes: Pick<Freezes, 'isFrozen'>;
 }
 
-/** At least one machine; the nudge makes 29 of 0.29 × 100, which a double has as 28.999…. */
+/** max(1, ⌊fraction × configured⌋). The 1e-9 corrects rounding: 0.29 × 100 is 28.999… as a double. */
 export function reclaimCap(fraction: number, configured: number): number {
   return Math.max(1, Math.floor(fraction * configured + 1e-9));
 }
@@ -91,14 +91,13 @@ export class Guardrails {
   }
 }
 
-/** How many actions of each kind there are. */
 export function countByKind(actions: readonly Action[]): KindCounts {
   const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
   for (const { kind } of actions) counts[kind]++;
   return counts;
 }
 
-/** How many Reclaims each cluster may still have in this cycle. */
+/** Reclaims that each cluster has left in this cycle. */
 class ReclaimRoom {
   readonly #window: ReclaimWindow;
   readonly #fraction: number;
@@ -128,13 +127,13 @@ class ReclaimRoom {
     this.#taken.set(cluster, (this.#taken.get(cluster) ?? 0) + 1);
   }
 
-  /** Remembers what was taken. */
+  /** Adds the admitted Reclaims to the window. */
   settle(): void {
     for (const [cluster, count] of this.#taken) this.#window.add(cluster, this.#view.nowMs, count);
   }
 }
 
-/** Reclaims of the last 10 s by cluster. No larger than the caps allow, because each entry is at least one Reclaim. */
+/** Reclaims of the last 10 s by cluster. The caps bound its size, because each entry is at least one Reclaim. */
 class ReclaimWindow {
   readonly #entries = new Map<string, { readonly atMs: number; readonly count: number }[]>();
   #unknownBeforeMs: number;
@@ -149,7 +148,7 @@ class ReclaimWindow {
     return this.#nowMs - this.#unknownBeforeMs >= RECLAIM_WINDOW_MS;
   }
 
-  /** Drops what is 10 s old. If the clock was set back, all of it happened just now: the window gets longer, never shorter. */
+  /** Drops entries older than 10 s. If the clock was set back, entries move to now: the window grows, it never shrinks. */
   advance(nowMs: number): void {
     this.#nowMs = nowMs;
     this.#unknownBeforeMs = Math.min(this.#unknownBeforeMs, nowMs);

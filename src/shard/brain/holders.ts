@@ -1,9 +1,9 @@
-// At which priority machines serve whom, by class. Made when first asked of a class, from its Configured machines, and
-// thrown away with the question: the ledger keeps counts by class and state alone.
+// Configured machines by class, cluster and priority. Computed per class on first use and discarded with the survey's
+// refresh: the ledger itself keeps counts by class and state only.
 
 import type { MachineLedger } from '../../fleet/index.ts';
 
-/** Machines by priority of their stamp. */
+/** Number of machines by priority of their stamp. */
 type ByPriority = Map<number, number>;
 
 interface ClassHolders {
@@ -14,14 +14,14 @@ interface ClassHolders {
 export class Holders {
   readonly #machines: MachineLedger;
   readonly #classes = new Map<number, ClassHolders>();
-  /** Machines looked at so far. */
+  /** Machines visited so far. */
   visits = 0;
 
   constructor(machines: MachineLedger) {
     this.#machines = machines;
   }
 
-  /** Configured machines of a class, not held, that serve clusters other than this one at a lower priority. */
+  /** Number of unblocked Configured machines of a class that serve other clusters at a priority below `priority`. */
   below(classNumber: number, priority: number, cluster: number): number {
     const { all, byCluster } = this.#holdersOf(classNumber);
     return countBelow(all, priority) - countBelow(byCluster.get(cluster), priority);
@@ -44,7 +44,7 @@ export class Holders {
     this.visits += run.length;
     for (let i = run.offset; i < run.offset + run.length; i++) {
       const slot = arena.data[i]!;
-      // One without a priority is nobody's to take.
+      // A machine without a recorded priority cannot be a victim.
       if (stamps.hasPriority[stamp[slot]!] === 0) continue;
       const priority = stamps.priority[stamp[slot]!]!;
       let own = holders.byCluster.get(cluster[slot]!);

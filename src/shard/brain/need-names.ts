@@ -1,5 +1,6 @@
-// Short names of rows. A key has a cluster, a fingerprint of hundreds of characters and a group; people get the cluster
-// and ten digits of a hash of the rest: two of ten thousand rows of one cluster share them once in 20,000 times.
+// Short names of rows for display. A key has a cluster, a fingerprint of hundreds of characters and a group; its name is
+// the cluster and 10 hex digits of a hash of the rest. Among 10,000 rows of a cluster, a collision has a chance of 1 in
+// 20,000.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { type NeedKey, type Profile, scramble32 } from '../../model/index.ts';
@@ -25,7 +26,7 @@ export function needRef(key: NeedKey, priority: number): NeedRef {
   return { id: needId(key), cluster: key.cluster, group: key.group, priority };
 }
 
-/** The key of the row with a name; undefined if nobody reports it. */
+/** The key of the row with this name; undefined if no row has it. */
 export function findNeed({ clusters, demand }: Fleet, id: string): NeedKey | undefined {
   const slash = id.lastIndexOf('/');
   if (slash < 1) return undefined;
@@ -38,8 +39,8 @@ export function findNeed({ clusters, demand }: Fleet, id: string): NeedKey | und
 }
 
 /**
- * Profiles by key, those of folds included. Folds are looked up cluster by cluster: a cold plan binds machines for
- * thousands of them, and each would otherwise be looked for among all rows.
+ * Profiles by key, those of folds included. Folds are indexed once per cluster: a cold plan binds machines for thousands of
+ * them, and each lookup would otherwise scan all rows of the cluster.
  */
 export class Profiles {
   readonly #fleet: Fleet;
@@ -50,7 +51,7 @@ export class Profiles {
     this.#fleet = fleet;
   }
 
-  /** Rows have changed. */
+  /** Invalidates the index of folds; to be called when rows have changed. */
   forget(): void {
     this.#folds.clear();
   }

@@ -1,5 +1,5 @@
-// Decides which cluster is told of which machine: every change of what a node shows, the last one to the cluster that
-// the machine leaves, and everything again when an operator comes back. What is said stands in node-state.ts.
+// Routes node state frames to clusters: one for every change of what a frame contains, the last one to the cluster that the
+// machine leaves, and a full set when an operator opens a session. node-state.ts builds the frames.
 
 import type { Standing } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
@@ -11,7 +11,7 @@ import { type NodeRecord, nodeStateUpdate, nodeStateUpdates } from './node-state
 export class NodeNews {
   readonly #book: Book;
   readonly #emit: (effect: Effect) => void;
-  /** By cluster: machines that leave it. The ledger keeps runs of bound machines only. */
+  /** By cluster: machines that drain from it. The ledger indexes bound machines only. */
   readonly #leaving = new Map<string, Set<string>>();
 
   constructor(book: Book, emit: (effect: Effect) => void) {
@@ -20,7 +20,7 @@ export class NodeNews {
     book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
   }
 
-  /** Tells a cluster how all of its machines stand. */
+  /** Sends a cluster the state of all its machines, draining ones included. */
   tellAll(cluster: string): void {
     for (const id of [...this.#book.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
       const record = recordOf(id, this.#book.standing(id), this.#book.portraitOf(id));

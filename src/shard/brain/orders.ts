@@ -1,11 +1,11 @@
-// What people tell a running shard. Every order is logged with who gave it; what changes nothing says why.
+// Carries out orders that people give a running shard. Every order is logged with its author; a refused one returns why.
 
 import { excerpt } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
 
-/** Who gave an order and why, in a log line: bytes. */
+/** Bytes kept of the author and of the reason in a log line. */
 const MAX_WORDS_BYTES = 1000;
 
 export function carryOut(state: BrainState, order: Order): OrderResult {
@@ -14,7 +14,6 @@ export function carryOut(state: BrainState, order: Order): OrderResult {
   return result;
 }
 
-/** Says who ordered what, and what came of it. */
 export function logOrder({ parts }: BrainState, order: Order, result: OrderResult): void {
   const { kind, who } = order;
   const fields = {
@@ -71,15 +70,15 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
   return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownWords(scope.cluster!)}`);
 }
 
-/** A cluster that has a session, demand or machines here, or had them. */
+/** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
 function isKnownCluster({ sessions, reported, book }: BrainState, cluster: string | null): boolean {
   const { clusters } = book.fleet;
   if (cluster === null || sessions.has(cluster) || reported.has(cluster)) return true;
-  // Names nobody knows are found under the number of no name.
+  // `find` returns the number of the empty name for an unknown name.
   return clusters.nameOf(clusters.find(cluster)) === cluster;
 }
 
-/** It may come yet, so it is frozen all the same; but more often the name is misspelt. */
+/** An unknown cluster is frozen, because it may connect later; the text warns because a misspelt name is more likely. */
 function unknownWords(cluster: string): string {
   return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
 }
@@ -93,13 +92,13 @@ function unfreeze(state: BrainState, text: string): OrderResult {
   return done(`${excerpt(freezeName(known))} is no longer frozen.`);
 }
 
-/** Machines of a cluster frozen by name are held; freezes of everybody hold nobody's. What waits is stopped by both. */
+/** A freeze of a named cluster blocks its Configured machines; a fleet-wide one does not. Both withdraw unsent actions. */
 function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: string | null): void {
   if (cluster !== null) frozen.changed(cluster);
   actuation.frozen((action) => freezes.isFrozen(action));
 }
 
-/** Says when the machine is looked at, which may be later than now. */
+/** The message states when the machine will be read, which may be after its action or its provider's outage ends. */
 function retry({ actuation, reconcile, book, scheduler }: BrainState, machine: string): OrderResult {
   const isDone = actuation.retry(machine);
   if (isDone) reconcile.checkNow(machine);

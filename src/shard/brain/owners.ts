@@ -1,9 +1,9 @@
-// Which provider has which machine: one byte per machine of the ledger, because half a million names in a map cost more
-// than the machines themselves. A machine gets its place in the ledger at the next freeze; until then it waits in a map.
+// The provider of each machine: one byte per ledger slot, because a map of half a million names would cost more memory than
+// the machines themselves. A new machine gets its slot at the next freeze of the book; until then a map holds its provider.
 
 import type { MachineLedger } from '../../fleet/index.ts';
 
-/** Providers are numbered in a byte, and 0 is nobody. */
+/** A provider's number fits a byte, and 0 means no provider. */
 const MAX_PROVIDERS = 255;
 
 export class Owners {
@@ -17,7 +17,7 @@ export class Owners {
     return number === 0 ? undefined : this.#names[number];
   }
 
-  /** Whether the machine at a place of the ledger, as it was at the last freeze, is the provider's. */
+  /** Whether the machine in a ledger slot, as of the last freeze, belongs to the provider. */
   hasSlot(provider: string, slot: number): boolean {
     return this.#column[slot] === this.#names.indexOf(provider);
   }
@@ -39,7 +39,7 @@ export class Owners {
     if (slot !== undefined && slot < this.#column.length) this.#column[slot] = 0;
   }
 
-  /** Gives machines that came their place. */
+  /** Moves machines from the map into the column, once the freeze has assigned their slots. */
   settle(machines: MachineLedger): void {
     if (this.#waiting.size === 0) return;
     if (machines.size > this.#column.length) this.#grow(machines.size);

@@ -1,6 +1,6 @@
-// Shortfalls: rows that the last cycle could not meet, and for how many cycles in a row that has been so. A row that
-// draining machines will cover is unmet but no shortfall: help is on its way. Rows are told apart by their whole key,
-// so that cluster and gang are known; a report sums them up (report.ts).
+// Shortfalls: rows that the last cycle could not meet, with the number of consecutive cycles. A row that draining machines
+// will cover is unmet, but is not a shortfall. Rows are distinguished by their whole key, so that cluster and gang are
+// known; a report aggregates them (report.ts).
 
 import {
   compareKeys,
@@ -22,15 +22,15 @@ export interface Shortfall {
   readonly deficit: ResourceVector;
   readonly reason: UnmetReason;
   readonly fitting: FittingSupply;
-  /** Cycles in a row, the last one included; from 1. */
+  /** Consecutive cycles, the last one included; from 1. */
   readonly ageCycles: number;
   readonly isEscalated: boolean;
 }
 
-/** A shortfall of more cycles than this wants the attention of those who can bring capacity from elsewhere. */
+/** A shortfall of more consecutive cycles than this is escalated: capacity has to come from outside the shard. */
 const ESCALATION_CYCLES = 5;
 
-/** Rows remembered. Demand has fewer; should it not, rows of the lowest rank are counted, but do not age. */
+/** Bound on rows kept, above what demand has in practice. Rows beyond it, lowest in rank, are counted but do not age. */
 const MAX_REMEMBERED = 1_000_000;
 
 export const AGE_BUCKETS = ['1-9', '10-59', '60-299', '300+'] as const;
@@ -58,12 +58,11 @@ export interface ShortfallGauges {
   readonly byPriorityClass: Readonly<Record<PriorityClass, number>>;
 }
 
-/** An unmet row. */
 interface Row extends Shortfall {
   readonly unmetCycles: number;
 }
 
-/** A row that is unmet since this cycle or for another reason than before; `reason` null: no longer. */
+/** A row that became unmet in this cycle or changed its reason; `reason` null: it is no longer unmet. */
 export interface UnmetChange {
   readonly key: NeedKey;
   readonly priority: number;
@@ -71,7 +70,6 @@ export interface UnmetChange {
   readonly deficit: ResourceVector;
 }
 
-/** What a cycle changed. */
 interface Observed {
   readonly changes: readonly UnmetChange[];
   readonly escalated: readonly Shortfall[];
@@ -87,8 +85,8 @@ export class Shortfalls {
   }
 
   /**
-   * Takes note of a cycle: all rows that it did not meet, by rank. `profileOf` is asked about rows that are new here.
-   * Returns what is new, and which rows have been short for so long that they count as escalated from now on.
+   * Records the rows that a cycle did not meet, which come in rank order. `profileOf` is called for newly unmet rows only.
+   * Returns the changes since the previous cycle and the rows that escalated in this one.
    */
   observe(unmet: readonly Verdict[], profileOf: (key: NeedKey) => Profile): Observed {
     const rows = new KeyMap<Row>();
@@ -118,17 +116,17 @@ export class Shortfalls {
     return this.#gauges;
   }
 
-  /** For how many cycles in a row a row has been unmet, whatever the reason; 0 if it is met. */
+  /** Consecutive cycles that a row has been unmet, for any reason; 0 if it is met. */
   unmetCyclesOf(key: NeedKey): number {
     return this.#rows.get(key)?.unmetCycles ?? 0;
   }
 
-  /** All of them, in no order. */
+  /** All shortfalls, in no particular order. */
   *all(): Generator<Shortfall> {
     for (const row of this.#rows.values()) if (row.ageCycles > 0) yield row;
   }
 
-  /** The worst: highest priority first, then oldest, then by key. */
+  /** The first `limit` shortfalls: highest priority first, then oldest, then by key. */
   top(limit = 100): readonly Shortfall[] {
     return firstOf(this.all(), limit, compareShortfalls).first;
   }
