@@ -1,12 +1,12 @@
-// One call as several attempts: each with a time limit, and a wait between two that doubles and is drawn at random, so
-// that a thousand callers who lost one provider do not come back as one.
+// Retries of one call: each attempt has a timeout, and the backoff between two doubles and has jitter, so that callers who
+// lost the same provider do not retry in lockstep.
 
 import type { Clock, Random } from '../../model/index.ts';
 import type { CallLimits } from './call-limits.ts';
 import { asProviderError, type CallName, ProviderError, type ProviderErrorKind } from './errors.ts';
 import type { AttemptLimits } from './transport.ts';
 
-/** How one attempt ended; for metrics and logs. */
+/** The outcome of one attempt, for metrics and logs. */
 export interface Attempt {
   readonly call: CallName;
   /** '' for a List. */
@@ -38,7 +38,10 @@ export class Attempts {
     this.#parts = parts;
   }
 
-  /** Makes attempts until one succeeds, may not be repeated, or time is up. `make` is called anew for each. */
+  /**
+   * Calls `make` once per attempt until one succeeds, fails with an error that is not safe to retry, or the attempts or
+   * the deadline are exhausted.
+   */
   async run<T>(
     subject: Subject,
     make: (limits: AttemptLimits) => Promise<T>,
@@ -74,7 +77,7 @@ export class Attempts {
     return most / 2 + random.below(Math.ceil(most / 2) + 1);
   }
 
-  /** One attempt. What comes after the time limit or the caller's signal is dropped, whatever the transport does. */
+  /** One attempt. A result after the timeout or the caller's abort is dropped, even if the transport ignores both. */
   async #attempt<T>(
     call: CallName,
     make: (limits: AttemptLimits) => Promise<T>,

@@ -1,8 +1,8 @@
-// Limits of a call to a provider and their defaults: plain data that settings of a shard name too.
+// Limits of a call to a provider and their defaults: plain data, also used by the settings of a shard.
 
-/** How long to wait, and for how long to try. */
+/** Timeouts and backoff of calls. */
 export interface CallLimits {
-  /** A call with all its attempts and waits. Default 30 s; the shard gives an action no more. */
+  /** A call with all its attempts and backoffs. Default 30 s, which is all the shard allows an action. */
   readonly callMs: number;
   /** One attempt of a call other than List. Default 10 s: a lost answer then leaves time for two more. */
   readonly attemptMs: number;
@@ -10,7 +10,7 @@ export interface CallLimits {
   readonly listMs: number;
   /** Attempts of one call, the first included. Default 4. */
   readonly attempts: number;
-  /** The wait after the n-th attempt is between half and all of `backoffMs` · 2ⁿ⁻¹, at most `maxBackoffMs`. */
+  /** The backoff after attempt n is drawn between half and all of min(`backoffMs` · 2ⁿ⁻¹, `maxBackoffMs`). */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
 }

@@ -15,11 +15,11 @@ import { type CallName, ProviderError } from './errors.ts';
 import { type DecodedList, decodeList } from './records.ts';
 import type { AttemptLimits, ProviderTransport } from './transport.ts';
 
-/** Who calls. */
+/** The identity and fencing token of the calling shard. */
 export interface Fence {
   readonly shardId: string;
   readonly epoch: bigint;
-  /** A number above all it has returned in this epoch; taken anew for every attempt. */
+  /** Returns a number above all it has returned in this epoch; called for every attempt. */
   readonly nextSequence: () => bigint;
 }
 
@@ -35,7 +35,7 @@ export interface ProviderClientParts {
 /** A transition was accepted, now or by an earlier attempt. */
 export interface Accepted {
   readonly operationId: string;
-  /** As it stood then; it settles later, which Get and List show. */
+  /** The record when the call was accepted; Get and List show later states. */
   readonly machine: Machine;
 }
 
@@ -45,7 +45,7 @@ export interface ClusterBinding {
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** What a List is to bring. Everything, unless said otherwise. */
+/** Filter of a List. Default: all machines. */
 export interface ListQuery {
   readonly states?: readonly MachineState[];
   readonly maxResults?: number;
@@ -60,7 +60,7 @@ interface Token {
 
 const NO_CURSOR = new Uint8Array();
 
-/** Of a record that cannot be taken; the error cuts what does not fit. */
+/** Most problems of a rejected record in the error's detail, which is truncated as well. */
 const SHOWN_PROBLEMS = 3;
 
 export class ProviderClient {
@@ -117,7 +117,7 @@ export class ProviderClient {
     return this.#attempts.run({ call: 'get', machineId }, make, signal);
   }
 
-  /** A List as objects: for short ones. Whole inventories are read with an `InventoryReader` or a `ListThread`. */
+  /** A List as objects, for short ones. Read whole inventories with an `InventoryReader` or a `ListThread`. */
   list(query: ListQuery = {}, signal?: AbortSignal): Promise<DecodedList> {
     return this.#list(query, decodeList, signal);
   }

@@ -37,7 +37,7 @@ export const ERROR_KINDS = {
 
 export type ProviderErrorKind = keyof typeof ERROR_KINDS;
 
-/** What a provider says is shown up to this many UTF-8 bytes; a hostile one could fill logs. */
+/** Longest excerpt of a provider's text in an error, in UTF-8 bytes; a hostile provider could fill logs. */
 const MAX_DETAIL_BYTES = 500;
 
 export class ProviderError extends BigFleetError {
@@ -61,7 +61,7 @@ function mayRetry(kind: ProviderErrorKind, call: CallName): boolean {
   return retry === 'any' || (retry === 'reads' && (call === 'get' || call === 'list'));
 }
 
-/** Any error of a transport as one of ours. */
+/** Maps any error of a transport to a `ProviderError`. */
 export function asProviderError(error: unknown, call: CallName): ProviderError {
   if (error instanceof ProviderError) return error;
   const detail = error instanceof Error ? error.message : String(error);
@@ -80,7 +80,7 @@ const KIND_OF_STATUS: ReadonlyMap<status, ProviderErrorKind> = new Map([
   [status.UNAUTHENTICATED, 'denied'],
   [status.UNAVAILABLE, 'unavailable'],
   [status.DEADLINE_EXCEEDED, 'deadline'],
-  // Our own cancellations never come through here, so this is a stream that the other end reset.
+  // The client's own cancellations are not mapped here, so the other end reset the stream.
   [status.CANCELLED, 'unavailable'],
 ]);
 

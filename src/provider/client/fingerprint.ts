@@ -1,17 +1,17 @@
-// What a record says, as 64 bits: equal for equal content, whatever the order of its fields and map entries. Some
-// senders (all of Go's) write maps in a new order each time, and must not look as if every machine had changed.
+// A 64-bit fingerprint of a record that does not depend on the order of its fields and map entries. Some encoders (Go's
+// among them) write maps in random order, which must not mark every machine as changed.
 
 import { scramble32 } from '../../model/index.ts';
 import { WIRE, WireCursor } from '../../wire/index.ts';
 
-/** Fields of `Machine` that the scan has to know. */
+/** Field numbers of `Machine`. */
 const ID = 1;
 const RESOURCES = 9;
 const ALLOCATABLE = 13;
 
-/** One object serves any number of records. */
+/** Reusable; `read` overwrites the result of the previous record. */
 export class Fingerprint {
-  /** Where the id stands; nowhere (both equal) if there is none. */
+  /** Byte range of the id; empty if the record has none. */
   idFrom = 0;
   idTo = 0;
   low = 0;
@@ -19,7 +19,7 @@ export class Fingerprint {
   readonly #fields = new WireCursor();
   readonly #entries = new WireCursor();
 
-  /** Reads a record. Throws `WireFormatError` on bytes that are none; the id is good even then if it came before. */
+  /** Throws `WireFormatError` on malformed bytes; the id is still valid if it precedes them. */
   read(bytes: Uint8Array, from: number, to: number): void {
     const fields = this.#fields.reset(bytes, from, to);
     this.idFrom = 0;
@@ -39,7 +39,7 @@ export class Fingerprint {
     }
   }
 
-  /** Adds the hash of some bytes. Sums do not depend on the order. */
+  /** Adds the hash of a byte range. Addition makes the result independent of the order. */
   #add(bytes: Uint8Array, from: number, to: number, seed: number): void {
     let a = seed ^ 0x3c6ef372;
     let b = (to - from) ^ 0x1b873593;

@@ -1,5 +1,5 @@
-// One message of a List: first looks through all of it, which throws before anything was handed over if the bytes are
-// broken, then hands over what is new or changed, in batches that the receiver has to take before more come.
+// Processes one List message in two passes: the first scans all of it and throws on malformed bytes before the sink has
+// received anything; the second sends new and changed records to the sink, with a bounded number of batches in flight.
 
 import { NameLimits, type Problem } from '../../model/index.ts';
 import { binderEpoch, WireFormatError } from '../../wire/index.ts';
@@ -8,15 +8,15 @@ import { Fingerprint } from './fingerprint.ts';
 import type { KnownRecords } from './known.ts';
 import { duplicate, type RecordBatch, readRecord, walkList } from './records.ts';
 
-/** Takes what a List brings. A promise holds back what comes next until it resolves. */
+/** Receives the differences that a List brings. A returned promise applies backpressure until it resolves. */
 export interface ListSink {
-  /** Machines that are new, or whose record says something new. */
+  /** Machines that are new or whose record changed. */
   changed(batch: RecordBatch): void | Promise<void>;
   /** Ids of machines that the provider no longer has. */
   gone(ids: readonly string[]): void | Promise<void>;
 }
 
-/** What has been counted so far in one reading. */
+/** Counters of one reading. */
 export class Tally {
   messages = 0;
   bytes = 0;
@@ -25,13 +25,13 @@ export class Tally {
   changed = 0;
   unchanged = 0;
   refused = 0;
-  /** Records refused whose id could not be read: they may be any machine's. */
+  /** Rejected records without a readable id; each may belong to any machine. */
   unnamed = 0;
-  /** The highest epoch of our shard that a machine was bound in, among what changed; null: none says so. */
+  /** The highest epoch of this shard in which one of the changed machines was bound; null if no record has one. */
   newestEpoch: bigint | null = null;
   readonly problems: Problem[] = [];
 
-  /** Leaves out a record. Only the first reasons are kept; a broken provider has one for each of its machines. */
+  /** Counts a rejected record. At most `MAX_PROBLEMS` reasons are kept: a faulty provider has one for each machine. */
   refuse(problems: readonly Problem[]): void {
     this.refused++;
     this.tell(problems);
@@ -47,13 +47,13 @@ export class Tally {
 }
 
 const MAX_PROBLEMS = 100;
-/** A batch ends at whichever comes first. Decoding one takes the receiver half a millisecond, and ten times that cold. */
+/** A batch ends at the first limit reached. The receiver decodes one in about 0.5 ms, ten times that when cold. */
 const BATCH_RECORDS = 64;
 const BATCH_BYTES = 64 * 1024;
-/** Machines remembered at most; past that somebody makes up ids. */
+/** Most machines tracked; beyond that, the provider is assumed to invent ids. */
 const MAX_RECORDS = 8_000_000;
 
-/** Numbers per candidate: where its entry and its record begin and end, its place, its slot, its fingerprint. */
+/** Numbers per candidate: start of list entry, start and end of record, index in the list, slot, fingerprint (two). */
 const STRIDE = 7;
 
 export class Intake {
@@ -63,19 +63,19 @@ export class Intake {
   readonly #fingerprint = new Fingerprint();
   #candidates = new Int32Array(STRIDE * 256);
   #count = 0;
-  /** Slots made for ids that were never heard of before. */
+  /** Slots allocated by this message; freed at its end unless the sink has received the record. */
   #fresh: number[] = [];
   /** Slots of ids that this message names twice. */
   readonly #twice = new Set<number>();
 
-  /** `ahead` is how many batches may be handed over and not yet taken; `shardId` whose epochs are looked for. */
+  /** `ahead` bounds the batches in flight to the sink; `shardId` is the shard whose epochs are tracked. */
   constructor(known: KnownRecords, ahead: number, shardId: string) {
     this.#known = known;
     this.#ahead = ahead;
     this.#shardId = shardId;
   }
 
-  /** Takes message number `message` and returns its revision. */
+  /** Processes message number `message` and returns its revision. */
   async take(bytes: Uint8Array, message: number, sink: ListSink, tally: Tally): Promise<Uint8Array> {
     this.#count = 0;
     this.#twice.clear();
@@ -114,7 +114,7 @@ export class Intake {
     const problem = this.#problemOf(bytes, from, to, place);
     const idBytes = print.idTo - print.idFrom;
     if (idBytes === 0 || idBytes > NameLimits.machineId) {
-      // A sound record with a longer id is of no machine that is held, so it does not keep absent ones from being gone.
+      // A well-formed record with an id too long cannot belong to a tracked machine, so it does not count as unnamed.
       if (idBytes === 0 || problem !== null) tally.unnamed++;
       tally.refuse([problem ?? idProblem(idBytes, place)]);
       return;
@@ -160,7 +160,7 @@ export class Intake {
     this.#count++;
   }
 
-  /** Sends batches, a few ahead of the receiver; what it has taken is held, what it has not will come again. */
+  /** Sends batches, at most `#ahead` in flight. A batch that the sink did not accept is sent again by the next reading. */
   async #handOver(bytes: Uint8Array, sink: ListSink, tally: Tally): Promise<void> {
     const underWay: Promise<void>[] = [];
     try {
@@ -170,26 +170,26 @@ export class Intake {
         if (chosen.length === 0) continue;
         if (underWay.length === this.#ahead) await underWay.shift();
         const sending = this.#send(bytes, chosen, sink, tally);
-        // Looked at in its turn; until then a failure must not count as one that nobody handles.
+        // Awaited later; until then a rejection must not be reported as unhandled.
         sending.catch(() => {});
         underWay.push(sending);
       }
       for (const sending of underWay) await sending;
     } catch (error) {
-      // The receiver may still be busy with what it was given.
+      // The sink may still be processing earlier batches.
       await Promise.allSettled(underWay);
       throw error;
     }
   }
 
-  /** Picks sound candidates for one batch, from number `next` on; returns where the following batch begins. */
+  /** Collects valid candidates for one batch, from number `next` on; returns where the following batch begins. */
   #choose(bytes: Uint8Array, next: number, chosen: number[], tally: Tally): number {
     let size = 0;
     while (next < this.#count && chosen.length < BATCH_RECORDS && size < BATCH_BYTES) {
       const at = next++ * STRIDE;
       const [frame, from, to, place, slot] = this.#candidates.subarray(at, at + STRIDE) as never as number[];
       if (this.#twice.has(slot!)) {
-        // Neither can be trusted; the second was counted when it was seen.
+        // Both records of a duplicate id are rejected; the first pass has counted the second one.
         tally.refuse([]);
         continue;
       }

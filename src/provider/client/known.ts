@@ -1,14 +1,14 @@
-// What a reader of Lists remembers of each machine: its id and the fingerprint of its last good record. In columns, with
-// the ids as bytes behind one another, so that a million machines are some forty megabytes and no work for the collector.
+// The reader's table of machines: the id and the fingerprint of the last valid record of each. Stored in typed columns,
+// with the ids in one buffer, so that a million machines take about 40 MB and add no work for the garbage collector.
 
 import { scramble32 } from '../../model/index.ts';
 
 const NONE = -1;
-/** Below this, ids that are gone are not worth cleaning up after. */
+/** Bytes of deleted ids below which the id buffer is not compacted. */
 const MIN_WASTE_BYTES = 64 * 1024;
 
 export class KnownRecords {
-  /** Mixed into the hash of ids, so that nobody can choose ids that all fall into one chain. */
+  /** Mixed into the hash of ids, so that a provider cannot craft ids that all fall into one chain. */
   readonly #seed: number;
   #heads = new Int32Array(1024).fill(NONE);
   #next = new Int32Array(1024);
@@ -17,9 +17,9 @@ export class KnownRecords {
   #idBytes = new Uint16Array(1024);
   #low = new Int32Array(1024);
   #high = new Int32Array(1024);
-  /** Whether a good record was handed over. */
+  /** 1 if the sink has received a valid record. */
   #isHeld = new Uint8Array(1024);
-  /** The last message it was seen in. */
+  /** Number of the last message that contained the id. */
   #seenIn = new Float64Array(1024);
   #ids = Buffer.allocUnsafeSlow(16 * 1024);
   #idsUsed = 0;
@@ -43,7 +43,7 @@ export class KnownRecords {
     return [...columns, ...flags].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** The slot of an id, made if there is none yet. At most 65,535 bytes of id. */
+  /** The slot of an id, allocated if it has none. An id has at most 65,535 bytes. */
   slotOf(bytes: Uint8Array, from: number, to: number): number {
     const hash = this.#hashOf(bytes, from, to);
     for (let slot = this.#heads[this.#chain(hash)]!; slot !== NONE; slot = this.#next[slot]!) {
@@ -73,7 +73,7 @@ export class KnownRecords {
     return this.#isHeld[slot] === 1 && this.#low[slot] === low && this.#high[slot] === high;
   }
 
-  /** A good record was handed over. */
+  /** Records that the sink has received a record with this fingerprint. */
   hold(slot: number, low: number, high: number): void {
     this.#isHeld[slot] = 1;
     this.#low[slot] = low;
@@ -96,7 +96,7 @@ export class KnownRecords {
     this.#count--;
   }
 
-  /** Slots of machines held that no message from this one on has shown. */
+  /** Slots of held machines that no message from number `message` on has contained. */
   *unseenSince(message: number): Iterable<number> {
     for (let slot = 0; slot < this.#slots; slot++) {
       if (this.#isHeld[slot] === 1 && this.#seenIn[slot]! < message) yield slot;
@@ -161,7 +161,7 @@ export class KnownRecords {
     for (let slot = 0; slot < this.#slots; slot++) if (!free.has(slot)) this.#link(slot);
   }
 
-  /** Room for more ids: without those that are gone where they are many, else in a larger buffer. */
+  /** Makes room for `length` bytes: compacts if more than half of the buffer is deleted ids, otherwise grows. */
   #makeRoom(length: number): void {
     const isWorthCleaning = this.#idsWasted > MIN_WASTE_BYTES && this.#idsWasted * 2 > this.#idsUsed;
     const live = this.#idsUsed - (isWorthCleaning ? this.#idsWasted : 0);

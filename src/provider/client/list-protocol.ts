@@ -1,4 +1,4 @@
-// What the thread that reads Lists and its owner tell each other. Plain data; batches are moved, not copied.
+// Messages between `ListThread` and its worker. Plain data; the bytes of batches are transferred, not copied.
 
 import type { Attempt } from './attempts.ts';
 import type { CallLimits } from './call-limits.ts';
@@ -17,7 +17,7 @@ export type ToListThread =
   | { readonly kind: 'read'; readonly wanted: ListKind }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'forget' }
-  /** The oldest of what was handed over has been taken; `error` if it could not be. */
+  /** Acknowledges the oldest batch in flight; `error` if the sink rejected it. */
   | { readonly kind: 'taken'; readonly error?: string };
 
 export type FromListThread =

@@ -1,5 +1,5 @@
-// The same over real connections: the kit on loopback, servers that send nonsense or nothing, and the thread that
-// reads Lists away from everybody else.
+// The client over real connections: the kit on loopback, servers that send malformed answers or none, and the worker that
+// reads Lists.
 
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ async function realProvider(machines: number): Promise<{ address: string; backen
   return { address: server.address, backend };
 }
 
-/** A server that answers Lists as a test likes, and refuses the rest. */
+/** A server with scripted answers to Lists; it rejects the other calls. */
 async function hostileProvider(
   list: HandlersFor<typeof service>['list'],
   others: Partial<HandlersFor<typeof service>> = {},

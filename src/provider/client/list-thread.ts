@@ -1,6 +1,6 @@
-// Reads Lists on a thread of its own, with its own connection: half a million records are fetched, looked through and
-// compared there, and only differences come over, in batches that take a millisecond each. A thread that dies
-// fails the reading under way; the next one starts another thread, which remembers nothing (`isFirst` in the report).
+// Reads Lists on a worker thread with its own connection: the worker fetches, scans and compares half a million records
+// and sends only differences, in batches that take about 1 ms each. If the worker dies, the in-flight reading fails; the
+// next one starts a worker without records of earlier lists (`isFirst` in the report).
 
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -15,9 +15,9 @@ import type { ListKind, ListReport } from './reader.ts';
 
 export interface ListThreadParts {
   readonly provider: ProviderAddress;
-  /** Any number; see `InventoryReader`. */
+  /** See `InventoryReaderParts.seed`. */
   readonly seed: number;
-  /** As `InventoryReader`'s. */
+  /** See `InventoryReaderParts.shardId`. */
   readonly shardId?: string;
   readonly limits?: Partial<CallLimits>;
   readonly onAttempt?: (attempt: Attempt) => void;
@@ -26,9 +26,9 @@ export interface ListThreadParts {
 interface Reading {
   readonly sink: ListSink;
   readonly ended: PromiseWithResolvers<ListReport>;
-  /** Batches that have come, one after the other. */
+  /** Resolves when the sink has processed all batches received so far; chains them in order. */
   last: Promise<void>;
-  /** What the sink threw; more telling than what the thread makes of it. */
+  /** The sink's first error; reported instead of the worker's, which has only the message. */
   refusal?: { readonly reason: unknown };
 }
 
@@ -43,12 +43,12 @@ export class ListThread {
     this.#parts = parts;
   }
 
-  /** Memory that the thread holds between readings, in bytes, as of the last one. */
+  /** Memory that the worker's reader holds between readings, in bytes, as of the last one. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** As `InventoryReader.read`. */
+  /** See `InventoryReader.read`. */
   async read(wanted: ListKind, sink: ListSink, signal?: AbortSignal): Promise<ListReport> {
     if (this.#isClosed) throw new ProviderError('cancelled', 'list', 'The thread was closed.');
     if (this.#reading !== null) throw new Error('a reading is under way');
@@ -57,7 +57,7 @@ export class ListThread {
     this.#reading = reading;
     this.#worker ??= this.#start();
     const worker = this.#worker;
-    // Until the end of a reading the thread keeps the process alive, afterwards not.
+    // The worker keeps the process alive only during a reading.
     worker.ref();
     const cancel = (): void => post(worker, { kind: 'cancel' });
     signal?.addEventListener('abort', cancel, { once: true });
@@ -71,13 +71,13 @@ export class ListThread {
     }
   }
 
-  /** As `InventoryReader.forget`. */
+  /** See `InventoryReader.forget`. */
   forget(): void {
     if (this.#reading !== null) throw new Error('a reading is under way');
     if (this.#worker !== null) post(this.#worker, { kind: 'forget' });
   }
 
-  /** Ends the thread; a reading under way is cancelled. */
+  /** Terminates the worker; an in-flight reading is cancelled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#reading?.ended.reject(new ProviderError('cancelled', 'list', 'The thread was closed.'));
@@ -115,14 +115,14 @@ export class ListThread {
     } else {
       reading.last = reading.last.then(async () => {
         post(worker, await takenBy(reading, message));
-        // Messages that wait are all delivered in one turn; others must get theirs in between.
+        // Node delivers all queued messages in one turn of the event loop; yield so that other work runs in between.
         await setImmediate();
       });
     }
   }
 }
 
-/** Hands over one batch and says how it went. */
+/** Passes one batch to the sink and returns the acknowledgement for the worker. */
 async function takenBy(
   reading: Reading,
   message: Extract<FromListThread, { readonly kind: 'changed' | 'gone' }>,

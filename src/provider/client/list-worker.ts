@@ -1,4 +1,4 @@
-// The thread that reads Lists: a connection of its own, a reader, and a port to its owner.
+// The worker of `ListThread`: its own connection, a reader, and a message port to the owner.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../model/index.ts';
@@ -10,7 +10,7 @@ import type { ListSink } from './intake.ts';
 import type { FromListThread, ListThreadStart, ToListThread } from './list-protocol.ts';
 import { InventoryReader, type ListKind } from './reader.ts';
 
-/** Batches on their way to the owner: enough to keep both threads busy. */
+/** Batches in flight to the owner: enough to keep both threads busy. */
 const AHEAD = 8;
 
 const port = parentPort!;
@@ -37,14 +37,14 @@ const reader = new InventoryReader({
   shardId,
 });
 
-/** Frees a long list at once. The collector would leave it lying about for as long as the thread has nothing to do. */
+/** Frees a long list at once. An idle thread triggers no garbage collection, so the buffer would stay allocated. */
 function release({ buffer, length }: Uint8Array): void {
   // Short messages share their buffer with others.
   if (length < 2 ** 20 || buffer.byteLength > length + 64) return;
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** What was handed over and not taken yet, the oldest first. */
+/** Batches sent and not yet acknowledged, oldest first. */
 const waiting: PromiseWithResolvers<void>[] = [];
 function handOver(message: FromListThread, moved: readonly ArrayBuffer[] = []): Promise<void> {
   const taken = Promise.withResolvers<void>();

@@ -134,7 +134,7 @@ describe('a list too large for one message', () => {
     const asked: number[][] = [];
     const reader = readerFor(({ states, sinceRevision }) => {
       asked.push([...states]);
-      // c becomes Failed while Idle has been read as without it, and Failed, too, too early.
+      // c moves between states so that neither List per state contains it; only the changes do.
       if (sinceRevision.length > 0) return listOf([abc[2]!], '9');
       return listOf(states[0] === MachineState.Idle ? abc.slice(0, 2) : [], `${states[0]}`);
     });
@@ -364,7 +364,7 @@ describe('convergence', () => {
         let machines: WireMachine[] = [];
         let revision = 0;
         let now = { hasRevisions: true, fits: true };
-        // Changed is whatever is there: a provider may always say more than it must.
+        // Reports every machine as changed: a provider may always return more than it must.
         const list = ({ states, sinceRevision }: ListFilter): Promise<Uint8Array> => {
           if (!now.fits && states.length === 0 && sinceRevision.length === 0) return Promise.reject(tooLarge);
           const shown = machines.filter(({ state }) => states.length === 0 || states.includes(state));

@@ -1,6 +1,6 @@
-// Keeps somebody's copy of a provider's inventory up to date: reads everything, or what changed since the last time, and
-// hands over only differences. Nothing here knows threads or sockets; list-thread.ts runs it on a thread of its own.
-// Whatever a provider does, the receiver's copy stays what the last good answers made it.
+// Keeps a receiver's copy of a provider's inventory up to date: lists everything, or the changes since the last revision,
+// and passes only differences to the sink. Independent of threads and sockets; list-thread.ts runs it on a worker thread.
+// The copy always reflects the last valid answers, whatever a faulty provider sends.
 
 import { MachineState, type Problem } from '../../model/index.ts';
 import type { ListQuery } from './client.ts';
@@ -8,15 +8,15 @@ import { asProviderError, ProviderError } from './errors.ts';
 import { Intake, type ListSink, Tally } from './intake.ts';
 import { KnownRecords } from './known.ts';
 
-/** `full` sees also what is gone; `changes` is short, and becomes `full` where the provider has no revisions. */
+/** `full` also detects machines that are gone; `changes` is incremental and falls back to `full` without a revision. */
 export type ListKind = 'full' | 'changes';
 
 export interface ListReport {
-  /** What was read in the end. */
+  /** The kind actually read, after a fallback. */
   readonly kind: ListKind;
   /**
-   * Nothing was remembered from earlier lists: everything came as changed, and nothing can be known to be gone. Whoever
-   * holds machines from before drops those that did not come.
+   * The reader had no records from earlier lists: every machine was reported as changed, and none could be reported as
+   * gone. A receiver with machines from before must drop those that were not reported.
    */
   readonly isFirst: boolean;
   /** List calls and their bytes. */
@@ -27,41 +27,41 @@ export interface ListReport {
   readonly changed: number;
   readonly unchanged: number;
   readonly gone: number;
-  /** Machines that did not show but may still be there, because a record without a readable id may be theirs. */
+  /** Machines absent from the list that were not reported as gone, because a record without a readable id may be theirs. */
   readonly missing: number;
-  /** Records left out; the last good record of such a machine stays in force. */
+  /** Records rejected; the last valid record of such a machine stays in effect. */
   readonly refused: number;
-  /** Why, for the first hundred; and what else was wrong. */
+  /** Reasons of the rejections and problems of the list itself; at most 100. */
   readonly problems: readonly Problem[];
-  /** Whether the next reading can ask for changes. */
+  /** Whether the next reading can be incremental. */
   readonly hasRevision: boolean;
   /**
-   * The highest epoch of our shard that a machine was bound in, among those that came as changed. Above our own: another
-   * process acts for this shard, or did, and counted further.
+   * The highest epoch of this shard in which one of the changed machines was bound. If it exceeds the shard's own epoch,
+   * another process acts or has acted for this shard with a newer epoch.
    */
   readonly newestEpoch?: bigint;
 }
 
 export interface InventoryReaderParts {
-  /** `ProviderClient.listBytes`, which brings deadlines and retries with it. */
+  /** `ProviderClient.listBytes`, which applies deadlines and retries. */
   readonly listBytes: (query: ListQuery, signal?: AbortSignal) => Promise<Uint8Array>;
-  /** Called with the bytes of each list once it has been read, by somebody who can give their memory back early. */
+  /** Called with the bytes of each list once it has been read, so that the caller can free their memory early. */
   readonly release?: (bytes: Uint8Array) => void;
-  /** Any number; protects the memory of ids from ids that were made to collide. */
+  /** Hash seed; protects the id table from ids crafted to collide. */
   readonly seed: number;
-  /** Batches handed to the sink before it has taken the first. Default 1: one at a time. */
+  /** Most batches in flight to the sink. Default 1. */
   readonly ahead?: number;
-  /** Whose epochs are looked for. Default: nobody's. */
+  /** The shard whose epochs `newestEpoch` tracks. Default '', which tracks none. */
   readonly shardId?: string;
 }
 
 const EVERY_STATE: readonly MachineState[] = Object.values(MachineState);
 const NO_CURSOR = new Uint8Array();
-/** A cursor is sent back with each reading; one longer than this is not kept. */
+/** Longest revision used as a cursor, which is sent back with each incremental reading. */
 const MAX_CURSOR_BYTES = 4096;
-/** Revisions remembered to notice one that comes again. */
+/** Past revisions kept to detect a provider that returns an old one. */
 const MAX_REVISIONS = 64;
-/** Ids of machines that are gone, handed over at a time. */
+/** Most ids per call of `sink.gone`. */
 const GONE_LOT = 1000;
 
 export class InventoryReader {
@@ -72,8 +72,9 @@ export class InventoryReader {
   readonly #shardId: string;
   #known: KnownRecords;
   #intake: Intake;
-  /** Counts every message ever read; the first of the last full reading, and of the one before. */
+  /** Number of the last List message read. */
   #message = 0;
+  /** Number of the first message of the last full reading. */
   #lastFullBegan = 0;
   #hasFull = false;
   #cursor: Uint8Array = NO_CURSOR;
@@ -90,7 +91,7 @@ export class InventoryReader {
     this.#intake = new Intake(this.#known, this.#ahead, this.#shardId);
   }
 
-  /** Machines whose record was handed over and is still in force. */
+  /** Machines that the reader tracks. */
   get count(): number {
     return this.#known.count;
   }
@@ -100,7 +101,7 @@ export class InventoryReader {
     return this.#known.heldBytes;
   }
 
-  /** Starts again from nothing, for a receiver that lost its copy. */
+  /** Discards all state, for a receiver that lost its copy; the next reading is a first one. */
   forget(): void {
     if (this.#isReading) throw new Error('a reading is under way');
     this.#known = new KnownRecords(this.#seed);
@@ -110,7 +111,10 @@ export class InventoryReader {
     this.#revisions = [];
   }
 
-  /** One reading at a time. Rejects with `ProviderError`, or with what the sink threw; the next one makes up for it. */
+  /**
+   * One reading at a time. Rejects with `ProviderError`, or with the sink's error; the next reading passes on the
+   * differences that the failed one did not.
+   */
   async read(wanted: ListKind, sink: ListSink, signal?: AbortSignal): Promise<ListReport> {
     if (this.#isReading) throw new Error('a reading is under way');
     this.#isReading = true;
@@ -138,7 +142,7 @@ export class InventoryReader {
     return { kind, isFirst, ...counts, problems, hasRevision: this.#cursor.length > 0, ...epoch };
   }
 
-  /** False: the changes cannot be had, or cannot be trusted, and everything has to be read. */
+  /** False: there is no cursor, the answer is too large, or its revision is not plausible; a full reading is required. */
   async #readChanges(sink: ListSink, tally: Tally, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#cursor.length === 0) return false;
     const before = tally.records;
@@ -168,8 +172,8 @@ export class InventoryReader {
     } catch (error) {
       if (!isTooLarge(error)) throw error;
       revision = await this.#readByState(sink, tally, signal);
-      // Without revisions a machine may have moved from a state not yet read to one already read: gone is only what
-      // was not in the full reading before this one either.
+      // Without revisions a machine may have moved from a state not yet read to one already read, so a machine is gone
+      // only if the previous full reading did not contain it either.
       if (revision.length === 0) absentSince = this.#lastFullBegan;
     }
     const absent = await this.#dropAbsent(absentSince, sink, tally);
@@ -181,7 +185,7 @@ export class InventoryReader {
     return absent;
   }
 
-  /** One List per state, then what changed meanwhile. */
+  /** One List per state, then the changes since the first of them. */
   async #readByState(sink: ListSink, tally: Tally, signal: AbortSignal | undefined): Promise<Uint8Array> {
     let first: Uint8Array | null = null;
     for (const state of EVERY_STATE) {
@@ -226,7 +230,7 @@ export class InventoryReader {
     return { gone: absent.length, missing: 0 };
   }
 
-  /** Takes a revision as the next cursor. False if it cannot be right after what was read. */
+  /** Makes a revision the next cursor. False if it contradicts the records read or an earlier revision. */
   #advance(revision: Uint8Array, brought: number, tally: Tally): boolean {
     const text = Buffer.from(revision).toString('latin1');
     const problem = this.#revisionProblem(text, brought);

@@ -1,5 +1,5 @@
-// The bytes of a `MachineList`, record by record. Broken bytes between records make the whole list worthless; a record
-// that is broken or impossible in itself is refused alone.
+// Reads the bytes of a `MachineList` record by record. Malformed bytes between records invalidate the whole list; a record
+// that is malformed or invalid by itself is rejected alone.
 
 import { excerpt, type Machine, type Problem, type Result, refused } from '../../model/index.ts';
 import { Machine as WireMachine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -8,10 +8,10 @@ import { decodeStrict, machineFromWire, WIRE, WireCursor, WireFormatError } from
 const MACHINES = 1;
 const REVISION = 2;
 
-/** Called for each record: where its entry in the list begins, and where its own bytes begin and end. */
+/** Called for each record with the start of its list entry and the range of its own bytes. */
 export type VisitRecord = (frame: number, from: number, to: number) => void;
 
-/** Visits every record and returns the revision. Throws `WireFormatError` where the bytes are no list. */
+/** Visits every record and returns the revision. Throws `WireFormatError` if the bytes are not a list. */
 export function walkList(bytes: Uint8Array, visit: VisitRecord): Uint8Array {
   const cursor = new WireCursor().reset(bytes, 0, bytes.length);
   let revision = new Uint8Array();
@@ -26,8 +26,8 @@ export function walkList(bytes: Uint8Array, visit: VisitRecord): Uint8Array {
 }
 
 /**
- * One record, or every reason why it is impossible. `place` is its number in the list; `look` is shown the metadata, most
- * of which a machine of ours does not carry.
+ * One record, or all problems that make it invalid. `place` is its index in the list; `look` receives the metadata, most
+ * of which a `Machine` does not carry.
  */
 export function readRecord(
   bytes: Uint8Array,
@@ -53,18 +53,18 @@ function pathOf(place: number, id: string): string {
 
 export interface DecodedList {
   readonly machines: readonly Machine[];
-  /** Records left out. */
+  /** Records rejected. */
   readonly refused: number;
-  /** Why, for the first hundred or so. */
+  /** Reasons of the rejections, about the first hundred. */
   readonly problems: readonly Problem[];
-  /** Empty if the provider has none. */
+  /** Empty if the provider does not support revisions. */
   readonly revision: Uint8Array;
 }
 
-/** A broken provider has a problem for each of its machines; the first ones say what is wrong with it. */
+/** A faulty provider has a problem for each machine; the first ones identify the fault. */
 const MAX_PROBLEMS = 100;
 
-/** A whole list as objects. Of two records with one id neither is taken. */
+/** A whole list as objects. Records with a duplicate id are all rejected. */
 export function decodeList(bytes: Uint8Array): DecodedList {
   const byId = new Map<string, Machine | null>();
   const problems: Problem[] = [];
@@ -92,7 +92,7 @@ export function duplicate(place: number, id: string): Problem {
   };
 }
 
-/** Some records as the bytes of a `MachineList`: all of them sound, none twice. */
+/** Records as the bytes of a `MachineList`; all are valid, and ids are unique. */
 export interface RecordBatch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly count: number;

@@ -1,5 +1,5 @@
-// Test support: lists as bytes, a provider that says whatever a test puts into it, and a copy kept up to date by a
-// reader. Imported by tests only.
+// Test support: encoded lists, a provider with scripted answers, and a copy of an inventory that a reader keeps up to
+// date. Imported by tests only.
 
 import { status } from '@grpc/grpc-js';
 import { type Clock, type Machine, MachineState, Random } from '../../model/index.ts';
@@ -19,7 +19,7 @@ import { InventoryReader } from './reader.ts';
 import { machinesOf } from './records.ts';
 import type { ProviderTransport } from './transport.ts';
 
-/** A sound Idle machine, or one with something else about it. */
+/** A valid Idle machine, with `changes` applied. */
 export function wireMachine(id: string, changes: Partial<WireMachine> = {}): WireMachine {
   return {
     ...WireMachine.decode(new Uint8Array()),
@@ -40,7 +40,7 @@ export function listOf(machines: readonly WireMachine[], revision = ''): Uint8Ar
   return MachineList.encode({ machines: [...machines], revision: Buffer.from(revision) }).finish();
 }
 
-/** Refuses every call but those given. */
+/** A transport that rejects every call except those in `calls`. */
 export function transportOf(calls: Partial<ProviderTransport>): ProviderTransport {
   const refuse = (): Promise<never> => Promise.reject(new RpcError(status.UNIMPLEMENTED, 'not in this test'));
   return {
@@ -58,7 +58,7 @@ export function transportOf(calls: Partial<ProviderTransport>): ProviderTranspor
 export interface Bench {
   readonly client: ProviderClient;
   readonly attempts: Attempt[];
-  /** Sequence numbers given out. */
+  /** Sequence numbers issued. */
   readonly sequences: bigint[];
 }
 
@@ -87,7 +87,7 @@ export function clientOf(
   return { client, attempts, sequences };
 }
 
-/** The kind of error a call ends with; fails the test if it does not. */
+/** The kind of error a call rejects with; throws if the call succeeds. */
 export async function kindOf(call: Promise<unknown>): Promise<ProviderErrorKind> {
   try {
     await call;
@@ -98,7 +98,7 @@ export async function kindOf(call: Promise<unknown>): Promise<ProviderErrorKind>
   throw new Error('the call succeeded');
 }
 
-/** Somebody's copy of an inventory. */
+/** A receiver's copy of an inventory. */
 export class Copy implements ListSink {
   readonly machines = new Map<string, Machine>();
 
@@ -115,7 +115,7 @@ export class Copy implements ListSink {
   }
 }
 
-/** A reader of lists that a test writes by hand, one for each call, in turn. */
+/** A reader whose List calls get the given answers in turn. */
 export function readerOf(...answers: (Uint8Array | Error)[]) {
   const queries: ListFilter[] = [];
   const list = (filter: ListFilter): Promise<Uint8Array> => {

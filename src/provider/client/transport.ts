@@ -1,6 +1,6 @@
 // The six calls as the client makes them, without retries or deadlines of their own: over gRPC (grpc-transport.ts) or
-// straight to a provider in this process (in-process.ts). A List comes as bytes, so that nobody has to hold
-// half a million objects at once.
+// straight to a provider in this process (in-process.ts). A List is returned as bytes, so that no reader has to hold half
+// a million objects at once.
 
 import type {
   ConfigureRequest,
@@ -13,7 +13,7 @@ import type {
   TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 
-/** How long an attempt may take. The client itself stops waiting then; a transport tells the other end. */
+/** Limits of one attempt. The client enforces them itself; a transport passes them on to the provider. */
 export interface AttemptLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
