@@ -1,6 +1,6 @@
-// The bytes of one record, in two parts that together are a `Machine` message: what the cloud says of it (changed by a
-// refresh alone) and where it is in its life (changed by transitions alone). Protobuf lets fields stand in any order, so
-// either part is replaced without decoding the other, and a refresh that brings nothing new shows as equal bytes.
+// The bytes of one record, in two parts that together are a `Machine` message: the described part (changed by a refresh
+// only) and the life-cycle part (changed by transitions only). Protobuf allows fields in any order, so either part is
+// replaced without decoding the other, and a refresh without changes produces equal bytes.
 
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
@@ -15,7 +15,7 @@ import { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { Offering } from '../backend.ts';
 import { MessageWriter } from './message-writer.ts';
 
-/** Where a machine is in its life. */
+/** The life-cycle part of a machine. */
 export interface Life {
   readonly state: MachineState;
   readonly host: HostRef | null;
@@ -52,13 +52,13 @@ const FIELD = {
 } as const;
 const RESOURCES_FIELD = 1;
 
-// One for each part, because the parts of one record are made side by side.
+// One writer per part, because both views of one record are in use at the same time.
 const writer = new MessageWriter();
 const lifeWriter = new MessageWriter();
 
 /**
- * The first part. Maps are written in the order of their keys, so that equal offerings give equal bytes.
- * A view that is good until the next call.
+ * The described part. Maps are written in key order, so that equal offerings give equal bytes.
+ * Returns a view that is valid until the next call.
  */
 export function encodeOffering(offering: Offering): Uint8Array {
   writer.reset();
@@ -82,7 +82,7 @@ function writeResources(field: number, vector: ResourceVector): void {
   writer.close(start);
 }
 
-/** The entries of a map by key. Most maps come in order already. */
+/** The entries of a map in key order. Most maps are in order already and are not copied. */
 function inOrder<V>(map: ReadonlyMap<string, V>): Iterable<readonly [string, V]> {
   let last = '';
   for (const key of map.keys()) {
@@ -92,13 +92,13 @@ function inOrder<V>(map: ReadonlyMap<string, V>): Iterable<readonly [string, V]>
   return map;
 }
 
-/** The first part again, with what a refresh may bring; type, zone and capacity type stay as they were. */
+/** The described part after a refresh, which may change everything but instance type, zone and capacity type. */
 export function refreshOffering(described: Uint8Array, offering: Offering): Uint8Array {
   const { instanceType, zone, capacityType } = Machine.decode(described);
   return encodeOffering({ ...offering, instanceType, zone, capacityType: capacityType as CapacityType });
 }
 
-/** The second part. A view that is good until the next call. */
+/** The life-cycle part. Returns a view that is valid until the next call. */
 export function encodeLife(life: Life): Uint8Array {
   lifeWriter.reset();
   lifeWriter.small(FIELD.state, life.state);
@@ -120,7 +120,7 @@ export function idOfBody(body: Uint8Array): string {
   return reader.string();
 }
 
-/** Reads the second part. */
+/** Decodes the life-cycle part. */
 export function decodeLife(bytes: Uint8Array): Life {
   const machine = Machine.decode(bytes);
   return {
@@ -134,7 +134,7 @@ export function decodeLife(bytes: Uint8Array): Life {
 
 const MACHINES_TAG = (1 << 3) | 2;
 
-/** What stands before a record of this length in a `MachineList`. */
+/** Tag and length that precede a record of `bodyBytes` bytes in a `MachineList`. */
 export function frameHeader(bodyBytes: number): number[] {
   const header = [MACHINES_TAG];
   let rest = bodyBytes;

@@ -18,7 +18,7 @@ describe('a small file that is replaced', () => {
     const url = new URL('./directories.ts', import.meta.url).href;
     const script = `import { replaceFile } from ${JSON.stringify(url)};
       try { replaceFile(${JSON.stringify(path)}, 'new'.repeat(1000)); } catch (error) { console.log(error.message); }`;
-    // A limit on the size of files is what a test can have of a full disk.
+    // A limit on the size of files simulates a full disk.
     const command = 'ulimit -f 1; exec "$0" --input-type=module -e "$1"';
     const { stdout } = spawnSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
     expect(stdout).toMatch(/^BF_STORE_FAILED: .*size\.json: EFBIG: .*Free some space/);
@@ -43,7 +43,7 @@ describe('a directory that is made', () => {
     expect(() => makeDirectory(join(dir, 'file', 'b'))).toThrow(/ENOTDIR|EEXIST/);
   });
 
-  // Only where there is such a place.
+  // Only Linux has /proc.
   it.runIf(process.platform === 'linux')('given a place where nothing can be made, then it ends', () => {
     expect(() => makeDirectory('/proc/bigfleet/up/clouds')).toThrow(/ENOENT.*\/proc\/bigfleet'/);
   });

@@ -1,5 +1,5 @@
-// Makes directories, replaces small files in them, and says why either cannot be done. Node's own recursive mkdir never
-// ends where a directory exists and nothing can be made in it, as in /proc, so this takes one step after the other.
+// Creates directories and atomically replaces small files, with errors that name the cause. Node's recursive mkdir does
+// not return below a directory in which nothing can be created, such as /proc, so directories are created one by one.
 
 import {
   closeSync,
@@ -14,12 +14,12 @@ import {
 import { dirname, resolve } from 'node:path';
 import { BigFleetError } from '../../model/index.ts';
 
-/** Makes a directory and those above it, unless it is there. Throws what the system says of the first that it cannot make. */
+/** Creates a directory and its missing parents. Throws the system's error for the first that it cannot create. */
 export function makeDirectory(path: string, mode?: number): void {
   make(resolve(path), mode);
 }
 
-/** Writes a small file. At any moment, also after a crash or on a full disk, it is the old one or the new one. */
+/** Replaces a small file atomically: after a crash or on a full disk it has the old or the new content. */
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.new`;
   try {
@@ -40,7 +40,7 @@ export function replaceFile(path: string, text: string): void {
 /** A full disk, a quota that is used up, a limit on the size of files. */
 const NO_ROOM: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** What became of an attempt to make or write something at this path: BF_STORE_FAILED without room, else BF_DATA_DIR. */
+/** Maps an error at this path to BF_STORE_FAILED if the disk is full, else to BF_DATA_DIR. */
 export function directoryError(path: string, cause: unknown): BigFleetError {
   if (cause instanceof BigFleetError) return cause;
   const isFull = cause instanceof Error && 'code' in cause && NO_ROOM.includes(cause.code);
@@ -55,7 +55,7 @@ function make(path: string, mode: number | undefined): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Somebody else may have been faster.
+    // Another process may have created it in the meantime.
     if (!isDirectory(path)) throw error;
   }
 }

@@ -5,7 +5,7 @@ import { type FencingToken, isNewer } from '../../wire/index.ts';
 import { MAX_SHARDS_PER_MACHINE, MAX_STRAY_MARKS } from './limits.ts';
 import type { MarkRow } from './store.ts';
 
-/** What changed when a token passed: one mark, and those that had to make room. */
+/** Changes by an accepted token: the new mark, and the marks evicted for it. */
 export interface Advance {
   readonly mark: MarkRow;
   readonly forgotten: readonly MarkRow[];
@@ -16,12 +16,12 @@ export interface FenceLimits {
   readonly shardsPerMachine: number;
 }
 
-// Maps keep the order of insertion; what is touched goes to the end, so the first is the one longest untouched.
+// LRU: maps keep insertion order, and a touched entry moves to the end, so the first is the least recently used.
 type MarksOfMachine = Map<string, MarkRow>;
 
 export class Fences {
   readonly #marks = new Map<string, MarksOfMachine>();
-  /** Ids with marks that are not on record. */
+  /** Ids with marks that belong to no known machine. */
   readonly #strays = new Set<string>();
   #strayMarks = 0;
   readonly #limits: FenceLimits;
@@ -41,7 +41,7 @@ export class Fences {
     return { mark, forgotten: this.set(mark, isKnown) };
   }
 
-  /** Sets a mark and returns those that had to make room. */
+  /** Sets a mark and returns those evicted for it. */
   set(mark: MarkRow, isKnown: boolean): readonly MarkRow[] {
     let marks = this.#marks.get(mark.machine);
     if (marks === undefined) {
@@ -66,7 +66,7 @@ export class Fences {
     return forgotten;
   }
 
-  /** A machine came on record: its marks are kept from now on. */
+  /** Called when a machine becomes known: its marks no longer count as stray. */
   adopt(machine: string): void {
     if (this.#strays.delete(machine)) this.#strayMarks -= this.#marks.get(machine)!.size;
   }

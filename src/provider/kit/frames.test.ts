@@ -1,4 +1,4 @@
-// Bytes that are replaced over and over: nothing is mixed up, and holes do not pile up.
+// Frames replaced repeatedly: their content stays correct, and holes do not accumulate.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

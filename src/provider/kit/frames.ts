@@ -1,6 +1,6 @@
-// Encoded records, laid end to end in large chunks, so that a List of half a million machines is a few copies instead
-// of half a million encodings, and half a million records are no work for the garbage collector. A frame that is
-// replaced leaves a hole; a chunk that is mostly holes is emptied.
+// Encoded records, stored contiguously in large chunks, so that a List of half a million machines is a few copies instead
+// of half a million encodings, and the records add no work for the garbage collector. Replacing a frame leaves a hole; a
+// chunk that is less than half live is compacted into the current one.
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -19,7 +19,7 @@ export class Frames {
   #from = new Uint32Array(1024);
   #length = new Uint32Array(1024);
 
-  /** Bytes held, holes included. */
+  /** Bytes allocated, including holes. */
   get heldBytes(): number {
     return this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
@@ -28,13 +28,13 @@ export class Frames {
     return this.#length[slot]!;
   }
 
-  /** The frame of a slot. A view that is good until the next `set`. */
+  /** The frame of a slot, as a view that is valid until the next `set`. */
   at(slot: number): Buffer {
     const from = this.#from[slot]!;
     return this.#chunks[this.#chunkOf[slot]!]!.bytes.subarray(from, from + this.#length[slot]!);
   }
 
-  /** Makes the joined parts the frame of a slot: a new one, next in line, or one that exists. */
+  /** Sets the frame of an existing slot, or of the next new one, to the concatenated parts. */
   set(slot: number, parts: readonly ArrayLike<number>[]): void {
     if (slot === this.#count) this.#addSlot();
     else this.#chunks[this.#chunkOf[slot]!]!.live -= this.#length[slot]!;
@@ -43,7 +43,7 @@ export class Frames {
     if (left !== this.#current && this.#isWorthEmptying(left)) this.#empty(left);
   }
 
-  /** The frames of some slots as they are now. */
+  /** A snapshot of the frames of some slots. */
   extract(slots: Int32Array): Extract {
     const stretches = {
       chunk: new Uint32Array(slots.length),
@@ -55,7 +55,7 @@ export class Frames {
       const slot = slots[i]!;
       const chunk = this.#chunkOf[slot]!;
       const from = this.#from[slot]!;
-      // Neighbours are copied together.
+      // Adjacent frames are merged into one copy.
       if (count > 0 && stretches.chunk[count - 1] === chunk && stretches.to[count - 1] === from) count--;
       else {
         stretches.chunk[count] = chunk;
@@ -98,7 +98,7 @@ export class Frames {
     return chunk.bytes !== NOTHING && chunk.live * 2 < chunk.bytes.length;
   }
 
-  /** Moves what lives in a chunk to the current one. Walks all slots, once for every two megabytes replaced. */
+  /** Moves live frames of a chunk to the current one. Scans all slots, amortized once per 2 MiB replaced. */
   #empty(index: number): void {
     const { bytes } = this.#chunks[index]!;
     for (let slot = 0; slot < this.#count; slot++) {
@@ -124,7 +124,7 @@ interface Stretches {
   readonly to: Uint32Array;
 }
 
-/** Frames as they were at one moment. Bytes once written are never written over, so changes since then do not show. */
+/** A snapshot of frames. Bytes are never overwritten in place, so later changes do not show. */
 export class Extract {
   readonly bytes: number;
   readonly #chunks: readonly Buffer[];
@@ -142,7 +142,7 @@ export class Extract {
     this.bytes = bytes;
   }
 
-  /** Copies on from where it stopped, to the same place in the target; after about so many bytes it returns false. */
+  /** Continues the copy into `target`. Returns false after about `atOnce` bytes, true when all are copied. */
   copyTo(target: Buffer, atOnce: number): boolean {
     const { chunk, from, to } = this.#stretches;
     const pause = this.#copied + atOnce;

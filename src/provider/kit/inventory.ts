@@ -1,5 +1,5 @@
-// The state of a provider: its records, fencing marks and counters, changed together and handed to the store together.
-// A decision collects its changes in a draft; `write` makes one write of them.
+// The state of a provider: records, fencing marks and counters, which are changed and stored together. A decision collects
+// its changes in a draft; `write` passes them to the store as one write.
 
 import { type HostRef, MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
@@ -42,7 +42,7 @@ export class Inventory {
     return this.#revision;
   }
 
-  /** Takes in what the last process left. */
+  /** Loads the state of the last process. */
   restore(stored: StoredState, draft: Draft): void {
     this.records.restore(stored.machines);
     for (const mark of stored.marks) {
@@ -59,7 +59,7 @@ export class Inventory {
     draft.slots.add(slot);
   }
 
-  /** Takes an offering: a new machine, or new facts about a known one. */
+  /** Inserts a machine for a new offering, or updates the one it has. */
   take(offering: Offering, draft: Draft): 'added' | 'changed' | 'unchanged' {
     const slot = this.records.slotOf(offering.id);
     if (slot === undefined) {
@@ -86,7 +86,7 @@ export class Inventory {
     return this.records.add(offering.id, encodeOffering(offering), unbound(offering.host), ++this.#revision);
   }
 
-  /** Whether anything was new. */
+  /** Returns whether the record changed. */
   #describeAgain(slot: number, offering: Offering): boolean {
     const known = this.records.describedOf(slot);
     if (known.equals(encodeOffering(offering))) return false;

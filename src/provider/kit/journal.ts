@@ -1,5 +1,5 @@
-// Between the inventory and its store: hands changes over, knows when all of them are safe, and stops the provider for
-// good when the store fails, because from then on memory and disk tell different stories.
+// Passes changes of the inventory to the store and tracks when they are durable. When the store fails, every further call
+// is rejected, because memory and disk differ from then on.
 
 import { type RpcError, status } from '../../wire/index.ts';
 import { refusal } from './requests.ts';
@@ -21,13 +21,13 @@ export class Journal {
     if (this.#refusal !== null) throw this.#refusal;
   }
 
-  /** Hands over changes; `settled` tells when they are safe. */
+  /** Passes changes to the store; `settled` resolves when they are durable. */
   write(changes: Changes): void {
     if (this.#refusal !== null) return;
     this.#last = this.#store.write(changes).catch((error: unknown) => this.#fail(error));
   }
 
-  /** Resolves when everything handed over so far is safe, and throws if it will never be. */
+  /** Resolves when all changes so far are durable; throws if the store has failed. */
   async settled(): Promise<void> {
     await this.#last;
     this.check();

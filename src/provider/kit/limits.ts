@@ -1,5 +1,5 @@
-// What one request may bring. Each limit is generous for a real caller and keeps a broken or hostile one from filling
-// memory or disk; each is refused with its number before anything has changed.
+// Limits of one request. Each is generous for a real caller and keeps a faulty or hostile one from filling memory or disk;
+// a request above a limit is rejected with the limit before anything has changed.
 
 /** Machine, shard and cluster ids, in UTF-8 bytes. Kubernetes names have at most 253. */
 export const MAX_ID_BYTES = 1024;
@@ -16,14 +16,14 @@ export const MAX_METADATA_BYTES = 3 * 1024 * 1024;
 /** A bootstrap blob: 16 MiB. Clouds take far less as user data; a blob is never part of a record. */
 export const MAX_BLOB_BYTES = 16 * 1024 * 1024;
 
-/** `last_error`, in characters; what a cloud says beyond that is cut off. */
+/** `last_error`, in characters; a longer text of the cloud is truncated. */
 export const MAX_ERROR_CHARACTERS = 4096;
 
 /**
- * Fencing marks kept for machines that are not on record. Such a call still advances a mark, so anybody who may call
- * could fill memory with made-up ids; past this number the marks longest untouched are forgotten.
+ * Fencing marks kept for unknown machines. A call for one still advances a mark, so a caller could fill memory with
+ * invented ids; above this number the least recently used marks are evicted.
  */
 export const MAX_STRAY_MARKS = 100_000;
 
-/** Shards with a mark on one machine; past this number the mark longest untouched is forgotten. */
+/** Shards with a mark on one machine; above this number the least recently used mark is evicted. */
 export const MAX_SHARDS_PER_MACHINE = 256;

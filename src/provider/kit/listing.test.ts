@@ -62,7 +62,7 @@ describe('a list', () => {
   });
 
   it('given a list that would pass the limit of a message, then it is refused and parts of it are not', async () => {
-    // Names of a record are limited; metadata of shards is what can make records long.
+    // Names are limited, so only shard metadata can make records long.
     const shardMetadata = new Map([['notes', 'x'.repeat(MAX_METADATA_BYTES - 'notes'.length)]]);
     const count = Math.ceil(MAX_MESSAGE_BYTES / MAX_METADATA_BYTES);
     const hosted = Array.from({ length: count }, (_, i) => offering(`m-${i}`, { host: hostOf(`m-${i}`) }));

@@ -1,7 +1,7 @@
-// Lists: which machines, in which turn, and the cursor that goes with them. The cursor is `<born>.<revision>`: when the
-// inventory began, in base 36, and the number of its last change. Anything that is not exactly a cursor of this
-// inventory gives the full list: a reader with a stale or damaged cursor must never miss a change. A capped delta
-// brings the oldest changes and a cursor that reaches no further; every other list has the cursor of the head.
+// Selects the machines of a List and its cursor. The cursor is `<born>.<revision>`: the creation time of the inventory in
+// base 36 and the number of its last change. Anything other than a cursor of this inventory yields the full list: a reader
+// with a stale or damaged cursor must never miss a change. A capped delta returns the oldest changes and a cursor that
+// covers only those; every other list returns the cursor of the head.
 
 import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -10,13 +10,13 @@ import { revisionField } from './body.ts';
 import { EVERY_STATE, type Records } from './records.ts';
 import { refusal } from './requests.ts';
 
-/** What is copied in one go: a few milliseconds' worth. */
+/** Bytes copied before yielding to other calls; takes a few milliseconds. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Longer than any cursor of ours; what is longer is not looked at. */
+/** Longer than any cursor the kit issues; longer input is not parsed. */
 const MAX_CURSOR_BYTES = 64;
 const CURSOR = /^([0-9a-z]{1,12})\.(0|[1-9][0-9]{0,15})$/;
 
-/** Machines to be listed, and the revision up to which the reader then knows everything. */
+/** Machines to list, and the revision up to which the reader is then current. */
 export interface Selection {
   readonly slots: Int32Array;
   readonly revision: number;
@@ -25,7 +25,7 @@ export interface Selection {
 export class Listing {
   readonly #records: Records;
   readonly #born: string;
-  /** Per set of states where the next capped list starts, so that a caller who asks for one gets another each time. */
+  /** Start of the next capped list, by set of states: round-robin, so that repeated capped lists return all machines. */
   readonly #turns = new Float64Array(2 ** (MachineState.Failed + 1));
 
   constructor(records: Records, born: number) {
@@ -37,7 +37,7 @@ export class Listing {
     return new Uint8Array(Buffer.from(`${this.#born}.${revision}`, 'latin1'));
   }
 
-  /** What passes the filter. `head` is the revision of the inventory. */
+  /** Applies the filter. `head` is the revision of the inventory. */
   select(filter: ListFilter, head: number): Selection {
     const states = statesOf(filter);
     if (filter.maxResults < 0) {
@@ -51,7 +51,7 @@ export class Listing {
     return { slots: this.#records.slotsIn(states, start, limit), revision: head };
   }
 
-  /** A `MachineList` of these slots as bytes. A long one is put together in parts; `giveWay` runs in between. */
+  /** A `MachineList` of these slots as bytes, copied in parts of `PART_BYTES`; `giveWay` runs in between. */
   async encode({ slots, revision }: Selection, giveWay: () => Promise<void>): Promise<Buffer> {
     const extract = this.#records.extract(slots);
     const tail = revisionField(this.cursorAt(revision));
@@ -85,7 +85,7 @@ export class Listing {
     return turn;
   }
 
-  /** The revision a cursor of this inventory stands for; null for anything else. */
+  /** The revision in a cursor of this inventory; null for anything else. */
   #revisionOf(cursor: Uint8Array, head: number): number | null {
     if (cursor.length === 0 || cursor.length > MAX_CURSOR_BYTES) return null;
     const [, born, revision] = CURSOR.exec(Buffer.from(cursor).toString('latin1')) ?? [];

@@ -1,5 +1,5 @@
-// A store that lasts as long as the process: for tests, simulations and providers that are asked to forget. A provider
-// opened again on the same object finds everything, as if it had been restarted.
+// A store in memory, for tests, simulations and providers without durable state. A provider opened on an object that was
+// used before finds its state, as after a restart.
 
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 
@@ -37,7 +37,7 @@ export class MemoryStore implements Store {
   }
 }
 
-/** Keeps nothing, for a provider that starts anew each time and should not hold every record twice. */
+/** Discards every write, for a provider that starts empty and should not hold every record twice in memory. */
 export const NO_STORE: Store = {
   load: () => Promise.resolve({ counters: null, machines: [], marks: [], flights: [] }),
   write: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-// What a backend describes: refused with every problem at once, and refreshed in nothing but what may change.
+// Descriptions of a backend: rejected with all problems at once; a refresh updates only the fields that may change.
 
 import { describe, expect, it } from 'vitest';
 import { MachineState } from '../../model/index.ts';

@@ -1,5 +1,5 @@
-// Checks what a backend describes, before any of it is shown to a shard. A wrong record is dropped by every shard that
-// reads it, one by one and far away; here it is refused with all its problems at once, and the last good inventory stays.
+// Validates a backend's description before a shard can read it. Every shard would drop an invalid record by itself, far
+// from the cause; here the description is rejected with all its problems at once, and the last valid inventory stays.
 
 import {
   BigFleetError,
@@ -16,7 +16,7 @@ import {
 } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
 
-/** Labels that repeat a field of the record. Readers take the field, so a label that differs would only mislead. */
+/** Labels that repeat a field of the record. Readers use the field, so a label that differs would mislead. */
 const FIELD_LABELS: ReadonlySet<string> = new Set([
   'instance-type',
   'instance_type',
@@ -32,20 +32,20 @@ const FIELD_LABELS: ReadonlySet<string> = new Set([
 /** Problems shown in the message of the error; the rest are counted, and all are in `problems`. */
 const SHOWN_PROBLEMS = 20;
 
-/** Checks a description part by part, since half a million offerings in one go would keep everybody else waiting. */
+/** Checks a description in parts: half a million offerings at once would block the event loop. */
 export class OfferingCheck {
   readonly problems: Problem[] = [];
   readonly #offerings: readonly Offering[];
   readonly #isZoned: boolean;
   readonly #seen = new Set<string>();
 
-  /** `requireZone` asks for a zone even where only one is in use. */
+  /** `requireZone` requires a zone even if only one is in use. */
   constructor(offerings: readonly Offering[], requireZone: boolean) {
     this.#offerings = offerings;
     this.#isZoned = requireZone || offerings.some(({ zone }) => zone !== offerings[0]!.zone);
   }
 
-  /** Adds the problems of the offerings from one place up to another; each place once. */
+  /** Checks the offerings `from` to `to` (exclusive); call it once per offering. */
   check(from: number, to: number): void {
     for (let i = from; i < Math.min(to, this.#offerings.length); i++) this.#checkOne(this.#offerings[i]!, i);
   }
@@ -72,7 +72,7 @@ export class OfferingCheck {
   }
 }
 
-/** A host as readers want it: both names given. */
+/** Readers require both names of a host. */
 export function isHost(host: HostRef): boolean {
   return host.provider !== '' && host.ref !== '';
 }
@@ -104,7 +104,7 @@ function asMachine(offering: Offering) {
   return { ...offering, state, cluster: '', lastError: '', stamp: null, target: null };
 }
 
-/** A description was refused whole. */
+/** The description was rejected as a whole. */
 export class OfferingsError extends BigFleetError {
   override readonly problems: readonly Problem[];
 

@@ -1,6 +1,6 @@
 // A capacity provider: the six calls of the contract over a backend and a store. Plain methods that take and return
-// messages and throw `RpcError`; server.ts puts them on a port. Every decision is made in one go without waiting, so
-// calls for the same machine never interleave; then the caller waits until what was decided is safe in the store.
+// messages and throw `RpcError`; server.ts serves them over gRPC. Every decision is made synchronously, so calls for the
+// same machine never interleave; then the call waits until the decision is durable in the store.
 
 import { type Clock, excerpt, type HostRef, MachineState, stateName } from '../../model/index.ts';
 import {
@@ -38,14 +38,14 @@ export interface ProviderOptions {
   readonly timeoutsMs?: Partial<TransitionTimeouts>;
   /** How long `describe` may take. Default 30 s. */
   readonly describeTimeoutMs?: number;
-  /** Asks for a zone even where only one is in use. Default false. */
+  /** Requires a zone on every offering even if only one zone is in use. Default false. */
   readonly requireZone?: boolean;
   /**
-   * What operation ids begin with; default `op-`. Set it where several providers share one account and pass ids on as
-   * client tokens, and keep it as long as the store.
+   * Prefix of operation ids; default `op-`. Set it if several providers share one account and pass ids on as client
+   * tokens, and do not change it during the life of the store.
    */
   readonly operationPrefix?: string;
-  /** The store failed and every call is refused from now on; a good moment to end the process. */
+  /** Called when the store has failed: every further call is rejected, so the process should exit. */
   readonly onStoreFailure?: (error: unknown) => void;
 }
 
@@ -56,24 +56,23 @@ export interface ProviderParts {
   readonly options?: ProviderOptions;
 }
 
-/** What is known of a host that was lost. */
 export interface Loss {
-  /** There is no such host any more. Left out: it may still be there, and be paid for. */
+  /** The host no longer exists. Default false: it may still exist and be billed. */
   readonly hostIsGone?: boolean | undefined;
 }
 
-/** What a refresh brought. */
+/** Counts of one refresh. */
 export interface Refreshed {
   readonly added: number;
   readonly changed: number;
   readonly unchanged: number;
 }
 
-/** Offerings checked or taken in one go, some milliseconds' worth. */
+/** Offerings processed before yielding to other calls; takes some milliseconds. */
 const REFRESH_LOT = 2000;
 const DEFAULT_DESCRIBE_TIMEOUT_MS = 30_000;
 
-/** What a transition needs beyond the machine: nothing, a binding, or a grace period. */
+/** Arguments of a transition beyond the machine. */
 interface Order {
   readonly cluster: string;
   readonly metadata: ReadonlyMap<string, string>;
@@ -90,7 +89,7 @@ const NO_ORDER: Order = {
 
 interface Accepted {
   readonly ack: TransitionAck;
-  /** null for a call that repeats one accepted before. */
+  /** null for a repetition of an accepted call. */
   readonly run: Run | null;
 }
 
@@ -130,8 +129,8 @@ export class Provider {
   }
 
   /**
-   * Loads the store, settles what a crash left open, and takes in what the backend describes. If any of that fails, the
-   * store is closed again.
+   * Loads the store, resumes or fails transitions that a crash interrupted, and loads the backend's description. If any of
+   * that fails, the store is closed.
    */
   static async open(parts: ProviderParts): Promise<Provider> {
     try {
@@ -148,12 +147,11 @@ export class Provider {
     }
   }
 
-  /** Machines on record. */
   get machineCount(): number {
     return this.#records.count;
   }
 
-  /** Transitions under way. */
+  /** In-flight transitions. */
   get runningCount(): number {
     return this.#runs.count;
   }
@@ -195,19 +193,19 @@ export class Provider {
     return MachineList.decode(await this.listBytes(filter));
   }
 
-  /** The same list as the bytes of a `MachineList`, which costs a copy instead of an encoding. */
+  /** `list` as the bytes of a `MachineList`, which costs a copy instead of an encoding. */
   async listBytes(filter: ListFilter): Promise<Buffer> {
     this.#check();
     const selection = this.#listing.select(filter, this.#inventory.revision);
     const list = await this.#listing.encode(selection, () => this.#giveWay());
-    // What is shown must not be taken back by a crash.
+    // A crash must not revert state that a reader has seen.
     await this.#journal.settled();
     return list;
   }
 
   /**
-   * Asks the backend again: takes new machines and new prices, probabilities, sizes and labels; machines that are no
-   * longer described stay. Refuses a description with a problem as a whole. A second call joins one that is under way.
+   * Calls `describe` again: adds new machines and updates prices, probabilities, sizes and labels; machines that are no
+   * longer described stay. Rejects a description with any problem as a whole. A concurrent call joins the one in flight.
    */
   refresh(): Promise<Refreshed> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -217,8 +215,8 @@ export class Provider {
   }
 
   /**
-   * The backend found a machine dead: it is Failed from now on. False if it is unknown or Failed already. The record names
-   * its host still, unless the host is gone: a shard takes a host that is named for one that is paid for.
+   * Marks a machine that the backend found dead as Failed. False if it is unknown or Failed already. The record keeps its
+   * host unless the host is gone: a shard counts a named host as billed.
    */
   async lose(machineId: string, reason: string, { hostIsGone = false }: Loss = {}): Promise<boolean> {
     this.#check();
@@ -233,8 +231,8 @@ export class Provider {
   }
 
   /**
-   * Somebody cleaned up after a Failed machine: it is Idle on this host, or a quota slot again (null). No call of the
-   * contract leads out of Failed. False if the machine is unknown or not Failed.
+   * Recovers a Failed machine after a clean-up: Idle on this host, or a quota slot again (null). No call of the contract
+   * leads out of Failed. False if the machine is unknown or not Failed.
    */
   async recover(machineId: string, host: HostRef | null): Promise<boolean> {
     this.#check();
@@ -249,8 +247,8 @@ export class Provider {
   }
 
   /**
-   * Takes no more calls, waits up to `waitMs` for transitions under way, and closes the store. Whatever still runs then is
-   * told to stop, and counts as interrupted at the next start.
+   * Rejects further calls, waits up to `waitMs` for in-flight transitions, and closes the store. Transitions that still
+   * run are aborted, and count as interrupted at the next start.
    */
   async close(waitMs = 0): Promise<void> {
     if (this.#isClosed) return;
@@ -267,7 +265,7 @@ export class Provider {
     this.#journal.check();
   }
 
-  /** The order of the checks is the contract's; nothing changes before the fence, and the fence counts whatever follows. */
+  /** Checks run in the order of the contract. Only the fence changes state, and its mark stays if a later check fails. */
   async #transition(
     kind: TransitionKind,
     request: FencedRequest,
@@ -367,7 +365,7 @@ export class Provider {
     return { id, instanceType, zone, capacityType, labels, host: host ?? null, cluster };
   }
 
-  /** A run ended: the machine settles, or is Failed. */
+  /** Applies the end of a run: the machine reaches its target state, or is Failed. */
   #end({ slot, kind }: Run, ending: Ending): void {
     const draft = newDraft();
     if (!ending.ok) this.#fail(slot, ending.reason, draft);
@@ -398,7 +396,7 @@ export class Provider {
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 
-  /** Takes in what the last process left. Its open transitions are repeated where the backend can, Failed otherwise. */
+  /** Loads the state of the last process; repeats its in-flight transitions if the backend is resumable, else fails them. */
   #restore(stored: StoredState): readonly Run[] {
     const draft = newDraft();
     this.#inventory.restore(stored, draft);
@@ -431,7 +429,7 @@ export class Provider {
     return outcomes;
   }
 
-  /** Does something part by part; between two parts other calls get their turn. */
+  /** Processes `count` items in lots of `REFRESH_LOT` and yields to other calls in between. */
   async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
     for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
       if (from > 0) await this.#giveWay();

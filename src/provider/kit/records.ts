@@ -1,6 +1,5 @@
-// The inventory in memory: one slot per machine, in columns. It answers the three questions of a List without looking
-// at everything: who is in these states (a bucket per state), who changed since (all slots in the order of their last
-// change), and what are the bytes (frames.ts).
+// The inventory in memory: one slot per machine, in columns. Three indexes serve a List without a scan: slots by state (a
+// bucket per state), slots by last change (a linked list in the order of revisions), and encoded records (frames.ts).
 
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -25,13 +24,13 @@ export class Records {
   #states = new Uint8Array(1024);
   #revisions = new Float64Array(1024);
   #describedBytes = new Uint32Array(1024);
-  /** Place in the bucket of its state. */
+  /** Index in the bucket of its state. */
   #places = new Int32Array(1024);
-  /** Neighbours in the order of changes. */
+  /** Links of the list in the order of changes. */
   #older = new Int32Array(1024);
   #newer = new Int32Array(1024);
   #newest = NONE;
-  /** Per slot one number per kind of transition. */
+  /** `KINDS.length` numbers per slot: the last operation of each transition kind. */
   #operations = new Float64Array(1024 * KINDS.length);
 
   get count(): number {
@@ -63,13 +62,13 @@ export class Records {
     this.#operations[slot * KINDS.length + KINDS.indexOf(kind)] = operation;
   }
 
-  /** The record as a message. A view that is good until the next change. */
+  /** The record as a message, as a view that is valid until the next change. */
   bodyOf(slot: number): Buffer {
     const frame = this.#frames.at(slot);
     return frame.subarray(frame.length - this.#bodyBytes(slot));
   }
 
-  /** The part the cloud describes. A view, as above. */
+  /** The described part, as a view that is valid until the next change. */
   describedOf(slot: number): Buffer {
     return this.bodyOf(slot).subarray(0, this.#describedBytes[slot]!);
   }
@@ -78,12 +77,12 @@ export class Records {
     return decodeMachine(this.bodyOf(slot));
   }
 
-  /** Where the machine is in its life, without decoding the rest. */
+  /** Decodes the life-cycle part only. */
   lifeOf(slot: number): Life {
     return decodeLife(this.bodyOf(slot).subarray(this.#describedBytes[slot]!));
   }
 
-  /** Takes the records of a store into an empty inventory. */
+  /** Loads the records of a store into an empty inventory. */
   restore(rows: Iterable<MachineRow>): void {
     for (const { slot, state, body, describedBytes, revision, operations } of rows) {
       if (slot !== this.count) throw new Error(`slot ${slot} where ${this.count} was expected`);
@@ -107,7 +106,7 @@ export class Records {
   }
 
   setLife(slot: number, life: Life, revision: number): void {
-    // Copied: the frame is about to move.
+    // Copied, because the frame is replaced below.
     const described = new Uint8Array(this.describedOf(slot));
     this.#displace(slot);
     this.#place(slot, life.state, described.length, [described, encodeLife(life)]);
@@ -139,11 +138,11 @@ export class Records {
     return states.reduce((sum, state) => sum + this.#buckets[state]!.count, 0);
   }
 
-  /** Slots of the machines in these states, from the one at place `start` on and around, at most `limit` of them. */
+  /** At most `limit` slots of the machines in these states, from position `start` with wrap-around. */
   slotsIn(states: readonly MachineState[], start: number, limit: number): Int32Array {
     const total = this.countIn(states);
     const chosen = new Int32Array(Math.min(limit, total));
-    // All of them in the order of their slots, because that is mostly the order of their bytes.
+    // All slots in ascending order, which is mostly the order of their bytes.
     if (chosen.length === this.count) return chosen.map((_, slot) => slot);
     if (total === 0) return chosen;
     const first = start % total;
@@ -153,7 +152,7 @@ export class Records {
     return chosen;
   }
 
-  /** Copies the slots at places `from` to `to` of these buckets laid end to end; returns where the copy ends. */
+  /** Copies positions `from` to `to` of these buckets, concatenated; returns where the copy ends. */
   #copySlots(
     states: readonly MachineState[],
     from: number,
@@ -175,7 +174,7 @@ export class Records {
     return at;
   }
 
-  /** Slots that changed after a revision, the latest first. */
+  /** Slots that changed after a revision, latest first. */
   *slotsSince(revision: number): Iterable<number> {
     for (let slot = this.#newest; slot !== NONE && this.#revisions[slot]! > revision; ) {
       yield slot;
@@ -183,7 +182,7 @@ export class Records {
     }
   }
 
-  /** The records of these slots as they are now, each as an entry of a `MachineList`. */
+  /** A snapshot of the records of these slots, each as an entry of a `MachineList`. */
   extract(slots: Int32Array): Extract {
     return this.#frames.extract(slots);
   }
@@ -207,7 +206,7 @@ export class Records {
     this.#places[slot] = bucket.count++;
   }
 
-  /** Out of its bucket; the last one there takes its place. */
+  /** Removes a slot from its bucket; the last slot of the bucket takes its index. */
   #displace(slot: number): void {
     const bucket = this.#buckets[this.stateOf(slot)]!;
     const place = this.#places[slot]!;

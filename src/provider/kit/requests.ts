@@ -1,11 +1,11 @@
-// The shape of a request, checked before anything is looked up: what is refused here has changed nothing, not even a
-// fencing mark. Codes are those of the contract; each message carries the catalogue code and what to do.
+// Validates the shape of a request before any lookup: a request rejected here has changed nothing, not even a fencing
+// mark. Status codes are those of the contract; each message has the catalogue code and what to do.
 
 import { BigFleetError, type ErrorCode, printable } from '../../model/index.ts';
 import { type FencingToken, RpcError, status, tokenFromWire } from '../../wire/index.ts';
 import { MAX_BLOB_BYTES, MAX_ID_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 
-/** An answer with a gRPC status whose text begins with a code of the catalogue. */
+/** An error with a gRPC status whose text begins with a code of the catalogue. */
 export function refusal(code: status, error: ErrorCode, detail: string, path?: string): RpcError {
   const cause = new BigFleetError(error, detail, path === undefined ? {} : { path });
   return new RpcError(code, cause.message, { cause });

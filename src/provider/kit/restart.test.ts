@@ -1,4 +1,4 @@
-// What outlives a process: the same provider opened again on the same store, gone cleanly or killed in the middle.
+// Durability: a provider reopened on its store after a clean close or a kill.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Closes the provider and opens another on what it left. */
+/** Closes the provider and opens another on its store. */
 async function restart(given: Scene, backend = given.backend): Promise<Scene> {
   await given.provider.close();
   const store = given.store instanceof SqliteStore ? new SqliteStore(join(folder, 'state')) : given.store;
@@ -284,7 +284,7 @@ describe('a SQLite file', () => {
 
 const BURST_MACHINES = 2000;
 
-/** Creates machines in another process, many at a time, until so many are acknowledged; then kills it. */
+/** Creates machines concurrently in another process, and kills it when `count` are acknowledged. */
 async function killedAfter(
   count: number,
   path: string,
@@ -314,7 +314,7 @@ async function killedAfter(
   });
   const acked: { id: string; operationId: string }[] = [];
   for await (const line of createInterface({ input: child.stdout! })) {
-    // The last line may be cut off; then nobody got that acknowledgement.
+    // The last line may be truncated; then no caller received that acknowledgement.
     if (line.endsWith('}')) acked.push(JSON.parse(line) as { id: string; operationId: string });
     if (acked.length === count) child.kill('SIGKILL');
   }

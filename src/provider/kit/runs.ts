@@ -1,5 +1,5 @@
-// Transitions under way: one per machine at most. A run ends once, by what the backend says or by its timeout,
-// whichever comes first; what comes later is dropped.
+// In-flight transitions, at most one per machine. A run ends once, with the backend's result or its timeout, whichever is
+// first; a later result is dropped.
 
 import type { Clock, HostRef } from '../../model/index.ts';
 import type { Operation } from '../backend.ts';
@@ -9,7 +9,7 @@ export interface Run {
   readonly slot: number;
   readonly kind: TransitionKind;
   readonly operation: Operation;
-  /** Calls the backend; the host is of interest after `create` alone. */
+  /** Calls the backend; returns a host for `create` only. */
   readonly work: () => Promise<HostRef | undefined>;
   readonly timeoutMs: number;
 }
@@ -18,7 +18,7 @@ export type Ending =
   | { readonly ok: true; readonly host: HostRef | undefined }
   | { readonly ok: false; readonly reason: string };
 
-/** Longest wait that a timer of Node can count; beyond it fires at once. */
+/** Longest delay of a Node timer; a longer one fires at once. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 interface Flight {
@@ -42,7 +42,7 @@ export class Runs {
     return this.#flights.size;
   }
 
-  /** Announces a run. It holds its machine from now on and works once `start` is called. */
+  /** Reserves the machine for a run, which calls the backend once `start` is called. */
   prepare(run: Omit<Run, 'operation'> & { readonly operationId: string }): Run {
     const controller = new AbortController();
     const prepared: Run = { ...run, operation: { id: run.operationId, signal: controller.signal } };
@@ -52,7 +52,7 @@ export class Runs {
 
   start(run: Run): void {
     const flight = this.#flights.get(run.slot);
-    // It may have been lost or called off while its acceptance was being written down.
+    // The machine may have been lost or the run dropped while its acceptance was being written.
     if (flight?.run !== run) return;
     const seconds = run.timeoutMs / 1000;
     flight.cancelTimeout = this.#clock.after(Math.min(run.timeoutMs, MAX_WAIT_MS), () =>
@@ -61,7 +61,7 @@ export class Runs {
     void settle(run).then((ending) => this.#end(flight, ending));
   }
 
-  /** Gives up the run of a machine, if there is one, without an ending. */
+  /** Aborts the run of a machine, if there is one, without calling `onEnd`. */
   drop(slot: number): void {
     const flight = this.#flights.get(slot);
     if (flight === undefined) return;
@@ -73,7 +73,7 @@ export class Runs {
     for (const slot of [...this.#flights.keys()]) this.drop(slot);
   }
 
-  /** Resolves when nothing runs, or after so many ms. */
+  /** Resolves when no run is in flight, or after `waitMs`. */
   idle(waitMs: number): Promise<void> {
     if (this.count === 0) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// A provider on a port: the same answers over gRPC, who may ask, and a stop that lets calls end.
+// A provider over gRPC: equal answers, authorization, and a stop that waits for in-flight calls.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

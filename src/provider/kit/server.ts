@@ -1,12 +1,12 @@
-// Puts a provider on a port. Everything else is the provider's; this file knows grpc-js, addresses and identities.
+// Serves a provider over gRPC. This file handles grpc-js, addresses and identities; everything else is the provider's.
 //
 //   bigfleet://shard/<id>                 all calls; changes only with its own id in the token
 //   bigfleet://admin, bigfleet://readonly Get and List
 //
-// A conformance suite speaks as many shards at once. For the time of a certification one identity can be allowed to do
-// so (`actsForAnyShard`); whoever holds its certificate can then do everything, so it is off unless asked for.
+// A conformance suite acts as many shards at once. During a certification one identity can be allowed to do so
+// (`actsForAnyShard`); any holder of its certificate can then make every call, so it is off by default.
 //
-// Without TLS, which is for loopback alone unless somebody insists, there are no identities and every call is allowed.
+// Without TLS, which requires loopback unless the operator overrides it, there are no identities and every call is allowed.
 
 import { Server } from '@grpc/grpc-js';
 import { BigFleetError, excerpt, printable } from '../../model/index.ts';
@@ -29,7 +29,7 @@ import type { Provider } from './provider.ts';
 
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });
 
-/** What a port needs of a provider: the calls, and an end. Whatever wraps a provider can be served too. */
+/** The methods the server calls, so that a wrapper of a provider can be served too. */
 export type ServedProvider = Pick<
   Provider,
   'create' | 'configure' | 'drain' | 'delete' | 'get' | 'listBytes' | 'close'
@@ -37,23 +37,23 @@ export type ServedProvider = Pick<
 
 export interface ServeOptions extends SecurityOptions {
   /**
-   * An identity, such as `bigfleet://shard/conformance`, whose changes are taken whatever shard their token names. Only
-   * for certifying a provider over TLS; never for a certificate that a running shard holds. Default: nobody.
+   * An identity, such as `bigfleet://shard/conformance`, whose changes are accepted for any shard in the token. Only for
+   * certifying a provider over TLS; never for a certificate that a running shard holds. Default: none.
    */
   readonly actsForAnyShard?: string;
 }
 
 export interface ProviderServer {
-  /** Where it listens, with the real port. */
+  /** The listen address, with the port actually bound. */
   readonly address: string;
   /**
-   * Takes no new connections, lets calls and then transitions under way end for up to `waitMs`, and closes the provider
-   * with its store.
+   * Stops accepting connections, waits for in-flight calls and then up to `waitMs` for in-flight transitions, and closes
+   * the provider with its store.
    */
   stop(waitMs?: number): Promise<void>;
 }
 
-/** Calls that hang longer than this at a stop are cut off. */
+/** In-flight calls get this long at a stop before they are cancelled. */
 const CALL_WAIT_MS = 2000;
 
 export async function serveProvider(
@@ -115,7 +115,7 @@ interface ShardRequest {
   readonly shardId: string;
 }
 
-/** A change is a shard's own: the token carries the id that the certificate does. */
+/** The shard id of the token must be that of the certificate. */
 function fromItsShard<R extends ShardRequest>(request: R, caller: Identity | null): R {
   if (caller === null) return request;
   if (caller.kind !== 'shard') throw denied(`Changes are for shards; the caller is ${caller.kind}.`);

@@ -1,4 +1,4 @@
-// One file, two ways to write: with everything of a turn, or at once.
+// The two write paths of a file: batched per turn of the event loop, or immediate.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

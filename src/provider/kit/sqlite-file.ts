@@ -1,23 +1,22 @@
-// A SQLite file that one process owns. Write-ahead log with synchronous=FULL: a commit is on disk before anybody is told,
-// also when the power fails; NORMAL would be enough for a killed process, but not for a killed machine. The price is one
-// flush per commit, so all writes that arrive in one turn of the event loop share one, but for writers that cannot wait.
+// A SQLite file owned by one process. Write-ahead log with synchronous=FULL: a commit is on disk before it is acknowledged,
+// so it survives a power failure; NORMAL survives only a killed process. The price is one flush per commit, so all writes
+// of one turn of the event loop share a commit, except `writeNow`.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { BigFleetError, type ErrorCode } from '../../model/index.ts';
 
-/** What a file holds. */
 export interface SqliteFormat {
-  /** Tells our files from those of other programs: four letters as a number. */
+  /** Identifies BigFleet's files: four ASCII letters as a number. */
   readonly applicationId: number;
   readonly version: number;
-  /** Tables of a new file. */
+  /** DDL of a new file. */
   readonly schema: string;
-  /** What is said of a file with something else in it, as in "the file … in format 1". */
+  /** Error text for a file of another format, as in "the file … in format 1". */
   readonly isNot: string;
   /**
-   * Other processes may read it while it is written. Its last commits may be lost with the power, though never with the
-   * process: for what is good to know and not needed to go on.
+   * Other processes may read the file while it is written. A power failure may lose the last commits, a killed process
+   * does not: for data that is not needed for recovery.
    */
   readonly isShared?: true;
 }
@@ -34,14 +33,14 @@ export class SqliteFile {
   #failure: Error | null = null;
 
   /**
-   * Opens or makes the file, and holds it exclusively. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE, or BF_STORE_FAILED if
+   * Opens or creates the file and locks it exclusively. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE, or BF_STORE_FAILED if
    * the disk is full.
    */
   constructor(path: string, format: SqliteFormat) {
     this.database = open(path, format);
   }
 
-  /** Runs `apply` in a transaction with everything else of this turn; resolves when that is on disk. */
+  /** Runs `apply` in one transaction with the other writes of this turn; resolves when it is on disk. */
   write(apply: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ apply, resolve, reject });
@@ -49,13 +48,13 @@ export class SqliteFile {
     });
   }
 
-  /** Runs `apply` in a transaction of its own, after what waits; it is on disk when the call returns, or it throws. */
+  /** Commits pending writes, then runs `apply` in its own transaction; on disk when the call returns, or it throws. */
   writeNow(apply: () => void): void {
     this.#commit();
     this.#transact([apply]);
   }
 
-  /** Commits what waits, and lets go of the file. */
+  /** Commits pending writes and releases the file. */
   close(): void {
     if (!this.database.isOpen) return;
     this.#commit();
@@ -75,7 +74,7 @@ export class SqliteFile {
     for (const { resolve } of batch) resolve();
   }
 
-  /** After one failure nothing is written any more: what came later may build on what was lost. */
+  /** After one failure all later writes fail: they may depend on the lost one. */
   #transact(applies: readonly (() => void)[]): void {
     try {
       if (this.#failure !== null) throw this.#failure;
@@ -90,7 +89,7 @@ export class SqliteFile {
   }
 }
 
-/** Endings of the files that SQLite keeps beside a database. */
+/** Suffixes of a database and the files that SQLite keeps beside it. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal'];
 
 /** Whether `name` is the database, or one of the files that SQLite keeps beside it. */
@@ -98,7 +97,7 @@ export function isSqliteFileOf(database: string, name: string): boolean {
   return COMPANIONS.some((end) => name === `${database}${end}`);
 }
 
-/** Whether another process, or this one, has a file of ours open. One that is missing or damaged is in use by none. */
+/** Whether a process, including this one, holds the file. False for a missing or damaged file. */
 export function isSqliteFileHeld(path: string): boolean {
   if (!existsSync(path)) return false;
   let database: DatabaseSync | undefined;
@@ -118,12 +117,12 @@ function isLocked(error: unknown): boolean {
 }
 
 /**
- * What SQLite reports of a disk that cannot be written to: SQLITE_FULL, and of SQLITE_IOERR those of write, fsync,
- * dir_fsync, truncate and shmsize. https://sqlite.org/rescode.html
+ * SQLite's codes for a disk that cannot be written: SQLITE_FULL, and of SQLITE_IOERR those of write, fsync, dir_fsync,
+ * truncate and shmsize. https://sqlite.org/rescode.html
  */
 const UNWRITABLE: readonly unknown[] = [13, 778, 1034, 1290, 1546, 4874];
 
-/** A file that cannot be written is not one that cannot be read: it is not to be replaced or restored. */
+/** A file that cannot be written is distinct from one that cannot be read: it must not be replaced or restored. */
 function codeOf(cause: unknown): ErrorCode {
   if (isLocked(cause)) return 'BF_STORE_LOCKED';
   const isUnwritable = cause instanceof Error && 'errcode' in cause && UNWRITABLE.includes(cause.errcode);
@@ -136,7 +135,7 @@ function open(path: string, { applicationId, version, schema, isNot, isShared }:
     database = new DatabaseSync(path);
     if (!isShared) database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isShared ? 'NORMAL' : 'FULL'};`);
-    // Exclusive locks are taken by the first write, so there has to be one now.
+    // SQLite acquires the exclusive lock at the first write, so begin one now.
     database.exec('BEGIN IMMEDIATE');
     const application = database.prepare('PRAGMA application_id').get()?.['application_id'];
     const format = database.prepare('PRAGMA user_version').get()?.['user_version'];

@@ -1,5 +1,4 @@
-// The durable store: one SQLite file. It is held exclusively: two providers on one file would both think they own the
-// fleet.
+// The durable store: one SQLite file, locked exclusively, because two providers on one file would both act as its owner.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { MachineState } from '../../model/index.ts';
@@ -7,7 +6,7 @@ import { SqliteFile, type SqliteFormat } from './sqlite-file.ts';
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 import { KINDS } from './transitions.ts';
 
-// Names are blobs: texts in SQLite may end at a NUL, and ids may hold one.
+// Names are blobs: SQLite may end a text at a NUL, and ids may contain one.
 const SCHEMA = `
   CREATE TABLE counters (only INTEGER PRIMARY KEY CHECK (only = 1), born INTEGER, revision INTEGER, operations INTEGER) STRICT;
   CREATE TABLE machines (slot INTEGER PRIMARY KEY, state INTEGER, revision INTEGER, described INTEGER, body BLOB,
@@ -28,7 +27,7 @@ export class SqliteStore implements Store {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
 
-  /** Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+  /** Opens or creates the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
   constructor(path: string) {
     this.#file = new SqliteFile(path, FORMAT);
     this.#statements = prepare(this.#file.database);
@@ -88,7 +87,7 @@ function prepare(database: DatabaseSync) {
     loadFlights: database.prepare('SELECT slot, kind, grace, blob FROM flights'),
     saveCounters: database.prepare('REPLACE INTO counters VALUES (1, ?, ?, ?)'),
     saveMachine: database.prepare('REPLACE INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    // A replaced mark gets a new, higher number: their order is that of the last touch.
+    // REPLACE assigns a new, higher rowid, so rowids are in the order of last use.
     saveMark: database.prepare('REPLACE INTO marks (machine, shard, epoch, sequence) VALUES (?, ?, ?, ?)'),
     dropMark: database.prepare('DELETE FROM marks WHERE machine = ? AND shard = ?'),
     saveFlight: database.prepare('REPLACE INTO flights VALUES (?, ?, ?, ?)'),

@@ -1,24 +1,24 @@
-// Where a provider keeps what must outlive it. The kit writes single changes, never the whole; a store makes each
-// write whole or nothing, keeps their order, and answers when it is safe on disk.
+// Durable state of a provider. The kit writes incremental changes; a store applies each write atomically, in order, and
+// resolves it when it is durable.
 
 import type { MachineState } from '../../model/index.ts';
 import type { TransitionKind } from './transitions.ts';
 
-/** One machine. `body` is a `Machine` message: first what the cloud says of it, then where it is in its life. */
+/** One machine. `body` is a `Machine` message: the described part, then the life-cycle part (body.ts). */
 export interface MachineRow {
-  /** Numbered from 0 in the order of arrival; a machine keeps its number. */
+  /** Numbered from 0 in the order of insertion; never changes. */
   readonly slot: number;
   readonly state: MachineState;
   /** The revision of its last change. */
   readonly revision: number;
   readonly body: Uint8Array;
-  /** How much of `body` is the first part. */
+  /** Length of the described part of `body`. */
   readonly describedBytes: number;
-  /** Per kind of transition the number of the last operation; 0 for none. */
+  /** Number of the last operation of each transition kind; 0 for none. */
   readonly operations: readonly number[];
 }
 
-/** The highest token seen from one shard for one machine, on record or not. */
+/** The highest token seen from one shard for one machine id, whether or not the machine exists. */
 export interface MarkRow {
   readonly machine: string;
   readonly shard: string;
@@ -26,7 +26,7 @@ export interface MarkRow {
   readonly sequence: bigint;
 }
 
-/** What is needed to repeat a transition after a restart; kept only for a backend that can. */
+/** Arguments to repeat an in-flight transition after a restart; kept only for a resumable backend. */
 export interface FlightRow {
   readonly slot: number;
   readonly kind: TransitionKind;
@@ -34,9 +34,9 @@ export interface FlightRow {
   readonly bootstrapBlob: Uint8Array;
 }
 
-/** Numbers of the provider as a whole. */
+/** Provider-wide counters. */
 export interface Counters {
-  /** When this inventory began, ms since the epoch; part of every cursor, so that those of another one are noticed. */
+  /** Creation time of this inventory, ms since the epoch; part of every cursor, to detect cursors of another inventory. */
   readonly born: number;
   readonly revision: number;
   /** Operations started so far. */
@@ -54,21 +54,21 @@ export interface Changes {
 }
 
 export interface StoredState {
-  /** null: nothing was ever written. */
+  /** null: the store is new. */
   readonly counters: Counters | null;
   /** In the order of their slots, without gaps. */
   readonly machines: Iterable<MachineRow>;
-  /** Those longest untouched first. */
+  /** Least recently used first. */
   readonly marks: Iterable<MarkRow>;
   readonly flights: Iterable<FlightRow>;
 }
 
 export interface Store {
-  /** Everything written so far. Called once, before anything is written; the iterables are read at once. */
+  /** Called once, before the first write; the iterables are consumed immediately. */
   load(): Promise<StoredState>;
   /**
-   * Resolves when the changes are safe. Writes take effect in the order of the calls, each whole or not at all; when one
-   * fails, all later ones fail too. The store keeps what it is given only if it is sure nobody changes it: rows are final.
+   * Resolves when the changes are durable. Writes take effect in the order of the calls, each atomically; after one fails,
+   * all later ones fail too. The store may keep references to rows: the caller does not modify them.
    */
   write(changes: Changes): Promise<void>;
   close(): Promise<void>;

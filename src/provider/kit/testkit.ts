@@ -1,5 +1,4 @@
-// Test support: a clock that moves by hand, a backend whose calls end when a test says so, and requests with everything
-// but the interesting part filled in. Imported by tests only.
+// Test support: a manual clock, a backend whose calls end on command, and requests with defaults. Imported by tests only.
 
 import { type Clock, type HostRef, MachineState } from '../../model/index.ts';
 import type {
@@ -27,12 +26,12 @@ export class ManualClock implements Clock {
   after(ms: number, run: () => void): () => void {
     const timer = { at: this.#now + ms, run };
     this.#timers.add(timer);
-    // Waits of no length are turns given to others; a test should not have to wind the clock for them.
+    // A delay of 0 yields to the event loop; a test should not have to advance the clock for it.
     if (ms === 0) setImmediate(() => this.#fire(timer));
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves on and runs what is due, in order; then lets everything that follows from it happen. */
+  /** Advances the clock and fires due timers in order; then waits for their consequences. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;
     const due = [...this.#timers].filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at);
@@ -79,7 +78,7 @@ export interface HeldCall {
   fail(reason: string): void;
 }
 
-/** A cloud that does nothing until told; with `isPrompt` it does everything at once. */
+/** A backend whose calls wait for the test to end them; with `isPrompt` they end at once. */
 export class HeldBackend implements Backend {
   offerings: readonly Offering[];
   isPrompt = false;
@@ -154,7 +153,7 @@ export async function scene(
   return { ...parts, provider: await Provider.open(parts) };
 }
 
-/** A token as the three fields of a request; nothing for a caller that does not fence. */
+/** The three token fields of a request; the defaults are those of a caller that does not fence. */
 export function token(shardId = '', epoch = 0n, sequence = 0n) {
   return { shardId, shardEpoch: epoch, sequenceNumber: sequence };
 }
@@ -183,7 +182,7 @@ export function filter(changes: Partial<ListFilter> = {}): ListFilter {
   return { states: [], maxResults: 0, sinceRevision: new Uint8Array(), ...changes };
 }
 
-/** The gRPC status a call is refused with; fails the test if it is not. */
+/** The gRPC status a call is rejected with; throws if the call succeeds. */
 export async function refusedWith(call: Promise<unknown>): Promise<number | undefined> {
   try {
     await call;
@@ -193,7 +192,7 @@ export async function refusedWith(call: Promise<unknown>): Promise<number | unde
   throw new Error('the call was accepted');
 }
 
-/** Brings a machine to Idle or Configured with a backend that does everything at once. */
+/** Brings a machine to Idle or Configured with a backend whose calls end at once. */
 export async function walk(given: Scene, id: string, to: 'Idle' | 'Configured'): Promise<Machine> {
   const { backend, provider } = given;
   const wasPrompt = backend.isPrompt;

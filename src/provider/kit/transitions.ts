@@ -1,5 +1,5 @@
-// The four transitions as one table: where each may start, what it passes, where it settles, and how long it may
-// take. Starts and ways are the model's; nothing else in this room knows them.
+// The four transitions as one table: start state, transient state, final state and timeout of each. The states are the
+// model's; no other file of the kit repeats them.
 
 import { COMMANDS, MachineState } from '../../model/index.ts';
 
@@ -24,8 +24,8 @@ export const TRANSITIONS: Readonly<Record<TransitionKind, Transition>> = {
 };
 
 /**
- * How long each transition may take, in ms, before the machine is Failed. Too short fails hosts that would have come
- * up; too long leaves a shard waiting for one that never will. A drain gets its grace period on top.
+ * Timeout of each transition in ms, after which the machine is Failed. Too short fails hosts that would have come up; too
+ * long keeps a shard waiting for one that never will. A drain gets its grace period in addition.
  */
 export type TransitionTimeouts = Readonly<Record<TransitionKind, number>>;
 
@@ -39,7 +39,7 @@ export const DEFAULT_TIMEOUTS_MS: TransitionTimeouts = {
 
 const BY_VIA = new Map(KINDS.map((kind) => [TRANSITIONS[kind].via, kind]));
 
-/** The transition a machine in this state is in the middle of; undefined for the states where it rests. */
+/** The in-flight transition of a machine in this state; undefined for stable states. */
 export function transitionThrough(state: MachineState): TransitionKind | undefined {
   return BY_VIA.get(state);
 }
