@@ -80,10 +80,7 @@ export class Cycle {
   /** Claims in claim order: one region per cluster for its credits, then the claims of the pass. */
   claims = new Uint32Array(0);
   #claimCount = 0;
-  /**
-   * Value of `#claimCount` when the unclaimed machines of the cluster being credited were listed; NONE if there is no valid
-   * list.
-   */
+  /** Value of `#claimCount` when unclaimed machines of the cluster being credited were listed; NONE without a list. */
   #listedAt = NONE;
   readonly #creditRegions = new Regions();
   /** By cluster: start of its region in `claims` and, at the same offset, in `unclaimed`. */
@@ -116,10 +113,7 @@ export class Cycle {
   unmet: Unmet[] = [];
   /** Bound machines that a gang of the pass claims without their stamp naming it. */
   restamped: number[] = [];
-  /**
-   * By cluster, absent if empty: bound machines claimed by a gang that was covered before the pass, whose stamp does not
-   * name it.
-   */
+  /** By cluster: bound machines that a gang covered before the pass claims without their stamp naming it. */
   readonly settledRestamps = new Map<number, readonly number[]>();
   /** By fold that could not host all its members: the number of hosted members. */
   hosted = new Map<number, number>();
