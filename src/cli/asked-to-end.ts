@@ -8,7 +8,7 @@ export function askedToEnd(): Promise<void> {
     const first = (): void => {
       for (const each of SIGNALS) {
         process.off(each, first);
-        // Whoever asks twice is in a hurry; what the next start needs is on disk at any moment.
+        // A second signal exits at once; the state that the next start needs is always on disk.
         process.once(each, () => process.exit(130));
       }
       resolve();

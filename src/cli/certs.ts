@@ -182,7 +182,7 @@ function readAuthority(dir: string): Issued {
     const authority = { certificate: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
     const parsed = new X509Certificate(authority.certificate);
     if (!parsed.ca) throw new Error(`${files.cert} is not the certificate of an authority`);
-    // Signed with another key, leaves would be believed by nobody.
+    // Leaf certificates signed with another key would fail verification everywhere.
     if (!parsed.checkPrivateKey(createPrivateKey(authority.key)))
       throw new Error(`${files.key} is not the key of ${files.cert}`);
     return authority;
@@ -220,7 +220,7 @@ function write(dir: string, files: Files, { certificate, key }: Issued, mayRepla
   return isIgnored ? '' : `${printable(dir)} has other files too: keep its *.key out of version control\n`;
 }
 
-/** As a whole: whoever reads it meanwhile finds the old or the new one. */
+/** Replaces the file atomically: a concurrent reader sees the old or the new content. */
 function replaceFile(path: string, text: string, mode: number): void {
   const fresh = `${path}.new`;
   rmSync(fresh, { force: true });

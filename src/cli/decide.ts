@@ -48,7 +48,7 @@ export interface DecideIo {
   readonly paint: Paint;
 }
 
-/** From here on reading takes seconds, in YAML tens of them; somebody who waits is told. */
+/** Characters from which parsing takes seconds (tens of seconds for YAML), so a note is printed on a terminal. */
 const LARGE_TEXT = 2_000_000;
 
 const PROCESS_IO: DecideIo = {

@@ -14,7 +14,7 @@ import { type Paint, paintFor } from './table.ts';
 /** Where the command writes; tests bring their own. */
 export interface ConformanceIo {
   readonly out: (text: string) => void;
-  /** One line that is written over, for somebody who waits; null takes it away. */
+  /** A progress line that is overwritten in place; null clears it. */
   readonly progress: (line: string | null) => void;
   readonly exitCode: (code: number) => void;
   readonly paint: Paint;

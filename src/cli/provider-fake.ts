@@ -20,7 +20,7 @@ const PROCESS_IO: FakeIo = {
     new Promise((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         process.once(signal, () => {
-          // Whoever asks twice is in a hurry; the state file is safe at any moment.
+          // A second signal exits at once; the state file is consistent at any moment.
           process.once(signal, () => process.exit(130));
           resolve(signal);
         });
@@ -79,7 +79,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('--acts-for-any-shard <identity>', 'for certification over TLS: who may speak as every shard')
     .addHelpText('after', HELP)
     .action(async (flags: FakeFlags) => {
-      // First, since whoever reads the first line may ask for the end at once.
+      // Subscribe first: a caller that reads the first line may send a signal at once.
       const ended = io.ended();
       const { serveFake } = await import('./provider-fake-serve.ts');
       await serveFake(flags, io, ended);

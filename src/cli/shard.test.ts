@@ -21,9 +21,9 @@ interface Bench {
   readonly env?: Record<string, string>;
   readonly files?: Record<string, string>;
   readonly start?: StartShard;
-  /** What a shard that is asked to stop says in the end. */
+  /** The reason that the shard reports when it has stopped. */
   readonly end?: EndReason;
-  /** Whether anybody reads the log. */
+  /** Whether a process reads the log. */
   readonly isRead?: boolean;
 }
 

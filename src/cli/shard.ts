@@ -156,7 +156,7 @@ function unknownWords(command: Command): readonly Problem[] {
 }
 
 async function run(config: ShardConfig, start: StartShard, io: ShardCommandIo): Promise<void> {
-  // First, since whoever reads the first line may ask for the end at once.
+  // Subscribe first: a caller that reads the first line may send a signal at once.
   const asked = io.asked();
   const file = await io.openLog(config);
   try {

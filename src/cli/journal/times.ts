@@ -14,7 +14,7 @@ export interface SpanFlags {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A point in time such as `2026-03-01T12:00:00Z`, or so long ago, such as `10m`; in milliseconds. */
+/** Parses a time such as `2026-03-01T12:00:00Z`, or an age such as `10m`, into ms since the epoch. */
 export function timeOf(text: string, nowMs: number = Date.now()): number {
   const ago = /^(\d{1,9})([smhd])$/.exec(text);
   if (ago !== null) return nowMs - Number(ago[1]) * UNIT_MS[ago[2]!]!;

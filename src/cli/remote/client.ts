@@ -1,5 +1,5 @@
-// Asks a running shard over its API (docs/api.md). What goes wrong is told apart for the exit code: nobody there, the
-// shard says no, or our own words were wrong.
+// Calls the API of a running shard (docs/api.md). Errors are classified for the exit code: the shard is unreachable, the
+// shard rejected the request, or the arguments were invalid.
 
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';

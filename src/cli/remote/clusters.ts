@@ -58,7 +58,7 @@ function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
 /** To this much dollars are shown; parts are rounded so that they add up. */
 const SHOWN_DOLLARS = 0.0001;
 
-/** What is wrong with its roll-ups, whole: it is what somebody has to act on. */
+/** All problems of its roll-ups, untruncated, because the operator has to act on them. */
 function reportLines({ cluster, reports, setAside }: ClusterView): readonly string[] {
   const texts = setAside === null ? [] : [setAsideText(cluster, setAside)];
   const { held, problems, remarks, remarksTotal } = reports ?? NO_REPORTS;

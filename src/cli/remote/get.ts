@@ -1,4 +1,4 @@
-// `bigfleet get …`: how things stand in a running shard. Each noun has its own file.
+// `bigfleet get …`: the current state of a running shard. Each noun has its own file.
 
 import { Command } from 'commander';
 import { ACTIONS } from './actions.ts';

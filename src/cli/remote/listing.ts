@@ -10,10 +10,10 @@ import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
 import { readPages } from './pages.ts';
 
-/** How somebody looks at an answer. */
+/** Output options. */
 export interface Look {
   readonly paint: Paint;
-  /** Lines as long as they get, with more columns. */
+  /** More columns, and lines of any length. */
   readonly isWide: boolean;
   /** By the clock of the shard. */
   readonly nowMs: number;

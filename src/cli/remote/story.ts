@@ -1,5 +1,5 @@
-// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order in which somebody asks: what does it want, does
-// it have that, why not, what would help, and what has been done about it.
+// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order an operator asks: what it wants, whether it has
+// it, why not, what would help, and what has been done about it.
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, NeedRef, NeedStory, NeedView, StatusView } from '../../shard/index.ts';

@@ -1,5 +1,5 @@
-// The live view where there is no terminal: a line for each step, for each action with its reason, for each warning, and
-// now and then how things stand. As JSON it is the news as they come, one a line.
+// The live view without a terminal: a line for each step, for each action with its reason, for each warning, and
+// periodically the status. As JSON: one shard event per line.
 
 import { printable } from '../../model/index.ts';
 import type { Answer, News, ShardPort } from '../../shard/index.ts';
@@ -125,7 +125,7 @@ export class PlainView implements UpView {
     void this.#standing(status);
   }
 
-  /** How things stand, and what is held back where that is not what it was. */
+  /** Prints the status, and what is held back if that has changed. */
   async #standing(status: Status): Promise<void> {
     const isHeld = status.freezes > 0 || (status.cycle?.heldBack ?? []).length > 0;
     const [freezes, plan] = isHeld ? await this.#held() : [null, null];

@@ -36,7 +36,7 @@ function cut(line: Line, width: number): Line {
   let left = width;
   for (const span of line) {
     if (left <= 0) break;
-    // The … stands for everything that follows too, so a piece that just fits gives up its last character.
+    // The … also replaces everything that follows, so a span that just fits loses its last character.
     const isWhole = span.text.length < left;
     kept.push(isWhole ? span : { ...span, text: shorten(`${span.text} `, left) });
     left -= span.text.length;

@@ -73,7 +73,7 @@ export class TerminalView implements UpView {
     input.resume();
     output.on('resize', this.#changed);
     process.on('exit', this.#restore);
-    // Before the error is printed: on the other page nobody would ever see it.
+    // Runs before the error is printed; text on the alternate screen would be lost.
     process.on('uncaughtExceptionMonitor', this.#restore);
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
     output.write(ENTER);
@@ -160,7 +160,7 @@ export class TerminalView implements UpView {
     this.#changed();
   }
 
-  /** If nobody else does anything about the signal, it ends the process as it would have. */
+  /** Without another listener for the signal, re-raises it so that it ends the process as by default. */
   readonly #onSignal = (signal: NodeJS.Signals): void => {
     this.#restore();
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);

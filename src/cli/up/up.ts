@@ -117,7 +117,7 @@ function addressSteps(
   ];
 }
 
-/** Without what nobody said. */
+/** Omits flags that are not set, so that defaults apply. */
 function given(flags: Readonly<Record<string, number | undefined>>): Partial<DemoEnvironmentSize> {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
