@@ -88,7 +88,7 @@ export function pageParts(state: PageState): PageParts {
   };
 }
 
-/** A bar without a word of its own: the figure stands beside it. */
+/** A bar without a label: the figure is shown beside it. */
 function bar(share: number, mood: string): TreeElement {
   const width = `${Math.round(Math.max(0, Math.min(1, share)) * 1000) / 10}%`;
   return element(

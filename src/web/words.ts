@@ -19,7 +19,7 @@ import { count, counted, measured, perHour, quantityValue, resourceName } from '
 import { darkWords, healthWords, machineWords } from './loss-words.ts';
 import { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 
-/** For whoever has never seen it. */
+/** For a first-time visitor. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
 
 /** What people can cause while they watch. `key` is pressed on the terminal, `name` is the end of `/up/stories/NAME`. */
@@ -210,7 +210,7 @@ const HELD_BACK: Readonly<Record<string, string>> = {
   stopped: 'the shard is ending',
 };
 
-/** What stands out about a cluster, each in a few words: its connection, refused roll-ups, rows beyond a limit. */
+/** Notable conditions of a cluster: its connection, refused roll-ups, rows beyond a limit. */
 export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Cluster): readonly string[] {
   const notes = [hasSession ? cannotBind : 'not connected'];
   const [refused] = reports?.problems ?? [];
@@ -312,7 +312,7 @@ export function providerWords(provider: Provider): string {
   return provider.waiting > 0 ? `${counted(provider.waiting, 'call')} waiting` : BREAKER.closed;
 }
 
-/** What is going on, in one sentence for somebody who has never seen this before. */
+/** The current state in one sentence, for a first-time visitor. */
 export function headline(
   status: Status | null,
   shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[],

@@ -17,9 +17,9 @@ import {
 import { type PageState, pageParts } from '../view.ts';
 import { show } from './dom.ts';
 
-/** Actions come in bursts; people read no faster than this. */
+/** Actions arrive in bursts; redraws are batched to the pace at which a person reads. */
 const REDRAW_MS = 250;
-/** A shard has news every second; after so long without any, something is wrong. */
+/** A shard sends an event about every second; without one for this long, the page shows a warning. */
 const SILENCE_MS = 10_000;
 const RETRY_MS = 2_000;
 const NOTICE_MS = 8_000;
@@ -111,7 +111,7 @@ function listen(): void {
   });
 }
 
-/** How things stand when a connection is made; also which stories there are. */
+/** Reads the status and the available demo scenarios when a connection is made. */
 async function begin(): Promise<void> {
   try {
     hear({ kind: 'cycle', status: await read<Status>('/v1/status') });
