@@ -78,7 +78,7 @@ export function hasHost({ host }: Machine): boolean {
   return host !== undefined && (host.provider !== '' || host.ref !== '');
 }
 
-/** Bound to nobody, with no notes left. */
+/** Asserts that the machine has no cluster and no shard metadata. */
 export function isUnbound(what: string, machine: Machine): void {
   same(`cluster of ${what}`, '', machine.cluster);
   same(`number of metadata keys of ${what}`, 0, machine.shardMetadata.size);

@@ -1,4 +1,4 @@
-// Field shape: what stands in a record, at the top level and in bounds, because shards drop a record that is not so.
+// Field shape: top-level fields of a record and their bounds. Shards drop a record that violates them.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -1,4 +1,4 @@
-// What every machine record must look like, whoever made it; shared by the baseline, the fields and the scale lane.
+// Rules that every machine record must satisfy; shared by the baseline, the fields and the scale lane.
 
 import { BigFleetError, CapacityType, MachineState, parseQuantity } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';

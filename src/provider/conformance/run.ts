@@ -144,7 +144,7 @@ class Runner {
       return { session: await this.#lanes.open(lane) };
     } catch (error) {
       if (error instanceof Skip) return { status: 'skipped', detail: error.message };
-      // A run that cannot even begin is a mistake of whoever started it; later on it is a finding.
+      // Before the first result, an error about the provider is a usage error of the caller; later it is a finding.
       if (!isAboutProvider(error) || this.results.length === 0) throw error;
       return { status: 'failed', detail: error.message };
     }

@@ -121,7 +121,7 @@ export class TargetSession implements Session {
     );
   }
 
-  /** Gives back what the run bought: somebody pays for it. */
+  /** Drains and deletes the machines that the run used, because their hosts are billed. */
   async tidy(): Promise<void> {
     if (this.lost !== undefined) return;
     const ids = [...this.pool.usedIds];

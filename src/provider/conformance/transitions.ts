@@ -1,4 +1,4 @@
-// Transitions and error codes: calls out of place, repeated, about nobody, or with arguments at the edge.
+// Transitions and error codes: calls in a wrong state, repeated calls, unknown machines, and arguments at their bounds.
 
 import { status } from '@grpc/grpc-js';
 import { MachineState } from '../../model/index.ts';

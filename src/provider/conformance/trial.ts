@@ -1,5 +1,5 @@
-// What one behaviour is given: the provider, machines that nobody touched, names nobody used, a seeded stream of random
-// numbers, and ways to wait and watch that end by themselves.
+// The context of one behaviour: the provider, unused machines, unique names, a seeded stream of random numbers, and
+// bounded waits and watches.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState, type Random } from '../../model/index.ts';
@@ -256,7 +256,7 @@ export class Trial {
       hasState(`${id}, with nothing asked of it,`, machine, state);
       check(machine);
       if (isOver) return;
-      // Before the pause: all of the time may have passed in one, with nobody awake who could have changed anything.
+      // Evaluated before the pause: if this process was suspended for the whole time, the machine is read once more.
       isOver = performance.now() >= until;
       await this.pause(this.timings.pollMs);
     }
@@ -275,7 +275,7 @@ export class Trial {
       }
     };
     const looking = look();
-    // A failure belongs to whoever stops the watch; until then it must not count as nobody's.
+    // The caller of `stop` receives a failure; until then it must not be reported as unhandled.
     looking.catch(() => {});
     return {
       stop: async () => {

@@ -396,7 +396,7 @@ export class Provider {
     if (this.#backend.resumable === true) draft.landed.push(slot);
   }
 
-  /** Loads the state of the last process; repeats its in-flight transitions if the backend is resumable, else fails them. */
+  /** Loads the state of the last process; repeats its in-flight transitions if the backend can resume, else fails them. */
   #restore(stored: StoredState): readonly Run[] {
     const draft = newDraft();
     this.#inventory.restore(stored, draft);
