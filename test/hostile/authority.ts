@@ -1,4 +1,4 @@
-// An authority for certificates that are right, and for those that are wrong in every way there is.
+// A certificate authority that issues valid certificates and certificates with every kind of defect.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Issued, issueCertificate, makeAuthority, type TlsFiles } from '../
 const VALID = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) };
 const PAST = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
 
-/** Writes leaves signed by it into a folder. */
+/** Writes leaf certificates signed by it into a directory. */
 export class Authority {
   readonly #dir: string;
   readonly #name: string;
@@ -20,7 +20,7 @@ export class Authority {
     this.#pair = makeAuthority({ name, ...VALID });
   }
 
-  /** `trusts`: whose certificates the holder believes. */
+  /** `trusts`: the authority whose certificates the holder accepts. */
   files(uris: readonly string[], trusts: Authority = this, valid: Partial<typeof VALID> = {}): TlsFiles {
     const leaf = issueCertificate(this.#pair, {
       name: 'leaf',
@@ -42,7 +42,7 @@ export class Authority {
   }
 }
 
-/** What somebody may present who must not speak for the cluster `web`, by what is wrong with it. */
+/** Certificates that must not be accepted for the cluster `web`, by their defect. */
 export function wrongFiles(ours: Authority, theirs: Authority): Readonly<Record<string, TlsFiles>> {
   return {
     'cluster/other': ours.files(['bigfleet://cluster/other']),

@@ -1,9 +1,9 @@
-// Bytes that an attacker sends: frames that were good once, and bytes that mean nothing, for any port.
+// Bytes that an attacker sends to any port: corrupted frames and meaningless bytes.
 
 import { connect } from 'node:net';
 import type { Random } from '../../src/model/index.ts';
 
-/** A frame with bytes changed, cut off or doubled. */
+/** A frame with bytes changed, truncated or duplicated. */
 export function spoiled(frame: Uint8Array, random: Random): Uint8Array {
   const bytes = Uint8Array.from(frame);
   switch (random.below(3)) {
@@ -24,7 +24,7 @@ function bytesOf(random: Random, most: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: 1 + random.below(most) }, () => random.below(256)));
 }
 
-/** A frame of HTTP/2 with an honest length and everything else drawn. */
+/** An HTTP/2 frame with a correct length and everything else random. */
 function http2Frame(random: Random): Buffer {
   const payload = bytesOf(random, 200);
   const head = Buffer.alloc(9);
@@ -55,7 +55,7 @@ const WAYS: readonly ((random: Random) => Buffer)[] = [
 
 const PATIENCE_MS = 200;
 
-/** One connection that says something meaningless; resolves when it is gone, to whoever ended it. */
+/** One connection that sends meaningless bytes; resolves when it is closed, to the side that closed it. */
 export function fuzzOnce(address: string, random: Random): Promise<'closed by the port' | 'closed by us'> {
   const [host = '', port] = address.split(':');
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Who may do what on each edge of a shard, by certificates that are wrong in every way there is.
+// Authorization on each edge of a shard, tested with certificates of every kind of defect.
 
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';

@@ -1,4 +1,4 @@
-// A cloud on a port for whoever attacks a shard: nothing goes wrong in it by itself.
+// A cloud on a port for attacks on a shard; it injects no faults of its own.
 
 import {
   FakeProvider,
@@ -19,7 +19,7 @@ export interface Cloud {
   stop(): Promise<void>;
 }
 
-/** A calm one, whose machines take a few milliseconds for everything. */
+/** A calm cloud whose transitions take a few milliseconds. */
 export async function serveCloud(
   machines: number,
   security: SecurityOptions,

@@ -1,5 +1,6 @@
-// Roll-ups that once ended the process: names of 15 MB of zeros, which every text about them repeated, escaped to six
-// times their length. Now a shard says in a few words what is wrong, and serves everybody else meanwhile.
+// Regression tests for roll-ups that crashed the process: names of 15 MB of zeros, which every message about them
+// repeated, escaped to six times their length. A shard must now report the problem in a short message and keep serving
+// other clusters.
 
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -13,14 +14,14 @@ const HUGE_BYTES = 15_000_000;
 const LARGE_BYTES = 500_000;
 const ANSWER_BYTES = 1_000_000;
 const MEGABYTES_ABOVE_START = 100;
-/** Clusters that send at the same time: the frames of all of them are in memory. */
+/** Clusters that send at the same time; the frames of all of them are in memory. */
 const AT_ONCE = 4;
 
 interface Attack {
   readonly rowsOf: (bytes: number) => Rope;
-  /** In the place of the cluster's own id. */
+  /** Replaces the cluster's own id. */
   readonly idOf?: (bytes: number) => Rope;
-  /** Which line of the log names the cluster, and with which code. */
+  /** The event and code of the log line that names the cluster. */
   readonly event: 'rollup-refused' | 'rollup-remarks';
   readonly code: string;
 }
@@ -93,7 +94,7 @@ async function sent(shard: HostedShard, cluster: string, frame: Uint8Array): Pro
   operator.hello(cluster);
   await operator.acked('hello');
   operator.write(frame);
-  // A hello that is repeated is acknowledged at once, behind the frame.
+  // A repeated hello is acknowledged at once, behind the frame.
   operator.hello(cluster);
   await operator.acked('hello', 2);
   return operator;
@@ -150,7 +151,7 @@ describe('names that would be megabytes in every text about them', () => {
   it('given two hundred clusters with all kinds of them, then the API answers and memory is back where it was', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const attacks = [...Object.values(HUGE_NAMES), ...Object.values(MANY_NAMES)];
-    // The first of each kind makes buffers of the test and compiled code, which stay.
+    // The first frame of each kind allocates test buffers and compiled code, which are retained.
     await sendAll(shard, 'warm', attacks.length, attacks, LARGE_BYTES);
     await expectServing(shard, 'before');
     const startMegabytes = megabytesInUse();

@@ -1,4 +1,4 @@
-// Operators that come and go without end, and more of them than a shard takes.
+// Operators that reconnect endlessly, and more of them than a shard accepts.
 
 import { type Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { clientCredentials, connect } from '../../src/wire/index.ts';
 import { aCloud, aShard, type HostedShard, onEnd, RawOperator, servingNeighbours, until } from './kit.ts';
 import { helloFrame, rollupFrame, rows, sessionService } from './operator.ts';
 
-/** Clusters that open one session after the other, each over a connection of its own. */
+/** Clusters that open one session after the other, each over its own connection. */
 function aDialler({ addresses }: HostedShard) {
   const address = addresses.sessions;
   const clients = new Map<string, ReturnType<typeof dialled>>();
@@ -16,7 +16,7 @@ function aDialler({ addresses }: HostedShard) {
     onEnd(() => client.close());
     return client;
   };
-  /** Says hello, waits for the answer, and hangs up. */
+  /** Sends a hello, waits for the answer, and disconnects. */
   return (cluster: string): Promise<{ readonly code: number; readonly metadata: Metadata | null }> =>
     new Promise((resolve) => {
       const client = clients.get(cluster) ?? dialled();
@@ -95,7 +95,7 @@ describe('sessions that come and go', () => {
       return operator;
     });
     await until(async () => (await shard.metric(event('rollups_shed'))) === 18);
-    // An accepted roll-up is acknowledged once it is on disk, which may be after the last refusal.
+    // An accepted roll-up is acknowledged once it is durable, which may be after the last refusal.
     await until(() => operators.filter((each) => each.acks('rollup') === 1).length === 2);
     expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(1_000);
     expect(shard.lines.filter((line) => line.event === 'rollup-refused')).toHaveLength(18);

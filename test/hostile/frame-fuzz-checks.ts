@@ -1,5 +1,5 @@
-// What must hold for every frame, whatever is in it: the byte checks and the decoder return or throw WireFormatError, what
-// they return is small, and the roll-up that was accepted before stays the one to compare with. Used by the test and by
+// Invariants for every frame, whatever its content: the byte checks and the decoder return or throw WireFormatError,
+// their results are small, and the roll-up accepted before remains the one to compare with. Used by the test and by
 // `npm run soak:frames`, so it throws plain errors.
 
 import type { Need } from '../../src/model/index.ts';
@@ -23,14 +23,14 @@ const MAX_TEXT = 1_300;
 
 export const CLUSTER = 'fuzz-00';
 
-/** Reads frames as a session does, without one. */
+/** Reads frames as a session does, without a session. */
 export class DecoderLane {
   readonly outcomes = new Map<string, number>();
   readonly #good: Uint8Array;
   readonly #goodLater: Uint8Array;
-  /** One for all clusters, as in a shard: what stays in it of a frame stays in memory. */
+  /** Shared by all clusters, as in a shard: whatever a frame leaves in it stays in memory. */
   readonly #shared = new SharedParts();
-  /** Has accepted the good roll-up, and must not notice anything. */
+  /** Has accepted the good roll-up, and must not be affected by other frames. */
   readonly #settled = new RollupIntake(CLUSTER, this.#shared);
 
   constructor(fuzzer: FrameFuzzer) {
@@ -44,7 +44,7 @@ export class DecoderLane {
     this.#checkSettled();
   }
 
-  /** Throws if anything does not hold. `index` selects which of the ways to read is tried. */
+  /** Throws if an invariant is violated. `index` selects one of the ways to read. */
   check(bytes: Uint8Array, index: number): void {
     const outcome = this.#outcomeOf(bytes, index);
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
@@ -57,7 +57,7 @@ export class DecoderLane {
     if (frame.kind !== 'rollup') return `frame of kind ${frame.kind}`;
     const isFresh = index % 2 === 0;
     const intake = isFresh ? new RollupIntake(CLUSTER, this.#shared) : this.#settled;
-    // A session asks this first, outside of anything that expects malformed bytes.
+    // A session calls this first, outside of any handling of malformed bytes.
     const repeated = intake.repeats(frame.bytes);
     const read = unlessMalformed(() =>
       index % 4 < 2 ? intake.read(frame.bytes, LIMITS) : inSlices(intake, frame.bytes),
@@ -107,7 +107,7 @@ function checkProblems(problems: RollupProblems): void {
     if (Math.max(path.length, message.length) > MAX_TEXT) throw new Error(`a long text: ${path} ${message}`);
 }
 
-/** Names that reach the decisions have passed their limits. */
+/** Names that reach the decisions are within their limits. */
 function checkNeed({ profile, group, aggregate, minUnit }: Need): void {
   within(group, 1024, 'group');
   within(profile.fingerprint, 2 * 512 * 1024, 'fingerprint');
@@ -127,7 +127,10 @@ function within(name: string, limit: number, what: string): void {
   if (Buffer.byteLength(name) > limit) throw new Error(`a ${what} of ${Buffer.byteLength(name)} bytes`);
 }
 
-/** A roll-up that was accepted and comes again is the same, or has rows beyond a limit and is read to the same end. */
+/**
+ * An accepted roll-up that is sent again is recognised as equal, or has rows beyond a limit and is read to the same
+ * result.
+ */
 function checkAgain(
   intake: RollupIntake,
   first: Extract<Intake, { kind: 'changed' }>,

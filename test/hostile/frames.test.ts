@@ -1,5 +1,5 @@
-// Frames that are none, frames that are too large, frames of somebody else: refused with the right code, counted, and no
-// concern of the neighbours.
+// Malformed frames, oversized frames and frames for another cluster: refused with the right code, counted, and without
+// effect on other sessions.
 
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';

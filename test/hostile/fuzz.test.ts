@@ -1,5 +1,5 @@
-// Bytes that mean nothing, on every port there is, for a while: nothing falls over, everybody else is served.
-// BIGFLEET_FUZZ_MS says for how long on each port; BIGFLEET_SEED which bytes.
+// Meaningless bytes on every port, for a while: the shard survives and keeps serving. BIGFLEET_FUZZ_MS sets the
+// duration per port, BIGFLEET_SEED the bytes.
 
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../src/model/index.ts';
@@ -11,10 +11,10 @@ import { aCloud, aShard, RawOperator, servingNeighbours, until } from './kit.ts'
 const FUZZ_MS = Number(process.env['BIGFLEET_FUZZ_MS'] ?? 1_500);
 const SEED = Number(process.env['BIGFLEET_SEED'] ?? 5);
 
-/** So many say something of everything, however few there is time for. */
+/** Lower bound on the number of connections, so that every kind of input occurs even on a slow machine. */
 const LEAST = 100;
 
-/** Until the time is over, a few connections at once. */
+/** Keeps a few connections in flight until the time is over. */
 async function fuzz(address: string): Promise<void> {
   const random = new Random(SEED);
   const lastMs = Date.now() + FUZZ_MS;

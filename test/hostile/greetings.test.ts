@@ -1,4 +1,4 @@
-// Streams that never say hello, by the thousand: none of them keeps an honest operator out, whether they come over one
+// Thousands of streams that never send a hello: none of them keeps an honest operator out, whether they come over one
 // connection, over hundreds, or with a certificate of the fleet.
 
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -26,10 +26,10 @@ const SESSION = {
   te: 'trailers',
 } as const;
 
-/** Opens streams over one connection and says nothing on them. */
+/** Opens streams over one connection and sends nothing on them. */
 class Silent {
   readonly session: ClientHttp2Session;
-  /** Streams refused for want of a place. */
+  /** Streams refused because no slot was free. */
   refused = 0;
 
   constructor(address: string) {
@@ -64,7 +64,7 @@ describe('streams that never say hello', () => {
     const shard = await aShard({ cloud: await aCloud() });
     const silent = new Silent(shard.addresses.sessions).open(5_000);
     const attack = async (): Promise<void> => {
-      // Not quite all: on a slow machine the first ones give up their places before the last ones come.
+      // Not quite all: on a slow machine the first streams free their slots before the last ones arrive.
       await until(() => silent.refused > 4_900);
       await anHonestOperator(shard, 'honest');
     };

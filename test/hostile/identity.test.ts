@@ -1,5 +1,5 @@
 // Two processes of one shard, and a shard that has lost its volume: the newer process wins, the older one stops itself
-// and says why, and nobody ever begins again at 1.
+// and logs why, and no process restarts its epoch at 1.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ async function boundIn({ fake }: Cloud): Promise<readonly string[]> {
   return machines.filter(({ state }) => state === MachineState.Configured).map(({ id }) => id);
 }
 
-/** A cluster that wants so many CPUs of a shard. */
+/** A cluster whose demand is `cpu` CPUs. */
 async function wants(shard: HostedShard, cluster: string, cpu: number): Promise<RawOperator> {
   const operator = answering(new RawOperator(shard.addresses.sessions));
   operator.hello(cluster);

@@ -1,5 +1,5 @@
-// What the tests of this folder stand on: a cloud on a port, real shards, operators that speak raw frames, and files of
-// certificates. Everything on loopback, closed after each test.
+// Test support of this folder: a cloud on a port, real shards, operators that send raw frames, and certificate files.
+// Everything on loopback, closed after each test.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Closed after the test, the last first. */
+/** Registers a cleanup; cleanups run after the test, last first. */
 export function onEnd(close: () => unknown): void {
   closers.push(close);
 }
@@ -68,7 +68,7 @@ export async function aShard(given: ShardGiven): Promise<HostedShard> {
     engine: { ...standard.engine, workers: 1 },
     reconcile: { ...standard.reconcile, changesMs: 100 },
     ...rest,
-    // Tests report as fast as they like; those of the pace set it.
+    // No rate limit by default; tests of the rate limit set their own.
     limits: { ...standard.limits, rollupIntervalMs: 0, ...limits },
   };
   const lines: LogLine[] = [];
@@ -85,7 +85,7 @@ export async function aShard(given: ShardGiven): Promise<HostedShard> {
   return { ...shard, lines, config, metric };
 }
 
-/** Closed after the test. Has a connection of its own, as operators of clusters have. */
+/** Closed after the test. Has its own connection, as the operator of a cluster has. */
 export class RawOperator extends BareOperator {
   constructor(address: string, security: SecurityOptions = PLAIN) {
     super(address, security, { 'grpc.use_local_subchannel_pool': 1 });
@@ -93,7 +93,7 @@ export class RawOperator extends BareOperator {
   }
 }
 
-/** Answers every question for a blob, so that machines can join. */
+/** Answers every bootstrap request, so that machines can join. */
 export function answering(operator: RawOperator): RawOperator {
   operator.stream.on('data', ({ payload }: ShardMessage) => {
     if (payload?.$case !== 'bootstrapRequest') return;
@@ -111,7 +111,7 @@ export function answering(operator: RawOperator): RawOperator {
 /** Its files are gone after the test. */
 export const anAuthority = (name = 'ours'): Authority => new Authority(scratch(), name);
 
-/** Until it holds, or the test takes too long. */
+/** Polls until the condition holds; throws after `withinMs`. */
 export async function until(holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const lastMs = Date.now() + withinMs;
   while (!(await holds())) {
@@ -120,7 +120,7 @@ export async function until(holds: () => boolean | Promise<boolean>, withinMs = 
   }
 }
 
-/** A well-behaved cluster that changes its demand all the time. */
+/** A well-behaved cluster that changes its demand continuously. */
 class Neighbour {
   readonly #operator: RawOperator;
   #sent = 0;
@@ -132,7 +132,7 @@ class Neighbour {
 
   /** Resolves when the roll-up is acknowledged; rejects if its session ends instead. */
   async report(): Promise<void> {
-    // The priority makes it another row, so that it is read and not just recognised.
+    // Another priority makes it another row, so that it is parsed and not just recognised as unchanged.
     const nothing = { aggregateResources: new Map([['cpu', '0']]) };
     this.#operator.rollup('neighbour', [aRow(++this.#sent, nothing)]);
     await this.#operator.acked('rollup', this.#sent);
@@ -142,8 +142,8 @@ class Neighbour {
 const REPORTS_AT_LEAST = 20;
 
 /**
- * A cluster reports all the while, and every roll-up is acknowledged on its one session. How fast is not asked here,
- * where everybody shares one process: `bench hostile` measures it.
+ * A cluster reports throughout the attack, and every roll-up is acknowledged on its one session. Latency is not checked
+ * here, where attacker and shard share one process: `bench hostile` measures it.
  */
 export async function servingNeighbours(shard: HostedShard, attack: () => Promise<unknown>): Promise<void> {
   const neighbour = new Neighbour(shard);
@@ -152,7 +152,7 @@ export async function servingNeighbours(shard: HostedShard, attack: () => Promis
   const over = attack().finally(() => {
     isOver = true;
   });
-  // The attack may be over in no time.
+  // The attack may end immediately.
   for (let reports = 0; !isOver || reports < REPORTS_AT_LEAST; reports++) {
     await neighbour.report();
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,5 +1,5 @@
-// How much memory is in use once everything that can be collected has been: the heap of this thread, and the buffers
-// outside of it. Loads the collector by itself, so that no flag of the command line is needed.
+// Memory in use after a full garbage collection: the heap of this thread, and the buffers outside of it. Enables the
+// collector at run time, so that no command-line flag is needed.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,14 +11,14 @@ const MEGABYTE = 1_000_000;
 
 /** Heap and external memory after a forced collection, in megabytes. */
 export function megabytesInUse(): number {
-  // Buffers are let go of when the objects that own them have been: the second collection finds those.
+  // Buffers are freed after the objects that own them: the second collection finds those.
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / MEGABYTE;
 }
 
-/** The same once it is below a bound or no longer falls, with time for sockets and timers in between. */
+/** As `megabytesInUse`, once it is below a bound or stops falling, with time for sockets and timers in between. */
 export async function settledMegabytes(bound: number): Promise<number> {
   let least = megabytesInUse();
   for (let attempts = 0; attempts < 50 && least > bound; attempts++) {

@@ -1,4 +1,4 @@
-// Peers that never read, and requests that never end. Each returns how to hang up, and when the other end did.
+// Peers that never read, and requests that never end. Each returns a way to disconnect, and when the other end did.
 
 import { connect as http2Connect } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ export interface MutePeer {
   close(): void;
 }
 
-/** Calls a method of gRPC, writes messages and takes nothing. */
+/** Calls a gRPC method, writes messages and reads nothing. */
 function muteCall(address: string, path: string, messages: readonly Uint8Array[]) {
   const session = http2Connect(`http://${address}`);
   session.on('error', () => {});
@@ -29,7 +29,7 @@ function muteCall(address: string, path: string, messages: readonly Uint8Array[]
   return { stream, closed, close: () => session.destroy() };
 }
 
-/** Asks for all Needs. */
+/** Requests all Needs. */
 export function muteCaller(address: string): MutePeer {
   const call = muteCall(address, '/bigfleet.v1alpha1.ShardRead/InspectNeeds', [new Uint8Array()]);
   call.stream.end();
@@ -63,7 +63,7 @@ export async function slowRequest(address: string): Promise<Socket> {
   return socket.on('close', () => clearInterval(drip)).on('error', () => {});
 }
 
-/** Asks for live news. */
+/** Subscribes to live events. */
 export function muteReader(address: string): Promise<Socket> {
   return speak(address, `GET /v1/events HTTP/1.1\r\nHost: ${address}\r\n\r\n`, false);
 }

@@ -1,5 +1,5 @@
-// An operator that writes whatever it is told to, and the frames of one that behaves: what attacks are made of, for the
-// tests of this folder and for `bench/hostile`.
+// An operator that sends any bytes, and the frames of a well-behaved one: the building blocks of attacks, for the tests
+// of this folder and for `bench/hostile`.
 
 import type { ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
 import { wireNeed } from '../../src/shard/hands/testkit.ts';
@@ -95,7 +95,7 @@ export function rollupFrame(clusterId: string, needs: readonly CapacityNeed[]): 
   return OperatorMessage.encode({ payload }).finish();
 }
 
-/** A row of cores alone; told apart from others by its priority. */
+/** A row of CPU alone; distinguished from others by its priority. */
 export function aRow(priority: number, changes: Partial<CapacityNeed> = {}): CapacityNeed {
   return wireNeed(priority, { aggregateResources: new Map([['cpu', '4']]), ...changes });
 }

@@ -1,4 +1,5 @@
-// A provider that answers with anything: it hurts its own part, and machines elsewhere are bound as ever.
+// A provider that returns arbitrary answers: only its own machines are affected, and machines of other providers are
+// bound as usual.
 
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';

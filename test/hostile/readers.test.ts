@@ -1,5 +1,5 @@
-// Readers that never read, requests that never end, and more of both than a shard serves: each costs a bounded amount of
-// memory, is cut off or refused, and nobody else notices.
+// Readers that never read, requests that never end, and more of both than a shard serves: each costs bounded memory and
+// is disconnected or refused, without effect on other callers.
 
 import type { Socket } from 'node:net';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
@@ -13,7 +13,7 @@ import { aCloud, aShard, onEnd, servingNeighbours, until } from './kit.ts';
 import { type MutePeer, muteCaller, muteOperator, muteReader, slowRequest, speak } from './mute.ts';
 import { helloFrame, rollupFrame, rows } from './operator.ts';
 
-/** Hung up after the test. */
+/** Disconnected after the test. */
 function hungUp<T extends Socket | MutePeer>(peer: T): T {
   onEnd(() => ('destroy' in peer ? peer.destroy() : peer.close()));
   return peer;
@@ -22,7 +22,7 @@ function hungUp<T extends Socket | MutePeer>(peer: T): T {
 const service = bindService(ShardReadDefinition);
 const LARGE = { ...NeedView.decode(new Uint8Array()), clusterId: 'x'.repeat(10_000) };
 
-/** A server of ShardRead that has more to say than any buffer holds. */
+/** A ShardRead server whose response exceeds any buffer. */
 async function anEndlessRead(limits: { readonly callers: number; readonly stallMs: number }) {
   const server = new Server();
   let opened = 0;
