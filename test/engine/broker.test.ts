@@ -1,5 +1,5 @@
-// The commit broker by itself: cases 103 to 117 of the catalogue, as our rank order changes them. Rows are named by
-// their place in rank order, so "of higher precedence" reads "of smaller number".
+// The commit broker in isolation: cases 103 to 117 of the catalogue, adapted to our rank order. Rows are named by their
+// place in rank order, so "of higher precedence" reads "of smaller number".
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -33,7 +33,7 @@ function aBroker({
   return broker;
 }
 
-/** Proposes with fresh numbers, unless others are given. */
+/** Proposes with current numbers, unless others are given. */
 function propose(broker: Broker, row: number, machines: number[], rest: Partial<Proposal> = {}): Outcome {
   const buckets = rest.buckets ?? [0];
   const observed = buckets.map((bucket) => broker.sequenceOf(bucket));
@@ -264,7 +264,7 @@ describe('the commit broker', () => {
 });
 
 describe('racing proposers', () => {
-  /** Runs so many threads over one broker until the barrier. */
+  /** Runs `threads` threads over one broker until the barrier. */
   async function race(memory: BrokerMemory, machines: number, threads: number): Promise<Broker> {
     const start = new Int32Array(new SharedArrayBuffer(4));
     const workerData: Race = { memory, machines, start };

@@ -1,5 +1,5 @@
-// The engine checks itself: every so many cycles a full solve of the same fleet, and what happens when it comes to
-// another plan than the incremental one.
+// The engine's self-check: periodically a full solve of the same fleet, and what happens when its plan differs from the
+// incremental one.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -22,14 +22,14 @@ function aPair(): DecisionInput {
   return anInput([...bound, aMachine('spare', MachineState.Idle)], [X]);
 }
 
-/** The row wants half as much again, written into its column behind everybody's back: no watcher is told. */
+/** The row wants half as much again, written directly into its column: no watcher is notified. */
 function growUnseen(fleet: Fleet): void {
   const { aggregate, key } = fleet.demand;
   const row = key.indexOf(fleet.keys.find(keyOf(X)));
   for (let d = 0; d < fleet.dimensions.count; d++) aggregate.data[row * fleet.dimensions.stride + d]! *= 1.5;
 }
 
-/** An engine that keeps what it was told of differences, and a function that runs one cycle. */
+/** An engine that records reported differences, and a function that runs one cycle. */
 function engineOn(input: DecisionInput, options: EngineOptions) {
   const differences: PlanDifference[] = [];
   const fleet = fleetOf(input);
@@ -120,7 +120,7 @@ describe('what the check sees', () => {
         const full = planText(decide(fleet, input.nowMs, input.options));
         if (plan !== full) differing++;
         expect(planText(cycle().plan())).toBe(full);
-        // What was kept may also be out of date without showing in this plan.
+        // A cache may also be stale without an effect on this plan.
         if (plan !== full) expect(engine.metrics.differences).toBe(1);
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 300) },

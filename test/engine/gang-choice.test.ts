@@ -1,5 +1,5 @@
-// What makes the choice of a domain fast must not change it: sums that are kept, racks that are not looked at, gangs
-// that nothing could complete.
+// Optimisations of the choice of a domain must not change it: cached sums, racks that are skipped, gangs that nothing
+// could complete.
 
 import { describe, expect, it } from 'vitest';
 import { decide, Engine } from '../../src/engine/index.ts';

@@ -1,5 +1,5 @@
-// Cycle after cycle on one engine: clusters that did not change keep what they had, and the plan is still, to the
-// byte, the one that a new engine makes of the same fleet.
+// Cycle after cycle on one engine: unchanged clusters keep their results, and the plan is still byte-identical to that
+// of a new engine on the same fleet.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ function boundIn(rack: string, id: string, given: Partial<LedgerMachine> = {}): 
   return aMachine(id, MachineState.Configured, { resources: resources({ cpu: 8 }), labels, ...given });
 }
 
-/** What an engine decides next, which must be what a new one decides. */
+/** The next decision of an engine, which must equal that of a new engine. */
 function checkedPlan(engine: Engine, fleet: Fleet, { nowMs, options }: DecisionInput): Plan {
   const plan = engine.decide(nowMs, options).plan();
   expect(planText(plan)).toBe(planText(decide(fleet, nowMs, options)));

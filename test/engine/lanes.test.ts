@@ -1,5 +1,5 @@
-// Rows served from the pools by several lanes at a time: the same plan, to the byte, as the oracle's, whatever the
-// lanes' steps are interleaved like. The schedule of a run comes from its seed, so that a failure can be repeated.
+// Rows served from the pools by several lanes at a time: the plan is byte-identical to the oracle's, however the lanes'
+// steps interleave. The schedule of a run comes from its seed, so that a failure can be repeated.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ function shuffled(seed: number): (lanes: number) => number {
   return (lanes) => random.below(lanes);
 }
 
-/** Rests on one lane for a while: others fall far behind, and find the world changed. */
+/** Stays on one lane for a while: the others fall far behind and find their reads stale. */
 function inBursts(seed: number): (lanes: number) => number {
   const random = new Random(seed);
   let lane = 0;
@@ -92,7 +92,7 @@ describe('lanes, their steps interleaved on one thread', () => {
 });
 
 describe('as many lanes as pay', () => {
-  /** Gangs of two machines, so many in each of some zones; nobody outside a zone can use its racks. */
+  /** Gangs of two machines, `count` in each of the zones; no row outside a zone can use its racks. */
   function gangsIn(zones: readonly string[], count: number): DecisionInput {
     const machines: LedgerMachine[] = [];
     const needs: Need[] = [];

@@ -1,5 +1,6 @@
-// What a closed loop must do on any fleet of a kind, as checks of (fleet, seed): the seed decides who is lost, who
-// grows and how long each move takes. The property tests run them a little, the soak for as long as it is told to.
+// Invariants of the closed loop on any fleet of a kind, as checks of (fleet, seed): the seed decides which machines are
+// lost, which rows grow and how long each move takes. The property tests run a few of them, the soak as many as
+// requested.
 
 import type fc from 'fast-check';
 import {
@@ -44,19 +45,18 @@ import { hashOf, promisedCycles, runToRest, servingIn, unevenDelays } from './re
 export interface FleetCheck {
   readonly name: string;
   readonly fleets: () => fc.Arbitrary<DecisionInput>;
-  /** What is wrong, in words; empty is good. */
   readonly problems: (input: DecisionInput, seed: number) => readonly string[];
 }
 
-/** One seed in two: every move takes as long; else each takes its own time. */
+/** For every second seed all moves take equally long; otherwise each takes its own time. */
 function delaysFrom(seed: number): Delays {
   return seed % 2 === 0 ? hashOf('uniform', seed) % 6 : unevenDelays(seed, 1 + (hashOf('uneven', seed) % 8));
 }
 
 /**
- * Delays under which counts are exact: any, where every row has a cluster to itself. Rows of one cluster live off
- * each other's machines while they wait, and nobody writes down who took whose; if replacements arrive at different
- * times such a claim jumps to the newest machine, and now and then one machine too many is bought or preempted. So
+ * Delays under which counts are exact: any, if every row has a cluster to itself. Waiting rows of one cluster are
+ * credited with each other's machines, and no record says which row took which; if replacements arrive at different
+ * times such a claim jumps to the newest machine, and occasionally one machine too many is bought or preempted. So
  * there all moves take the same time.
  */
 function exactDelays(input: DecisionInput, seed: number): Delays {
@@ -98,7 +98,7 @@ function agreesInLoop(input: DecisionInput, seed: number): readonly string[] {
   }
 }
 
-/** What an engine keeps from cycle to cycle makes no difference; one that does is saved with both its plans. */
+/** State that an engine caches between cycles does not change a plan; a difference is saved with both plans. */
 function keepsNothingWrong(input: DecisionInput, seed: number): readonly string[] {
   const problems: string[] = [];
   const { decide } = incrementalDecider({
@@ -145,7 +145,7 @@ function restsInTime(input: DecisionInput, seed: number): readonly string[] {
 function replacesLosses(input: DecisionInput, seed: number): readonly string[] {
   const before = runToRest(startLoop(input), { decide: onEngine, delays: 0 });
   const calm = before.steps.at(-1)!;
-  // Nothing is promised where something is missing from the start.
+  // Nothing is guaranteed if a row is unmet from the start.
   if (!isMet(calm.plan)) return [];
   const lost = servingIn(calm)
     .map(({ id }) => id)

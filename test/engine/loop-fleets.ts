@@ -1,5 +1,5 @@
-// Random fleets for the closed loop, where what must happen can be counted beforehand: machines that are all equal,
-// fleets with a replacement wherever one is lost, and fleets with nothing free at all.
+// Random fleets for the closed loop in which the required actions can be counted beforehand: machines that are all
+// equal, fleets with a replacement wherever one is lost, and fleets with nothing free.
 
 import fc from 'fast-check';
 import {
@@ -57,7 +57,7 @@ export function withoutGangs(input: DecisionInput): DecisionInput {
   return { ...input, needs: input.needs.filter((need) => sameTermOf(need.profile) === undefined) };
 }
 
-/** The input with no machine on its way to anybody. */
+/** The input with no machine in flight. */
 export function withNothingInFlight(input: DecisionInput): DecisionInput {
   return { ...input, machines: input.machines.map((machine) => ({ ...machine, target: null })) };
 }
@@ -67,13 +67,13 @@ const PLACES = [
   { zone: 'zb', rack: 'r2' },
   { zone: 'zc', rack: 'r3' },
 ];
-/** More than any check takes away. */
+/** More than any check removes. */
 const SPARE = 4;
 
 /**
- * Rows of all kinds and, in every rack, enough equal machines for all of them and a few more. Rows that care where
- * their machines stand (gangs, strict spread) have a cluster to themselves: a neighbour that lives off such a row's
- * machines may swap one place for another when a new one arrives, and then the row has to buy again.
+ * Rows of all kinds and, in every rack, enough equal machines for all of them and a few more. Rows with constraints on
+ * location (gangs, strict spread) have a cluster to themselves: a neighbour credited with such a row's machines may
+ * swap one place for another when a new machine arrives, and then the row has to buy again.
  */
 export function plentifulFleets(): fc.Arbitrary<DecisionInput> {
   const row = fc.record({

@@ -1,4 +1,4 @@
-// The four flows by which Phase 1 as optimistic concurrency is told: the happy path, a conflict, exhausted retries and a
+// The four flows that describe Phase 1 as optimistic concurrency: the happy path, a conflict, exhausted retries and a
 // cold start. Each runs the real engine with its lanes forced and their steps in a given order.
 
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('the flows of Phase 1', () => {
 
   it('conflict: given two Needs that race for one machine, then the better-ranked one has it', () => {
     const input = anInput(idle(1), [need('low', 100), need('high', 10_000)]);
-    // The worse-ranked lane runs ahead and commits first; the better-ranked one finds its numbers stale, looks
+    // The worse-ranked lane runs ahead and commits first; the better-ranked one finds its version numbers stale, reads
     // again, and displaces it.
     const steps = [0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0];
     const { plan, stats } = run(input, { lanes: 2, schedule: () => steps.shift() ?? 1 });

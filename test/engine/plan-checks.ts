@@ -1,5 +1,5 @@
-// Properties of a single plan that test/oracle/invariants.ts does not hold already: spread, needless claims, what
-// Phase 2 picks for whom, folds, and priority. Written against the definition, not against the engine.
+// Properties of a single plan that test/oracle/invariants.ts does not check: spread, needless claims, Phase 2's picks,
+// folds, and priority. Written against the definition, not against the engine.
 
 import {
   attributeOf,
@@ -25,7 +25,7 @@ import {
 import { foldKeyOf } from '../fleets.ts';
 import { brokenProperties } from '../oracle/invariants.ts';
 
-/** Every property the plan breaks, in words; empty is good. */
+/** Every property the plan violates, as text; empty if none. */
 export function planProblems(input: DecisionInput, plan: Plan): readonly string[] {
   const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
   const needs = new Map(input.needs.map((need) => [keyText(keyOf(need)), need]));
@@ -167,7 +167,7 @@ function skewed(scene: Scene, verdict: Verdict, need: Need): readonly string[] {
   return problems;
 }
 
-/** Domains with a machine nobody claims that the row, short to the end, could have used all along. */
+/** Domains with an unclaimed machine that the row, short to the end, could have used all along. */
 function openDomains(scene: Scene, verdict: Verdict, need: Need, topologyKey: string): ReadonlySet<string> {
   const open = new Set<string>();
   for (const machine of scene.input.machines) {

@@ -1,6 +1,6 @@
-// The properties of the definition that take time to show: fleets decided over and over, with moves that take as
-// long as each other or each their own time. `npm run verify:seeds` runs the same checks on more
-// fleets, and `npm run soak:engine` for as long as it is told to.
+// The properties of the definition that need several cycles: fleets decided repeatedly, with moves of equal or of
+// individual duration. `npm run verify:seeds` runs the same checks on more fleets, and `npm run soak:engine` for as
+// long as requested.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { checkNamed } from './loop-checks.ts';
 import { plentifulFleets } from './loop-fleets.ts';
 import { runToRest } from './rest.ts';
 
-/** Runs a check of loop-checks.ts on so many fleets. */
+/** Runs a check of loop-checks.ts on `numRuns` fleets. */
 function holds(name: string, numRuns: number): void {
   const { fleets, problems } = checkNamed(name);
   fc.assert(

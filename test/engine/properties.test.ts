@@ -1,7 +1,7 @@
 // The properties of the definition, on random fleets, against the engine: what holds of any single decision. The
 // closed loop has its own file (properties-loop.test.ts). A failing run prints its seed; BIGFLEET_SEED=n repeats it.
 //
-// Not here: P14 is a property of penalty buckets and stands beside them (src/model/penalty.test.ts), as do the
+// Not here: P14 is a property of penalty buckets and is tested beside them (src/model/penalty.test.ts), as are the
 // formulas of P10 (src/model/cost.test.ts). P17, the result of solving one by one, is equals-oracle.test.ts. P27 is
 // about the cap on reclaims, which limits what is carried out and not what is decided. P30 is a report, not a gate.
 
@@ -178,7 +178,7 @@ describe('determinism', () => {
       fc.property(fleets(), (input) => {
         const machines = input.machines.map((machine) => ({ ...machine, id: `x-${machine.id}-y` }));
         const renamed = planText(onEngine({ ...input, machines }));
-        // Ids stand between quotes, and nothing else of a plan begins like one.
+        // Ids are quoted, and nothing else in a plan begins like one.
         const original = planText(onEngine(input)).replace(/"(m\d+)"/g, '"x-$1-y"');
         expect(renamed).toBe(original);
       }),

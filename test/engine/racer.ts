@@ -1,5 +1,5 @@
-// A thread that proposes machines for its rows until each of them is committed: takes whatever is free or held by a
-// worse-ranked row, one machine at a time, and tries again after a conflict.
+// A thread that proposes machines for its rows until each of them is committed: acquires any machine that is free or
+// claimed by a worse-ranked row, one at a time, and retries after a conflict.
 
 import { workerData } from 'node:worker_threads';
 import { Broker, type BrokerMemory, Mode } from '../../src/engine/broker.ts';

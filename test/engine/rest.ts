@@ -1,4 +1,4 @@
-// Measures of a closed loop: how long until it comes to rest, what it took, and what must never happen on the way.
+// Measures of a closed loop: cycles until it is at rest, actions taken, and invariants on the way.
 
 import {
   type DecisionInput,
@@ -31,7 +31,7 @@ export function promisedCycles({ needs }: DecisionInput): number {
   return levelsIn(needs) + 2;
 }
 
-/** From 0 to `most` cycles for every move of every machine, the same again from the same seed. */
+/** From 0 to `most` cycles for every move of every machine; deterministic per seed. */
 export function unevenDelays(seed: number, most: number): Delays {
   return (machine, cycle) => hashOf(`${machine.id}/${machine.state}/${cycle}`, seed) % (most + 1);
 }
@@ -54,7 +54,7 @@ export interface Rest extends LoopRun {
 const PATIENCE = 5;
 const LIMIT = 2_000;
 
-/** Runs until nothing moves and nothing is asked for, several times over. */
+/** Runs until no move is in flight and no action is requested for several decisions in a row. */
 export function runToRest(from: LoopState, rules: LoopRules): Rest {
   const steps: LoopStep[] = [];
   let state = from;
@@ -77,8 +77,8 @@ function unmetIn({ plan }: LoopStep): readonly string[] {
 }
 
 /**
- * Rows that are unmet, at constant demand, and count on less bound supply than the cycle before, although nobody
- * preempted a machine of their cluster. Empty is good.
+ * Rows that are unmet at constant demand and are credited with less bound supply than in the previous cycle, although
+ * no machine of their cluster was preempted. Must be empty.
  */
 export function lostSupply(steps: readonly LoopStep[]): readonly string[] {
   const lost: string[] = [];
@@ -104,12 +104,12 @@ function boundClaims(step: LoopStep, key: string): number {
   return claims.filter(([id]) => isBound(machines.get(id)!.state)).length;
 }
 
-/** Machines of a run that lie bound and claimed at its end, by id. */
+/** Machines bound and claimed at the end of a run, by id. */
 export function servingIn(step: LoopStep): readonly LedgerMachine[] {
   return step.input.machines.filter(({ id, state }) => isBound(state) && step.plan.claims.has(id));
 }
 
-/** Units of one resource that a step's unmet rows miss, in all. */
+/** Units of one resource that a step's unmet rows lack, in total. */
 export function missing(step: LoopStep, resource: string): number {
   const of = (deficit: ResourceVector): number => deficit.get(resource) ?? 0;
   return step.plan.verdicts.reduce((sum, { deficit }) => sum + of(deficit), 0);

@@ -1,5 +1,5 @@
-// Stories of preemption while drains take their time: so many machines short, so many victims, and no more.
-// Engine and oracle decide every step alike.
+// Stories of preemption with slow drains: exactly as many victims as machines are short. Engine and oracle decide every
+// step alike.
 
 import { describe, expect, it } from 'vitest';
 import { MachineState, Operator } from '../../src/model/index.ts';

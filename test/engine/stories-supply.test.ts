@@ -1,5 +1,5 @@
-// Stories of plain rows that grow, shrink and lose machines while the provider takes its time. Each was an
-// oscillation somewhere once; here each ends, with exact counts. Engine and oracle decide every step alike.
+// Stories of plain rows that grow, shrink and lose machines with a slow provider. Each was once an oscillation; here
+// each ends, with exact counts. Engine and oracle decide every step alike.
 
 import { describe, expect, it } from 'vitest';
 import { CapacityType, INSTANCE_TYPE_KEY, keyText, MachineState, Operator } from '../../src/model/index.ts';

@@ -1,4 +1,4 @@
-// The stage of the stories: machines and rows by the handful, and what every story ends with.
+// Support of the stories: builders of machines and rows, and the checks at the end of every story.
 
 import { expect } from 'vitest';
 import {
@@ -49,17 +49,17 @@ export function serving(
   return several(prefix, count, Configured, { cluster: need.cluster, stamp: stampOf(need), ...given });
 }
 
-/** A row for so many machines of 4 cpu. */
+/** A row for `count` machines of 4 cpu. */
 export function rowFor(count: number, given: Partial<Omit<Need, 'profile'>> & ProfileParts = {}): Need {
   return aNeed({ aggregate: resources({ cpu: 4 * count }), ...given });
 }
 
-/** A row for so many machines of 4 cpu in one rack. */
+/** A row for `count` machines of 4 cpu in one rack. */
 export function gangOf(count: number, group: string, given: Parameters<typeof rowFor>[1] = {}): Need {
   return rowFor(count, { requirements: [same(RACK_KEY)], group, ...given });
 }
 
-/** How often everything was asked for, and how many distinct machines were bound or bought. */
+/** Number of actions of each kind, and of distinct machines bound or bought. */
 export interface Tally {
   readonly bootstraps: number;
   readonly provisions: number;
@@ -85,7 +85,7 @@ export interface Told {
   readonly acquired: readonly string[];
   /** Machines reclaimed, in order. */
   readonly reclaimed: readonly string[];
-  /** What the last decision, taken at rest, says. */
+  /** The last decision, taken at rest. */
   readonly end: Plan;
 }
 
@@ -96,8 +96,8 @@ export interface StoryRules {
 }
 
 /**
- * Runs a fleet to its rest, engine and oracle side by side, and checks what every story promises: it comes to rest
- * in time, and no unmet row loses supply but to a preemption.
+ * Runs a fleet until it is at rest, engine and oracle side by side, and checks the invariants of every story: it comes
+ * to rest in time, and an unmet row loses supply only to a preemption.
  */
 function tell(from: LoopState, rules: StoryRules): Told {
   const rest = runToRest(from, { decide: onBoth, ...rules });
@@ -132,7 +132,7 @@ export function tellFrom(
   return tell(startLoop(anInput(machines, needs)), rules);
 }
 
-/** What happens next, and how that ends. */
+/** Applies an event to the end of a story and runs it to rest again. */
 export function afterwards(told: Told, event: LoopEvent, rules: StoryRules): Told {
   return tell(withEvent(told.rest.end, event), rules);
 }

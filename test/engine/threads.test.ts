@@ -1,5 +1,5 @@
-// The engine with several worker threads: the same plan, to the byte, as the oracle's, on one warm worker pool that sees one
-// fleet after the other.
+// The engine with several worker threads: the plan is byte-identical to the oracle's, on one warm worker pool that sees
+// one fleet after the other.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -75,7 +75,7 @@ describe('worker threads', () => {
     await comeUp(engine, 2);
     const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
     become(fleet, undefined, input!);
-    // Tables that no thread can take over: it fails before it has done anything.
+    // Tables that no thread can attach: it fails before it has done any work.
     Object.defineProperty(fleet.dimensions, 'names', { get: () => 5 });
     try {
       const expected = planText(oracle(input!));
@@ -146,7 +146,7 @@ describe('worker threads', () => {
     const fleet = fleetOf(input);
     const engine = new Engine(fleet, { workers: 3, smallestStep: 1 });
     await comeUp(engine, 3);
-    // Without profiles a thread serves clusters until it comes upon a gang.
+    // Without profiles a thread serves clusters until it encounters a gang.
     Object.defineProperty(fleet.demand.profiles, 'entries', { get: () => [] });
     try {
       const expected = planText(oracle(input));

@@ -1,10 +1,10 @@
-// One engine, or one pool of threads, that sees one fleet after the other.
+// One engine, or one pool of threads, reused for one fleet after the other.
 
 import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, keyOf, keyText, type LedgerMachine, type Need } from '../../src/model/index.ts';
 
-/** Makes a fleet hold exactly what an input describes, whatever it held before. */
+/** Makes a fleet hold exactly the input, whatever it held before. */
 export function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
   for (const { id } of before?.machines ?? []) fleet.machines.remove(id);
   fleet.machines.load(input.machines);
@@ -52,8 +52,8 @@ export function diceThrow(dice: Iterator<number>): (name: string) => boolean {
 }
 
 /**
- * Makes a fleet of what it is into what comes next, writing only what differs; an engine that is given works ahead while
- * rows are written.
+ * Turns a fleet into the next input, writing only what differs; a given engine overlaps its work with the writes of
+ * rows.
  */
 export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInput, engine?: Engine): void {
   fleet.machines.batch(() => {
@@ -74,7 +74,7 @@ export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInp
   end?.();
 }
 
-/** Waits until all threads of an engine are up; until then a cycle runs without them. */
+/** Waits until all threads of an engine have started; until then a cycle runs without them. */
 export async function comeUp(engine: Engine, workers: number): Promise<void> {
   while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
 }
