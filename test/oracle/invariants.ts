@@ -1,5 +1,5 @@
-// What must hold of any plan, whoever made it: written against the definition's properties, not against the
-// oracle, so that it can judge the oracle and the engine alike.
+// Invariants of any plan, whichever solver produced it: written against the definition's properties, not against the
+// oracle, so that they check the oracle and the engine alike.
 
 import {
   type Action,
@@ -34,13 +34,13 @@ export function planText(plan: Plan): string {
   );
 }
 
-/** Which field of a record was written first says nothing; the order of lists and maps does. */
+/** The order of a record's fields is irrelevant; the order of lists and maps is not. */
 function sortedFields(value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Every property the plan breaks, in words; empty is good. */
+/** Every property the plan violates, as text; empty if none. */
 export function brokenProperties(input: DecisionInput, plan: Plan): readonly string[] {
   const broken: string[] = [];
   const check = (holds: boolean, text: string): void => {

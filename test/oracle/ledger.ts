@@ -191,7 +191,7 @@ export function inFlight(row: Row, slot: Slot, state: MachineState): boolean {
   return slot.targetKey === row.text && slot.machine.state === state;
 }
 
-/** Machines bound to the row's cluster that nobody claims yet and that meet its requirements; held ones too (R7). */
+/** Unclaimed machines bound to the row's cluster that meet its requirements; held ones too (R7). */
 export function creditableBound(world: World, row: Row): readonly Slot[] {
   return world.slots.filter(
     (slot) =>

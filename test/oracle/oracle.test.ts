@@ -176,7 +176,7 @@ describe('in-flight machines', () => {
     // Short of 8, a drain brings 4: one reserved machine is taken, the owner keeps the other.
     expect(plan.verdicts.map(({ claimed }) => claimed)).toEqual([['i1'], ['i2']]);
     expect(plan.verdicts[0]!.unmet!.reason).toBe('preempting');
-    // A machine nobody waits for is taken all the same.
+    // A machine that no other row waits for is taken all the same.
     const free = aMachine('i3', Idle, { pricePerHour: 9 });
     expect(decide(anInput([drain, ...reserved, free], [row, owner])).verdicts[0]!.claimed).toEqual([
       'i1',

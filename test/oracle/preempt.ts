@@ -78,8 +78,8 @@ function preemptForGang(world: World, row: Row): void {
 }
 
 /**
- * "Creditable machines nobody else claims, machines Draining for it, and Idle or Speculative machines **no row
- * claims** count first and are no victims." What an earlier row picked is on its way to that row.
+ * Creditable machines that no other row claims, machines Draining for the row, and Idle or Speculative machines **no
+ * row claims** count first and are not victims. What an earlier row picked is in flight for that row.
  */
 function countsFirst(row: Row, slot: Slot): boolean {
   const { state, cluster, held } = slot.machine;
@@ -127,7 +127,10 @@ function isVictim(world: World, row: Row, slot: Slot): boolean {
   return priority !== null && priority < row.priority && fits(row, slot);
 }
 
-/** "That of the row that claims the machine this cycle, or its stamp where nobody claims; no stamp, no victim." */
+/**
+ * The priority of the row that claims the machine this cycle, or of its stamp if no row does; null without a stamp: not
+ * a victim.
+ */
 export function victimPriority(slot: Slot): number | null {
   if (slot.claimedBy !== null) return slot.claimedBy.priority;
   return slot.machine.stamp?.priority ?? null;

@@ -1,5 +1,5 @@
-// Phase 3: what nobody claims leaves. Bound machines are reclaimed against Phase 1's claims and nothing else;
-// Idle ones are given back once their hold is over.
+// Phase 3: unclaimed machines leave. Bound machines are reclaimed against Phase 1's claims and nothing else; Idle ones
+// are released once their hold is over.
 
 import { compareText, MachineState } from '../../src/model/index.ts';
 import { idleOrder, isReported, type Slot, type World } from './ledger.ts';

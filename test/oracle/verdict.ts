@@ -1,5 +1,5 @@
-// Verdicts: what became of each original Need, and for an unmet one why, who stands in front of it, and how
-// little more would have been enough.
+// Verdicts: the outcome of each original Need, and for an unmet one the reason, the row ahead of it, and the least
+// extra supply that would have sufficed.
 
 import {
   comparePrecedence,
@@ -215,7 +215,10 @@ function blockingRow(row: Row, matching: readonly Slot[]): Row | null {
   return blocker;
 }
 
-/** "So many machines like this known one (fewest, then lowest effective cost, then id). A gang wants them in its domain, if it has one." */
+/**
+ * The number of machines like a known one that would suffice (fewest, then lowest effective cost, then id). A gang
+ * needs them in its domain, if it has one.
+ */
 function extraSupply(
   row: Row,
   matching: readonly Slot[],
