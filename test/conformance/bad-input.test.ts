@@ -1,4 +1,4 @@
-// Bad input over real gRPC: whatever comes in, the answer is a clear code, nothing has changed and nothing is kept.
+// Invalid input over real gRPC: the answer is always a clear code, nothing has changed and nothing is retained.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -57,14 +57,14 @@ const configure = (changes: Partial<Parameters<typeof channel.rpc.configure>[0]>
     ...changes,
   });
 
-/** The whole fleet and its revision, to see that not a byte of it changed. */
+/** The whole fleet and its revision, to check that not a byte of it changed. */
 async function fleet() {
   const { machines: listed, revision } = await channel.rpc.list(ALL);
   const byId = [...listed].sort((a, b) => a.id.localeCompare(b.id));
   return { revision: Buffer.from(revision).toString('latin1'), byId };
 }
 
-/** The call is refused with one of these codes, and the fleet is what it was. */
+/** The call is refused with one of these codes, and the fleet is unchanged. */
 async function refuses(call: () => Promise<unknown>, code: status, text: string): Promise<void> {
   const before = await fleet();
   const error = await call().then(
@@ -124,7 +124,7 @@ describe('a request with too much in it', () => {
   });
 });
 
-/** Heap and buffers after everything that can go is gone. */
+/** Heap and buffers after a full garbage collection. */
 function bytesHeld(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -1,4 +1,4 @@
-// `bigfleet provider conformance` as a person runs it: exit codes, output, and nothing left running.
+// `bigfleet provider conformance` as a person runs it: exit codes, output, and no leftover process.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const BIN = fileURLToPath(new URL('../../bin/bigfleet', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
 const START = `"${process.execPath}" "${PROGRAM}" {port} {state} {seed} {timeout}`;
-/** A state file that goes with the process. */
+/** A state file that is deleted with the process. */
 const FORGETFUL = `"${process.execPath}" "${PROGRAM}" {port} '' {seed} {timeout} # {state}`;
 
 function conformance(...args: readonly string[]) {

@@ -101,7 +101,7 @@ async function started(...args: readonly string[]): Promise<{ child: ChildProces
     '127.0.0.1:0',
     ...args,
   ]);
-  // While it lives it writes.
+  // It writes for as long as it lives.
   cleanups.push(async () => {
     if (child.kill('SIGKILL')) await once(child, 'exit');
   });

@@ -15,10 +15,10 @@ import {
   systemClock,
 } from '../../src/provider/index.ts';
 
-/** Machines whose Create fails. */
+/** Number of machines whose Create fails. */
 const FAULTY = 8;
 const CREATE_FAULT = 'conformance.fault/create';
-/** A success that comes too late comes this much too late. */
+/** Delay of a success beyond its timeout. */
 const LATE_MS = 1_000;
 /** Longer than any test. */
 const FOREVER_MS = 3_600_000;
@@ -27,9 +27,9 @@ export interface KitProviderOptions {
   readonly machines: number;
   readonly transitionTimeoutMs: number;
   readonly store?: Store;
-  /** Puts something between the kit and the cloud. */
+  /** Wraps the cloud below the kit. */
   readonly around?: (cloud: Backend) => Backend;
-  /** Never gives up a transition. */
+  /** Disables the timeout of transitions. */
   readonly isPatient?: boolean;
 }
 

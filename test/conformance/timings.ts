@@ -1,8 +1,8 @@
-// How long the suite looks at providers that settle at once.
+// Timings of the suite for providers that settle at once.
 
 import type { Timings } from '../../src/provider/index.ts';
 
-/** Short looks, and all the patience that a slow machine needs: how quick a provider is belongs in benchmarks. */
+/** Short observation, and timeouts for a slow machine: a provider's speed belongs in benchmarks. */
 export const QUICK: Partial<Timings> = {
   pollMs: 1,
   staysMs: 25,
@@ -22,7 +22,7 @@ export const QUICK: Partial<Timings> = {
   parallelCreateMs: 60_000,
 };
 
-/** When a transition that never ends is given up; all others take milliseconds. */
+/** Timeout of a transition that never ends; all others take milliseconds. */
 export const GIVEN_UP_MS = 2_000;
 
 /** Longer than any of them takes for a transition, where no test waits for it to pass. */

@@ -1,5 +1,5 @@
 // The twelve traps that other implementations of the contract have fallen into, each under its number. Most are also
-// behaviours of the suite, with a mutant that shows the suite would notice; here each stands alone, over real gRPC.
+// behaviours of the suite, with a mutant that shows the suite detects them; here each is tested alone, over real gRPC.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -126,7 +126,7 @@ describe('trap', () => {
     expect(await codeOf(create('m-2', token('s', -1n, MAX)))).toBe(status.FAILED_PRECONDITION);
   });
 
-  // That their number is bounded: src/provider/kit/fences.test.ts.
+  // src/provider/kit/fences.test.ts tests that their number is bounded.
   it('4: marks are kept for machines that do not exist', async () => {
     const { create } = await served();
     expect(await codeOf(create('ghost', token('s', 5n, 5n)))).toBe(status.NOT_FOUND);

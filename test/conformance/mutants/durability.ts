@@ -1,4 +1,4 @@
-// Defects of memory: what a provider no longer knows after it was killed and started again.
+// Durability defects: what a provider has lost after it was killed and restarted.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { Store, StoredState } from '../../../src/provider/index.ts';
@@ -7,7 +7,7 @@ import { changes, type Mutant, staleToken } from './mutant.ts';
 
 type Row = StoredState['machines'] extends Iterable<infer R> ? R : never;
 
-/** Something of what was stored is not found again. */
+/** Part of the stored state is missing after a reload. */
 function reloading(change: (stored: StoredState) => Partial<StoredState>): Mutant['build'] {
   return () => ({
     store: (kept): Store => ({
@@ -27,17 +27,17 @@ function rows(change: (row: Row) => Partial<Row>): Mutant['build'] {
   }));
 }
 
-/** The part of a record that transitions write, written otherwise. */
+/** Changes the part of a record that transitions write. */
 function withLife({ body, describedBytes }: Row, change: (life: Machine) => Partial<Machine>): Uint8Array {
   const life = Machine.decode(body.subarray(describedBytes));
   const changed = Machine.encode({ ...life, ...change(life) }).finish();
   return Buffer.concat([body.subarray(0, describedBytes), changed]);
 }
 
-/** No test takes so long, on however slow a machine. */
+/** Longer than any test takes, even on a slow machine. */
 const LATER_MS = 3_600_000;
 
-/** Tells that something is safe long before it is. */
+/** Reports a write as durable long before it is. */
 const writesLater: Mutant['build'] = () => ({
   store: (kept): Store => ({
     load: () => kept.load(),

@@ -1,6 +1,6 @@
-// A mutant is a provider made with the kit, with one thing done wrong on purpose. The suite has to notice, and to name the
-// behaviours that the defect breaks: a suite that lets a mutant pass would let the same mistake pass in a real provider.
-// Defects sit around the kit, in its calls, its store or its backend; the kit itself is never touched.
+// A mutant is a provider made with the kit, with one deliberate defect. The suite has to detect it and name the
+// behaviours it breaks: a suite that lets a mutant pass would let the same mistake pass in a real provider. Defects
+// wrap the kit's calls, its store or its backend; the kit itself is not changed.
 
 import type {
   Area,
@@ -14,22 +14,20 @@ import type { Machine, TransitionAck } from '../../../src/wire/gen/bigfleet/v1al
 import { RpcError, status } from '../../../src/wire/index.ts';
 
 export interface Mutant {
-  /** What it does wrong, in a few words. */
   readonly name: string;
   /** Where the defect belongs. */
   readonly area: Area;
-  /** Behaviours that must fail, whatever else does. */
+  /** Behaviours that must fail; others may. */
   readonly named: readonly string[];
-  /** Made anew for every provider: a defect may remember things. */
+  /** Called once per provider, since a defect may have state. */
   readonly build: () => Defect;
 }
 
-/** The places where a defect can sit. */
 export interface Defect {
   readonly calls?: (kit: ProviderRpc, store: Store, stored: StoredState) => ProviderRpc;
   readonly store?: (kept: Store) => Store;
   readonly backend?: (cloud: Backend) => Backend;
-  /** Transitions are never given up. */
+  /** Disables the timeout of transitions. */
   readonly isPatient?: boolean;
 }
 

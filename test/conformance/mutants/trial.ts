@@ -1,4 +1,4 @@
-// A mutant against the suite: which behaviours it fails.
+// Runs a mutant against the suite and returns the behaviours it fails.
 
 import { fileURLToPath } from 'node:url';
 import {
@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
 /** Enough for every lane on one provider. */
 const MACHINES = 600;
 
-/** Short looks at a provider that settles within milliseconds; patience where only a broken one needs it. */
+/** Short observation of a provider that settles within milliseconds; long timeouts where only a broken one reaches them. */
 const SHORT: Partial<Timings> = {
   ...QUICK,
   callMs: 10_000,
@@ -30,14 +30,14 @@ const SHORT: Partial<Timings> = {
 
 type Choice = { readonly only: readonly string[] } | { readonly profiles: readonly Profile[] };
 
-/** Whether somebody waits for transitions to be given up; nobody else should see that happen on a slow machine. */
+/** Whether the behaviours wait for transitions to time out; in all others a slow machine must not cause a timeout. */
 function isAboutFaults(what: Choice): boolean {
   if ('profiles' in what) return what.profiles.includes('fault');
   const faults = BEHAVIOURS.filter(({ area }) => area === 'faults').map(({ id }) => id);
   return what.only.some((name) => name === 'faults' || faults.includes(name));
 }
 
-/** Runs behaviours against a mutant: within this process, but for those that kill it. */
+/** Runs behaviours against a mutant: in this process, except those that kill it. */
 export async function tryMutant(
   mutant: Mutant,
   what: Choice,
