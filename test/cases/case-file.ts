@@ -8,7 +8,7 @@ import { expandItems, expandStringLists } from './ranges.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What a decision must say. Everything left out may be anything. Objects match if they have the named fields. */
+/** What a decision must contain. Omitted fields are not checked. Objects match if they have the named fields. */
 export interface Expectation {
   /** All actions, in order. */
   readonly actions?: readonly Json[];
@@ -19,7 +19,7 @@ export interface Expectation {
   /** How many Needs are met and unmet. */
   readonly met?: number;
   readonly unmet?: number;
-  /** Machine to claiming key; null: claimed by nobody. */
+  /** Machine to claiming key; null: unclaimed. */
   readonly claims?: Json;
   /** Exactly these machines are claimed, in any order. */
   readonly claimedExactly?: readonly string[];
@@ -28,7 +28,7 @@ export interface Expectation {
   readonly cost?: Json;
 }
 
-/** What is different before a decision. */
+/** Changes before a decision. */
 export interface Change {
   readonly now?: string;
   readonly advanceSeconds?: number;
@@ -40,10 +40,10 @@ export interface Change {
 }
 
 export interface Step {
-  /** `plan`: the plan before is carried out at once (the default). `given`: start over from `given`. */
+  /** `plan`: the previous plan is carried out at once (the default). `given`: start over from `given`. */
   readonly from?: 'plan' | 'given';
   readonly change?: Change;
-  /** Decide so many times, each on the outcome of the time before. */
+  /** Number of decisions, each on the outcome of the one before. */
   readonly times?: number;
   /** `then` in the file. */
   readonly expected: Expectation;
@@ -105,7 +105,7 @@ function parseStep(file: string, value: Json): Step {
   return { ...(rest as Omit<Step, 'expected'>), expected: expandStringLists(then) as Expectation };
 }
 
-/** A misspelt field would be an expectation that nobody checks. */
+/** A misspelt field would be an expectation that is never checked. */
 function checkFields(file: string, value: Json, known: readonly string[], required: readonly string[]): void {
   const unknown = Object.keys(value).filter((field) => !known.includes(field));
   const missing = required.filter((field) => value[field] === undefined);

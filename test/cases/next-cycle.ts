@@ -1,5 +1,5 @@
-// From one decision to the next: a plan carried out at once on the scenario it was made from. Machines reach
-// the end of their move in no time; stories in which moves take time set the states in between by hand.
+// From one decision to the next: applies a plan to the scenario it was made from. Moves complete at once; cases with
+// slow moves set the intermediate states by hand.
 
 import {
   type Action,
@@ -19,7 +19,7 @@ export interface RawScenario extends Json {
   readonly needs: readonly Json[];
 }
 
-/** The scenario after every action of the plan has come to its end. */
+/** The scenario after every action of the plan has completed. */
 export function afterPlan(scenario: RawScenario, plan: Plan, input: DecisionInput): RawScenario {
   const actions = new Map(plan.actions.map((action) => [action.machine, action]));
   const stamps = stampsByKey(plan, input);
@@ -60,7 +60,7 @@ function afterAction(
   }
 }
 
-/** What a machine bound for a row, or for a fold, is stamped with. */
+/** The stamp of a machine bound for a row or a fold. */
 function stampsByKey(plan: Plan, input: DecisionInput): ReadonlyMap<string, Json> {
   const foldOf = new Map(plan.verdicts.map(({ key, foldedInto }) => [keyText(key), foldedInto]));
   const stamps = new Map<string, Json>();

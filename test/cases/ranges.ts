@@ -1,5 +1,5 @@
-// Ranges in case files: `m-{01..03}` stands for m-01, m-02, m-03. An item of a list that contains ranges is
-// repeated for each value; the same range twice in one item counts up together, different ranges multiply.
+// Ranges in case files: `m-{01..03}` expands to m-01, m-02, m-03. An item of a list that contains ranges is repeated
+// for each value; equal ranges in one item advance together, different ranges multiply.
 
 const RANGE = /\{(\d+)\.\.(\d+)\}/;
 const RANGES = new RegExp(RANGE, 'g');
