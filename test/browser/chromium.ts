@@ -1,14 +1,14 @@
-// Where Chromium is on this machine, and a Chromium that is opened for the tests of the page. Where there is none, what
-// the tests say about it: they never pass as if they had looked at the page.
+// Locates Chromium on this machine and opens it for the tests of the page. Without one, the tests report that they did
+// not run: they never pass as if they had checked the page.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Names of the command, by what Debian, Ubuntu, Fedora and Google call it. */
+/** Names of the command in Debian, Ubuntu, Fedora and Google's packages. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const MAC = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-/** Of one that is not in the path. */
+/** Path of a Chromium that is not in PATH. */
 const VARIABLE = 'BIGFLEET_CHROMIUM';
 
 export type Found =
@@ -39,7 +39,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What is said where the page cannot be opened. */
+/** The message where the page cannot be opened. */
 export function notRun(what: string, why: string): string {
   return `NOT RUN: ${what}, since there is no Chromium: ${why}. "npm run browser:install" installs it.`;
 }
@@ -47,8 +47,8 @@ export function notRun(what: string, why: string): string {
 export async function openChromium(path: string): Promise<Browser> {
   return await chromium.launch({
     executablePath: path,
-    // Chromium refuses its sandbox to root; what it opens here is served from this machine. The rest of it asks no other
-    // machine for anything.
+    // Chromium refuses its sandbox to root; all pages here are served from this machine. The other flags keep it from
+    // contacting other machines.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-background-networking',

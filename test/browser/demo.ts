@@ -1,5 +1,5 @@
-// A demo for the tests of the page: `bigfleet up` as a process of its own, with a directory and a port of its own. It can
-// be stopped and started again on what it has kept.
+// A demo for the tests of the page: `bigfleet up` as a separate process, with its own directory and port. It can be
+// stopped and restarted on its state.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,15 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** How long a demo may take to say where its page is. */
+/** Time until a demo must have printed the address of its page. */
 const START_MS = 120_000;
-/** Lines of its output that are kept for a failure. */
+/** Lines of its output that are kept for a failure report. */
 const MAX_LINES = 200;
 
 export interface Demo {
-  /** Of the page. */
+  /** Address of the page. */
   readonly url: string;
-  /** Where operators of clusters connect. */
+  /** Address for operators of clusters. */
   readonly sessions: string;
   /** The last lines of its output. */
   readonly lines: readonly string[];
@@ -27,11 +27,11 @@ export interface Demo {
 export interface DemoSize {
   readonly clusters: number;
   readonly machines: number;
-  /** Of the page; a free one if it is not given. */
+  /** Port of the page; a free one by default. */
   readonly port?: number;
 }
 
-/** A directory for demos, gone with `remove`. */
+/** A directory for demos, deleted by `remove`. */
 export function demoDirectory(): { readonly path: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-browser-'));
   return { path: join(folder, 'up'), remove: () => rmSync(folder, { recursive: true, force: true }) };
@@ -57,7 +57,7 @@ export async function startDemo(dir: string, { clusters, machines, port }: DemoS
   }
 }
 
-/** The first match in the output, from its beginning on. */
+/** The first match in the output, from its start. */
 async function saying(child: ChildProcess, lines: string[], pattern: RegExp): Promise<string> {
   if (child.listenerCount('close') === 0) keepLines(child, lines);
   const lastMs = Date.now() + START_MS;
@@ -82,13 +82,13 @@ function keepLines(child: ChildProcess, lines: string[]): void {
   }
 }
 
-/** `up` takes the next one if another program is quicker. */
+/** Racy, but `up` tries the next port if another program takes this one first. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   server.close();
   await once(server, 'close');
-  // The highest ports have no room for the ports that `up` tries after it.
+  // Ports above leave no room for the ports that `up` tries next.
   return Math.min(port, 65_000);
 }

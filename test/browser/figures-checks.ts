@@ -6,7 +6,7 @@ import { machinesIn, STATES } from '../../src/web/index.ts';
 import type { Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
-/** Figures of a status as the page has room for them. */
+/** Figures of a status as formatted by the page. */
 function figuresOf(status: Status) {
   return {
     machines: Object.fromEntries(STATES.map(({ state, label }) => [label, machinesIn(status, state)])),
@@ -37,7 +37,7 @@ const isEqual = (one: unknown, other: unknown): boolean => {
   }
 };
 
-/** All figures together are those of one status that the API has sent in the last seconds. */
+/** All figures belong to one status that the API has sent in the last seconds. */
 export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
   const reading = await stage.until('the figures are those of a status that the API sent', (shown) =>
     stage.news.statuses.some((status) => isEqual(figuresOf(status), figuresShown(shown))),
@@ -47,11 +47,11 @@ export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
   assert.equal(sum(Object.values(reading.centsByState)), reading.cents, 'and so do the costs by state');
 }
 
-/** Clusters, with what they need and lack, are those of an answer that stayed the same around the look. */
+/** Clusters with their needs and shortages match an API answer that did not change around the read. */
 export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
   await stage.until('the clusters are those of the API', async () => {
     const before = await stage.news.clusters();
-    // Longer than a page takes from an event to its drawing.
+    // Longer than a page takes from an event to its rendering.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const { clusters } = await stage.read();
     const after = await stage.news.clusters();

@@ -1,5 +1,5 @@
-// How the page looks and feels: widths from a phone to a scheduler, light and dark, the keyboard, what a screen reader needs,
-// and names that would be markup if the page took them for it.
+// Layout and accessibility of the page: widths from a phone to a scheduler, light and dark, the keyboard, screen
+// readers, and names that contain markup.
 
 import assert from 'node:assert/strict';
 import axe from 'axe-core';
@@ -7,14 +7,14 @@ import { aRow, BareOperator } from '../hostile/operator.ts';
 import type { Stage } from './stage.ts';
 
 const WIDTHS = [360, 768, 1400];
-/** What axe calls violations that keep people from using a page. */
+/** Severities of axe that keep people from using a page. */
 const GRAVE = ['serious', 'critical'];
 const HOSTILE = '<img src=x onerror="globalThis.isTaken=1">';
 const RESOURCE = '<b>bold';
-/** Above all work of the demo, so that what is missing of it is listed first. */
+/** Above all work of the demo, so that its shortage is listed first. */
 const PRIORITY = 2_000_000;
 
-/** No width makes a reader scroll sideways. */
+/** No width requires horizontal scrolling. */
 export async function fitsEveryWidth(stage: Stage): Promise<void> {
   const { page } = stage;
   const before = page.viewportSize()!;
@@ -30,7 +30,7 @@ export async function fitsEveryWidth(stage: Stage): Promise<void> {
   await page.setViewportSize(before);
 }
 
-/** Light and dark differ, and neither hides a text: contrast is one of axe's rules. */
+/** Light and dark differ, and every text is legible in both: contrast is one of axe's rules. */
 export async function isReadableInLightAndDark(stage: Stage): Promise<void> {
   const { page } = stage;
   const backgrounds: string[] = [];
@@ -54,7 +54,7 @@ interface AxeResults {
 }
 
 async function graveViolations({ page }: Stage): Promise<readonly string[]> {
-  // The page's policy allows no script from elsewhere, so axe comes through the debugger.
+  // The page's policy allows no foreign script, so axe is injected through the debugger.
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
   return violations
@@ -64,7 +64,7 @@ async function graveViolations({ page }: Stage): Promise<readonly string[]> {
     );
 }
 
-/** Every button can be reached with the keyboard, in the order of the page, and shows that it has the focus. */
+/** Every button is reachable by keyboard, in the order of the page, and shows its focus. */
 export async function showsTheFocus(stage: Stage): Promise<void> {
   const { page } = stage;
   const buttons = await page.evaluate<readonly string[]>(
@@ -81,12 +81,12 @@ export async function showsTheFocus(stage: Stage): Promise<void> {
     assert.ok(focused.style !== 'none' && focused.width >= 2, `${button} shows that it has the focus`);
   }
   await stage.record('focus');
-  // What comes in while a reader is at a button must not take the focus away.
+  // An update must not take the focus away from a button.
   await page.waitForTimeout(2_500);
   assert.equal(await page.evaluate<string>('document.activeElement.textContent'), buttons.at(-1));
 }
 
-/** A cluster whose name is markup, with a Need that cannot be met, is shown as it is called; nothing of it runs. */
+/** A cluster whose name is markup, with a Need that cannot be met, is shown literally; none of it runs. */
 export async function showsHostileNamesAsText(stage: Stage): Promise<void> {
   const operator = new BareOperator(stage.demo.sessions);
   try {
@@ -103,7 +103,7 @@ export async function showsHostileNamesAsText(stage: Stage): Promise<void> {
       `({ images: document.querySelectorAll('img, b').length, isTaken: globalThis.isTaken ?? null })`,
     );
     assert.deepEqual(found, { images: 0, isTaken: null });
-    // A long name without a place to break must not widen the page.
+    // A long name without a break opportunity must not widen the page.
     await fitsEveryWidth(stage);
   } finally {
     operator.close();

@@ -1,14 +1,14 @@
-// What was before the page was opened: curves of the last hour and the last events, after a reload and after a restart of
-// the shard under an open page.
+// The history before the page was opened: curves of the last hour and the last events, after a reload and after a
+// restart of the shard under an open page.
 
 import assert from 'node:assert/strict';
 import type { Demo } from './demo.ts';
 import type { Stage } from './stage.ts';
 
-/** Points that a curve has to have before a reload, so that an empty one after it would be seen. */
+/** Points that a curve must have before a reload, so that an empty curve after it would be detected. */
 const ENOUGH_POINTS = 5;
 
-/** A reload keeps curves, actions and events: they come from the shard, not from what this page has heard. */
+/** A reload keeps curves, actions and events: they come from the shard, not from the state of the page. */
 export async function reloadKeepsTheHour(stage: Stage): Promise<void> {
   const before = await stage.until('there are points to keep', ({ points }) =>
     points.some((count) => count >= ENOUGH_POINTS),
@@ -31,7 +31,7 @@ export async function reloadKeepsTheHour(stage: Stage): Promise<void> {
     );
 }
 
-/** A shard that goes away and comes back under an open page: it says so, and goes on without a reload. */
+/** A shard that restarts under an open page: the page reports it, and continues without a reload. */
 export async function restartIsSeen(stage: Stage, restart: () => Promise<Demo>): Promise<void> {
   await stage.demo.stop();
   await stage.until('the page says that the shard is gone', ({ trouble }) => trouble !== '');

@@ -1,9 +1,9 @@
-// The API of a shard beside the page: its events as they come, kept for some seconds, and answers to GET. What the page
-// shows is compared with these, never with what the page has asked for itself.
+// The API of a shard beside the page: its events as they arrive, kept for some seconds, and answers to GET. The page is
+// compared with these, never with its own requests.
 
 import type { News, Status } from '../../src/web/feed.ts';
 
-/** A page shows a status at most some seconds after it came. */
+/** A page shows a status at most some seconds after it arrived. */
 const KEPT_MS = 10_000;
 
 export interface ApiCluster {
@@ -24,7 +24,7 @@ export class ShardNews {
     void this.#follow();
   }
 
-  /** Of the last seconds, newest first. */
+  /** Those of the last seconds, newest first. */
   get statuses(): readonly Status[] {
     const firstMs = Date.now() - KEPT_MS;
     this.#statuses = this.#statuses.filter(({ atMs }) => atMs >= firstMs);
@@ -57,7 +57,7 @@ export class ShardNews {
         for (const message of messages) this.#take(message);
       }
     } catch {
-      // Closed, or the demo has ended: a check that waits for news says what it waited for.
+      // Closed, or the demo has ended: a check that waits for events reports what it waited for.
     }
   }
 

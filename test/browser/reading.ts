@@ -1,5 +1,5 @@
-// What a person reads on the page, taken off the document at one moment: figures as numbers, lines with their mood. Only
-// the structure of the page is known here (ids, rows, classes), not its sentences.
+// The visible content of the page, read from the document at one moment: figures as numbers, lines with their mood.
+// Only the structure of the page is known here (ids, rows, classes), not its sentences.
 
 import type { Page } from 'playwright-core';
 
@@ -9,9 +9,9 @@ export interface Line {
   readonly text: string;
 }
 
-/** A kind of hardware, with what is said of its Needs. */
+/** A kind of hardware, with the text about its Needs. */
 interface SupplyLine extends Line {
-  /** Numbers of what is said of its Needs, in their order. */
+  /** Numbers in the text about its Needs, in order. */
   readonly needs: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export interface Reading {
   readonly machines: Readonly<Record<string, number>>;
   /** Cents per hour beside the states. */
   readonly centsByState: Readonly<Record<string, number>>;
-  /** Cents per hour: the total, and its parts as they are spelled out. */
+  /** Cents per hour: the total, and its parts as they are displayed. */
   readonly cents: number | null;
   readonly partCents: readonly number[];
   readonly supply: readonly SupplyLine[];
@@ -47,7 +47,7 @@ export interface Reading {
   readonly stories: readonly string[];
 }
 
-/** Runs in the page, where there are no types of ours. */
+/** Runs in the page, where our types are not available. */
 const READER = `(() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const text = (node) => (node?.textContent ?? '').replace(/\\s+/g, ' ').trim();
@@ -61,7 +61,7 @@ const READER = `(() => {
     .map((li) => ({ mood: li.className, text: text(li) }));
   const states = all('#machines tr').map((tr) => [...tr.cells].map(text));
   const cost = document.getElementById('cost');
-  // Behind the parts comes what is owned, which is not among them.
+  // The owned share follows the parts and is not one of them.
   const parts = text(cost?.querySelector('small')?.firstChild);
   return {
     headline: byId('headline'), trouble: byId('trouble'), notice: byId('notice'),
@@ -94,7 +94,7 @@ export async function readPage(page: Page): Promise<Reading> {
   return await page.evaluate<Reading>(READER);
 }
 
-/** The whole text of the page, as it is laid out. */
+/** The whole text of the page as rendered. */
 export async function pageText(page: Page): Promise<string> {
   return await page.evaluate<string>('document.body.innerText');
 }

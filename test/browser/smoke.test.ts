@@ -1,5 +1,5 @@
-// The page of a demo, opened once in a real browser where there is one; `npm run verify:web` looks at the rest. Where
-// there is none, the tests say that the page was not looked at, and why.
+// The page of a demo, opened once in a real browser if there is one; `npm run verify:web` checks the rest. Without a
+// browser the tests report that the page was not checked, and why.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ describe('the page in a browser', { timeout: 300_000 }, () => {
     const stage = await Stage.open(browser, demo);
     onTestFinished(() => stage.close());
     await figuresAreThoseOfTheApi(stage);
-    // They are asked for after the first figures.
+    // They are requested after the first figures.
     await stage.until('there is a button for each story', ({ stories }) => stories.length === 4);
     await nothingToComplainAbout(stage);
   });

@@ -1,5 +1,4 @@
-// A page that is open in Chromium, with everything a browser complains about while it is: errors on the console, scripts
-// that throw, requests that fail.
+// An open page in Chromium, with everything the browser reports meanwhile: console errors, exceptions, failed requests.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +7,9 @@ import type { Demo } from './demo.ts';
 import { ShardNews } from './news.ts';
 import { pageText, type Reading, readPage } from './reading.ts';
 
-/** Texts and pictures of the page, for people to look at; not in git. */
+/** Texts and screenshots of the page, for people; not in git. */
 export const OUTPUT = join('.cache', 'web');
-/** How long something may take to become visible on a slow machine. */
+/** Upper bound for something to become visible on a slow machine. */
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 200;
 
@@ -18,7 +17,7 @@ export class Stage {
   readonly page: Page;
   readonly news: ShardNews;
   readonly demo: Demo;
-  /** What the browser complained about, in words. */
+  /** Everything the browser reported, as text. */
   readonly complaints: string[] = [];
 
   private constructor(page: Page, demo: Demo) {
@@ -32,7 +31,7 @@ export class Stage {
     page.on('pageerror', (error) => this.complaints.push(`thrown: ${error.message}`));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText ?? '';
-      // A reload ends what the page before it was listening to.
+      // A reload closes the event stream of the page before it.
       if (request.url().includes('/v1/events') && why === 'net::ERR_ABORTED') return;
       this.complaints.push(`failed: ${request.url()}: ${why}`);
     });
@@ -53,7 +52,7 @@ export class Stage {
     return await readPage(this.page);
   }
 
-  /** Looks at the page until it is so, and returns what it read. */
+  /** Polls the page until the condition holds, and returns the last reading. */
   async until(
     what: string,
     holds: (reading: Reading) => boolean | Promise<boolean>,
@@ -69,7 +68,7 @@ export class Stage {
     }
   }
 
-  /** Keeps the text and a picture of the page under this name. */
+  /** Saves the text and a screenshot of the page under this name. */
   async record(name: string): Promise<void> {
     mkdirSync(OUTPUT, { recursive: true });
     writeFileSync(join(OUTPUT, `${name}.txt`), `${await pageText(this.page)}\n`);

@@ -1,5 +1,5 @@
-// The buttons of the page: each story, the freeze and its end. Each is pressed in the page and must become visible there;
-// what must become visible is taken from the API.
+// The buttons of the page: each story, the freeze and its end. Each is pressed in the page, and its effect, as reported
+// by the API, must become visible there.
 
 import assert from 'node:assert/strict';
 import type { News, Status } from '../../src/web/feed.ts';
@@ -17,14 +17,14 @@ async function status({ news }: Stage): Promise<Status> {
   return await news.get<Status>('/v1/status');
 }
 
-/** Needs as the page adds them up. */
+/** Needs as summed up by the page. */
 function needsShown({ supply }: Reading): number {
   return supply.reduce((sum, { needs }) => sum + (needs.at(-1) ?? 0), 0);
 }
 
 const newestTime = ({ actions }: Reading): string => actions[0]?.text ?? '';
 
-/** More demand than before, and machines that begin to move for it. */
+/** Demand rises, and machines start to move for it. */
 export async function deployBurstIsSeen(stage: Stage): Promise<void> {
   const before = await stage.read();
   await press(stage, '[data-story=deploy-burst]');
@@ -34,7 +34,7 @@ export async function deployBurstIsSeen(stage: Stage): Promise<void> {
   await stage.record('story-deploy-burst');
 }
 
-/** A Need for accelerators more, in the part of the supply that is theirs. */
+/** One more Need for accelerators, in the section of that hardware. */
 export async function gpuGangIsSeen(stage: Stage): Promise<void> {
   const accelerated = ({ hardware }: Status): number =>
     hardware.find(({ kind }) => kind === 'accelerated')?.needs ?? 0;
@@ -54,7 +54,7 @@ type LossNews = Extract<News, { readonly kind: 'loss' | 'losses' }>;
 
 const isLoss = (news: News): news is LossNews => news.kind === 'loss' || news.kind === 'losses';
 
-/** Whether a line is about a loss: it names the machine, or the zone with the number that is lost there. */
+/** Whether a line is about a loss: it names the machine, or the zone with the number of machines lost there. */
 function isAbout(text: string, news: LossNews): boolean {
   if (news.kind === 'loss') return text.includes(news.loss.machine);
   const { zone, count } = news.losses;
@@ -62,8 +62,8 @@ function isAbout(text: string, news: LossNews): boolean {
 }
 
 /**
- * Every loss that the API tells of is among the warnings, and as a failure among what happens until newer actions have
- * taken its place there.
+ * Every loss reported by the API is among the warnings, and is listed as a failure among the actions until newer ones
+ * have replaced it there.
  */
 async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
   const before = stage.news.events.length;
@@ -80,12 +80,11 @@ async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
   for (const { mood, text } of actions) if (/\blost\b/.test(text)) assert.equal(mood, 'failed', text);
 }
 
-/** Not as if nothing were wrong. */
 const isAlarming = (mood: string): boolean => mood === 'failed' || mood === 'doing';
 
 export const spotWaveIsSeen = (stage: Stage): Promise<void> => lossesAreSeen(stage, 'spot-wave');
 
-/** Besides the losses: its cloud does not look fine while machines of the zone fail. */
+/** Besides the losses: its cloud is not shown as healthy while machines of the zone fail. */
 export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
   await lossesAreSeen(stage, 'zone-outage');
   await stage.until('a cloud that the API calls unwell does not look fine', async ({ providers }) => {
@@ -103,7 +102,7 @@ export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
 
 type ActionNews = Extract<News, { readonly action: unknown }>;
 
-/** Actions that the API says have failed look failed where they are on the page, and those that succeeded look done. */
+/** Actions that failed according to the API look failed on the page, and those that succeeded look done. */
 export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
   const ended = stage.news.events.filter((news): news is ActionNews => news.kind === 'action-ended');
   const failed = new Set(
@@ -122,7 +121,7 @@ export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
   }
 }
 
-/** While the fleet is frozen the page says so, offers the end of it, and what is decided is listed as not carried out. */
+/** While the fleet is frozen the page says so, offers to lift the freeze, and lists decisions as not carried out. */
 export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
   await press(stage, '[data-freeze=on]');
   const frozen = await stage.until('the page offers to unfreeze', ({ isFrozen }) => isFrozen);
