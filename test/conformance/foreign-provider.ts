@@ -17,9 +17,9 @@ import { addService, bindService, RpcError, status } from '../../src/wire/index.
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** More machines than this make a state file that is too slow to write at every change. */
+/** With more machines the state file is too slow to write on every change. */
 const MOST_IN_FILE = 2_000;
-/** How long the cloud takes for a transition that is not instant. */
+/** Duration of a transition that is not instant. */
 const WORK_MS = 250;
 
 const { values: flags } = parseArgs({
@@ -35,7 +35,7 @@ const { values: flags } = parseArgs({
     'no-revision': { type: 'boolean', default: false },
     /** Configures one machine after the other, a quarter of a second each; otherwise at once. */
     slow: { type: 'boolean', default: false },
-    /** What becomes of a transition that a restart finds under way. */
+    /** What a restart does with a transition in flight. */
     interrupted: { type: 'string', default: 'failed' },
   },
 });
@@ -69,7 +69,7 @@ class ForeignProvider {
   /** With their encoding, for the state file. */
   readonly #machines = new Map<string, { record: Machine; changed: number; bytes: string }>();
   readonly #marks = new Map<string, readonly [epoch: bigint, sequence: bigint]>();
-  /** By machine and kind the last operation. */
+  /** By machine and kind: the last operation. */
   readonly #done = new Map<string, string>();
   #revision = 1;
   #operations = 0;
@@ -121,7 +121,7 @@ class ForeignProvider {
       .filter(({ changed }) => changed > after)
       .map(({ record }) => record)
       .filter(({ state }) => states.length === 0 || states.includes(state));
-    // As a Go map would have it.
+    // Random start, like the iteration of a Go map.
     const from = Math.floor(Math.random() * machines.length);
     machines.push(...machines.splice(0, from));
     const revision = flags['no-revision'] ? new Uint8Array(0) : Buffer.from(String(this.#revision));

@@ -1,5 +1,5 @@
-// A provider that others wrote, certified through the command line: what it need not have it is not asked for, and what
-// it does wrong is still found.
+// A provider written without our kit, certified through the command line: optional features that it lacks are not
+// required, and its defects are still found.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,9 +14,9 @@ const BARE = `exec "${process.execPath}" "${PROGRAM}" --addr=127.0.0.1:{port} --
 const START = `${BARE} --seed-count={seed} --state={state}`;
 
 const PATIENT = { timeout: 300_000 };
-/** The scale lane but for how quick a provider is, which no test measures. */
+/** The scale lane without its speed checks, which no test measures. */
 const UNHURRIED_SCALE = ['--soak', '100ms', '--only', 'B1101,B1102,B1103,B1104,B1105,B1108,B1109'];
-/** More than this provider puts into a state file. */
+/** More machines than this provider writes to a state file. */
 const MANY = ['--profile', 'core,cloud,scale', '--scale-seed', '2500', ...UNHURRIED_SCALE];
 
 async function certify(start: readonly string[], ...args: readonly string[]) {
@@ -47,7 +47,7 @@ describe.concurrent('a provider that others wrote', PATIENT, () => {
     );
     expect(failed).toEqual([]);
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 + 7 - 2, skipped: 2 } });
-    // It tells no allocatable, and it configures so quickly that a kill always comes too late.
+    // It reports no allocatable, and it configures so quickly that a kill always comes too late.
     expect(excused).toEqual(['B804', 'B1006']);
     expect(code).toBe(0);
   });

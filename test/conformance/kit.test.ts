@@ -1,4 +1,4 @@
-// The kit against the suite, and the suite against providers that it has to start, kill and start again.
+// The kit against the suite, and the suite against providers that it has to start, kill and restart.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { openKitProvider } from './kit-provider.ts';
 import { GIVEN_UP_MS, QUICK, UNHURRIED_MS } from './timings.ts';
 
 const PROGRAM = fileURLToPath(new URL('kit-provider.ts', import.meta.url));
-/** As a person would give it: the shell replaces itself, so that the kill reaches the provider either way. */
+/** As a person would write it: the shell replaces itself, so that the kill reaches the provider. */
 const start = (state: string) => `exec "${process.execPath}" "${PROGRAM}" {port} ${state} {seed} {timeout}`;
 
 const PATIENT = { timeout: 180_000 };
@@ -58,7 +58,7 @@ describe('a provider made with the kit', () => {
 
 describe('a provider that forgets', () => {
   it('fails the durable lane', PATIENT, async () => {
-    // SQLite takes an empty name for a file that goes with the process.
+    // SQLite treats an empty name as a temporary file that is deleted with the process.
     const report = await runConformance({
       start: `${start("''")} # {state}`,
       profiles: ['durable'],

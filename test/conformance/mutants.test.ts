@@ -14,7 +14,7 @@ const PATIENT = { timeout: 180_000 };
 /** Behaviours of several areas that a mutant fails only if it is named by them. */
 const SAMPLE = ['FullLifecycle', 'B107', 'B207', 'B407', 'B801'];
 
-/** Starting and killing takes a while: that lane is for those who are about it. */
+/** Starting and killing is slow: only mutants of durability run that lane. */
 const KILLS = new Set(BEHAVIOURS.filter(({ lane }) => lane === 'durable').map(({ id }) => id));
 
 function namedHere({ area, named }: Mutant): readonly string[] {
@@ -57,7 +57,7 @@ describe('a machine that nobody could look at for a while', PATIENT, () => {
     const mutant = MUTANTS.find(({ name }) => name === 'a late success overrides Failed')!;
     const trial = tryMutant(mutant, { only: ['B704'] }, QUICK);
     await new Promise((resolve) => setTimeout(resolve, GIVEN_UP_MS + 600));
-    // All that is left of the time to watch it, and the success comes within.
+    // Busy-waits for the rest of the observation time; the success arrives meanwhile.
     for (const untilMs = performance.now() + 2_000; performance.now() < untilMs; );
     expect(failedIn(await trial)).toEqual(['B704']);
   });

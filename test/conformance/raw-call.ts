@@ -1,8 +1,8 @@
-// A gRPC call down to its bytes, for requests that no client of ours would send.
+// A gRPC call at the byte level, for requests that our clients never send.
 
 import { connect, constants, type IncomingHttpHeaders } from 'node:http2';
 
-/** Sends bytes as the body of a call and returns the gRPC status that came back; undefined if there was none. */
+/** Sends bytes as the body of a call and returns the gRPC status; undefined if there was none. */
 export async function rawCall(
   address: string,
   method: string,
@@ -28,7 +28,7 @@ export async function rawCall(
       stream.on('close', () => resolve(status));
       stream.resume();
       stream.end(body);
-      // A server that waits for bytes that never come would wait for ever.
+      // Timeout for a server that waits for bytes that never arrive.
       stream.setTimeout(25_000, () => stream.close(constants.NGHTTP2_CANCEL));
     });
   } finally {
@@ -36,7 +36,7 @@ export async function rawCall(
   }
 }
 
-/** A message as gRPC frames it, with a length of its own choice. */
+/** A gRPC message frame, with an arbitrary declared length. */
 export function frame(message: Uint8Array, length = message.length): Uint8Array {
   const header = Buffer.alloc(5);
   header.writeUInt32BE(length, 1);

@@ -1,5 +1,5 @@
-// The suite over mutual TLS. It speaks as many shards, so a provider has to be told to let it. One that is not holds every
-// caller to the shard in its certificate, and the suite says so before anything is run.
+// The suite over mutual TLS. It acts as several shards, so a provider has to be configured to allow that. Otherwise the
+// provider binds every caller to the shard in its certificate, and the suite reports this before it runs anything.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

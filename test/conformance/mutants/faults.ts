@@ -1,4 +1,4 @@
-// Defects in what becomes of a machine whose transition failed, hung or came too late.
+// Defects in the handling of a machine whose transition failed, hung or completed too late.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { Machine } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -6,7 +6,7 @@ import { inCalls, inRecords, type Mutant, shown, stateOf } from './mutant.ts';
 
 const { Speculative, Configured, Draining, Failed } = MachineState;
 
-/** Failed machines that meet a condition look otherwise. */
+/** Changes Failed records that meet a condition. */
 function whenFailed(
   change: (machine: Machine) => Partial<Machine>,
   concerns: (machine: Machine) => boolean = () => true,
@@ -35,7 +35,7 @@ const leavesFailed = inCalls((kit) => {
   });
 });
 
-/** A Configure that succeeds after it was given up still counts. */
+/** A Configure that succeeds after its timeout still counts. */
 const lateCounts: Mutant['build'] = () => {
   const late = new Set<string>();
   return {
@@ -55,7 +55,7 @@ const lateCounts: Mutant['build'] = () => {
   };
 };
 
-/** A host that was told to join counts as a node that is Ready. */
+/** A host that was told to join counts as a Ready node. */
 const neverWaits: Mutant['build'] = () => ({
   backend: (cloud) => ({
     ...cloud,

@@ -1,5 +1,5 @@
-// Defects of the fence. Each of these keeps marks of its own instead of the kit's, in the same store, so that what it
-// does wrong is the rule and nothing else.
+// Defects of the fence. Each of these keeps its own marks instead of the kit's, in the same store, so that only the
+// rule is wrong.
 
 import type { Store, StoredState } from '../../../src/provider/index.ts';
 import { RpcError, status } from '../../../src/wire/index.ts';
@@ -18,10 +18,10 @@ import { PLACES } from './places.ts';
 type Token = Pick<ChangeRequest, 'shardEpoch' | 'sequenceNumber'>;
 
 interface Rule {
-  /** Which calls share a mark; the healthy ones share shard and machine. */
+  /** Which calls share a mark; in a correct fence those of one shard and machine. */
   readonly owner: (request: ChangeRequest) => { readonly machine: string; readonly shard: string };
   readonly isNewer: (token: Token, mark: Token) => boolean;
-  /** Whether the mark moves when the kit refuses the call. */
+  /** Whether the mark advances when the kit refuses the call. */
   readonly movesOn: (error: unknown) => boolean;
 }
 
@@ -80,7 +80,7 @@ function withRule(rule: Partial<Rule>): Mutant['build'] {
       if (!isFenced(request)) return await send();
       marks.check(request);
       const isEager = movesOn === HEALTHY.movesOn;
-      // Before anything is awaited, as the kit does, or two calls at once would both pass.
+      // Before any await, as the kit does, or two concurrent calls would both pass.
       if (isEager) await marks.move(request);
       try {
         const ack = await sendUnfenced();
@@ -107,7 +107,7 @@ const refusesNegative: NonNullable<Defect['calls']> = (kit) =>
 const ignoresNegative: NonNullable<Defect['calls']> = (kit) =>
   changes(kit, ({ request, send, sendUnfenced }) => (isNegative(request) ? sendUnfenced() : send()));
 
-/** A repeated call is answered before its token is looked at. */
+/** A repeated call is answered before its token is checked. */
 const repeatsFirst: NonNullable<Defect['calls']> = (kit) =>
   changes(kit, async ({ kind, request, send, sendUnfenced }) => {
     const state = await stateOf(kit, request.machineId);
@@ -115,7 +115,7 @@ const repeatsFirst: NonNullable<Defect['calls']> = (kit) =>
     return state === via || state === to ? await sendUnfenced() : await send();
   });
 
-/** Deleting a machine takes its marks along. */
+/** Deleting a machine also deletes its marks. */
 const forgetsOnDelete: NonNullable<Defect['calls']> = (kit, store, stored) => {
   const marks = new Marks(HEALTHY, store, stored);
   return changes(kit, async ({ kind, request, send, sendUnfenced }) => {

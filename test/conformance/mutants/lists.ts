@@ -1,4 +1,4 @@
-// Defects of lists: filters and caps that do not hold, cursors that lie.
+// Defects of lists: filters and limits that are not applied, wrong cursors.
 
 import type { ProviderRpc } from '../../../src/provider/index.ts';
 import type { ListFilter, MachineList } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -7,7 +7,7 @@ import { inCalls, type Mutant } from './mutant.ts';
 
 type List = (filter: ListFilter) => Promise<MachineList>;
 
-/** Another List over that of the kit. */
+/** Wraps the kit's List. */
 function listing(make: (list: List) => List): Mutant['build'] {
   return inCalls((kit): ProviderRpc => ({ ...kit, list: make(kit.list) }));
 }

@@ -1,4 +1,4 @@
-// Defects of transitions: wrong starts let through, operation ids that do not tell what happened, wrong codes.
+// Defects of transitions: illegal starts accepted, wrong operation ids, wrong codes.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../../src/model/index.ts';
@@ -18,7 +18,7 @@ import {
 } from './mutant.ts';
 import { PLACES } from './places.ts';
 
-/** Handles every change with a memory of its own. */
+/** Handles every change with state per provider. */
 function handling(make: (kit: ProviderRpc) => (change: Change) => Promise<TransitionAck>): Mutant['build'] {
   return inCalls((kit) => changes(kit, make(kit)));
 }
@@ -27,7 +27,7 @@ async function settles(kit: ProviderRpc, id: string, state: number): Promise<voi
   while ((await stateOf(kit, id)) !== state) await sleep(1);
 }
 
-/** Answers of the kit under another code. */
+/** Errors of the kit under another code. */
 function recoded(
   from: status,
   to: status,
@@ -43,7 +43,7 @@ function recoded(
   });
 }
 
-/** A second Create of a machine that is created already starts over. */
+/** A second Create of a machine that is already created starts over. */
 const createsTwice: Mutant['build'] = inCalls((kit) => {
   const until = new Map<string, number>();
   let again = 0;
@@ -63,7 +63,7 @@ const createsTwice: Mutant['build'] = inCalls((kit) => {
   );
 });
 
-/** Looks, waits and only then writes: calls that arrive together do not see each other. */
+/** Reads, waits and only then writes: concurrent calls do not see each other. */
 const races: Mutant['build'] = handling(() => {
   const underWay = new Map<string, number>();
   let rivals = 0;

@@ -1,5 +1,5 @@
-// Where each transition passes and ends, written out once more: defects are told in the words of the contract, not of
-// the kit.
+// Intermediate and final state of each transition, repeated here so that defects are defined in terms of the contract,
+// not of the kit.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { TransitionKind } from '../../../src/provider/index.ts';

@@ -29,7 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DURABILITY_MUTANTS,
 ];
 
-/** The kit as it is: whatever mutants are caught by, this one must pass. */
+/** The unmodified kit, which must pass every behaviour. */
 export const HEALTHY: Mutant = { name: 'the healthy kit', area: 'baseline', named: [], build: () => ({}) };
 
 export interface OpenOptions {
@@ -57,7 +57,7 @@ export async function openMutant(mutant: Mutant, options: OpenOptions): Promise<
   return { calls: calls(callsOf(provider), store, store.stored!), close: () => provider.close() };
 }
 
-/** A store that lets others see what was found in it. */
+/** A store that exposes the state found in it. */
 class Witness implements Store {
   readonly #kept: Store;
   stored: StoredState | undefined;

@@ -1,4 +1,4 @@
-// Defects of what records show: fields that come too early, go too late, are missing, wrong or changed on the way.
+// Defects of records: fields that appear too early, persist too long, are missing, wrong or changed on the way.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CapacityType, MachineState } from '../../../src/model/index.ts';
@@ -9,7 +9,7 @@ import { inCalls, inRecords, type Mutant, shown } from './mutant.ts';
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
 
 const HOST = { provider: 'instant', ref: 'reserved' };
-/** How many looks something survives that should be gone. Looks, not time: a busy computer must not hide a defect. */
+/** Number of reads for which stale data remains visible. Reads, not time: a busy computer must not hide a defect. */
 const LINGER_LOOKS = 3;
 
 /** A record changed in some state. */
@@ -23,7 +23,7 @@ function inAll(change: (machine: Machine) => Partial<Machine>): Mutant['build'] 
   return inRecords(() => (machine) => ({ ...machine, ...change(machine) }));
 }
 
-/** Idle after a Drain, a machine still shows some of its binding for a few looks. */
+/** Idle after a Drain, a machine still shows part of its binding for a few reads. */
 function lingers(part: (bound: Machine) => Partial<Machine>): Mutant['build'] {
   return inRecords(() => {
     const bound = new Map<string, { readonly record: Machine; looks: number }>();
@@ -42,7 +42,7 @@ function cutAtNul(text: string): string {
   return text.split('\u0000')[0]!;
 }
 
-/** Every second look at a machine that has settled finds it under way. */
+/** Every second read of a settled machine shows it in transition. */
 const movesByItself = inRecords(() => {
   const settled = new Map<string, { readonly state: number; looks: number }>();
   return (machine) => {
@@ -57,7 +57,7 @@ const movesByItself = inRecords(() => {
   };
 });
 
-/** Create takes long enough to be seen, and shows as a Configure. */
+/** Create takes long enough to be observed, and shows as a Configure. */
 const createsAsConfigure: Mutant['build'] = () => ({
   backend: (cloud) => ({
     ...cloud,
@@ -70,7 +70,7 @@ const createsAsConfigure: Mutant['build'] = () => ({
     shown(kit, (machine) => (machine.state === Creating ? { ...machine, state: Configuring } : machine)),
 });
 
-/** Keeps the caller's own map, not a copy. */
+/** Keeps a reference to the caller's map instead of a copy. */
 const sharesMap = inCalls((kit) => {
   const sent = new Map<string, Map<string, string>>();
   const calls: typeof kit = {
@@ -88,7 +88,7 @@ const sharesMap = inCalls((kit) => {
   });
 });
 
-/** Adds new metadata to the old instead of replacing it. */
+/** Merges new metadata into the old instead of replacing it. */
 const addsUp = inRecords(() => {
   const all = new Map<string, Map<string, string>>();
   return (machine) => {
