@@ -1,4 +1,5 @@
-// The figures of an attack: acks count in the phase they were sent in, counters are what grew, the table fits.
+// The figures of an attack: acks count in the phase in which they were sent, counters are differences, the table is
+// aligned.
 
 import { describe, expect, it } from 'vitest';
 import { figuresOf, type Look } from '../../bench/hostile/figures.ts';
@@ -45,7 +46,7 @@ function figures(outcomes: ReadonlyMap<string, number>) {
     cycles: [cycle(900, 10), cycle(1_900, 15), cycle(1_950, 40), cycle(2_900, 10)],
     report: {
       kind: 'report',
-      // The second comes back in the phase after its own; the last is sent when everything is over.
+      // The second is acknowledged in the phase after its own; the last is sent after the end.
       acks: [ack(500, 10), ack(1_500, 800), ack(2_500, 20), ack(3_500, 1)],
       sentMs: [500, 1_500, 2_500, 2_600, 3_500],
       lost: new Map(),

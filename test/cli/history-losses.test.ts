@@ -28,7 +28,7 @@ function aLoss(machine: string): LossView {
   };
 }
 
-/** What `bigfleet history` says of a journal in which one machine was preempted and others were lost. */
+/** Output of `bigfleet history` for a journal in which one machine was preempted and others were lost. */
 function told(losses: number, ...words: readonly string[]): string {
   return withPath((path) => {
     const file = fileAt(path);

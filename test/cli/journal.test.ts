@@ -1,4 +1,4 @@
-// Stories as people read them, from a journal written for the test.
+// Stories as printed for people, from a journal written for the test.
 
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const NEED = aNeed({
 const MORE = { ...NEED, aggregate: resources({ cpu: 8000 }) };
 const ID = needId(keyOf(NEED));
 
-/** Runs a command on a journal with a short life of one machine, one Need and one cluster. */
+/** Runs a command on a journal with a short history of one machine, one Need and one cluster. */
 function told(command: typeof historyCommand, ...words: readonly string[]) {
   return withPath((path) => {
     const file = fileAt(path);

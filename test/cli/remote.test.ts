@@ -1,4 +1,4 @@
-// The commands against a running shard: served on loopback by the API itself, with a shard made up for tests behind it.
+// The commands against a running shard: served on loopback by the real API, over a fake shard.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ async function served() {
   return { shard, server, run };
 }
 
-/** How this checkout is called, which is what hints name. */
+/** The invocation of this checkout, which hints name. */
 const CALL = invocation();
 
 const NOTHING = { items: [], total: 0, next: null };
@@ -487,7 +487,7 @@ describe('over TLS', () => {
 });
 
 describe('exit codes', () => {
-  /** The shard of a test lives in this process, so that waiting must not block it. */
+  /** The shard of a test lives in this process, so waiting must not block it. */
   function bigfleet(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
       const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {

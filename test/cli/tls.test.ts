@@ -1,4 +1,5 @@
-// Commands and clients whose TLS does not fit that of the other end: each says what is wrong and which flag to give.
+// Commands and clients whose TLS settings do not match the other end: each reports the problem and the flag that fixes
+// it.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -118,7 +119,7 @@ it('given a shard without certificates and a provider with TLS, then its Lists f
   }
 });
 
-// What answers there is no provider, but no caller gets as far as to notice.
+// The server there is not a provider, but no caller gets far enough to notice.
 describe('checking a provider', () => {
   const target = ({ url }: ApiServer): string => new URL(url).host;
 
