@@ -222,7 +222,7 @@ async function twice(what: string, call: () => Promise<AckReply>): Promise<void>
   same(`the operation id of the second ${what}`, first.operationId, second.operationId);
 }
 
-/** Creates on one fresh machine by one fresh shard. Once the first was let in, the fence alone decides about the rest. */
+/** Creates on one unused machine by one unused shard. After the first is accepted, only the fence decides the others. */
 async function fencedCreates(trial: Trial, shard = trial.shard()) {
   const id = await trial.speculative();
   return (epoch: number, sequence: number) =>

@@ -1,9 +1,9 @@
-// What a behaviour is: one thing a provider must do, with a stable id, told as given / when / then in its title and
-// checked by one function. The files named after an area hold them; registry.ts lists them all.
+// A behaviour: one requirement on a provider, with a stable id, a title and one check function. The files named after an
+// area define them; registry.ts lists them all.
 
 import type { Trial } from './trial.ts';
 
-/** What a provider may claim to be. `cloud` and `spot` only mark some of the core behaviours. */
+/** Profiles a provider may claim. `cloud` and `spot` only mark some of the core behaviours. */
 export const PROFILES = ['core', 'cloud', 'spot', 'fault', 'durable', 'scale'] as const;
 export type Profile = (typeof PROFILES)[number];
 
@@ -39,7 +39,7 @@ export interface Behaviour {
 
 type Check = Behaviour['run'];
 
-/** Adds what the behaviours of one file have in common. */
+/** Returns a factory with the fields that the behaviours of one file share. */
 export function inArea(area: Area, lane: Lane, ...common: readonly Profile[]) {
   return (id: string, title: string, run: Check, ...more: readonly Profile[]): Behaviour => ({
     id,
@@ -51,7 +51,7 @@ export function inArea(area: Area, lane: Lane, ...common: readonly Profile[]) {
   });
 }
 
-/** The provider did something else than it must. */
+/** The provider violated the behaviour. */
 export class Failure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -59,7 +59,7 @@ export class Failure extends Error {
   }
 }
 
-/** The target did not answer at all; whether it is still there is for the runner to find out. */
+/** The target did not answer; the runner then checks whether it still runs. */
 export class NoAnswer extends Failure {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -67,7 +67,7 @@ export class NoAnswer extends Failure {
   }
 }
 
-/** The behaviour cannot be shown on this target; that is no pass. */
+/** The behaviour cannot be checked on this target; not a pass. */
 export class Skip extends Error {
   constructor(reason: string) {
     super(reason);
@@ -76,8 +76,8 @@ export class Skip extends Error {
 }
 
 /**
- * A skip that does not keep a provider from being certified: the contract leaves the subject to the provider, or nothing
- * outside of the provider can bring it about. It is still reported as a skip, with its reason.
+ * A skip that does not prevent certification: the contract leaves the subject to the provider, or the suite cannot trigger
+ * it from outside. It is still reported as a skip, with its reason.
  */
 export class ExcusedSkip extends Skip {
   /** A provider that claims this profile has promised the subject, and is not excused. */

@@ -1,5 +1,5 @@
-// The six calls as the behaviours make them: an answer is a value, be it an acknowledgement or a refusal, and every call
-// leaves a line in the trail, so that a failure can say what led to it. No answer at all is never a refusal.
+// The six calls as the behaviours make them: acknowledgements and refusals are both returned as values, and every call
+// adds a line to the trail, which a failure prints. A missing answer is never treated as a refusal.
 
 import { status } from '@grpc/grpc-js';
 import { isMachineState, stateName } from '../../model/index.ts';
@@ -22,7 +22,7 @@ import { type Trail, textOfToken } from './trail.ts';
 
 type Call<Request, Response> = (request: Request, options?: RpcOptions) => Promise<Response>;
 
-/** A provider as the suite sees it. A gRPC client is one, and so is a provider within this process. */
+/** A provider as the suite calls it: a gRPC client, or a provider in this process. */
 export interface ProviderRpc {
   readonly create: Call<CreateRequest, TransitionAck>;
   readonly configure: Call<ConfigureRequest, TransitionAck>;
@@ -32,7 +32,7 @@ export interface ProviderRpc {
   readonly list: Call<ListFilter, MachineList>;
 }
 
-/** Who calls: a shard, which start of it, which call of that start. */
+/** Fencing token: the shard, its epoch, and the sequence number within the epoch. */
 export interface Token {
   readonly shard: string;
   readonly epoch: bigint;
@@ -153,12 +153,12 @@ export class Calls {
   }
 }
 
-/** A deadline that also holds for a provider within this process, which need not look at its options. */
+/** A deadline that also applies to a provider in this process, which may ignore its call options. */
 function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = setTimeout(
       () => reject(new NoAnswer(`nothing for ${withinMs} ms`)),
-      // The client's own deadline comes first where there is one, since it also ends the call.
+      // 50 ms later than the gRPC client's own deadline, which also cancels the call.
       withinMs + 50,
     );
     answer.then(resolve, reject).finally(() => clearTimeout(giveUp));
@@ -183,7 +183,7 @@ function textOfAck({ operationId, machine }: TransitionAck): string {
   return `OK ${operationId}${machine === undefined ? '' : ` ${textOfState(machine.state)}`}`;
 }
 
-/** A reply in the words of a failure. */
+/** A reply as text for a failure. */
 export function textOfReply(reply: Reply<TransitionAck | Machine | MachineList>): string {
   if (!reply.ok) return `${status[reply.code]} (${reply.details})`;
   return 'operationId' in reply.value ? textOfAck(reply.value) : 'OK';

@@ -170,7 +170,7 @@ function isBoundAs({ cluster, metadata }: Binding, machine: Machine): void {
   sameMetadata('the machine', metadata, machine.shardMetadata);
 }
 
-/** The machine once it is no longer under way. */
+/** The machine once its transition has ended. */
 function rests(trial: Trial, id: string): Promise<Machine> {
   return trial.leaves(id, [Configuring, Draining], trial.timings.drainMs);
 }

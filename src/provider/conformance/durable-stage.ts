@@ -1,5 +1,5 @@
-// The stage of the durable lane: a provider is started, given something to remember, killed without warning, and started
-// again on another port with the same state. What stood before the kill is what the behaviours compare with.
+// The setup of the durable lane: a provider is started, given state to persist, killed with no warning, and restarted on
+// another port with the same state file. The behaviours compare with the state before the kill.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../model/index.ts';
@@ -10,14 +10,14 @@ import { accepted } from './expect.ts';
 import { FAULT_CLUSTER } from './faults.ts';
 import type { Trial } from './trial.ts';
 
-/** What the provider was told before it was killed. */
+/** The state of the provider before the kill. */
 export interface BeforeKill {
   /** Created with this token. */
   readonly created: { readonly id: string; readonly token: Token };
   /** Configured by this operation. */
   readonly bound: { readonly id: string; readonly binding: Binding; readonly operationId: string };
   readonly inventory: ReadonlyMap<string, MachineState>;
-  /** Every operation id that was ever given out. */
+  /** Every operation id issued. */
   readonly operationIds: ReadonlySet<string>;
 }
 
@@ -25,7 +25,7 @@ export interface BeforeKill {
 export interface Cut {
   readonly id: string;
   readonly binding: Binding;
-  /** The provider answered, so it must remember. */
+  /** The provider acknowledged the call, so it must be durable. */
   readonly isAcknowledged: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface DurableStage {
   readonly interrupted: () => Promise<Interrupted>;
 }
 
-/** Everything to remember: a fence mark, a binding with notes and its operation, and the states of all machines. */
+/** Creates the state to persist: a fencing mark, a binding with metadata and its operation, and machine states. */
 export async function fillStage(trial: Trial): Promise<BeforeKill> {
   const operationIds = new Set<string>();
   const token: Token = { shard: 'durA', epoch: 3n, sequence: 7n };
@@ -107,7 +107,7 @@ export async function killInConfiguring(trial: Trial, kill: () => Promise<void>)
       if (isKilled && error instanceof NoAnswer) return null;
       throw error;
     });
-    // A connection that breaks may look like a refusal.
+    // A broken connection may look like a refusal.
     if (reply === null || (isKilled && !reply.ok)) return { id, binding, isAcknowledged: false };
     accepted('Configure', reply);
     isKilled = true;

@@ -1,4 +1,4 @@
-// What behaviours demand of an answer or a record. Each throws a `Failure` that says what was expected and what came.
+// Assertions on answers and records. Each throws a `Failure` with the expected and the actual value.
 
 import { status } from '@grpc/grpc-js';
 import type { Machine, MachineState, TransitionAck } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -13,7 +13,7 @@ export function demand(holds: boolean, expected: string, came: string): asserts 
   if (!holds) fail(expected, came);
 }
 
-/** An acknowledgement as shards need it: with an operation id and the machine it is about. */
+/** Asserts an acknowledgement with an operation id and the machine of the call. */
 export function accepted(what: string, reply: AckReply): TransitionAck & { readonly machine: Machine } {
   if (!reply.ok) fail(`${what} to be accepted`, textOfReply(reply));
   const { operationId, machine } = reply.value;
@@ -88,7 +88,7 @@ export function failedWithReason(what: string, machine: Machine): void {
   demand(machine.lastError !== '', `${what} to say in last_error why it failed`, 'an empty last_error');
 }
 
-/** Both maps hold the same, to the last character. */
+/** Asserts that both maps have equal keys and values. */
 export function sameMetadata(
   what: string,
   expected: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
-// The fault lane: what a provider shows when its cloud fails, hangs or comes too late. It needs a target that fails on
-// purpose: by a label for Create, by the name of the cluster for Configure and Drain.
+// The fault lane: what a provider reports when its cloud fails, hangs or succeeds too late. It requires a target with fault
+// selectors: a label for Create, the name of the cluster for Configure and Drain.
 
 import { MachineState } from '../../model/index.ts';
 import { type Behaviour, inArea } from './behaviour.ts';
@@ -75,7 +75,7 @@ export const FAULTS: readonly Behaviour[] = [
   }),
 ];
 
-/** How long after its start a transition that nothing ends may last. */
+/** Longest duration of a hanging transition, from its start until the provider fails it. */
 function givenUpMs({ settings, timings }: Trial): number {
   return settings.transitionTimeoutMs + timings.giveUpMs;
 }

@@ -10,7 +10,7 @@ import type { Trial } from './trial.ts';
 const behaviour = inArea('fields', 'core', 'core');
 const { Speculative, Idle, Configured } = MachineState;
 
-/** What has a field of its own must not hide in a label. */
+/** Labels that would repeat a field of the record. */
 const FORBIDDEN_LABELS = [
   'instance-type',
   'instance_type',

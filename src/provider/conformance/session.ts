@@ -27,9 +27,9 @@ const SERVICE = bindService(CapacityProviderDefinition);
 /** Connections to an address, each with a channel of its own. */
 export function connectTo(address: string, credentials?: ChannelCredentials): Connect {
   const options = {
-    // Channels to one address share their transport unless they are told not to.
+    // By default grpc-js shares the transport among channels to one address.
     'grpc.use_local_subchannel_pool': 1,
-    // A provider that is being started is tried again soon, not after the usual second.
+    // Reconnects to a starting provider sooner than after gRPC's default backoff of 1 s.
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 200,
   };
@@ -38,9 +38,9 @@ export function connectTo(address: string, credentials?: ChannelCredentials): Co
 
 const DENIED: ReadonlySet<status> = new Set([status.PERMISSION_DENIED, status.UNAUTHENTICATED]);
 
-/** How long machines of a failed behaviour get to settle before the next one begins. */
+/** Time for machines of a failed behaviour to settle before the next one begins. */
 const FAILED_SETTLE_MS = 2_000;
-/** How long giving everything back may take; it is a courtesy. */
+/** Time limit of the clean-up, which is best-effort. */
 const TIDY_MS = 30_000;
 const TIDY_AT_ONCE = 16;
 
@@ -54,7 +54,7 @@ export class TargetSession implements Session {
   readonly #nonce = randomBytes(4).toString('hex');
   #names = 0;
   #second: ProviderRpc | undefined;
-  /** Why nothing more can be asked of it. */
+  /** Why the provider cannot be called any more; undefined while it can. */
   lost: string | undefined;
 
   constructor(connectTarget: Connect, settings: TrialSettings) {
@@ -85,7 +85,7 @@ export class TargetSession implements Session {
     return new Calls(this.rpc, new Trail(), this.settings.timings);
   }
 
-  /** Why the provider cannot be talked to, if so. */
+  /** Why the provider cannot be called; undefined if it can. */
   async problem(): Promise<string | undefined> {
     try {
       const calls = this.calls();
@@ -93,7 +93,7 @@ export class TargetSession implements Session {
       if (!list.ok && list.code === status.UNIMPLEMENTED) {
         return 'it does not serve bigfleet.v1alpha1.CapacityProvider';
       }
-      // About a machine that does not exist and without a token, so that it changes nothing.
+      // For an unknown machine and without a token, so that it changes nothing.
       const create = await calls.create(this.uniqueName('no-such-machine'));
       const isDenied = !create.ok && DENIED.has(create.code);
       return isDenied
@@ -105,7 +105,7 @@ export class TargetSession implements Session {
     }
   }
 
-  /** Waits until the machines of a behaviour are at rest, so that they do not move under the next one. */
+  /** Waits until the machines of a behaviour are in stable states, so that they do not disturb the next one. */
   async rest(ids: readonly string[], passed: boolean): Promise<void> {
     const { drainMs, pollMs } = this.settings.timings;
     const until = performance.now() + (passed ? drainMs : Math.min(drainMs, FAILED_SETTLE_MS));

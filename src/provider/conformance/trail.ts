@@ -1,5 +1,4 @@
-// The calls a behaviour made and what came of them, kept short: repetitions are counted, and of a long story the last
-// lines are kept.
+// A bounded log of the calls of a behaviour and their results: repetitions are counted, and only the last lines are kept.
 
 import type { Token } from './calls.ts';
 
@@ -17,7 +16,7 @@ export class Trail {
   #dropped = 0;
   #isClosed = false;
 
-  /** The behaviour is over: whatever it left running makes no more calls. */
+  /** Ends the behaviour: tasks that it left running can make no more calls. */
   close(): void {
     this.#isClosed = true;
   }

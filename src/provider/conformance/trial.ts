@@ -12,7 +12,7 @@ import type { Pool } from './pool.ts';
 import type { Timings } from './timings.ts';
 import { Trail } from './trail.ts';
 
-/** The parts of the command line that behaviours look at. */
+/** Command-line settings that behaviours read. */
 export interface TrialSettings {
   readonly timings: Timings;
   /** Machines the scale lane must find. */
@@ -28,7 +28,7 @@ export interface Session {
   /** Another connection to the same provider. */
   readonly secondRpc: () => ProviderRpc;
   readonly pool: Pool;
-  /** Names made unique by a run: another run against the same provider makes others. */
+  /** Names unique to this run, so that runs against the same provider do not collide. */
   readonly uniqueName: (kind: string) => string;
   readonly settings: TrialSettings;
   /** What the durable lane did before the kill; only there. */
@@ -73,7 +73,7 @@ export class Trial {
     return this.#trail.text;
   }
 
-  /** Lets nothing that a failed check left running call the provider any more. */
+  /** Stops tasks that a failed check left running from calling the provider. */
   end(): void {
     this.#trail.close();
   }
@@ -142,7 +142,7 @@ export class Trial {
     return { id, binding: full };
   }
 
-  /** As many as asked for, walked there side by side. */
+  /** Runs `one` `count` times concurrently. */
   several<T>(count: number, one: () => Promise<T>): Promise<T[]> {
     return Promise.all(Array.from({ length: count }, one));
   }
@@ -161,7 +161,7 @@ export class Trial {
     return await this.settles(id, MachineState.Idle, this.timings.drainMs);
   }
 
-  /** Deletes and waits; ends the behaviour with a skip where the provider cannot delete. */
+  /** Deletes and waits; skips the behaviour if the provider cannot delete. */
   async deleteOrSkip(id: string): Promise<Machine> {
     const reply = await this.calls.delete(id);
     if (isUnimplemented(reply)) throw withoutDelete();
@@ -192,7 +192,7 @@ export class Trial {
     return found;
   }
 
-  /** The head cursor; ends the behaviour with a skip where the provider has none. */
+  /** The head cursor; skips the behaviour if the provider has none. */
   async cursor(): Promise<Uint8Array> {
     const { revision } = await this.list({ max: 1 });
     if (revision.length === 0) throw new ExcusedSkip('the provider has no revisions');
@@ -205,12 +205,12 @@ export class Trial {
     await sleep(ms);
   }
 
-  /** Waits until the machine is where it belongs. Ends at once when it failed instead. */
+  /** Waits until the machine is in state `goal`. Fails at once if the machine becomes Failed. */
   async settles(id: string, goal: MachineState, withinMs = this.#settleMs(goal)): Promise<Machine> {
     return (await this.traces(id, goal, withinMs)).at(-1)!;
   }
 
-  /** The first record in none of these states, or that of a look that began when the time was up. */
+  /** The first record in none of these states, or the record of a read that began after the timeout. */
   async leaves(id: string, states: readonly WireState[], withinMs: number): Promise<Machine> {
     const until = performance.now() + withinMs;
     for (;;) {
@@ -222,8 +222,8 @@ export class Trial {
   }
 
   /**
-   * As `settles`; returns every record that was seen on the way, one per change of state. The last look begins after the
-   * time is up: where this process was held up meanwhile, an old look says nothing about the provider.
+   * As `settles`; returns every record seen meanwhile, one per change of state. The last read begins after the timeout: if
+   * this process was suspended meanwhile, an earlier read proves nothing about the provider.
    */
   async traces(id: string, goal: MachineState, withinMs = this.#settleMs(goal)): Promise<readonly Machine[]> {
     const started = performance.now();
@@ -243,7 +243,7 @@ export class Trial {
     }
   }
 
-  /** Watches a machine that must stay as it is; `check` sees every record, the last one of after that time. */
+  /** Polls a machine that must not change state; `check` receives every record, the last one read after `forMs`. */
   async stays(
     id: string,
     state: WireState,
@@ -262,7 +262,7 @@ export class Trial {
     }
   }
 
-  /** Looks at a machine without pause, while something else goes on. */
+  /** Polls a machine every `pollMs` in the background until `stop`. */
   watch(id: string, pollMs = 1): Watch {
     const seen: Machine[] = [];
     let isOver = false;
@@ -292,7 +292,7 @@ export class Trial {
     return goal === MachineState.Configured ? configureMs : createMs;
   }
 
-  /** Often at first, to see the states in between; then seldom, to leave a slow provider alone. */
+  /** Short intervals at first, to observe transient states; then longer ones, to spare a slow provider. */
   #pollMs(waitedMs: number): number {
     return waitedMs < 500 ? this.timings.pollMs : Math.max(this.timings.pollMs, 50);
   }
