@@ -1,5 +1,5 @@
-// Brings the document in line with a tree, and touches only what differs: focus, selection and what a screen reader has
-// read stay where they are, and at one change a second for days nothing piles up.
+// Reconciles the document with a tree and changes only what differs: focus, selection and the position of a screen reader
+// are kept, and nothing accumulates at one update a second for days.
 
 import type { Tree } from '../tree.ts';
 
@@ -16,7 +16,7 @@ export function show(parent: Element, trees: readonly Tree[]): void {
   while (parent.childNodes.length > trees.length) parent.lastChild?.remove();
 }
 
-/** False: it is something else altogether. */
+/** False: the node is of another kind and must be replaced. */
 function update(node: ChildNode, tree: Tree): boolean {
   if (typeof tree === 'string') {
     if (node.nodeType !== Node.TEXT_NODE) return false;

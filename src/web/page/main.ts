@@ -1,5 +1,5 @@
-// The script of the page: listens to the news of the shard, asks now and then for what no news brings, and sends what
-// buttons are for. If the shard goes away it says so, and goes on by itself when one is back.
+// The script of the page: subscribes to the shard's events, polls for what events do not carry, and sends the requests of
+// the buttons. It shows when the shard is unreachable, and reconnects by itself.
 
 import type { Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
@@ -60,22 +60,22 @@ function hear(news: News): void {
   become({ live: withNews(state.live, news), trouble: '' });
 }
 
-/** One after the other: a shard that is slow to answer is not asked again meanwhile. */
+/** At most one request in flight: a slow shard is not polled again meanwhile. */
 async function askDetails(): Promise<void> {
   if (isAsking) return;
   isAsking = true;
   try {
-    // News may come in while the shard answers, so what is known is looked at afterwards.
+    // Events may arrive while the request is in flight, so `state` is read after it.
     const { points, ...found } = await details(state.live.series.at(-1)?.atMs ?? 0);
     become({ live: { ...state.live, ...found, series: withPoints(state.live.series, points) } });
   } catch {
-    // The news say how the shard is; the next cycle asks again.
+    // The event stream reports the state of the shard; the next cycle polls again.
   } finally {
     isAsking = false;
   }
 }
 
-/** What no news brings, with points of the series after `sinceMs`. */
+/** Data that events do not carry, with points of the series after `sinceMs`. */
 async function details(sinceMs: number): Promise<Details & { readonly points: readonly Point[] }> {
   const [shortfalls, clusters, failed, freezes, plan, { points }] = await Promise.all([
     read<{ items: Shortfall[] }>(`/v1/shortfalls?limit=${MAX_SHORTFALLS}`),
@@ -106,7 +106,7 @@ function listen(): void {
   source.addEventListener('open', () => void begin());
   source.addEventListener('error', () => {
     become({ trouble: `No connection to the shard since ${timeOfDay(heardMs)}; trying again.` });
-    // Browsers try again by themselves unless they were refused.
+    // Browsers reconnect by themselves unless the server refused the connection.
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, RETRY_MS);
   });
 }
@@ -118,7 +118,7 @@ async function begin(): Promise<void> {
     const stories = await fetch('/up/stories');
     become({ stories: stories.ok ? namesOf(await stories.json()) : [] });
   } catch {
-    // The events say how the connection is.
+    // The event stream reports the state of the connection.
   }
 }
 
