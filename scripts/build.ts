@@ -7,7 +7,7 @@ rmSync('dist', { recursive: true, force: true });
 for (const config of ['tsconfig.build.json', 'src/web/page/tsconfig.build.json']) {
   execFileSync('tsc', ['-p', config], { stdio: 'inherit' });
 }
-// What of the web page is no code.
+// Static assets of the web page.
 for (const file of ['index.html', 'page.css', 'icon.svg']) {
   cpSync(`src/web/page/${file}`, `dist/web/page/${file}`);
 }

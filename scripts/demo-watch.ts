@@ -1,5 +1,5 @@
-// What really happens in the demo, from the machines themselves: looked at several times a second beside what the demo says,
-// so that its lines can be judged. A machine that changes and changes back between two looks is not seen.
+// Polls the machines of the demo several times a second, to compare them with the lines that the demo prints. A machine
+// that changes and changes back between two polls is missed.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { MachineView, Page, ProviderView, ShortfallView, StatusView } from '../src/shard/index.ts';
@@ -40,7 +40,7 @@ export class DemoWatch {
     for (const provider of status.providers) this.#checkHealth(provider);
   }
 
-  /** What is wrong in these lines, and with what was seen meanwhile. Forgets both. */
+  /** Problems of these lines and of the polls since the last call; resets both. */
   judge(lines: readonly string[]): readonly string[] {
     const problems = [...this.#problems, ...this.#judgeLines(lines), ...this.#judgeSeen(lines)];
     this.#problems = new Set();

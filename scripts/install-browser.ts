@@ -8,7 +8,7 @@ import { findChromium } from '../test/browser/chromium.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '300' } } });
 const untilMs = Date.now() + Number(values.seconds) * 1000;
-/** Fonts, since a minimal system has none and the page would be boxes. */
+/** Includes fonts, because a minimal system has none and the page would render as boxes. */
 const PACKAGES = ['chromium', 'fonts-liberation'];
 
 const found = findChromium();

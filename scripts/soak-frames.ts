@@ -26,7 +26,7 @@ npm run soak:frames -- --repeat .cache/frame-7-123456.bin
 BIGFLEET_FRAME=.cache/frame-7-123456.bin npm test -- test/hostile/frame-fuzz.test.ts`;
 
 const PROGRESS_SECONDS = 10;
-/** Frames between two looks at memory and the clock. */
+/** Frames between two checks of memory and clock. */
 const BATCH = 100;
 /** Above the start; see test/hostile/frame-fuzz.test.ts. A long run compiles more code. */
 const MEGABYTES_ABOVE_START = 32;
