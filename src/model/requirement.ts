@@ -27,7 +27,7 @@ export function isOperator(n: number): n is Operator {
   return Number.isInteger(n) && n >= Operator.Unspecified && n <= Operator.Same;
 }
 
-/** The machine's value of a key, or undefined. For type and zone, the label is a fallback if the record's field is empty. */
+/** The machine's value of a key, or undefined. For type and zone, the label is a fallback for an empty field. */
 export function attributeOf(machine: Attributes, key: string): string | undefined {
   if (key === INSTANCE_TYPE_KEY && machine.instanceType !== '') return machine.instanceType;
   if (key === ZONE_KEY && machine.zone !== '') return machine.zone;
