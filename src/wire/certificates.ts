@@ -1,6 +1,6 @@
-// Makes certificates: an authority of one's own, and leaves signed by it. For `bigfleet certs` and for tests; a fleet
-// with a certificate authority of its own needs none of this. X.509 v3 with P-256 keys, written as DER by hand, because
-// Node can sign and read certificates but not make them.
+// Issues certificates: a private certificate authority, and leaves signed by it. For `bigfleet certs` and for tests; a
+// fleet with an existing authority does not need it. X.509 v3 with P-256 keys, encoded as DER here, because Node can sign
+// and parse certificates but not create them.
 
 import {
   createHash,
@@ -122,7 +122,7 @@ function makeKeys(): { publicKey: Buffer; privateKey: PrivateKey } {
   return { publicKey: publicKey.export({ type: 'spki', format: 'der' }), privateKey };
 }
 
-/** Names a key in a chain; not a secret and not a proof, so SHA-1 does, as RFC 5280 has it. */
+/** Identifies a key in a chain. It has no security purpose, so SHA-1 suffices, as in RFC 5280. */
 function keyIdOf(publicKey: Buffer): Buffer {
   return createHash('sha1').update(publicKey).digest();
 }

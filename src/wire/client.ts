@@ -35,7 +35,7 @@ type CallOf<S extends MethodShape> = {
 
 export interface ServiceClient<M extends Shapes> {
   readonly rpc: { readonly [K in keyof M]: CallOf<M[K]> };
-  /** Lets running calls finish and takes no new ones. */
+  /** Lets calls in flight finish and accepts no new ones. */
   close(): void;
 }
 
@@ -99,7 +99,7 @@ function cancelOn<C extends Cancellable>(signal: AbortSignal | undefined, call: 
   const cancel = () => call.cancel();
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
-  // A signal may outlive thousands of calls: let go of each.
+  // A signal may outlive thousands of calls, so each call removes its listener.
   call.on('status', () => signal.removeEventListener('abort', cancel));
   return call;
 }

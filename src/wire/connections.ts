@@ -1,15 +1,15 @@
-// Connections to a server of ours that never come to a call: a TLS handshake that fails, bytes that are no HTTP/2. grpc-js
-// ends them and says nothing, so they are heard of where Node announces every connection it accepts.
+// Reports connections that fail before the first call: a failed TLS handshake, or bytes that are not HTTP/2. grpc-js closes
+// them silently, so this subscribes to Node's diagnostics channel for accepted connections.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 
 const ACCEPTED = 'net.server.socket';
-/** What the server below grpc-js emits, the first before and the second after there is TLS. */
+/** Error events of the server below grpc-js: the first during the TLS handshake, the second after it. */
 const BROKEN = ['tlsClientError', 'sessionError'];
 
-/** Calls back for every connection to a port that breaks. Returns what ends this. */
+/** Calls `onBroken` for every failed connection to a port. Returns a function that unsubscribes. */
 export function watchConnections(port: number, onBroken: () => void): () => void {
   const servers = new Set<EventEmitter>();
   const accepted = (message: unknown): void => {

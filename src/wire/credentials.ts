@@ -1,6 +1,6 @@
-// Who speaks to whom: mutual TLS 1.3 with one certificate per process, and the identity in it. The certificate of a
-// running process may be replaced on disk at any time; servers look for a new one every few seconds and clients at each
-// connection. Without TLS there are no identities at all, so plaintext is for loopback, unless somebody insists.
+// Authentication: mutual TLS 1.3 with one certificate per process, which carries the identity. The certificate of a
+// running process may be replaced on disk at any time; servers check for a new one every few seconds and clients at each
+// connection. Plaintext has no identities, so it is limited to loopback unless `insecure` is set.
 
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -19,11 +19,11 @@ import { isLoopback, type TlsFiles } from './tls-files.ts';
 export interface SecurityOptions {
   /** null: plaintext. */
   readonly tls: TlsFiles | null;
-  /** Allows plaintext on addresses other than loopback. Then anybody who reaches the port may do everything. */
+  /** Allows plaintext on addresses other than loopback. Every client that reaches the port then has full access. */
   readonly insecure?: boolean;
 }
 
-/** How often a server looks for a new certificate. Seldom enough to cost nothing, often enough for a roll-over. */
+/** How often a server checks for a new certificate: negligible cost, and soon enough for a rotation. */
 const WATCH_INTERVAL_MS = 5000;
 const MIN_VERSION = 'TLSv1.3';
 
@@ -66,7 +66,7 @@ export class KeyPair {
     return this.#context;
   }
 
-  /** Reads the pair again if a file changed. A pair that cannot be read or does not match leaves the old one in force. */
+  /** Reloads the pair if a file changed. If it cannot be read or does not match, the old pair stays in use. */
   refresh(): boolean {
     try {
       const stamp = this.#readStamp();
@@ -75,7 +75,7 @@ export class KeyPair {
       this.#stamp = stamp;
       return true;
     } catch {
-      // Half-written or half-replaced: looked at again next time.
+      // Partially written or replaced: retried at the next refresh.
       return false;
     }
   }
@@ -162,8 +162,8 @@ class TlsChannelCredentials extends ChannelCredentials {
 }
 
 /**
- * Names no server that is only an address: TLS has no such names, and Node warns of each on standard error. Who answers is
- * checked against `host` then. grpc-js has no way to ask for that, so this reaches for what it hands to Node.
+ * Removes the server name if it is an IP address: SNI does not allow addresses, and Node warns about each on standard
+ * error. The peer is then verified against `host`. grpc-js has no option for this, so its internal options are edited.
  */
 function unnamed(connector: experimental.SecureConnector): experimental.SecureConnector {
   const { connectionOptions: options } = connector as { connectionOptions?: { servername?: string } };
@@ -171,7 +171,7 @@ function unnamed(connector: experimental.SecureConnector): experimental.SecureCo
   return connector;
 }
 
-/** Who a caller is, by its certificate. */
+/** The identity in a caller's certificate. */
 export type Identity =
   | { readonly kind: 'cluster' | 'shard'; readonly id: string }
   | { readonly kind: 'admin' | 'readonly' };
@@ -185,7 +185,7 @@ export function identityOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'getAut
   throw denied(`The certificate names ${uris.length === 0 ? 'no one' : excerpt(uris.join(' and '))}.`);
 }
 
-/** The identity a URI stands for; null if it is none. */
+/** Parses an identity URI; null if it is not one. */
 export function parseIdentity(uri: string): Identity | null {
   const [, bound, id, plain] =
     /^bigfleet:\/\/(?:(cluster|shard)\/([^/?#]+)|(admin|readonly))$/.exec(uri) ?? [];

@@ -7,7 +7,7 @@ import { WireFormatError } from './errors.ts';
 /** Wire types of the protobuf encoding; the low three bits of a tag. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 
-/** Groups left over from old protobuf versions may nest; deeper than this is an attack, not a message. */
+/** Maximum nesting of groups, a feature of old protobuf versions. Only an attack nests deeper. */
 const MAX_GROUP_DEPTH = 100;
 /** 64 bits at seven per byte. */
 const MAX_VARINT_BYTES = 10;
@@ -69,7 +69,7 @@ export class WireCursor {
     return true;
   }
 
-  /** Walks what is left, for the check alone. */
+  /** Walks the remaining fields, to validate them. */
   finish(): void {
     while (this.next());
   }
@@ -122,7 +122,7 @@ export class WireCursor {
     this.pos += length;
   }
 
-  /** Skips to behind the end tag of the group; this cursor then stands for the whole group as one field. */
+  /** Skips past the end tag of the group; the cursor then describes the whole group as one field. */
   #skipGroup(field: number): void {
     const { start, valueStart } = this;
     const open = [field];

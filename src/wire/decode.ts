@@ -1,11 +1,11 @@
-// Strict decoding with a generated message type. By itself ts-proto's reader replaces invalid UTF-8 by U+FFFD,
-// so that two different keys could become one; it also stops without a word at a stray zero or end-group tag.
-// Go refuses both, and so do we. Used by service.ts for every message and by frames.ts and rollup.ts.
+// Strict decoding with a generated message type. ts-proto's reader replaces invalid UTF-8 by U+FFFD, so that two
+// different keys could become equal; it also stops silently at a stray zero or end-group tag. Go refuses both, and so
+// does this decoder. Used by service.ts for every message and by frames.ts and rollup.ts.
 
 import { BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire';
 import { WireFormatError } from './errors.ts';
 
-/** What ts-proto generates for a message: enough of it to encode and decode. */
+/** The part of a generated message type that encodes and decodes. */
 export interface MessageType<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
@@ -14,7 +14,7 @@ export interface MessageType<T> {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes);
 
-/** `base` is added to the offset in errors, for a message that stands inside a larger one. */
+/** `base` is added to offsets in errors, for a message that is embedded in a larger one. */
 export function decodeStrict<T>(type: MessageType<T>, bytes: Uint8Array, base = 0): T {
   const reader = new BinaryReader(bytes, decodeUtf8);
   let message: T;

@@ -1,9 +1,9 @@
-// The one error of the byte-level half of this room: bytes that are no protobuf message.
-// Where a value is well-formed but not allowed, the conversions beside this file refuse it instead.
+// The error of the byte-level files of this folder: bytes that are not a protobuf message. Values that are well-formed
+// but not allowed are refused by the conversions (need.ts, machine.ts).
 
 import { BigFleetError } from '../model/index.ts';
 
-/** Malformed bytes. `offset` counts from the first byte of the message that was handed in. */
+/** Malformed bytes. `offset` is relative to the first byte of the message passed in. */
 export class WireFormatError extends BigFleetError {
   readonly offset: number;
 

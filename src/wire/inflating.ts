@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 
-/** Messages inflated at the same time; each may need the memory of the largest message. */
+/** Maximum number of messages inflated concurrently; each may need the memory of the largest message. */
 const AT_A_TIME = 2;
 
 const ENCODINGS = { gzip: promisify(gunzip), deflate: promisify(inflate) } as const;
@@ -16,7 +16,7 @@ export function isEncoding(name: string): name is Encoding {
 }
 
 /**
- * `large`: it would be more than the limit. `malformed`: the bytes are not of that encoding. `busy`: too many bytes wait.
+ * `large`: beyond `maxBytes`. `malformed`: not valid bytes of the encoding. `busy`: beyond `maxWaitingBytes`.
  * `unwanted`: its stream has ended.
  */
 export type Inflated = Buffer | 'large' | 'malformed' | 'busy' | 'unwanted';
@@ -24,9 +24,9 @@ export type Inflated = Buffer | 'large' | 'malformed' | 'busy' | 'unwanted';
 export interface Deflated {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
-  /** Of the inflated message. */
+  /** Limit of the inflated message. */
   readonly maxBytes: number;
-  /** Asked when its turn comes. */
+  /** Called when the message leaves the queue, before it is inflated. */
   readonly isWanted: () => boolean;
 }
 
@@ -36,7 +36,7 @@ export class Inflater {
   #underWay = 0;
   #waitingBytes = 0;
 
-  /** `maxWaitingBytes`: of compressed messages that wait for their turn. */
+  /** `maxWaitingBytes` bounds the compressed bytes of all messages that are queued or being inflated. */
   constructor(maxWaitingBytes: number) {
     this.#maxWaitingBytes = maxWaitingBytes;
   }
@@ -50,7 +50,7 @@ export class Inflater {
     } finally {
       this.#waitingBytes -= bytes.length;
       const next = this.#turns.shift();
-      // The place goes to the next one, which does not take another.
+      // The permit passes to the next waiter, so `#underWay` is unchanged.
       if (next === undefined) this.#underWay--;
       else next();
     }

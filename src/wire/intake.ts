@@ -1,6 +1,6 @@
-// The intake of one cluster's roll-ups: bytes in, rows out. An unchanged roll-up is recognised before it is decoded, in a
-// changed one only new rows are decoded and converted, one that violates the contract is refused whole, and rows beyond
-// our own limits are set aside.
+// The intake of one cluster's roll-ups: bytes in, rows out. An unchanged roll-up is recognised without decoding; of a
+// changed one, only new rows are decoded and converted. A roll-up that violates the contract is refused as a whole, and
+// rows beyond the shard's limits are set aside.
 
 import {
   Interner,
@@ -16,9 +16,9 @@ import { MAX_RESOURCES } from './need-limits.ts';
 import { type ChangedRollup, RollupReader, type RollupSize } from './rollup.ts';
 import { finished } from './steps.ts';
 
-/** Problems that are listed; the rest is only counted, so that a hostile roll-up cannot fill a log. */
+/** Maximum number of listed problems; the rest is only counted, so that a hostile roll-up cannot fill a log. */
 const MAX_PROBLEMS = 50;
-/** Characters of listed problems: a name of control characters is six times as long when it is shown. */
+/** Maximum characters of listed problems: a name of control characters is six times as long when escaped. */
 const MAX_PROBLEM_CHARACTERS = 16 * 1024;
 
 /** Something wrong with a roll-up, with its place in it; `index` is the row, -1 for the roll-up as a whole. */
@@ -52,13 +52,13 @@ export type Intake =
   | { readonly kind: 'refused'; readonly timestampUnixNanos: bigint; readonly problems: RollupProblems };
 
 /**
- * What is shared at most: ordinary profiles and vectors are below both. Shared parts outlive the roll-ups they came with,
- * refused ones included, by tens of thousands of others, so larger ones would fill memory that no limit counts.
+ * Only parts within both limits are interned; ordinary profiles and vectors are. Interned parts outlive their roll-ups,
+ * even refused ones, until tens of thousands of others evict them, so larger ones would use memory that no limit counts.
  */
 const MAX_SHARED_CHARACTERS = 512;
 const MAX_SHARED_TERMS = 16;
 
-/** What rows of all clusters have in common. */
+/** Interned profiles and vectors, shared by the rows of all clusters. */
 export class SharedParts {
   readonly #profiles = new Interner<Profile>();
   readonly #vectors = new Interner<ResourceVector>();
@@ -96,7 +96,7 @@ function textOf(vector: ResourceVector): string {
 export interface IntakeLimits {
   /** Rows of one roll-up, by their weight. */
   readonly maxRows?: number;
-  /** Why there is no room for a roll-up of this size; null if there is. */
+  /** Returns a problem if there is no room for a roll-up of this size, else null. */
   readonly roomFor?: (size: RollupSize) => Problem | null;
 }
 
@@ -114,7 +114,7 @@ export class RollupIntake {
     });
   }
 
-  /** The timestamp, if these bytes say what the accepted roll-up says, found out by comparing them alone; else null. */
+  /** The timestamp, if a byte comparison finds the bytes equal to the accepted roll-up apart from it; else null. */
   repeats(bytes: Uint8Array): bigint | null {
     return this.#reader.repeats(bytes);
   }
@@ -125,8 +125,8 @@ export class RollupIntake {
   }
 
   /**
-   * Reads a roll-up in short steps. Throws WireFormatError on bytes that are no roll-up; the last accepted one stays in
-   * any case.
+   * Reads a roll-up in short steps. Throws WireFormatError on malformed bytes. The last accepted roll-up never changes
+   * here; see `accept`.
    */
   *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<undefined, Intake> {
     let size!: RollupSize;
@@ -178,7 +178,7 @@ export function wholeProblems(problems: readonly Problem[]): RollupProblems {
  */
 const MAX_KEYED_ASIDE = 1000;
 
-/** Rows combined between two looks at the clock. */
+/** Rows combined between two yields. */
 const STEP_ROWS = 512;
 
 /** All rows as Needs: rows with equal keys become one, and resource names beyond what a fleet counts are set aside. */
@@ -195,7 +195,7 @@ class Combination {
   readonly #needs: Need[] = [];
   /** By key: its place in `#needs`. */
   readonly #places = new Map<string, number>();
-  /** Fingerprints are long and few: numbers in their place make keys that are quick to build and to hash. */
+  /** Fingerprints are long and few: replacing them by numbers makes keys cheap to build and to hash. */
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   /** Vectors whose names have been admitted; rows share them. */

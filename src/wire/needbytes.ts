@@ -1,5 +1,5 @@
-// Questions about the bytes of one CapacityNeed that can be answered without decoding it: is it well-formed and within
-// its limits, is it the same need as those other bytes, which bucket of a hash table does it belong to.
+// Checks on the bytes of one CapacityNeed without decoding it: whether it is well-formed and within its limits, whether
+// it equals another encoded need, and its hash.
 // Two encodings are the same need if they differ in the order of map entries only; Go writes maps in random
 // order, everything else in a fixed one. rollup.ts is the only caller.
 
@@ -25,15 +25,15 @@ const KEY = 1;
 const VALUES = 3;
 
 /**
- * Where the two maps of a need stand: start and end of the first and of the second run of entries, counted
- * from the first byte of the need. `RIGID` in the first place: only the very same bytes are the same need.
+ * Positions of the two maps of a need: start and end of the first and of the second run of entries, relative to the
+ * first byte of the need. `RIGID` as the first number: only identical bytes are the same need.
  * Four numbers per need, in one column for all needs of a roll-up.
  */
 export const RUN_WIDTH = 4;
 export type MapRuns = Int32Array;
 const RIGID = -1;
 
-/** Longest run whose order may vary: a bit mask tells which entries have been matched. Real maps have under ten. */
+/** Longest run whose order may vary: a 31-bit mask records the matched entries. Real maps have under ten. */
 const MAX_ENTRIES = 31;
 /** Tag and length of a map entry take one byte each, or the need is rigid. */
 const HEADER = 2;
@@ -44,9 +44,9 @@ const inner = new WireCursor();
 const entryStarts = new Int32Array(MAX_ENTRIES);
 
 /**
- * Throws `WireFormatError` unless the need and the messages in it are well-formed, down to the last level, and counts what
- * it contains into `count`. Notes at place `at` of `runs` where the maps are: if the decoded maps hold fewer entries than
- * were counted, a key is repeated, and `makeRigid` must be called. Stops at an excess that hides the key of the row.
+ * Throws `WireFormatError` unless the need and all nested messages are well-formed, and counts its contents into `count`.
+ * Records the positions of the maps at index `at` of `runs`: if the decoded maps have fewer entries than were counted, a
+ * key is repeated, and the caller must call `makeRigid`. Stops at an excess that hides the key of the row.
  */
 export function checkNeed(
   bytes: Uint8Array,
@@ -157,10 +157,9 @@ export function makeRigid(runs: MapRuns, at: number): void {
 }
 
 /**
- * Whether `now` at `nowFrom` holds the same need as `before` at `from`; both are `length` bytes long. Exact:
- * what is outside the maps must have the same bytes in the same places, and each run of map entries the same
- * entries in any order. Only `before` has been checked, at which `runs` was made; that the same is true of
- * `now` follows if the answer is yes.
+ * Whether `now` at `nowFrom` holds the same need as `before` at `from`; both are `length` bytes long. Exact: outside the
+ * maps all bytes must be equal, and each run of map entries must have the same entries in any order. Only `before` has
+ * passed `checkNeed`, which made `runs`; if the result is true, `now` is well-formed as well.
  */
 export function sameNeed(
   before: Buffer,

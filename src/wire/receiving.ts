@@ -9,7 +9,7 @@ import type { Clock } from '../model/index.ts';
 /** What becomes of a message: it is kept, its bytes are skipped, or nothing more is read from the stream. */
 export type Verdict = 'keep' | 'skip' | 'stop';
 
-/** What a stream is asked and told. */
+/** Callbacks of a stream. */
 export interface ReceivingEnd {
   /** A message of this length begins; compressed ones are announced with the length they are sent with. */
   announced(bytes: number): Verdict;
@@ -17,7 +17,7 @@ export interface ReceivingEnd {
   forward(piece: Buffer): void;
   /** All incomplete messages together are too many bytes, and this stream has most of them. Nothing more is read. */
   overrun(heldBytes: number): void;
-  /** A message has not grown for too long. Nothing more is read. */
+  /** A message has received no byte for `stallMs`. Nothing more is read. */
   stalled(heldBytes: number): void;
 }
 
@@ -25,7 +25,7 @@ export interface ReceivingParts {
   readonly clock: Clock;
   /** Of all incomplete messages. */
   readonly maxBytes: number;
-  /** How long a message may stay incomplete without another byte. */
+  /** Maximum time without a byte while a message is incomplete. */
   readonly stallMs: number;
 }
 
@@ -35,7 +35,7 @@ const PREFIX_BYTES = 5;
 /** What a piece costs beside its bytes: a `Buffer`, its memory's own bookkeeping, a place in a list. */
 const PIECE_COST_BYTES = 256;
 
-/** How often streams are checked for progress, as a part of the time they may stall. */
+/** Progress checks per `stallMs`. */
 const CHECKS_PER_STALL = 12;
 
 /** The incomplete messages of all streams. */
@@ -109,7 +109,7 @@ export class IncomingMessages {
   #isStopped = false;
   #pieces: Buffer[] = [];
   #heldBytes = 0;
-  /** What `onChange` has been told of. */
+  /** The last value passed to `onChange`. */
   #reportedBytes = 0;
   /** When the last byte of an incomplete message came. */
   progressMs = 0;
@@ -137,7 +137,7 @@ export class IncomingMessages {
     if (this.isIncomplete || wasIncomplete) this.#report();
   }
 
-  /** Reads nothing more, and lets go of what is held. */
+  /** Stops reading and frees the held pieces. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;

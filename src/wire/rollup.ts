@@ -61,7 +61,7 @@ export interface RollupSize {
   readonly keptBytes: number;
 }
 
-/** Makes of the rows of a roll-up what the caller wants to keep. Called for new rows only. */
+/** Converts rows of a roll-up to the caller's form. Called for new rows only. */
 export interface RowReader<T> {
   /** A row within its limits. */
   decoded(need: CapacityNeed, index: number): T;
@@ -82,8 +82,8 @@ export class RollupReader<T> {
   readonly #count = new RowCount();
   #baseline: Baseline<T> | undefined;
   /**
-   * By what was read and not accepted yet: what it would be compared with. Weak, because most callers drop what they
-   * refuse without another word, and a frame with all its rows would stay in memory until the cluster's next one.
+   * By result of a read that is not accepted yet: the baseline it would become. Weak, because most callers drop refused
+   * results without a call, and a frame with all its rows would otherwise stay in memory until the cluster's next one.
    */
   readonly #pending = new WeakMap<
     ChangedRollup<T>,
@@ -110,9 +110,10 @@ export class RollupReader<T> {
   }
 
   /**
-   * Reads a roll-up step by step: each `next` takes a fraction of a millisecond, so that a caller can let others have
-   * their turn. One reading at a time. The bytes must stay as they are until the result is accepted or dropped; nothing
-   * is kept of them after. `admit` is asked once the size is known and before any row is decoded; problems end the reading.
+   * Reads a roll-up step by step: each `next` takes a fraction of a millisecond, so that the caller can yield to other
+   * clusters. One reading at a time. The bytes must not change until the result is accepted or dropped, and are not
+   * referenced afterwards. `admit` is called once the size is known and before any row is decoded; problems end the
+   * reading.
    */
   *reading(
     message: Uint8Array,
@@ -144,7 +145,7 @@ export class RollupReader<T> {
     if (pending?.reading !== this.#readings)
       throw new Error('accept() takes the result of the last read() only');
     const { baseline } = pending;
-    // A copy, so that neither the caller's buffer nor the network frame around it has to live on.
+    // A copy, so that the caller's buffer and the network frame around it can be collected.
     this.#baseline = baseline.isWhole
       ? { ...baseline, bytes: Buffer.from(baseline.bytes) }
       : withoutHiddenRows(baseline);

@@ -1,5 +1,5 @@
-// The server side of a typed service: handlers that take and return messages, on a grpc-js server.
-// A two-way stream is handed over as grpc-js made it, because a session has to decide itself when to wait.
+// The server side of a typed service: handlers that receive and return messages, on a grpc-js server.
+// A bidirectional stream is passed on as grpc-js made it, because a session applies its own back-pressure.
 // Neighbours: service.ts binds the definition, client.ts calls it.
 
 import { constants, type ServerHttp2Stream } from 'node:http2';
@@ -23,7 +23,7 @@ type HandlerOf<S extends MethodShape> = {
     request: S['request'],
     call: ServerUnaryCall<S['request'], S['response']>,
   ) => S['response'] | Promise<S['response']>;
-  /** Frames are taken from the iterable only as fast as the client reads them; it is closed on cancellation. */
+  /** Frames are pulled from the iterable only as fast as the client reads them; it is closed on cancellation. */
   serverStream: (
     request: S['request'],
     call: ServerWritableStream<S['request'], S['response']>,
@@ -105,7 +105,7 @@ async function stream(
   }
 }
 
-/** Until the stream takes more, or nobody wants more. */
+/** Resolves when the stream accepts more messages or the call is cancelled. */
 function drained(call: ServerWritableStream<unknown, unknown>): Promise<void> {
   if (call.cancelled) return Promise.resolve();
   return new Promise((resolve) => {
@@ -119,7 +119,7 @@ function drained(call: ServerWritableStream<unknown, unknown>): Promise<void> {
   });
 }
 
-/** A status travels in the headers; peers take some kilobytes of those and end the connection beyond. */
+/** A status is sent in headers; peers accept some kilobytes of headers and close the connection beyond that. */
 const MAX_STATUS_BYTES = 2_000;
 
 function rpcErrorOf(error: unknown): RpcError {
@@ -128,7 +128,7 @@ function rpcErrorOf(error: unknown): RpcError {
   return new RpcError(status.INTERNAL, excerpt(details, MAX_STATUS_BYTES), { cause: error });
 }
 
-/** Takes no more calls, gives those under way so long, and then ends them. */
+/** Accepts no new calls, waits at most `withinMs` for calls in flight, and then cancels them. */
 export function stopServer(server: Server, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cutOff = setTimeout(() => {
@@ -142,10 +142,10 @@ export function stopServer(server: Server, withinMs: number): Promise<void> {
   });
 }
 
-// Below grpc-js. It offers servers no way to reset a stream, to tell connections apart or to bound what arrives, so the
-// functions here reach for the HTTP/2 stream of a call. Each says what happens should a later grpc-js keep it elsewhere.
+// Below grpc-js. It gives servers no way to reset a stream, to tell connections apart or to bound incoming bytes, so the
+// functions here use the internal HTTP/2 stream of a call. Each documents its fallback if a later grpc-js moves it.
 
-/** The HTTP/2 stream of a call; null if it is not where this version of grpc-js has it. */
+/** The HTTP/2 stream of a call; null if grpc-js does not keep it in the expected field. */
 function streamOf(call: object): ServerHttp2Stream | null {
   const { stream } = callBelow(call);
   return stream instanceof Duplex ? (stream as ServerHttp2Stream) : null;
@@ -157,56 +157,56 @@ interface CallBelow {
   decompressMessage?: (framed: Buffer, encoding: string) => Buffer | Promise<Buffer>;
 }
 
-/** What grpc-js handles a call with, behind interceptors. */
+/** The innermost call object of grpc-js, behind all interceptors. */
 function callBelow(call: object): CallBelow {
   let below = (call as { readonly call?: CallBelow }).call ?? {};
   while (below.nextCall !== undefined) below = below.nextCall;
   return below;
 }
 
-/** Stands for the connection of a call: the same object for all its calls. Without the stream, each call has its own. */
+/** Identity of the connection of a call: one object for all its calls. Fallback: each call has its own. */
 export function connectionOf(call: object): object {
   return streamOf(call)?.session ?? call;
 }
 
 /**
- * Resets a stream whose other end does not read, with an error code of HTTP/2. The status of grpc-js would wait behind the
- * unread frames for ever, with the call and its buffers. Without the stream, they wait until the connection closes.
+ * Resets a stream whose peer does not read, with an HTTP/2 error code. A gRPC status would wait behind the unread frames
+ * for ever, and keep the call and its buffers in memory. Fallback: they stay until the connection closes.
  */
 export function resetStream(call: object, code: number = constants.NGHTTP2_CANCEL): void {
   streamOf(call)?.close(code);
 }
 
 /**
- * Call it before a call is ended with a status that the other end may not read, or not answer by ending its half of the
- * stream. After `withinMs` the stream is reset with the code that clients take for this status: a status cannot overtake
- * messages that are not read. Without the stream, both keep it open until the connection closes.
+ * Call it before ending a call with a status that the peer may not read, or may not answer by closing its half of the
+ * stream. After `withinMs` the stream is reset with the HTTP/2 code that clients map to this status, because a status
+ * cannot overtake unread messages. Fallback: the stream stays open until the connection closes.
  */
 export function closeWithStatus(call: object, code: status, withinMs: number): void {
   const stream = streamOf(call);
   if (stream === null) return;
   const reset = setTimeout(() => stream.close(resetCodeOf(code)), withinMs).unref();
-  // A status with nothing before it is a header, which no client overlooks, so the stream is closed at once. Where a
-  // status follows messages, clients on Node may read the reset before the status if both come together.
+  // A status without preceding messages is sent as headers, which every client reads, so the stream is closed at once.
+  // After messages it is not: clients on Node may process the reset before the status if both arrive together.
   if (!stream.headersSent) stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
   stream.once('close', () => clearTimeout(reset));
 }
 
-/** Few statuses have an error code of HTTP/2. REFUSED_STREAM would do for UNAVAILABLE, but clients repeat such calls. */
+/** Few statuses map to an HTTP/2 error code. REFUSED_STREAM would map to UNAVAILABLE, but clients retry such calls. */
 function resetCodeOf(code: status): number {
   if (code === status.RESOURCE_EXHAUSTED) return constants.NGHTTP2_ENHANCE_YOUR_CALM;
   return code === status.PERMISSION_DENIED ? constants.NGHTTP2_INADEQUATE_SECURITY : constants.NGHTTP2_CANCEL;
 }
 
-/** Stops and continues reading a call, so that flow control holds back its sender. */
+/** Pauses and resumes reading a call; while it is paused, HTTP/2 flow control blocks the sender. */
 export interface ReadControl {
   pause(): void;
   resume(): void;
 }
 
 /**
- * Passes the chunks of a call to a reader, which forwards to grpc-js what it should see. Null, and grpc-js alone reads,
- * with its limit on one message only, if the listener of grpc-js is not found.
+ * Passes the chunks of a call to a reader, which forwards to grpc-js what it should receive. Fallback, if the listener of
+ * grpc-js is not found: returns null, and grpc-js reads by itself, with a limit on the size of one message only.
  */
 export function readInFront(
   call: object,
@@ -221,7 +221,7 @@ export function readInFront(
   stream.removeListener('data', handOn);
   stream.on('data', (chunk: Buffer) => {
     read(chunk);
-    // grpc-js resumes the stream whenever it has passed on a message; at most one chunk arrives by that.
+    // grpc-js resumes the stream after each message; pausing again here lets at most one more chunk through.
     if (isPaused) stream.pause();
   });
   return {
@@ -238,8 +238,8 @@ export function readInFront(
 }
 
 /**
- * Inflates the compressed messages of a call in another way than grpc-js does, which inflates them all at the same time.
- * `inflate` gets messages in their order, counted from 0. A promise that never settles leaves the call to be ended.
+ * Replaces the inflation of a call's compressed messages; grpc-js would inflate all of them concurrently. `inflate`
+ * receives messages in order, with an index from 0. If its promise never settles, the caller has to end the call.
  */
 export function inflateBy(
   call: object,

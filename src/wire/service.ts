@@ -6,14 +6,14 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { type ChannelOptions, logVerbosity, setLogVerbosity, status } from '@grpc/grpc-js';
 import { decodeStrict, type MessageType } from './decode.ts';
 
-// What grpc-js writes to standard error by itself, it also says in an error that we tell in our own words. Whoever wants
-// its lines all the same sets the variable.
+// Silences grpc-js on standard error: it also raises each of these messages as an error, which the caller reports. To see
+// its lines, an operator sets the variable.
 if ((process.env['GRPC_NODE_VERBOSITY'] ?? process.env['GRPC_VERBOSITY']) === undefined)
   setLogVerbosity(logVerbosity.NONE);
 
 /**
- * Largest message, sent or received: 256 MiB, as every BigFleet peer has it. A full List of 500,000 machines
- * is about 150 MB; with less it fails, with much more one peer can exhaust the memory of another.
+ * Largest message, sent or received: 256 MiB, the same for every BigFleet peer. A full List of 500,000 machines is about
+ * 150 MB and must fit; with a much higher limit one peer could exhaust the memory of another.
  */
 export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
@@ -23,13 +23,13 @@ export const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
 };
 
-/** How a message becomes bytes and back. `decode` throws on bytes it does not want. */
+/** Encodes and decodes a message. `decode` throws on invalid bytes. */
 export interface Codec<T> {
   readonly encode: (value: T) => Buffer;
   readonly decode: (bytes: Buffer) => T;
 }
 
-/** Leaves a message as it is on the wire, for a reader that does not want all of it decoded. */
+/** Passes a message on as bytes, for a reader that decodes only parts of it. */
 export const rawBytes: Codec<Uint8Array> = { encode: asBuffer, decode: (bytes) => bytes };
 
 export type Kind = 'unary' | 'serverStream' | 'bidi';
@@ -56,8 +56,8 @@ export interface Service<M extends Shapes> {
   readonly methods: { readonly [K in keyof M]: Method<M[K]> };
 }
 
-// What ts-proto generates for a service. `never` and `unknown` stand for "some message": each type of message
-// fits them, and the real types are read back from the definition below.
+// The definition that ts-proto generates for a service. `never` and `unknown` accept every message type; the actual types
+// are inferred from the definition below.
 interface GeneratedMethod {
   readonly name: string;
   readonly requestType: Pick<MessageType<never>, 'encode'> & Pick<MessageType<unknown>, 'decode'>;
@@ -123,14 +123,14 @@ export function bindService<D extends GeneratedService, const C extends Codecs<D
   return { name: definition.fullName, methods } as unknown as Service<ShapesOf<D, C>>;
 }
 
-/** The methods of a service for code that serves all of them alike and so cannot know their types. */
+/** The methods of a service without message types, for code that handles all methods alike. */
 export function methodsOf<M extends Shapes>(
   service: Service<M>,
 ): [key: string, method: Method<MethodShape>][] {
   return Object.entries(service.methods as unknown as Record<string, Method<MethodShape>>);
 }
 
-/** The codes of gRPC, for code that answers calls but knows nothing else of it. */
+/** gRPC status codes, re-exported for handlers that do not import grpc-js. */
 export { status };
 
 /** An answer with a gRPC status. Throw it in a handler; any other error becomes INTERNAL. */
@@ -157,8 +157,8 @@ function codecOf(type: GeneratedMethod['requestType']): AnyCodec {
   };
 }
 
-// One writer for all messages. A new one allocates a buffer each time it doubles, outside of V8's heap, and so much
-// memory that comes and goes there makes V8 mark its whole heap again and again.
+// One writer for all messages. A new writer allocates an external buffer each time it doubles, and that much churn of
+// external memory makes V8 start full mark phases repeatedly.
 let writer = new BinaryWriter();
 
 function encoded(type: GeneratedMethod['requestType'], value: never): Buffer {
@@ -167,13 +167,13 @@ function encoded(type: GeneratedMethod['requestType'], value: never): Buffer {
     if (bytes.length > LARGEST_KEPT) writer = new BinaryWriter();
     return bytes;
   } catch (error) {
-    // It holds half a message.
+    // The writer contains a partial message.
     writer = new BinaryWriter();
     throw error;
   }
 }
 
-/** Room for a message this long stays; one that is longer is rare, and its buffer is given back. */
+/** The writer is replaced after a message larger than this, in bytes. Such messages are rare, and its buffer is freed. */
 const LARGEST_KEPT = 2 ** 20;
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,5 +1,5 @@
-// Stamps: what a machine was bound for, kept by the provider in `shard_metadata` so that it survives the loss
-// of a shard. Reading is per key: absent stays unknown, malformed is skipped, foreign keys are left alone.
+// Stamps: what a machine was bound for, stored by the provider in `shard_metadata` so that it survives the loss of a
+// shard. Keys are read independently: an absent one is unknown, a malformed one is skipped, foreign keys are ignored.
 
 import { isLongerThan, NameLimits, type Stamp } from '../model/index.ts';
 
@@ -11,15 +11,15 @@ export const FINGERPRINT_KEY = `${PREFIX}assigned-need-fingerprint`;
 export const GROUP_KEY = `${PREFIX}assigned-group`;
 
 /**
- * A fingerprint has at most 4,096 values of 63 bytes and 64 keys of 317, with their quotes. Any holder of the provider's
- * records could write a longer one, and it names no row of ours.
+ * A fingerprint has at most 4,096 values of 63 bytes and 64 keys of 317, with their quotes. Other clients of the provider
+ * could write a longer one, but it cannot match a row of this shard.
  */
 const MAX_FINGERPRINT_BYTES = 300_000;
 
-/** Which process bound the machine: its epoch, then its shard, since an id may hold anything. */
+/** The process that bound the machine: "epoch shard". The epoch comes first, because an id may have any characters. */
 const BOUND_BY_KEY = `${PREFIX}bound-by`;
 
-/** Marks what a shard binds with its epoch. Whoever lists the machine later sees how far the shard had counted. */
+/** Adds shard and epoch to the metadata of a binding. A later process of the shard reads from it which epochs were used. */
 export function withBinder(
   metadata: ReadonlyMap<string, string>,
   { shardId, epoch }: { readonly shardId: string; readonly epoch: bigint },
@@ -27,7 +27,7 @@ export function withBinder(
   return new Map([...metadata, [BOUND_BY_KEY, `${epoch} ${shardId}`]]);
 }
 
-/** The epoch of the process of this shard that bound a machine; null if another shard did, or nobody says. */
+/** The epoch of the process of this shard that bound a machine; null if another shard did, or if it is not recorded. */
 export function binderEpoch(metadata: ReadonlyMap<string, string>, shardId: string): bigint | null {
   const [, epoch, binder] = /^([1-9]\d{0,18}) (.*)$/s.exec(metadata.get(BOUND_BY_KEY) ?? '') ?? [];
   return epoch !== undefined && binder === shardId ? BigInt(epoch) : null;
@@ -44,7 +44,7 @@ export function stampToMetadata(stamp: Stamp): Map<string, string> {
   return metadata;
 }
 
-/** null if none of our keys is there. */
+/** null if the metadata has none of these keys. */
 export function stampFromMetadata(metadata: ReadonlyMap<string, string>): Stamp | null {
   const ours = [PRIORITY_KEY, INTERRUPTION_KEY, RECLAMATION_KEY, FINGERPRINT_KEY, GROUP_KEY];
   if (!ours.some((key) => metadata.has(key))) return null;
@@ -57,7 +57,7 @@ export function stampFromMetadata(metadata: ReadonlyMap<string, string>): Stamp 
   };
 }
 
-/** A name beyond its limit is treated as absent: it is never kept. */
+/** A name beyond its limit is treated as absent. */
 function readName(text: string | undefined, maxBytes: number): string {
   return text === undefined || isLongerThan(text, maxBytes) ? '' : text;
 }

@@ -1,11 +1,11 @@
-// Long work in short steps: generators that yield every fraction of a millisecond, so that a caller can look at the clock
-// and let others have their turn.
+// Cooperative scheduling of long work: generators that yield every fraction of a millisecond, so that the caller can read
+// the clock and yield to other clusters.
 
-/** Bytes of rows that are walked, compared or decoded between two looks at the clock: a few tenths of a millisecond. */
+/** Bytes of rows walked, compared or decoded between two yields: a few tenths of a millisecond. */
 const STEP_BYTES = 16 * 1024;
 const STEP_ROWS = 32;
 
-/** Counts work up to where a caller may want to look at the clock. */
+/** Counts work and reports when a yield is due. */
 export class Steps {
   #rows = 0;
   #bytes = 0;

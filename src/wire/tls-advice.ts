@@ -1,5 +1,5 @@
-// Two ends that do not agree on TLS fail with texts of OpenSSL, or with no more than a closed connection. This says what is
-// wrong and which flag to give.
+// Two peers that disagree on TLS fail with an OpenSSL message, or only with a closed connection. This finds out which side
+// expects TLS and names the flag to set.
 
 import { connect } from 'node:tls';
 
@@ -14,7 +14,7 @@ export interface CalledEnd {
 
 const ALL_FLAGS = '--tls-ca, --tls-cert and --tls-key';
 
-/** How long an end that closes plain connections has to begin a TLS handshake. */
+/** Timeout of the TLS probe of a peer that closed a plaintext connection. */
 const PROBE_MS = 2000;
 
 /** `why`: the text of the failed connection. null: it failed for another reason. */
@@ -47,7 +47,7 @@ function adviceIn(why: string, { hasFiles, url }: CalledEnd): string | null {
   return null;
 }
 
-/** Whether a TLS server is there; which certificate it has does not matter. Nothing is sent but a greeting. */
+/** Whether the peer is a TLS server, with any certificate. Sends only the TLS handshake. */
 function speaksTls(address: string): Promise<boolean> {
   const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
   if (port === '') return Promise.resolve(false);
@@ -59,7 +59,7 @@ function speaksTls(address: string): Promise<boolean> {
     };
     socket.setTimeout(PROBE_MS, () => end(false));
     socket.once('secureConnect', () => end(true));
-    // A server that wants a certificate at once says so in the language of TLS.
+    // A server that requires a client certificate may answer with a TLS alert, which also proves that it speaks TLS.
     socket.once('error', (error) => end(/alert/i.test(error.message)));
     socket.once('close', () => end(false));
   });

@@ -1,5 +1,5 @@
-// Which TLS files a command line or a configuration names, and which addresses need none. Apart from the credentials made
-// of them, since those load gRPC, and a command that only asks a shard over HTTP should not.
+// TLS files named by a command line or configuration, and the addresses that need none. Separate from credentials.ts, which
+// loads gRPC: a command that only calls a shard over HTTP should not load it.
 
 import { isIP } from 'node:net';
 import { BigFleetError } from '../model/index.ts';
@@ -21,7 +21,7 @@ export function tlsFiles(given: Partial<Record<keyof TlsFiles, string | undefine
   throw new BigFleetError('BF_TLS_PARTIAL', detail);
 }
 
-/** Whether only this machine can be meant. A name other than localhost may resolve to anything. */
+/** Whether an address is loopback for certain. A name other than localhost may resolve to any address. */
 export function isLoopback(address: string): boolean {
   if (address.startsWith('unix:')) return true;
   const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/.exec(address) ?? [];
