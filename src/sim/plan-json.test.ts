@@ -141,7 +141,7 @@ describe('a plan as JSON', () => {
   });
 
   it('sums list prices of hosts, what is bought and given back, and the expected loss', () => {
-    // Hosts: 0.1 + 1 + 0.3. Bought 0.2, given back 1. Loss: (0.5 + 0.25 + 0.1) × $8.
+    // Hosts: 0.1 + 1 + 0.3. Bought 0.2, released 1. Loss: (0.5 + 0.25 + 0.1) × $8.
     expect(planJson(PLAN, INPUT).cost).toEqual({ before: 1.4, after: 0.6, risk: 6.8 });
   });
 

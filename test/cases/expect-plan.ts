@@ -5,7 +5,7 @@ import { attributeOf, type DecisionInput, type Plan } from '../../src/model/inde
 import { type PlanJson, planJson } from '../../src/sim/index.ts';
 import type { Expectation, Json } from './case-file.ts';
 
-/** What tells one Need of a case from another. */
+/** The fields that identify a Need of a case. */
 const IDENTITY = ['cluster', 'group', 'priority'] as const;
 
 export function expectPlan(plan: Plan, input: DecisionInput, then: Expectation, where: string): void {

@@ -1,5 +1,5 @@
-// Everything that is done to a single field of a frame: sizes, counts, numbers, wire types, lengths that lie, nesting,
-// duplicates. frame-fuzzer.ts applies each of them to each field alone, and then several at once.
+// All mutations of a single field of a frame: sizes, counts, numbers, wire types, wrong lengths, nesting, duplicates.
+// frame-fuzzer.ts applies each of them to each field alone, and then several at once.
 
 import { varint } from '../../src/wire/testkit.ts';
 import {
@@ -21,7 +21,7 @@ export interface Mutation {
   /** `rollup/needs/group: 1025 bytes of zeros`. */
   readonly label: string;
   readonly path: string;
-  /** Makes a frame of megabytes, or one that takes long to read: most random frames do without. */
+  /** Creates a frame of megabytes, or one that is slow to read: most random frames exclude these. */
   readonly isHeavy: boolean;
   readonly replace: (site: Site) => Rope;
 }
@@ -29,9 +29,9 @@ export interface Mutation {
 type Change = Omit<Mutation, 'label' | 'path'> & { readonly what: string };
 
 const HUGE_COUNT = 400_000;
-/** Up to here each of several fields is made by itself, with a name of its own. */
+/** Up to this count each repetition of a field is generated separately, with a distinct name. */
 const MOST_DISTINCT = 5_000;
-/** A field number that no message has. */
+/** A field number that no message uses. */
 const UNKNOWN = 15;
 
 const light = (what: string, replace: Change['replace']): Change => ({ what, replace, isHeavy: false });
@@ -69,7 +69,7 @@ function sizes(number: number, limit: number): Change[] {
   );
 }
 
-/** A message has the size of an unknown field in it; a single byte is no message. */
+/** A message is sized by an unknown field in it; a single byte is not a message. */
 function messageSizes(number: number, limit: number): Change[] {
   const padded = (size: number): Rope => {
     // Tag and length take two to six bytes. Where another mutation has left no room, there is no padding.
@@ -84,7 +84,7 @@ function messageSizes(number: number, limit: number): Change[] {
     light('a single byte', () => delimited(number, rope([0x08]))),
     ...[limit, limit + 1, HUGE_BYTES].map((size) =>
       (size > 100_000 ? heavy : light)(`${size} bytes`, ({ body }) =>
-        // Beside what is there, so that it stays a row, a hello and so on as far as it fits.
+        // Added to the existing content, so that it stays a row, a hello and so on as far as it fits.
         size === HUGE_BYTES
           ? delimited(number, rope(body(0), padded(size)))
           : delimited(number, rope(body(0), padded(size - body(0).size))),
@@ -154,7 +154,7 @@ function amounts({ name, number }: FieldSpec): Change[] {
   return AMOUNTS.map((amount) => light(`the amount ${amount}`, () => delimited(number, text(amount))));
 }
 
-/** What follows a tag of each wire type; 4, 6 and 7 begin nothing. */
+/** Content after a tag of each wire type; 4, 6 and 7 start nothing. */
 const CONTENTS: readonly (readonly number[])[] = [
   [1],
   new Array<number>(8).fill(1),
@@ -175,7 +175,7 @@ function wireTypes({ number, kind }: FieldSpec): Change[] {
   });
 }
 
-/** Lengths that are not those of the content, and one that is but takes five bytes. */
+/** Lengths that differ from the content's, and a correct one encoded in five bytes. */
 function lengths(number: number): Change[] {
   const lie = (what: string, declared: (size: number) => readonly number[]): Change =>
     light(what, ({ body }) => delimited(number, body(0), declared(body(0).size)));

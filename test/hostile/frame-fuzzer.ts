@@ -1,6 +1,6 @@
-// Frames of a hostile operator, built field by field. First every single mutation of every field, in a fixed order; then
-// two or three of them at once, with bytes cut off or changed, drawn from a seed. Each frame has a number, and the same
-// seed and number give the same frame.
+// Frames of a hostile operator, built field by field. First every single mutation of every field, in a fixed order;
+// then two or three of them at once, with bytes truncated or changed, drawn from a seed. A seed and a number determine
+// a frame.
 
 import { Random } from '../../src/model/index.ts';
 import { type Mutation, mutationsOf } from './frame-fuzz-mutations.ts';
@@ -9,7 +9,7 @@ import { type MessageSpec, membersOf, render } from './frame-fuzz-schema.ts';
 
 export interface FuzzedFrame {
   readonly index: number;
-  /** What was done to it, for a person. */
+  /** Its mutations, for people. */
   readonly label: string;
   /** Overwritten by the next frame. */
   readonly bytes: Uint8Array;
@@ -17,7 +17,7 @@ export interface FuzzedFrame {
 
 /** One of this many random frames has a heavy mutation among its own. */
 const HEAVY_ONE_IN = 50;
-/** Of a random frame: half of what a session accepts by default, and more than any single mutation makes. */
+/** Bound of a random frame: half of what a session accepts by default, and more than any single mutation creates. */
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Roll-ups have nearly all of the fields. */
 const ROLLUP_SHARE = 0.8;
@@ -28,7 +28,7 @@ interface Recipe {
   readonly spoil?: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** A member of the oneof, with everything that can be done to a frame of it. */
+/** A member of the oneof, with all its mutations. */
 interface Fuzzed {
   readonly member: MessageSpec;
   readonly light: readonly Mutation[];
@@ -63,24 +63,24 @@ export class FrameFuzzer {
     ]);
   }
 
-  /** Frames with a single mutation; those from this number on have several. */
+  /** Number of frames with a single mutation; frames from this number on have several. */
   get singles(): number {
     return this.#singles.length;
   }
 
-  /** Makes the buffers that all later frames use, so that these are not mistaken for something that a frame left behind. */
+  /** Allocates the buffers that all later frames use, so that they are not mistaken for a leak. */
   prepare(): void {
     for (const { member, heavy } of this.#fuzzed)
       for (const mutation of heavy) this.#writer.bytesOf(mutated(member, [mutation]).rope);
   }
 
-  /** The ordinary roll-up that others are made from. */
+  /** The ordinary roll-up from which others are derived. */
   good(cluster: string): Uint8Array {
     this.#cluster = cluster;
     return Uint8Array.from(this.#writer.bytesOf(render(this.#rollup, this.#rollup.name, new Map())));
   }
 
-  /** A frame by its number. Roll-ups and hellos name `cluster` wherever that is not what is changed. */
+  /** A frame by its number. Roll-ups and hellos name `cluster` unless that field is mutated. */
   at(index: number, cluster: string): FuzzedFrame {
     this.#cluster = cluster;
     const recipe = this.#singles[index]?.() ?? this.#drawn(new Random(this.seed, index));
@@ -100,7 +100,7 @@ export class FrameFuzzer {
       if (!chosen.has(mutation.path)) chosen.set(mutation.path, mutation);
     }
     const several = mutated(member, [...chosen.values()]);
-    // Sizes and counts in one another multiply: a thousand times 16 MB is no frame.
+    // Nested sizes and counts multiply: a thousand times 16 MB exceeds any frame.
     const recipe = several.rope.size > MOST_BYTES ? mutated(member, [first]) : several;
     if (random.chance(0.1)) return { ...recipe, ...cutOff(recipe, random) };
     if (random.chance(0.1)) return { ...recipe, ...flipped(recipe, random) };
@@ -114,7 +114,7 @@ function mutated(member: MessageSpec, mutations: readonly Mutation[]): Recipe {
   return { label, rope: render(member, member.name, replacements) };
 }
 
-/** An ordinary frame that ends after each of its bytes. */
+/** An ordinary frame, truncated after each of its bytes. */
 function cuts(member: MessageSpec): (() => Recipe)[] {
   const ordinary = (): Rope => render(member, member.name, new Map());
   return Array.from({ length: ordinary().size }, (_, size) => () => ({

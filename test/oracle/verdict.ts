@@ -198,8 +198,8 @@ function skewForbidsAll(world: World, row: Row): boolean {
 }
 
 /**
- * "The worst-ranked row ahead of this one that claims a machine this one could have used (fitting, not held; its
- * cluster's bound or anybody's Idle or Speculative)."
+ * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not held, and either
+ * bound to its cluster, Idle or Speculative.
  */
 function blockingRow(row: Row, matching: readonly Slot[]): Row | null {
   let blocker: Row | null = null;

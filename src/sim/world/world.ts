@@ -153,7 +153,7 @@ class World {
     });
   }
 
-  // ---- what befalls the world
+  // ---- faults
 
   #befall(event: WorldEvent): void {
     if (this.#isCalm) return;
