@@ -1,5 +1,5 @@
-// Answers to questions about a running shard, made when somebody asks: machines as they stand now, Needs and verdicts as
-// of the last cycle.
+// Answers queries about a running shard, computed on request: machines in their current state, Needs and verdicts as of
+// the last cycle.
 
 import {
   adviceFor,
@@ -102,7 +102,7 @@ export class Answers {
     const extraSupply = verdict.unmet?.extraSupply ?? null;
     const { foldedInto } = verdict;
     const ids = new Set([key, ...(foldedInto === null ? [] : [foldedInto])].map(needId));
-    // What was done for it, and what was taken from it.
+    // Actions that served the Need, and actions that took machines from it.
     const isOfNeed = ({ need: of, from }: ActionRecord): boolean =>
       (of !== null && ids.has(of.id)) || (from !== null && ids.has(from.id));
     const actions = [...this.#state.actuation.actions()]
@@ -177,7 +177,7 @@ export class Answers {
       (cluster === undefined || action.cluster === cluster);
     const records = [...this.#state.actuation.actions()].filter(isWanted).sort(newestFirst);
     const waiting = this.#cycles.waiting.filter(isWanted);
-    // Of very many only the first are kept, but all are counted.
+    // Only the first actions are kept, but all are counted.
     const counted = Object.values(this.#cycles.last?.waiting ?? {}).reduce((sum, count) => sum + count, 0);
     const isEverything = machine === undefined && cluster === undefined;
     const waitingTotal = isEverything ? counted : waiting.length;
@@ -226,14 +226,14 @@ export class Answers {
     return [...inspectNeeds(inspected)];
   }
 
-  /** Rows on record, of a cluster or of all. */
+  /** Number of rows of a cluster, or of all clusters. */
   #rowsOf(cluster: string | undefined): number {
     const { clusters, demand } = this.#state.book.fleet;
     return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
   }
 }
 
-/** How much of its lists the story of a Need has: together well below a megabyte, whatever the names are. */
+/** Bounds on the lists in the story of a Need: together well below 1 MB for names of any length. */
 const STORY = {
   /** The newest. */
   actions: 20,
@@ -246,12 +246,12 @@ const STORY = {
 } as const;
 const NOTHING = { items: [], total: 0, next: null } as const;
 
-/** The latest first; of those that began at once the one with the higher number. */
+/** Latest start first; on a tie, the higher action number first. */
 function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): number {
   return b.startedMs - a.startedMs || b.id.length - a.id.length || compareText(b.id, a.id);
 }
 
-/** A time and an id, as positions have them. */
+/** Parses a page position: a time and an id. */
 function momentOf(position: string): { readonly ms: number; readonly id: string } {
   const space = position.indexOf(' ');
   return { ms: Number(position.slice(0, space)), id: position.slice(space + 1) };

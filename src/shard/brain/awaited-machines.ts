@@ -1,25 +1,25 @@
-// After a start, clusters report one after the other. A machine on its way to one that has not reported yet must not go
-// to a row of lower priority that happened to be heard of first: it would only be preempted again. Such machines are
-// held until their cluster reports; one that stays silent is not waited for for ever.
+// After a start, clusters report one after the other. A machine whose target cluster has not reported yet must not go to a
+// row of lower priority that was reported earlier, because it would be preempted again. Such machines are blocked until
+// their cluster reports, for `AWAIT_MS` at most.
 
 import type { Standing } from '../../fleet/index.ts';
 import { type Clock, MachineState } from '../../model/index.ts';
 import type { Book } from './book.ts';
 
-/** Longer than operators that lost their shard take to come back and report. */
+/** Longer than operators take to reconnect and report after they lost their shard. */
 export const AWAIT_MS = 60_000;
 
 export interface AwaitedMachinesParts {
   readonly book: Book;
   readonly clock: Clock;
   readonly hasReported: (cluster: string) => boolean;
-  /** Whether actuation holds a machine. */
+  /** Whether actuation blocks a machine. */
   readonly isHeld: (machine: string) => boolean;
 }
 
 export class AwaitedMachines {
   readonly #parts: AwaitedMachinesParts;
-  /** By cluster that has not reported: machines held for it. */
+  /** By cluster that has not reported: machines blocked for it. */
   readonly #waiting = new Map<string, Set<string>>();
   #isOver = false;
 
@@ -37,7 +37,7 @@ export class AwaitedMachines {
     });
   }
 
-  /** A cluster's demand is known. */
+  /** Unblocks the machines of a cluster once it has reported. */
   reported(cluster: string): void {
     const { book, isHeld } = this.#parts;
     const machines = this.#waiting.get(cluster);

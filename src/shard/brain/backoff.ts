@@ -1,9 +1,9 @@
-// Waits that double and are drawn at random, so that many who failed together do not come back together.
+// Exponential back-off with jitter, so that callers that failed together do not retry together.
 
 import type { Random } from '../../model/index.ts';
 
 export interface BackoffLimits {
-  /** The wait after the n-th failure in a row is between half and all of `baseMs` · 2ⁿ⁻¹, at most `maxMs`. */
+  /** The wait after the n-th consecutive failure is between half and all of `baseMs` · 2ⁿ⁻¹, at most `maxMs`. */
   readonly baseMs: number;
   readonly maxMs: number;
 }

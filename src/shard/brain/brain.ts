@@ -1,5 +1,5 @@
-// The brain of a shard: owns the ledger, decides, and follows what becomes of decisions. Events in, effects out. It is
-// put together here; what each part does stands with the part, and one cycle in cycles.ts.
+// The decision thread of a shard: owns the ledger, decides, and tracks the outcome of decisions. Input are events, output
+// are effects. This file wires the parts together; each part documents itself, and cycles.ts runs one cycle.
 
 import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
@@ -39,25 +39,24 @@ import { Shortfalls } from './shortfalls.ts';
 
 export interface BrainParts {
   readonly clock: Clock;
-  /** Milliseconds from any start, never going back: how long things take. */
+  /** Monotonic milliseconds with an arbitrary origin, for durations. */
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
   readonly tell: (news: News) => void;
   readonly store: BrainStore;
   readonly options: BrainOptions;
-  /** What is known of the time before this process. */
+  /** History from earlier processes. */
   readonly past?: Past | undefined;
-  /** Where what happens is written down, if anywhere. */
+  /** The decision log on disk; undefined: none is written. */
   readonly journal?: { readonly sink: JournalSink; readonly limits: JournalLimits } | undefined;
 }
 
-/** What the journal of earlier processes has to show, oldest first. */
+/** History read from the journal of earlier processes, oldest first. */
 export interface Past {
   readonly points: readonly SeriesPoint[];
   readonly events: readonly { readonly atMs: number; readonly news: Exclude<News, { kind: 'cycle' }> }[];
 }
 
-/** What the parts of a brain share. */
 export interface BrainState {
   readonly parts: BrainParts;
   readonly startedMs: number;
@@ -83,9 +82,9 @@ export interface BrainState {
   readonly recorder: Recorder | null;
   readonly series: Series;
   readonly events: EventLog;
-  /** By cluster: its session. */
+  /** By cluster. */
   readonly sessions: Map<string, number>;
-  /** Clusters whose demand is known since the start. */
+  /** Clusters that have sent a roll-up since the start. */
   readonly reported: Set<string>;
   readonly incomplete: IncompleteDemand;
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
@@ -106,7 +105,7 @@ export class Brain {
     events.fill(parts.past?.events ?? []);
     const told = heardBy({ recorder, series, events }, parts);
     this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
-    // A cluster without a session hears everything when it comes back.
+    // A cluster without a session gets a full set of node states when its session opens.
     this.#news = new NodeNews(this.#state.book, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
     });
@@ -163,7 +162,7 @@ export class Brain {
     return result;
   }
 
-  /** Nothing new is begun; what no provider has heard of is given back. */
+  /** Starts nothing new and withdraws actions that were not sent to a provider. */
   stop(): void {
     const state = this.#state;
     if (state.phase !== 'fenced') state.phase = 'stopping';
@@ -175,13 +174,13 @@ export class Brain {
     state.recorder?.flush();
   }
 
-  /** Whether no call to a provider is under way, and nobody waits to find out what became of one. */
+  /** Whether no provider call is in flight, and no action still has to read the outcome of one. */
   get isIdle(): boolean {
     const { scheduler, actuation } = this.#state;
     return scheduler.inFlight === 0 && !actuation.isLooking;
   }
 
-  /** Keeps what became of the last calls, and ends the threads of the engine. */
+  /** Saves the outcome of the last calls and ends the threads of the engine. */
   async close(): Promise<void> {
     this.#state.machineFacts.flush();
     this.#state.recorder?.flush();
@@ -203,10 +202,10 @@ function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet)
   return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
 }
 
-/** What remembers what a brain tells. */
+/** Parts that keep the news of the shard. */
 type Memories = Pick<BrainState, 'recorder' | 'series' | 'events'>;
 
-/** All that a brain tells gets an id and a time, and is kept for those who look later. */
+/** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
 function heardBy({ recorder, series, events }: Memories, parts: BrainParts): BrainParts {
   const tell = (news: News): void => {
     const stamped = events.add(news);
@@ -245,8 +244,8 @@ function stateOf(
     ...{ parts, book, metrics, health },
     lostWhileAway: (facts, provider, seen) => losses.lostWhileAway(facts, provider, seen),
   });
-  // Before actuation, whose listener ends the action that is pending with a machine: a failure is told once, of the
-  // action if there is one, else as a loss.
+  // Constructed before actuation, whose listener ends the pending action of a machine: a failure is reported once, with the
+  // action if one is pending, else as a loss.
   const losses = new Losses({
     ...{ book, clock, health },
     hasAction: (machine) => actuation.hasAction(machine),
@@ -280,7 +279,7 @@ function stateOf(
   const reported = new Set<string>();
   book.listen((_id, before, after) => {
     const cluster = after?.target?.cluster;
-    // A target that comes back, with a provider read late or a move taken back, may be for a row that is long gone.
+    // A target that reappears, after a late first List or a reverted move, may be a row that ended long ago.
     if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
       ended.look(cluster);
   });

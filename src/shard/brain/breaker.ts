@@ -1,6 +1,5 @@
-// A circuit breaker of one provider. Open: nothing is called, because it would only wait for its own timeout.
-// Half-open: one call finds out. Any answer closes it, a refusal too: it is about reaching the provider, not about what
-// it says.
+// Circuit breaker of one provider. Open: no calls are made, because each would run into its timeout. Half-open: one call
+// probes the provider. `answered` closes it; for reachability a refusal is an answer too.
 
 import type { Clock, Random } from '../../model/index.ts';
 import { type BackoffLimits, waitMs } from './backoff.ts';
@@ -10,7 +9,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 export interface BreakerParts {
   readonly clock: Clock;
   readonly random: Random;
-  /** Calls in a row without an answer that open it. */
+  /** Consecutive failures that open it. */
   readonly failures: number;
   readonly backoff: BackoffLimits;
   readonly onChange: (state: BreakerState) => void;
@@ -20,7 +19,7 @@ export class Breaker {
   readonly #parts: BreakerParts;
   #state: BreakerState = 'closed';
   #failures = 0;
-  /** Times it opened since an answer. */
+  /** Openings since the last answer. */
   #openings = 0;
   #cancel = () => {};
 

@@ -1,17 +1,17 @@
-// What each cluster costs, and its machines by state: those that serve it, join it and leave it. One pass over the columns
-// for all clusters, made when it is asked for and kept until the ledger is written again.
+// Cost of each cluster and its machines by state: Configured, Configuring and Draining. One pass over the columns for all
+// clusters, computed on first use and cached until the ledger changes.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { MachineState, stateName } from '../../model/index.ts';
 import { type CostView, costView, microsOf, noCost, PART_OF_STATE } from '../cost.ts';
 import type { OwnedPrices } from '../owned-prices.ts';
 
-/** States in which a machine belongs to a cluster, in the order they are shown. */
+/** States in which a machine belongs to a cluster, in display order. */
 const STATES = [MachineState.Configured, MachineState.Configuring, MachineState.Draining] as const;
 
 interface Sums {
   readonly counts: Float64Array;
-  /** Micro-dollars per hour by place in COST_PARTS. */
+  /** Micro-dollars per hour by index in COST_PARTS. */
   readonly cost: Float64Array;
   readonly owned: Float64Array;
 }
@@ -26,7 +26,7 @@ export class ClusterCosts {
   readonly #fleet: Fleet;
   readonly #ownedPrices: OwnedPrices;
   #revision = -1;
-  /** By number of cluster; those without a machine have none. */
+  /** By cluster number; clusters without a machine have no entry. */
   #sums = new Map<number, Sums>();
 
   constructor(fleet: Fleet, ownedPrices: OwnedPrices) {
@@ -40,7 +40,7 @@ export class ClusterCosts {
     return this.#view(this.#sums.get(clusters.find(cluster)));
   }
 
-  /** Clusters that have a machine, by name. */
+  /** Clusters with at least one machine, by name. */
   *all(): Generator<readonly [cluster: string, ClusterMachines]> {
     this.#refresh();
     const { clusters } = this.#fleet;
@@ -85,7 +85,7 @@ export class ClusterCosts {
     }
   }
 
-  /** By class. */
+  /** Micro-dollars per hour by class number. */
   #ownedMicros(): Float64Array {
     const { classes } = this.#fleet;
     const micros = new Float64Array(classes.size);

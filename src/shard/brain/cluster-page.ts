@@ -1,4 +1,4 @@
-// Clusters as people see them, by name or those in trouble first: their sessions, demand, machines and cost.
+// Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost.
 
 import type { Decision } from '../../engine/index.ts';
 import { compareText, excerpt } from '../../model/index.ts';
@@ -9,7 +9,7 @@ import type { IncompleteCluster } from './incomplete-demand.ts';
 
 type Ask = Questions['clusters']['ask'];
 
-/** An operator's own words on why it sends no bootstrap data: bytes that are shown. */
+/** Bytes shown of an operator's error for a bootstrap request. */
 const MAX_WHY_BYTES = 1000;
 
 /** `decided` is the last decision; null before the first. */
@@ -41,7 +41,7 @@ function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: As
   return [...names].sort(compareText);
 }
 
-/** Those with the most Needs that are not met, then others in trouble, then the rest; each by name. */
+/** Clusters with the most unmet Needs first, then others in trouble, then the rest; ties by name. */
 function troubleFirst(
   names: readonly string[],
   { sessions, actuation, incomplete }: BrainState,

@@ -1,15 +1,14 @@
-// The last events of a shard, for readers that connect later: each with a time and an id that no other event has,
-// also of an earlier process. Actions have room of their own: they may come by the thousand, and must not push out the
-// warning that explains them.
+// The latest events of a shard, for readers that connect later. Each has a time and an id that is unique across processes.
+// Actions have a buffer of their own: they may come by the thousand, and must not evict the warning that explains them.
 
 import type { Clock } from '../../model/index.ts';
 import { plainFields } from '../log-fields.ts';
 import type { EventsView, EventView, News } from '../views.ts';
 
-/** Events that are kept of actions, and of everything else. */
+/** Bounds on kept events of actions, and of all other kinds. */
 export const MAX_ACTION_EVENTS = 1000;
 export const MAX_OTHER_EVENTS = 1000;
-/** Fields of a kept log line, in bytes. A thousand of them take a few megabytes at most. */
+/** Bounds on the fields of a kept log line: 1,000 lines take a few megabytes at most. */
 const FIELD_LIMITS = { bytes: 4000, textBytes: 1000 };
 
 export class EventLog {
@@ -24,17 +23,17 @@ export class EventLog {
     this.#prefix = epoch.toString(36);
   }
 
-  /** Events of earlier processes, oldest first. They get ids of this one, before all that happens from now on. */
+  /** Loads events of earlier processes, oldest first. They get ids of this process, below those of all later events. */
   fill(events: readonly { readonly atMs: number; readonly news: EventNews }[]): void {
     for (const { atMs, news } of events) this.#keep(news, atMs);
   }
 
-  /** Keeps what happened. Returns it with its id and time; a cycle is not kept and stays as it is. */
+  /** Stores news and returns it with id and time; a cycle is returned unchanged and not stored. */
   add(news: News): News {
     return news.kind === 'cycle' ? news : this.#keep(news, this.#clock.now());
   }
 
-  /** The newest of those that are asked for, oldest first. */
+  /** The newest of the requested events, oldest first. */
   view({ sinceMs, afterId, limit, maxBytes }: EventsAsk): EventsView {
     const number = afterId === undefined ? undefined : this.#numberOf(afterId);
     const isWanted = (kept: Kept): boolean =>
@@ -42,7 +41,7 @@ export class EventLog {
     const actions = this.#actions.slice(-MAX_ACTION_EVENTS).filter(isWanted);
     const others = this.#others.slice(-MAX_OTHER_EVENTS).filter(isWanted);
     const maxOf = maxBytes ?? Number.POSITIVE_INFINITY;
-    // Actions are many: they get what the others leave of the answer, which is at least half of it.
+    // Actions are numerous: they get what the other events leave of the answer, which is at least half of it.
     const share = Math.max(Math.floor(limit / 2), limit - actions.length);
     const rest = newest(others, { events: share, bytes: maxOf / 2 });
     const kept = newest(actions, { events: limit - rest.events.length, bytes: maxOf - rest.bytes });
@@ -59,12 +58,12 @@ export class EventLog {
         ? ([this.#actions, MAX_ACTION_EVENTS] as const)
         : ([this.#others, MAX_OTHER_EVENTS] as const);
     list.push({ number, event });
-    // Now and then instead of each time; the view shows no more than `most`.
+    // Trimmed at twice the bound, so that the cost of the splice is amortised; the view shows at most `most`.
     if (list.length >= most * 2) list.splice(0, list.length - most);
     return stamped;
   }
 
-  /** undefined for the id of another process: what that one told may be missed, so all that is kept is told. */
+  /** undefined for an id of another process: the reader may have missed events, so it gets all that are kept. */
   #numberOf(id: string): number | undefined {
     const [prefix, number = ''] = id.split('-');
     return prefix === this.#prefix && /^[0-9a-z]{1,10}$/.test(number)
@@ -87,7 +86,7 @@ interface Kept {
   readonly event: EventView;
 }
 
-/** The newest of some events that fit. */
+/** The newest events that fit both bounds. */
 function newest(
   events: readonly Kept[],
   most: { readonly events: number; readonly bytes: number },

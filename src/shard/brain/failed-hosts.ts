@@ -1,32 +1,32 @@
-// How many Failed machines of each class still have a host. The ledger does not know hosts, because no decision depends on
-// one; the cost does. Counted from what changes, never by a look at all machines.
+// Number of Failed machines per class that still have a host. The ledger has no hosts, because no decision reads them, but
+// the cost depends on them. Updated incrementally from the changes of each freeze, without a pass over all machines.
 
 import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 
 export class FailedHosts {
   readonly #fleet: Fleet;
-  /** By id: the class in which a machine is counted. As long as the list of Failed machines at most. */
+  /** By id: the class in which a machine is counted. At most as many entries as there are Failed machines. */
   readonly #classes = new Map<string, number>();
   readonly #counts = new Map<number, number>();
-  /** Machines that a record called Failed since the last freeze. */
+  /** Machines with a record that says Failed since the last freeze. */
   readonly #seen = new Set<string>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** Machines by number of class; classes that have none are left out. */
+  /** Number of machines by class number; classes without any are omitted. */
   get byClass(): ReadonlyMap<number, number> {
     return this.#counts;
   }
 
-  /** A record says that a machine is Failed: whether it has a host may be all that is new. */
+  /** Marks a machine whose record says Failed: its host may have changed without a change in the ledger. */
   observed(id: string): void {
     this.#seen.add(id);
   }
 
-  /** The ledger was written. `hasHost` is asked of Failed machines only. */
+  /** Updates the counts after a freeze. `hasHost` is called for Failed machines only. */
   frozen({ slots, removed }: AppliedChanges, hasHost: (id: string) => boolean): void {
     const { machines } = this.#fleet;
     for (const id of removed) this.#count(id, undefined);

@@ -1,5 +1,5 @@
-// What a cycle decided and did not carry out: every action counted by why it was held back, with what that means for the
-// cost, and the first of them with all that explains them. Made once a cycle, from the frozen columns of the ledger.
+// Actions that a cycle decided and did not carry out: counts and cost effect by reason, and the first actions with their
+// explanation. Computed once per cycle from the snapshot of the ledger.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';
@@ -11,13 +11,13 @@ import type { Admission, WaitReason } from './guardrails.ts';
 import { rowOf } from './leaving.ts';
 import { needRef } from './need-names.ts';
 
-/** Actions that are kept to be shown; all are counted. */
+/** Bound on actions kept for display; all are counted. */
 const MAX_KEPT = 1000;
-/** Who froze something and why, in an action that it stops: bytes of each. */
+/** Bytes kept of the author and of the reason of a freeze, each, in an action that it stops. */
 const MAX_WORDS_BYTES = 200;
 
 export interface HeldBack {
-  /** By why, most first. */
+  /** By reason, highest count first. */
   readonly counts: readonly HeldBackView[];
   /** In the order of the plan for each reason, frozen ones first. */
   readonly actions: readonly WaitingActionView[];
@@ -42,7 +42,7 @@ export function heldBackOf(
   return { counts: counts.sort((a, b) => b.total - a.total), actions: views };
 }
 
-/** Reasons that hold nothing back are left out. */
+/** Reasons without an action are omitted. */
 function heldByReason(
   { waiting }: Admission,
   refused: readonly RefusedAction[],
@@ -60,7 +60,7 @@ class Tally {
   readonly #fleet: Fleet;
   readonly #kinds: Partial<Record<ActionKind, number>> = {};
   readonly #needs = new Set<number>();
-  /** The row of the last action: those of one row follow one another. */
+  /** The row of the previous action, cached because actions of one row are adjacent. */
   #lastNeed: NeedKey | null = null;
   #total = 0;
   #buysPerHour = 0;

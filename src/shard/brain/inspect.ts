@@ -1,5 +1,5 @@
-// ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and nothing
-// since. Only the verdicts that are asked for are made, in their order; each row is described as it is taken.
+// ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and no later
+// change. Only the requested verdicts are computed, in order; each row is encoded lazily as the generator is read.
 
 import {
   MAX_UNITS,
@@ -19,26 +19,26 @@ import type {
 } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { needToWire, resourcesToWire } from '../../wire/index.ts';
 
-/** The last cycle, and where to look up what verdicts only name. */
+/** The last cycle, with lookups for the keys and ids that verdicts contain. */
 export interface InspectedCycle {
-  /** From 1; 0: none has finished yet. */
+  /** From 1; 0: no cycle has finished yet. */
   readonly cycle: number;
   readonly computedAtMs: number;
-  /** Needs there are, of which the verdicts may be on the first only. */
+  /** Number of all Needs; `verdicts` may cover only the first of them. */
   readonly totalNeeds: number;
-  /** Highest priority first, then who was here first, then by cluster. */
+  /** Highest priority first, then first seen, then by cluster. */
   readonly verdicts: readonly Verdict[];
   readonly needOf: (key: NeedKey) => Need | undefined;
-  /** For how many cycles in a row a Need has been unmet. */
+  /** Consecutive cycles that a Need has been unmet. */
   readonly unmetCyclesOf: (key: NeedKey) => number;
-  /** What a machine offers, by id; undefined for one that is no longer on record. */
+  /** Resources of a machine by id; undefined if it is no longer on record. */
   readonly offeredBy: (machine: string) => ResourceVector | undefined;
 }
 
-/** The contract counts matching machines up to here. */
+/** Cap that the wire contract sets on counts of matching machines. */
 const MATCHING_LIMIT = 256;
 
-/** The header, then the Needs as the verdicts stand. */
+/** Yields the header, then the Needs in the order of the verdicts. */
 export function* inspectNeeds(inspected: InspectedCycle): Generator<InspectNeedsResponse> {
   const { cycle, computedAtMs, totalNeeds, verdicts, needOf } = inspected;
   const header = { cycle: BigInt(cycle), computedAtUnixNanos: unixNanos(computedAtMs), totalNeeds };

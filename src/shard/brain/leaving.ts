@@ -1,5 +1,5 @@
-// Why a machine that no row counts on leaves its cluster, read from the ledger and the verdicts when the action is
-// decided: later the row may be gone.
+// Why a machine that no row counts on leaves its cluster. Read from the ledger and the verdicts when the action is decided,
+// because the row may be gone later.
 
 import type { Standing } from '../../fleet/index.ts';
 import {
@@ -17,17 +17,17 @@ import { needRef, type Profiles } from './need-names.ts';
 export interface LeavingParts {
   readonly book: Book;
   readonly profiles: Profiles;
-  /** null: it is no row of its own. */
+  /** null: the key is not that of a row by itself. */
   readonly verdictOf: (key: NeedKey) => Verdict | null;
 }
 
-/** The row that a bound machine was bound for; null where that is not known. */
+/** The row that a machine was bound for; null if unknown. */
 export function rowOf({ cluster, stamp }: Pick<Standing, 'cluster' | 'stamp'>): NeedRef | null {
   if (stamp === null || cluster === '') return null;
   return needRef({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }, stamp.priority ?? 0);
 }
 
-/** null: the machine leaves for another reason, or the row it was bound for is not known. */
+/** null: the machine leaves for another reason, or the row it was bound for is unknown. */
 export function leavingOf(
   { kind, machine, reason }: Action,
   { book, profiles, verdictOf }: LeavingParts,
@@ -41,7 +41,7 @@ export function leavingOf(
   return { cause, domain: shown(domain), goesTo: shown(goesTo) };
 }
 
-/** A label's value is a text of a peer. */
+/** Truncated, because a label's value is input from a peer. */
 function shown(domain: string | null): string | null {
   return domain === null ? null : excerpt(domain);
 }

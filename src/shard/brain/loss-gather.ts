@@ -1,19 +1,19 @@
-// Puts losses of one zone together. The first few of a minute are told one by one, a second after they came, in case more
-// follow; if more do, they are told in one piece, and what comes later in that minute in another at its end.
+// Batches losses by zone. The first few of a minute are reported one by one, after a debounce of 1 s; if more follow within
+// it, they are reported together, and later losses of that minute in a second report at its end.
 
 import type { Clock } from '../../model/index.ts';
 import type { ErrorClass } from '../error-class.ts';
 import type { LossesView, LossView } from '../views.ts';
 
-/** Told one by one in a zone and minute. */
+/** Losses per zone and minute that are reported one by one. */
 const MAX_ALONE = 3;
-/** Losses that come within this of one another belong together, up to the longest wait. */
+/** Debounce: losses at most this far apart are batched, up to `LONGEST_GATHER_MS`. */
 const GATHER_MS = 1000;
 const LONGEST_GATHER_MS = 10_000;
 const WINDOW_MS = 60_000;
-/** Machines that a zone must have lost, besides half of what it had, to be called dark. */
+/** A zone is dark if it lost at least this many hosts and at least half of its hosts. */
 const MIN_DARK = 5;
-/** Pieces told in a minute, of all zones together; the rest is told as one. A provider may name its zones as it likes. */
+/** Reports per minute of all zones; the rest is one report. Bounded because a provider may list any number of zones. */
 const MAX_TOLD = 60;
 const MAX_CLUSTERS = 10;
 
@@ -23,14 +23,14 @@ export interface LossGatherParts {
   readonly tellMany: (losses: LossesView) => void;
 }
 
-/** Losses that are not told yet. */
+/** Losses that are not reported yet. */
 interface Batch {
   readonly sinceMs: number;
   lastMs: number;
   count: number;
-  /** Of them, machines that lost their host, and not only their cluster. */
+  /** The part of `count` that lost the host, not only the cluster. */
   hosts: number;
-  /** As many as might be told one by one. */
+  /** The first losses, kept in case they are reported one by one. */
   readonly first: LossView[];
   readonly byCluster: Map<string, number>;
   readonly byClass: Map<ErrorClass, { count: number; error: string }>;
@@ -38,14 +38,13 @@ interface Batch {
   cancel: () => void;
 }
 
-/** A minute of one zone. */
 interface Window {
   readonly provider: string;
   readonly zone: string;
   readonly sinceMs: number;
-  /** Machines with a host when it began. */
+  /** Machines with a host at the start of the window. */
   readonly hosts: number;
-  /** Losses told so far, and those of them that are hosts. */
+  /** Losses reported so far, and the part of them that lost the host. */
   told: number;
   toldHosts: number;
   isToldDark: boolean;
@@ -56,7 +55,7 @@ export class LossGather {
   readonly #parts: LossGatherParts;
   readonly #windows = new Map<string, Window>();
   #minuteMs = Number.NEGATIVE_INFINITY;
-  /** Pieces told in the minute, and those that batches may still come to. */
+  /** Reports made in this minute, and the reports that pending batches may still need. */
   #told = 0;
   #waiting = 0;
 
@@ -64,7 +63,7 @@ export class LossGather {
     this.#parts = parts;
   }
 
-  /** `hosts`: what the provider had in the zone until now. */
+  /** `hosts`: machines with a host that the provider had in the zone before this loss. */
   add(loss: LossView, hosts: number): void {
     const window = this.#windowOf(loss, hosts);
     window.batch ??= this.#begin(window, loss.atMs);
@@ -80,7 +79,7 @@ export class LossGather {
     if (cluster !== '') batch.byCluster.set(cluster, (batch.byCluster.get(cluster) ?? 0) + 1);
     const known = batch.byClass.get(errorClass);
     batch.byClass.set(errorClass, { count: (known?.count ?? 0) + 1, error });
-    // That a zone has gone dark does not wait for the end of a minute that began with lesser losses.
+    // A dark zone is reported after the debounce, not at the end of a window that began with smaller losses.
     if (!batch.isArmed && !window.isToldDark && isDark(window, batch)) this.#arm(window, batch);
   }
 
@@ -116,7 +115,7 @@ export class LossGather {
       ...{ sinceMs: nowMs, lastMs: nowMs, count: 0, hosts: 0, first: [], isArmed: false, cancel: () => {} },
       ...{ byCluster: new Map(), byClass: new Map() },
     };
-    // Once a zone has been told of in one piece, the rest of the minute is another.
+    // Once `MAX_ALONE` losses of the window are reported, later ones wait for its end.
     if (window.told < MAX_ALONE && window.provider !== '') this.#arm(window, batch);
     return batch;
   }
@@ -170,13 +169,13 @@ export class LossGather {
   }
 }
 
-/** Whether a zone has lost enough hosts in its minute, with a batch that is not told yet. */
+/** Whether the losses of the window, the unreported batch included, make the zone dark. */
 function isDark({ provider, toldHosts, hosts }: Window, batch: Batch): boolean {
   const lost = toldHosts + batch.hosts;
   return provider !== '' && lost >= MIN_DARK && lost * 2 >= hosts;
 }
 
-/** Lengths in front keep it collision-free whatever the names contain. */
+/** The length prefix makes the key unique for names of any content. */
 function keyOf(provider: string, zone: string): string {
   return `${provider.length}:${provider}${zone}`;
 }

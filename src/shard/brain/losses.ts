@@ -1,6 +1,6 @@
-// Losses: machines that had, or were getting, a host and lost it without an action of the shard that failed. Each is
-// counted and written down. What is told to people is bounded: a few machines of a zone one by one, more of them within a
-// minute as one piece with their number, and a bounded number of pieces a minute in all zones together.
+// Losses: machines that had, or were getting, a host and lost it without a failed action of the shard. Each loss is counted
+// and journaled. Reports to people are bounded: a few machines of a zone are reported one by one, more within a minute as
+// one report with their number, and all zones together get a bounded number of reports per minute.
 
 import type { Standing } from '../../fleet/index.ts';
 import {
@@ -21,7 +21,7 @@ import { needRef } from './need-names.ts';
 import type { ProvidersHealth } from './provider-health.ts';
 import { stateLabel } from './status.ts';
 
-/** A provider's words about one loss: bytes. */
+/** Bytes kept of a provider's message about a loss. */
 const MAX_ERROR_BYTES = 1000;
 
 const { Speculative, Creating, Configured, Deleting, Failed } = MachineState;
@@ -30,12 +30,12 @@ export interface LossesParts {
   readonly book: Book;
   readonly clock: Clock;
   readonly health: ProvidersHealth;
-  /** Whether an action is pending with the machine: what befalls the machine is then told of the action. */
+  /** Whether the machine has a pending action, which then reports the failure instead. */
   readonly hasAction: (machine: string) => boolean;
   readonly priorityOf: (key: NeedKey) => number | undefined;
-  /** Every loss. */
+  /** Called for every loss. */
   readonly lost: (loss: LossView, capacityType: CapacityType) => void;
-  /** Losses that are told one by one, and many of one zone in one piece. */
+  /** Report a single loss, and many losses of one zone at once. */
   readonly tellOne: (loss: LossView) => void;
   readonly tellMany: (losses: LossesView) => void;
 }
@@ -51,12 +51,12 @@ export class Losses {
     parts.book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
   }
 
-  /** Tells at once what waits for others like it. */
+  /** Reports pending batches immediately. */
   flush(): void {
     this.#gather.flush();
   }
 
-  /** A machine that served a cluster when the shard was last up has lost its host since. */
+  /** A machine that served a cluster before the restart has lost its host since. */
   lostWhileAway(facts: MachineFacts, provider: string, seen: Machine | null): void {
     const { clock, health } = this.#parts;
     const { id, cluster, stamp } = facts;
@@ -73,11 +73,11 @@ export class Losses {
 
   #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     const { health, hasAction } = this.#parts;
-    // Moves of our own come without a record; a machine that is gone comes without one as well.
+    // The shard's own moves have no record (`seen`); neither has a machine that is gone, but it counts as observed.
     const isObserved = seen !== null || after === null;
     const loss =
       before === null || !isObserved || hasAction(id) ? null : this.#lossOf(id, before, after, seen);
-    // Before it is counted out.
+    // Read before `health.moved` removes the machine from the count.
     const hosts = loss === null ? 0 : health.hostsIn(loss.provider, loss.zone);
     health.moved(id, before, after, seen);
     if (loss !== null)
@@ -86,7 +86,7 @@ export class Losses {
 
   #note(loss: LossView, hosts: number, capacityType: CapacityType): void {
     const { health, lost } = this.#parts;
-    // A machine that left its cluster has its host still.
+    // An unbound machine still has its host.
     if (loss.loss !== 'unbound') health.lost(loss);
     lost(loss, capacityType);
     this.#gather.add(loss, hosts);
@@ -118,7 +118,7 @@ export class Losses {
   }
 }
 
-/** What was lost, in which class, and in whose words. */
+/** Class and message of the error behind a loss. */
 function errorOf(
   how: Exclude<LossKind, 'interrupted'>,
   seen: Machine | null,
@@ -137,10 +137,10 @@ const CLASS_OF: Readonly<Record<'vanished' | 'unbound', ErrorClass>> = {
   unbound: 'moved-away',
 };
 
-/** What a machine that no action is pending with has lost; null: nothing. */
+/** The kind of loss of a machine without a pending action; null: none. */
 function howLost(before: Standing, after: Standing | null): Exclude<LossKind, 'interrupted'> | null {
   const { state } = before;
-  // Without a host there is nothing to lose, and a host that is being given back may go.
+  // A machine without a host cannot lose one. Below, a Deleting machine is excluded: its host is being released.
   if (state === Speculative || state === Failed) return null;
   if (after?.state === Failed) return 'failed';
   if (after === null || after.state === Speculative) return state === Deleting ? null : 'vanished';

@@ -1,37 +1,36 @@
-// What the shard must still know of a machine after it was restarted, and no provider keeps for it: where the machine is
-// on its way to, what it was stamped for since, how long it has been Idle, and what people said about it. Written before
-// the provider is called for a machine.
+// Facts about machines that must survive a restart and that no provider stores: target, current stamp, time since Idle, and
+// verdicts of people. They are written before the provider is called for a machine.
 
 import type { AppliedChanges } from '../../fleet/index.ts';
 import type { NeedKey, Stamp } from '../../model/index.ts';
 import type { Book } from './book.ts';
 
 interface Quarantine {
-  /** Who: a person, or 'shard'. */
+  /** A person, or 'shard'. */
   readonly by: string;
   readonly why: string;
   readonly sinceMs: number;
 }
 
-/** What people, or the shard in their place, decided about a machine. */
+/** What a person, or the shard itself, has decided about a machine. */
 export interface Verdicts {
   readonly quarantine: Quarantine | null;
-  /** A Failed machine that nobody wants to see any more. */
+  /** A person has hidden the Failed machine. */
   readonly isForgotten: boolean;
 }
 
 export interface MachineFacts extends Verdicts {
   readonly id: string;
-  /** That had the machine; '' in files from before it was written. */
+  /** The provider of the machine; '' in files written before the field existed. */
   readonly provider: string;
   readonly target: NeedKey | null;
-  /** The cluster the stamp belongs to; '' without one. */
+  /** The cluster that the stamp belongs to; '' without a stamp. */
   readonly cluster: string;
   readonly stamp: Stamp | null;
   readonly idleSinceMs: number | null;
 }
 
-/** The part of the shard's durable file that speaks of machines. */
+/** The machines' part of the shard's durable file. */
 export interface MachineStore {
   load(): Iterable<MachineFacts>;
   /** Durable when it returns. */
@@ -44,11 +43,11 @@ export class MachineFactsStore {
   readonly #book: Book;
   readonly #store: MachineStore;
   readonly #verdicts = new Map<string, Verdicts>();
-  /** From before the restart, of machines that no provider has listed yet. */
+  /** Facts from before the restart, of machines that no provider has listed yet. */
   readonly #recalled = new Map<string, MachineFacts>();
-  /** Ids that the store speaks of. */
+  /** Ids with an entry in the store. */
   readonly #stored = new Set<string>();
-  /** Machines of which the store may not know the latest. */
+  /** Dirty machines: their entry in the store may be stale. */
   readonly #unsaved = new Set<string>();
 
   constructor(book: Book, store: MachineStore) {
@@ -61,7 +60,7 @@ export class MachineFactsStore {
     }
     book.listen((id, _before, after) => {
       this.#unsaved.add(id);
-      // Whatever comes under the id later is another machine.
+      // A machine that appears under the same id later is a different one.
       if (after === null) this.#verdicts.delete(id);
     });
   }
@@ -70,7 +69,7 @@ export class MachineFactsStore {
     return this.#verdicts.get(id) ?? NO_VERDICTS;
   }
 
-  /** Failed machines that people do not want to see any more. */
+  /** Failed machines that a person has hidden. */
   *forgotten(): Generator<string> {
     for (const [id, { isForgotten }] of this.#verdicts) if (isForgotten) yield id;
   }
@@ -82,19 +81,19 @@ export class MachineFactsStore {
     this.#save([id]);
   }
 
-  /** What was known of a machine before the restart; once. */
+  /** Removes and returns the facts of a machine from before the restart. */
   recall(id: string): MachineFacts | null {
     const facts = this.#recalled.get(id) ?? null;
     this.#recalled.delete(id);
     return facts;
   }
 
-  /** Machines that a provider had before the restart and has not listed since. Those nothing was known of are not there. */
+  /** Machines that a provider had before the restart and has not listed since. Machines without facts are not included. */
   unseenOf(provider: string): readonly string[] {
     return [...this.#recalled.values()].flatMap((facts) => (facts.provider === provider ? facts.id : []));
   }
 
-  /** The provider has listed everything, and is believed: what did not come is not there. Returns what was known of it. */
+  /** Drops and returns the facts of machines missing from the accepted full List of a provider: they no longer exist. */
   dropUnseen(provider: string): readonly MachineFacts[] {
     const ids = this.unseenOf(provider);
     const dropped = ids.map((id) => this.#recalled.get(id)!);
@@ -106,12 +105,12 @@ export class MachineFactsStore {
     return dropped;
   }
 
-  /** Machines that a freeze changed, rows that ended and re-stamps included. */
+  /** Marks machines dirty whose status a freeze changed, by ended rows and re-stamps too. */
   frozen({ restood }: AppliedChanges): void {
     for (const slot of restood) this.#unsaved.add(this.#book.fleet.machines.idOf(slot));
   }
 
-  /** Makes all that is known durable, in one go. */
+  /** Saves all dirty machines in one write. */
   flush(): void {
     this.#save(this.#unsaved);
     this.#unsaved.clear();

@@ -1,4 +1,4 @@
-// Machines as people see them, by id or Failed ones first.
+// Pages of machines for display, ordered by id or with Failed ones first.
 
 import { compareText, firstOf, isMachineState, MachineState } from '../../model/index.ts';
 import { pageOf } from '../pages.ts';
@@ -9,7 +9,7 @@ import { stateLabel } from './status.ts';
 
 type Ask = Questions['machines']['ask'];
 
-/** How a position in a list begins that has Failed machines first. */
+/** Prefixes of a page position in the order with Failed machines first. */
 const FAILED = '0 ';
 const OTHERS = '1 ';
 const NOTHING = { items: [], total: 0, next: null } as const;
@@ -30,13 +30,13 @@ export function machinePage(state: BrainState, ask: Ask): Page<MachineView> {
   return pageOf(ask, {
     entries: firstOf(rest, limit + 1, machines.idOrder).first,
     total: slots.length,
-    // Slots in use are on record.
+    // Not null: a slot in use is on record.
     viewOf: (slot) => machineView(state, machines.idOf(slot), LISTED_LABELS)!,
     positionOf: (slot) => machines.idOf(slot),
   });
 }
 
-/** Failed machines by id, then the others by id. A position says which of the two, and the id. */
+/** Failed machines by id, then the others by id. A position is a prefix for the group and the id. */
 function failedFirst(state: BrainState, ask: Ask, slots: readonly number[]): Page<MachineView> {
   const { where, limit, after } = ask;
   const { book } = state;
@@ -60,7 +60,7 @@ function failedFirst(state: BrainState, ask: Ask, slots: readonly number[]): Pag
   });
 }
 
-/** Whether a machine comes after the one with this id, which may have gone meanwhile. */
+/** Whether a machine comes after the one with this id, which may have been removed since. */
 function isBehind({ book }: BrainState, id: string): (slot: number) => boolean {
   const { machines } = book.fleet;
   const last = machines.slotOf(id);

@@ -1,4 +1,4 @@
-// A machine as people see it: what the provider says of it, what the shard knows of it, and what is under way with it.
+// View of a machine for display: the provider's record, the facts of the shard, and the pending action.
 
 import { effectiveAllocatable, excerpt, formatResources } from '../../model/index.ts';
 import type { MachineView } from '../views.ts';
@@ -7,13 +7,13 @@ import type { BrainState } from './brain.ts';
 import { needRef } from './need-names.ts';
 import { stateLabel } from './status.ts';
 
-/** Labels of a machine in a list. Most machines have a dozen; 64 of the longest are 24 kB. */
+/** Bound on labels of a machine in a list. Most machines have a dozen; 64 of maximum length amount to 24 kB. */
 export const LISTED_LABELS = 64;
 
-/** Why a machine is held: bytes of a provider's words that are shown. */
+/** Bytes shown of the reason why a machine is blocked, which may be a provider's message. */
 const MAX_WHY_BYTES = 1000;
 
-/** null: it is not on record, or no cycle has seen it yet. */
+/** null: the machine is not on record, or was added after the last freeze. */
 export function machineView(state: BrainState, id: string, maxLabels: number): MachineView | null {
   const { book, machineFacts, actuation, profiles } = state;
   const standing = book.standing(id);

@@ -1,4 +1,4 @@
-// A brain's store that lasts as long as the object: for tests, simulations, and brains that are asked to forget.
+// In-memory store of the decision thread, for tests, simulations and shards that run without durable state.
 
 import type { Freeze, FreezeStore } from './freezes.ts';
 import type { MachineFacts, MachineStore } from './machine-facts-store.ts';

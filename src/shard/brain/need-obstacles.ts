@@ -1,5 +1,5 @@
-// What keeps machines from a Need, with what the shard knows of them: where machines failed and with which error, why they are
-// blocked and until when. One pass over the machines that meet the requirements, when a person asks about the Need.
+// Obstacles that keep machines from a Need, with details: where machines failed and with which error, why they are blocked
+// and until when. One pass over the machines that meet the requirements, made when a person asks about the Need.
 
 import { explain } from '../../engine/index.ts';
 import {
@@ -43,11 +43,11 @@ export function explainNeed(
   return { explanation, obstacles: obstacles.slice(0, MAX_OBSTACLES), onTheWay: tally.onTheWay() };
 }
 
-/** Causes in one answer: there is one for each offering out of stock and each frozen cluster. */
+/** Bound on obstacles in one answer: every offering out of stock and every frozen cluster is one. */
 const MAX_OBSTACLES = 20;
 /** Zones named in one sentence. */
 const MAX_ZONES = 5;
-/** Bytes of a provider's own words in one sentence. */
+/** Bytes of a provider's message in one sentence. */
 const MAX_ERROR_BYTES = 300;
 
 function claimedObstacles({ obstacles }: Explanation): readonly Obstacle[] {
@@ -65,7 +65,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 class ObstacleTally {
   readonly #state: BrainState;
-  /** By cause and what tells machines of one cause apart: the offering, the provider, the cluster. */
+  /** By cause and its subject: the offering, the provider or the cluster. */
   readonly #groups = new Map<string, Mutable<Obstacle>>();
   readonly #failedByZone = new Map<string, number>();
   #newestFailureMs = -1;
@@ -83,7 +83,7 @@ class ObstacleTally {
     else if (cause === 'failed') this.#failed(id);
     else if (cause === 'blocked') this.#blocked(id);
     else if (cause === 'unused') this.#group(cause, '', { cause, machines: 0, error: this.#whyUnused });
-    // Engine and oracle name the rows of claimed machines; they need no look at the machine.
+    // The engine's explanation already names the rows of claimed machines, so they are not read here.
     else if (!CLAIMED_CAUSES.some((claimed) => claimed === cause))
       this.#group(cause, '', { cause, machines: 0 });
   }
@@ -121,7 +121,7 @@ class ObstacleTally {
     }
     known.machines++;
     known.sinceMs = Math.min(known.sinceMs, passing.sinceMs);
-    // The last one to arrive is what the Need waits for.
+    // The Need waits for the machine that arrives last.
     known.expectedByMs =
       known.expectedByMs === null || passing.expectedByMs === null
         ? null
@@ -191,10 +191,10 @@ class ObstacleTally {
     const { book, freezes } = this.#state;
     const standing = book.standing(id);
     const freeze = standing === null ? null : freezes.heldBy(standing);
-    // It has gone since the last cycle.
+    // The machine was removed since the last cycle.
     if (standing === null) return;
     if (freeze === null) {
-      // What blocked it when the last cycle decided may be over.
+      // The block that the last cycle saw may have ended since.
       const cause = standing.held ? 'awaiting-report' : 'released';
       this.#group(cause, '', { cause, machines: 0 });
       return;

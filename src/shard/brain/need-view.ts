@@ -1,5 +1,5 @@
-// A row of demand as people see it. A Need may name thousands of values, and a fingerprint repeats them all, so both are
-// cut: short in a list, longer in the story of one Need.
+// View of a row for display. A Need may name thousands of values, and its fingerprint repeats all of them, so both are
+// truncated: shorter in a list, longer in the story of one Need.
 
 import {
   excerpt,
@@ -16,7 +16,6 @@ import { firstWithin } from '../pages.ts';
 import type { NeedView } from '../views.ts';
 import { needRef } from './need-names.ts';
 
-/** How much of a Need is shown. */
 export interface NeedDetail {
   readonly fingerprintBytes: number;
   readonly requirementBytes: number;
@@ -26,7 +25,7 @@ export interface NeedDetail {
   readonly requirementsBytes: number;
 }
 
-/** 64 requirements of the longest kind are 17 kB. */
+/** 64 requirements of maximum length amount to 17 kB. */
 export const IN_LIST: NeedDetail = {
   fingerprintBytes: MAX_EXCERPT_BYTES,
   requirementBytes: MAX_EXCERPT_BYTES,
@@ -71,7 +70,7 @@ const OPERATOR_TEXT: ReadonlyMap<Operator, string> = new Map(
   Object.entries(Operator).map(([name, operator]) => [operator as Operator, name]),
 );
 
-/** `zone In a, b`, with as many values as there is room for and the number of the others. */
+/** `zone In a, b`, with the values that fit and the number of the omitted ones. */
 function requirementText({ key, operator, values }: Requirement, detail: NeedDetail): string {
   let text = `${key} ${OPERATOR_TEXT.get(operator) ?? '?'}`;
   let shown = 0;

@@ -1,5 +1,5 @@
-// Node states: what a cluster is told of its machines. A frame says everything there is to say, so that a newer one
-// replaces an older one of the same machine. A machine that leaves a cluster is told to the cluster it leaves.
+// Node state frames, which report machines to their cluster. A frame is complete, so a newer one replaces an older one of
+// the same machine. A machine that leaves a cluster is reported to the cluster it leaves.
 
 import {
   canonicalResources,
@@ -12,7 +12,7 @@ import {
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { resourcesToWire } from '../../wire/index.ts';
 
-/** What a frame is made from. */
+/** Input of a frame. */
 export type NodeRecord = Pick<
   Machine,
   | 'id'
@@ -30,12 +30,12 @@ export type NodeRecord = Pick<
 export const MACHINE_GONE = 'The provider no longer has this machine.';
 const HOSTNAME_KEY = 'kubernetes.io/hostname';
 
-/** The name its node has in the cluster: what the provider says in the well-known label, else the id of the machine. */
+/** Name of the node in the cluster: the provider's well-known label, else the id of the machine. */
 export function nodeNameOf({ id, labels }: Pick<NodeRecord, 'id' | 'labels'>): string {
   return labels.get(HOSTNAME_KEY) || id;
 }
 
-/** The frame that tells a cluster of a machine: its own, or the one the machine has just left. */
+/** Frame for the machine's cluster, or for the one that it has just left. */
 export function nodeStateUpdate(machine: NodeRecord, cluster = machine.cluster): NodeStateUpdate {
   return {
     supersedesKey: `node:${machine.id}`,
@@ -62,8 +62,8 @@ export function nodeStateUpdates(before: NodeRecord | null, after: NodeRecord | 
 }
 
 /**
- * The last frame a cluster gets. If the machine still is on record and nobody else's, its new state speaks for itself. If
- * not, a machine that was draining has gone where it should, and any other is lost: there is no state for "gone".
+ * The last frame of a machine to the cluster it left. If the machine is on record and in no other cluster, the frame has
+ * its new state. Otherwise a machine that was draining is reported Idle and any other Failed: the wire has no state "gone".
  */
 function farewell(before: NodeRecord, after: NodeRecord | null): NodeStateUpdate {
   if (after !== null) return nodeStateUpdate(after, before.cluster);
@@ -71,7 +71,7 @@ function farewell(before: NodeRecord, after: NodeRecord | null): NodeStateUpdate
   return nodeStateUpdate({ ...before, state: MachineState.Failed, lastError: MACHINE_GONE });
 }
 
-/** Configured means that the node has joined; it stays until the machine has drained. */
+/** The node exists from Configured until the machine has drained. */
 function hasNode(state: MachineState): boolean {
   return state === MachineState.Configured || state === MachineState.Draining;
 }
@@ -83,7 +83,7 @@ function nodeLabels({ labels, instanceType, zone }: NodeRecord): Map<string, str
   return all;
 }
 
-/** Whether a frame would say the same: prices and stamps are no business of the cluster's. */
+/** Whether both records yield the same frame; prices and stamps are not part of it. */
 function sameNode(a: NodeRecord, b: NodeRecord): boolean {
   return (
     a.state === b.state &&

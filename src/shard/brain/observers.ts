@@ -1,4 +1,4 @@
-// What reconcile and actuation notice, as metrics, log lines and news.
+// Turns events of reconcile and actuation into metrics, log lines and news.
 
 import type { PlanDifference } from '../../engine/index.ts';
 import {
@@ -22,7 +22,7 @@ import type { ProvidersHealth } from './provider-health.ts';
 import { Provisioning } from './provisioning.ts';
 import type { ReconcileObserver } from './reconcile/reconcile.ts';
 
-/** A provider's or an operator's own words in a log line, in bytes. */
+/** Bytes kept in a log line of a message from a provider or an operator. */
 const MAX_WORDS_BYTES = 1000;
 
 export interface ObserverParts {
@@ -33,7 +33,7 @@ export interface ObserverParts {
   readonly lostWhileAway: ReconcileObserver['lostWhileAway'];
 }
 
-/** What the metric of outcomes calls them: fewer words, which dashboards know. */
+/** Outcome labels of the metric: a smaller set, which existing dashboards use. */
 const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   success: 'success',
   ctx_canceled: 'ctx_canceled',
@@ -54,7 +54,7 @@ const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   superseded: 'transition_error',
 };
 
-/** The fields of a failed action in the log; kinds have the names that people use. */
+/** Log fields of a failed action; kinds appear as verbs. */
 function failureFields(action: ActionView): Readonly<Record<string, unknown>> {
   const { kind, machine, provider, zone, cluster, need, outcome, errorClass, message, attempts } = action;
   return {
@@ -64,7 +64,7 @@ function failureFields(action: ActionView): Readonly<Record<string, unknown>> {
   };
 }
 
-/** `OnDemand`, as labels of metrics have it, of `ON_DEMAND`. */
+/** Converts `ON_DEMAND` to `OnDemand`, the form of metric labels. */
 function capacityTypeName(label: string): string {
   return CAPACITY_NAMES.get(label) ?? 'Unspecified';
 }
@@ -76,7 +76,7 @@ const CAPACITY_NAMES: ReadonlyMap<string, string> = new Map(
 export class Observers {
   readonly #parts: ObserverParts;
   readonly #provisioning: Provisioning;
-  /** Providers that deny what they are told. */
+  /** Providers that deny mutations. */
   readonly #denying = new Set<string>();
 
   constructor(parts: ObserverParts) {
@@ -122,7 +122,7 @@ export class Observers {
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 
-  /** Losses that are told: each has a line in the log and a piece of news. */
+  /** Reported losses: one log line and one piece of news each. */
   readonly losses: Pick<LossesParts, 'tellOne' | 'tellMany'> = {
     tellOne: (loss) => {
       const { atMs: _, machine, cluster, need, zone, ...rest } = loss;
@@ -139,12 +139,12 @@ export class Observers {
     },
   };
 
-  /** Whether a provider is left alone, for whatever reason. */
+  /** Sets the gauge of a provider whose breaker or permit is not closed. */
   leftAlone(provider: string, isDown: boolean): void {
     this.#parts.metrics.providerDown(provider, isDown);
   }
 
-  /** Said once, however often it is tried in vain. */
+  /** Logs a denial once, regardless of the number of failed probes. */
   permit(provider: string, state: BreakerState, error: string): void {
     if (state === 'open' && !this.#denying.has(provider)) {
       this.#denying.add(provider);
@@ -162,7 +162,7 @@ export class Observers {
     this.#log('error', 'incremental-difference', { cycle });
   }
 
-  /** One increment of each metric, one log line if it failed, and one piece of news. */
+  /** Increments each metric, logs a failed action, and emits one piece of news. */
   #ended(record: ActionRecord): void {
     const { kind, provider, outcome, errorClass, capacityType } = record;
     const { outcomes, results } = this.#parts.metrics;

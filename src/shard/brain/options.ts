@@ -1,4 +1,4 @@
-// How a brain is set up, and what of it must outlive the process. Plain data: it crosses to the brain's thread as it is.
+// Options of the decision thread, and its durable store. Options are plain data, because they are cloned to the thread.
 
 import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../model/index.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from './actuation/limits.ts';
@@ -9,13 +9,13 @@ import type { MachineStore } from './machine-facts-store.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from './reconcile/limits.ts';
 
 export interface CycleTimes {
-  /** A cycle comes at least so often. */
+  /** Longest time from the start of one cycle to the start of the next. */
   readonly intervalMs: number;
-  /** From the end of one cycle to the next that changed demand asks for. Shorter serves a burst sooner and sums up less. */
+  /** Minimum from the end of a cycle to the next one. Shorter serves a burst sooner; longer batches more changes. */
   readonly spacingMs: number;
   /**
-   * How long after the start decisions wait for providers that do not answer. Machines of a provider that was never
-   * read are not known, so what they do would be bought again elsewhere; waiting for ever would stop the whole shard.
+   * How long after the start decisions wait for providers that do not answer. Machines of an unread provider are unknown,
+   * so their capacity would be bought again elsewhere; an unbounded wait would stop the whole shard.
    */
   readonly readyWaitMs: number;
 }
@@ -31,26 +31,26 @@ export interface EngineSetup {
 
 export interface BrainOptions {
   readonly shard: string;
-  /** Which start of the shard this is. */
+  /** Number of this start of the shard. */
   readonly epoch: bigint;
-  /** Names; everything else about providers is the hands' business. */
+  /** Names only; the hands keep the rest of a provider's configuration. */
   readonly providers: readonly string[];
-  /** Of everything drawn by chance; another one at every start. */
+  /** Seed of the random generator; different at every start. */
   readonly seed: number;
   readonly cycle: CycleTimes;
   readonly engine: EngineSetup;
   readonly guardrails: Pick<GuardrailOptions, 'reclaimFraction' | 'maxActionsPerCycle' | 'dryRun'>;
   readonly weights: ScoreWeights;
-  /** Seconds an Idle machine that nobody wants is kept; none or 0: for ever. */
+  /** Seconds that an Idle machine without a row is kept before its release; none or 0: no release. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
-  /** Dollars per hour that owned machines are shown at, by instance type and by kind of capacity. Enters no decision. */
+  /** USD per hour shown for owned machines, by instance type and by capacity type. No decision reads it. */
   readonly ownedPrices: ReadonlyMap<string, number>;
   readonly actuation: ActuationLimits;
   readonly scheduler: CallSchedulerLimits;
   readonly reconcile: ReconcileLimits;
 }
 
-/** What the brain must remember. Writes are durable when the call returns. */
+/** Durable state of the decision thread. Writes are durable when the call returns. */
 export interface BrainStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;

@@ -1,11 +1,11 @@
-// The answer to what would be done: what the last cycle decided and did not carry out, and why.
+// Answers the `plan` query: actions that the last cycle decided and did not carry out, with the reason.
 
 import { offsetPage } from '../pages.ts';
 import type { PlanView, Questions, WaitingActionView } from '../views.ts';
 import type { BrainState } from './brain.ts';
 import type { Cycles } from './cycles.ts';
 
-/** Frozen clusters in one answer; the list of freezes has all of them. */
+/** Bound on frozen clusters in one answer; the list of freezes has all of them. */
 const MAX_FROZEN_CLUSTERS = 20;
 
 export function planOf(state: BrainState, cycles: Cycles, ask: Questions['plan']['ask']): PlanView {
@@ -16,7 +16,7 @@ export function planOf(state: BrainState, cycles: Cycles, ask: Questions['plan']
     (cluster === undefined || of === cluster || need?.cluster === cluster);
   const wanted = waiting.filter(isWanted);
   const all = (last?.heldBack ?? []).reduce((sum, { total }) => sum + total, 0);
-  // Of very many only the first are kept, but all are counted.
+  // Only the first actions are kept, but all are counted.
   const total = machine === undefined && cluster === undefined ? all : wanted.length;
   return {
     ...{ cycle: last?.number ?? null, atMs: last?.atMs ?? null },

@@ -1,6 +1,6 @@
-// How a provider does by what its machines do: which of them fail, by zone and error, against all that have a host. A
-// provider whose calls are answered may have a zone in which nothing works. Counted as machines move, so that a view costs
-// a look at the zones with failing machines, however many machines there are.
+// Health of a provider by its machines: failing ones by zone and error, relative to all that have a host. A provider that
+// answers all calls may still have a zone in which nothing works. Counts are updated as machines move, so the cost of a
+// view depends on the zones with failing machines, not on the size of the fleet.
 
 import type { Standing } from '../../fleet/index.ts';
 import { CapacityType, excerpt, firstOf, type Machine, MachineState } from '../../model/index.ts';
@@ -10,14 +10,14 @@ import type { ActionRecord } from './actuation/records.ts';
 import type { Book } from './book.ts';
 import { type Failure, ZoneCounts } from './zone-counts.ts';
 
-/** How long a machine counts that is not Failed any more, or never was: clouds clean up hosts within seconds. */
+/** How long a failing machine counts that is not, or no longer, Failed: clouds remove failed hosts within seconds. */
 const RECENT_MS = 5 * 60_000;
-/** Such machines that are remembered: as many as the largest fleet has. Beyond that the oldest are dropped. */
+/** Bound on such machines, the size of the largest fleet; beyond it the oldest are dropped. */
 const MAX_FADING = 500_000;
-/** Fewer say nothing about a zone. */
+/** With fewer failing machines a zone or a provider counts as fine. */
 const MIN_FAILING = 3;
 const MAX_ZONES = 20;
-/** Of a provider's words, in a status that goes out after every cycle: bytes. */
+/** Bytes kept of a provider's message: the status is sent after every cycle. */
 const MAX_ERROR_BYTES = 200;
 
 const { Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
@@ -39,9 +39,9 @@ export class ProvidersHealth {
   readonly #book: Book;
   readonly #now: () => number;
   readonly #providers = new Map<string, ZoneCounts>();
-  /** By machine: one for each Failed machine, and for each of `#fading`. */
+  /** By machine: every Failed machine and every machine in `#fading`. */
   readonly #failing = new Map<string, Failing>();
-  /** Failing machines that are not Failed, and since when; oldest first. */
+  /** By machine that fails but is not Failed: since when; oldest first. */
   readonly #fading = new Map<string, number>();
 
   constructor(book: Book, now: () => number) {
@@ -53,7 +53,7 @@ export class ProvidersHealth {
     return this.#providers.get(provider)?.hostsIn(zone) ?? 0;
   }
 
-  /** Machines with a host that has not failed, of a provider. */
+  /** Number of a provider's machines with a host that has not failed. */
   hostsOf(provider: string): number {
     return this.#providers.get(provider)?.hosts ?? 0;
   }
@@ -66,7 +66,7 @@ export class ProvidersHealth {
     return this.#fading.has(id) ? 0 : (this.#failing.get(id)?.atMs ?? 0);
   }
 
-  /** A machine moved, came or went; the book still says what was known before. */
+  /** To be called from a listener of the book, which then still returns the facts from before the change. */
   moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
     const provider = this.#book.ownerOf(id);
     if (provider === undefined) return;
@@ -88,7 +88,7 @@ export class ProvidersHealth {
     this.#fade(machine);
   }
 
-  /** Purchases that came to nothing for a reason of the provider's. */
+  /** Counts purchases that failed for a reason on the provider's side. */
   ended({ kind, machine, provider, zone, outcome, errorClass, message }: ActionRecord): void {
     if (kind !== 'Provision' || outcome === 'success' || errorClass === null) return;
     if (errorClass === 'called-off' || errorClass === 'cluster' || outcome === 'superseded') return;
@@ -96,7 +96,7 @@ export class ProvidersHealth {
     if (this.#book.standing(machine)?.state !== Failed) this.#fade(machine);
   }
 
-  /** By provider; those without a failing machine are left out. `hidden`: machines that a person has forgotten. */
+  /** By provider; those without a failing machine are omitted. `hidden`: machines that a person has hidden. */
   views(hidden: Iterable<string>): ReadonlyMap<string, ProviderHealth> {
     this.#expire();
     const hiddenOf = this.#countsOf(hidden);
@@ -202,7 +202,7 @@ function zoneState(machines: number, failing: number): ProviderHealth['state'] {
   return share >= 0.2 ? 'degraded' : 'fine';
 }
 
-/** One dark zone of several leaves a provider degraded: the others go on. */
+/** One dark zone of several makes a provider degraded, because the other zones still work. */
 function providerState(
   machines: number,
   failing: number,

@@ -1,13 +1,13 @@
-// How long a row waited for its first machine: from its first sight to the first machine that is Configured for it.
-// Each row counts once, also over restarts: a row that had a machine before the start has long had its first. A row that
-// goes and comes back is a new one.
+// Time that a row waits for its first machine: from first-seen to the first machine that is Configured for it. Each row
+// counts once, also across restarts: a row that had a machine at the start is not counted again. A row that ends and
+// returns is a new row.
 
 import type { Fleet, Standing } from '../../fleet/index.ts';
 
 export class Provisioning {
   readonly #fleet: Fleet;
   readonly #tell: (seconds: number) => void;
-  /** By number of the key: when the row that has had its first machine was first seen. Numbers are given out again. */
+  /** By key number, of rows that had their first machine: their first-seen, because key numbers are reused. */
   readonly #served = new Map<number, number>();
 
   constructor(fleet: Fleet, tell: (seconds: number) => void) {
@@ -15,7 +15,7 @@ export class Provisioning {
     this.#tell = tell;
   }
 
-  /** A machine has joined its cluster. */
+  /** To be called when a machine becomes Configured. */
   configured({ cluster, stamp }: Standing, nowMs: number): void {
     if (stamp === null || stamp.fingerprint === '') return;
     const { fingerprint, group } = stamp;

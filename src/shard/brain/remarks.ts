@@ -1,5 +1,5 @@
-// What is in the way of a Need outside the decision: things that people can change. Providers out of reach and offerings out
-// of stock are among the obstacles of the Needs they concern (need-obstacles.ts).
+// Conditions outside the decision that affect a Need and that people can change. Unreachable providers and offerings out
+// of stock are obstacles of the Needs they concern instead (need-obstacles.ts).
 
 import { ACTION_WORDS, excerpt, type Verdict } from '../../model/index.ts';
 import type { BrainState } from './brain.ts';
@@ -32,7 +32,7 @@ export function remarksOn(state: BrainState, { key }: Verdict): readonly string[
   return remarks;
 }
 
-/** A provider's own words, in bytes. */
+/** Bytes kept of a provider's message. */
 const MAX_WORDS_BYTES = 500;
 
 function time(ms: number): string {

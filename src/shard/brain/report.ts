@@ -1,5 +1,5 @@
-// The report of a shard to the coordinator: its machines in numbers, and what it cannot serve. Counted by class, of which
-// there are few, never by machine. Without a coordinator nobody asks for it.
+// The report of a shard to the coordinator: machine counts and shortfalls. Counts are summed by class, of which there are
+// few, not by machine. Without a coordinator no component requests a report.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { MAX_UNITS, MachineState, type ResourceVector } from '../../model/index.ts';
@@ -13,17 +13,17 @@ import type {
 import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
 import type { Shortfall } from './shortfalls.ts';
 
-/** Profiles in a report. */
+/** Bound on the profiles in a report. */
 export const MAX_REPORTED = 100;
 
-/** What the report says of the shard itself. */
+/** Fields of the report about the shard itself. */
 export interface ReportFacts {
   readonly shard: string;
   /** Number of the report since the process started, from 1. */
   readonly number: number;
   readonly nowMs: number;
   readonly epoch: number;
-  /** Where others reach the shard. */
+  /** Address at which peers reach the shard. */
   readonly address: string;
   readonly providerAddress: string;
   readonly acks: readonly InstructAck[];
@@ -67,7 +67,7 @@ function tally(counts: Map<string, number>, name: string, count: number): void {
   counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
-/** The wire has one row for a profile: what is missing is summed, and the oldest says how long. */
+/** The wire has one row per profile: the sum of the deficits and the age of the oldest shortfall. */
 interface ProfileShortfall {
   readonly of: Shortfall;
   readonly deficit: Map<string, number>;
@@ -92,7 +92,7 @@ function worstProfiles(shortfalls: Iterable<Shortfall>): WireShortfall[] {
   return worst.slice(0, MAX_REPORTED).map(toWire);
 }
 
-/** Sums over many clusters may leave the exact range, and "more than can be counted" is good enough for a report. */
+/** Saturates at `MAX_UNITS`: a sum over many clusters may leave the exact range, and a report needs no exact excess. */
 function addTo(sum: Map<string, number>, more: ResourceVector): void {
   for (const [name, units] of more) sum.set(name, Math.min(MAX_UNITS, (sum.get(name) ?? 0) + units));
 }

@@ -1,6 +1,6 @@
-// The last hour of a shard in numbers, so that a view that is opened during an outage shows when it began. Made from the
-// news that the shard tells anyway. Two rings: one point every ten seconds for an hour, and one a second for the last two
-// minutes. Every tenth second's point is also written to the journal, from which a new process takes the hour before it.
+// Time series of the last hour, so that a dashboard opened during an outage shows when it began. It is derived from the
+// news that the shard emits anyway. Two rings: one point per 10 s for an hour, and one per second for the last two minutes. The
+// 10 s points are also written to the journal, from which a new process reads the hour before its start.
 
 import type { News, SeriesPoint, SeriesView, StatusView } from '../views.ts';
 
@@ -10,10 +10,10 @@ export const FINE = { stepMs: 1_000, points: 120 } as const;
 export class Series {
   readonly #coarse = new Ring(COARSE);
   readonly #fine = new Ring(FINE);
-  /** The coarse point that the last cycle closed; null if it closed none. */
+  /** The coarse point that the last cycle completed; null if it completed none. */
   #closed: SeriesPoint | null = null;
 
-  /** Points of an earlier process, oldest first; those that are not of the hour before `nowMs` are left out. */
+  /** Loads points of an earlier process, oldest first; points outside the hour before `nowMs` are dropped. */
   fill(points: readonly SeriesPoint[], nowMs: number): void {
     const oldestMs = nowMs - COARSE.stepMs * COARSE.points;
     for (const point of points) if (point.atMs > oldestMs && point.atMs <= nowMs) this.#coarse.push(point);
@@ -31,7 +31,7 @@ export class Series {
     return this.#closed;
   }
 
-  /** Points after `sinceMs`, oldest first: coarse ones up to where the fine ones begin. */
+  /** Points after `sinceMs`, oldest first: coarse ones until the first fine one. */
   view(nowMs: number, sinceMs: number): SeriesView {
     const fine = this.#fine.points;
     const fineFromMs = fine[0]?.atMs ?? Number.POSITIVE_INFINITY;
@@ -45,12 +45,12 @@ export class Series {
   }
 }
 
-/** The last points, one for each step of time that had a cycle. */
+/** The latest points, one per step of time that had a cycle. */
 class Ring {
   readonly #limits: { readonly stepMs: number; readonly points: number };
   #points: SeriesPoint[] = [];
   #counts = { begun: 0, failed: 0 };
-  /** Highest since the last point, so that what lasts less than a step is not missed. */
+  /** Maximum since the last point, so that a peak shorter than a step is not lost. */
   #unmet = 0;
 
   constructor(limits: { readonly stepMs: number; readonly points: number }) {
@@ -70,11 +70,11 @@ class Ring {
     this.#counts[what]++;
   }
 
-  /** Closes a point if it is time for one. */
+  /** Completes and returns a point if one is due. */
   sample(status: StatusView): SeriesPoint | null {
     const { nowMs } = status;
     this.#unmet = Math.max(this.#unmet, status.cycle?.unmet ?? 0);
-    // A clock that was set back would leave points in the future, and none to come until it gets there.
+    // After the clock was set back, points in the future would block new ones until the clock reaches them.
     if ((this.#points.at(-1)?.atMs ?? nowMs) > nowMs)
       this.#points = this.#points.filter(({ atMs }) => atMs <= nowMs);
     const last = this.#points.at(-1);

@@ -1,4 +1,4 @@
-// The shard at a glance, from the columns of the ledger: cheap enough to be told after every cycle.
+// Status of the shard, computed from the columns of the ledger: cheap enough to be sent after every cycle.
 
 import { HARDWARE, type ServedHardware } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
@@ -17,12 +17,12 @@ import type {
 import type { BrainState } from './brain.ts';
 import { ALL_FINE } from './provider-health.ts';
 
-/** Of JSON: a status stays below a megabyte with any number of providers. */
+/** Bytes of JSON: keeps a status below 1 MB with any number of providers. */
 const PROVIDER_BYTES = 700_000;
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
 
-/** `served` is what the last cycle found, by place in HARDWARE. */
+/** `served` is the result of the last cycle, by index in HARDWARE. */
 export function statusOf(
   state: BrainState,
   cycle: CycleView | null,
@@ -54,14 +54,14 @@ export function statusOf(
   };
 }
 
-/** Providers in trouble come first, where a list of many may be cut; otherwise they stay as they are configured. */
+/** Providers with a problem sort first, because a long list is truncated; otherwise the configured order is kept. */
 function troubleFirst(a: ProviderView, b: ProviderView): number {
   const isFine = ({ breaker, denial, heldLosses, lastError, health }: ProviderView): boolean =>
     breaker === 'closed' && denial === '' && heldLosses === 0 && lastError === '' && health.state === 'fine';
   return Number(isFine(a)) - Number(isFine(b));
 }
 
-/** A provider's own words, bytes that are shown: the status of hundreds of providers goes out after every cycle. */
+/** Bytes shown of a provider's message: the status of hundreds of providers is sent after every cycle. */
 const MAX_WORDS_BYTES = 500;
 
 function providerOf(
@@ -101,7 +101,7 @@ function clusterCount({ clusters, demand, machines }: Fleet): number {
   return count;
 }
 
-/** By resource: what all rows want, and what is offered. */
+/** By resource: the demand of all rows, and the supply. */
 function supplyOf(
   { dimensions }: Fleet,
   wanted: Float64Array,
@@ -117,7 +117,7 @@ function supplyOf(
   return supply;
 }
 
-/** Resources of which something is wanted or offered. */
+/** Includes only resources with demand or supply. */
 function hardwareView(
   { dimensions }: Fleet,
   kind: number,
@@ -138,7 +138,7 @@ function hardwareView(
   return { kind: HARDWARE[kind]!, needs: served.needs, unmetNeeds: served.unmetNeeds, resources };
 }
 
-/** In cores, bytes or pieces. */
+/** Converts units to cores, bytes or pieces. */
 function plain(units: number, resource: string): number {
   return formatQuantity(1, resource).endsWith('m') ? units / 1000 : units;
 }

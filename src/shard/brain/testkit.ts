@@ -1,4 +1,4 @@
-// Actions and verdicts, for tests of what stands after a decision.
+// Actions and verdicts for tests of the steps that follow a decision.
 
 import type { Action, ActionKind, Need, UnmetReason, Verdict } from '../../model/index.ts';
 import { keyOf } from '../../model/index.ts';
@@ -16,7 +16,7 @@ export function anAction(kind: ActionKind, machine: string, given: Partial<Actio
   };
 }
 
-/** Reclaims of one cluster, in the order of their numbers. */
+/** Reclaims of one cluster, in ascending order. */
 export function someReclaims(cluster: string, count: number): Action[] {
   return Array.from({ length: count }, (_, i) => anAction('Reclaim', `${cluster}-m${i}`, { cluster }));
 }

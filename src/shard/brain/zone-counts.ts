@@ -1,21 +1,19 @@
-// Machines of one provider by zone: those with a host that has not failed, and those that are failing, by error. Zones
-// without either are dropped, so there are at most as many as machines.
+// Counts of one provider's machines by zone: those with a host that has not failed, and failing ones by error. Zones with
+// neither are dropped, so the number of zones is at most that of machines.
 
 import type { ErrorClass } from '../error-class.ts';
 
-/** How one machine fails. */
 export interface Failure {
   readonly errorClass: ErrorClass;
-  /** It never had a host: a purchase of it failed. */
+  /** The purchase failed, so the machine never had a host. */
   readonly isPurchase: boolean;
 }
 
-/** The failing machines of a zone. */
 export interface FailingZone {
   readonly zone: string;
   readonly failing: number;
   readonly failedPurchases: number;
-  /** The error that most of them have, and the latest words of it. */
+  /** The most frequent error class, with its latest message. */
   readonly errorClass: ErrorClass;
   readonly error: string;
 }
@@ -65,7 +63,7 @@ export class ZoneCounts {
     if (sums.failing === 0) this.#failingByZone.delete(zone);
   }
 
-  /** Zones with failing machines, where those of `hidden` do not count. */
+  /** Zones with failing machines; the counts of `hidden` are subtracted. */
   *failing(hidden: ZoneCounts): Generator<FailingZone> {
     for (const [zone, sums] of this.#failingByZone) {
       const left = hidden.#failingByZone.get(zone);
