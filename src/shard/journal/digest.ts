@@ -1,5 +1,5 @@
-// A digest of what a cycle decided: equal decisions have equal digests, whatever numbers the ledger knows its machines and
-// rows by. Sixty-four bits, since nobody tries to deceive it and it is made in every cycle.
+// A digest of a cycle's decision: equal decisions have equal digests, whatever slots and row numbers the ledger uses. 64
+// bits and not cryptographic: the input is not adversarial, and the digest is computed in every cycle.
 
 import type { Action, NeedKey, ResourceVector, Verdict } from '../../model/index.ts';
 

@@ -1,6 +1,6 @@
-// What the journal holds. A cycle is written in two parts: what it decides on, before it decides, so that a decision that
-// ends the process can be made again; and what it came to. Beside the cycles stand events: what was done about decisions
-// and by whom, for people. docs/journal.md has the whole story.
+// The format of the journal. A cycle is written in two parts: its input, before the decision, so that a decision that
+// crashes the process can be replayed; and its outcome. Besides cycles the journal has events, for people: what was done
+// about decisions, and on whose order. docs/journal.md describes the whole format.
 
 import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';
@@ -22,9 +22,9 @@ import type {
 
 /**
  * How a segment begins; a reader can start at the beginning of one and nowhere else.
- *  start  with the process: nothing is known yet
- *  pass   everything that is known is written again, a slice with each cycle, so that what is older can be dropped
- *  gap    the same, after cycles that were not written: what stood before says nothing about what follows
+ *  start  with the process: the state is empty
+ *  pass   the complete state is written again, a slice with each cycle, so that older segments can be dropped
+ *  gap    like pass, but after cycles that were not written: the state from before the gap is invalid
  */
 export type Begin = 'start' | 'pass' | 'gap';
 
@@ -95,7 +95,7 @@ export type EventBody =
   | { readonly kind: 'losses'; readonly losses: LossesView }
   /** Decided and held back. */
   | { readonly kind: 'waiting'; readonly action: HeldBackAction }
-  /** A Need is not met, or no longer for the same reason; null: it is met, or nobody reports it any more. */
+  /** A Need is not met, or no longer for the same reason; null: it is met, or its cluster no longer reports it. */
   | {
       readonly kind: 'need';
       readonly need: NeedRef;
@@ -121,7 +121,7 @@ export type JournalMessage =
       readonly epoch: number;
       readonly atMs: number;
       readonly begin: Begin | null;
-      /** From here on, whoever started at the beginning of the segment knows everything. Once in a segment. */
+      /** From here on a reader that began with the segment has the complete state. True once per segment. */
       readonly isWhole: boolean;
       readonly isDecided: boolean;
       readonly input: Uint8Array;
@@ -130,9 +130,9 @@ export type JournalMessage =
   | { readonly kind: 'outcome'; readonly outcome: CycleOutcome }
   | { readonly kind: 'events'; readonly events: readonly JournalEvent[] };
 
-/** Where a brain leaves what is to be written. It never waits for it. */
+/** Receives the brain's messages for the journal. `put` does not wait for the write, where the sink is a thread. */
 export interface JournalSink {
-  /** Bytes that were handed over and have not been written yet. */
+  /** Bytes posted and not yet written. */
   readonly behindBytes: number;
   put(message: JournalMessage): void;
 }

@@ -1,5 +1,5 @@
-// The story of a machine, a Need or a cluster, in order: what the ledger said of it from cycle to cycle, and what was
-// decided, done and ordered. Words for it are the business of whoever tells it.
+// The history of a machine, a Need or a cluster, in order: its changes in the ledger from cycle to cycle, and the
+// decisions, actions and orders about it. The caller renders it as text.
 
 import type { LedgerRecord } from '../../fleet/index.ts';
 import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
@@ -17,25 +17,25 @@ export interface Subject {
 
 export type StoryItem = { readonly atMs: number } & (
   | EventBody
-  /** The shard was started, for the so manyth time. */
+  /** The shard was started with this epoch. */
   | { readonly kind: 'started'; readonly epoch: number }
   /** Cycles are missing here. */
   | { readonly kind: 'gap' }
-  /** null: not on record. `meaning`: what the change means, where it is no plain progress. */
+  /** null: not on record. `meaning`: how the change is classified if it is not ordinary progress. */
   | {
       readonly kind: 'machine-changed';
       readonly before: MachineFacts | null;
       readonly after: MachineFacts | null;
       readonly meaning: string | null;
     }
-  /** null: nobody reports it. */
+  /** null: its cluster does not report it. */
   | { readonly kind: 'need-changed'; readonly before: Need | null; readonly after: Need | null }
   | { readonly kind: 'demand-changed'; readonly before: number; readonly after: number }
   | { readonly kind: 'joined' | 'left'; readonly machine: string }
   | { readonly kind: 'binding'; readonly canBind: boolean }
 );
 
-/** What a story says of a machine. */
+/** The facts of a machine that a history shows. */
 export interface MachineFacts
   extends Pick<
     Machine,
@@ -56,7 +56,7 @@ export function history(reader: JournalReader, { kind, name }: Subject, span: Sp
     if (cycle.atMs >= span.fromMs && cycle.atMs <= span.toMs)
       for (const item of told) items.push({ ...item, atMs: cycle.atMs });
   }
-  // What happened at the same time stays in its order: first what the ledger says, then what was done about it.
+  // Items of equal time keep their order: changes in the ledger first, then the actions on them.
   return items
     .map((item, i) => ({ item, i: 'epoch' in item || LEDGER.has(item.kind) ? i - items.length : i }))
     .sort((a, b) => a.item.atMs - b.item.atMs || a.i - b.i)
@@ -72,10 +72,10 @@ type Told = StoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : n
 
 /** Follows one subject through the ledger. */
 interface Teller {
-  /** Nothing that was known holds; `isEmpty`: there is nothing. */
+  /** Invalidates what is known; `isEmpty`: the ledger is known to be empty. */
   forget(isEmpty: boolean): void;
   read(changes: InputChanges): readonly Told[];
-  /** Everything is known now. */
+  /** The segment is whole: what has not been read does not exist. */
   whole(): void;
 }
 
@@ -129,7 +129,7 @@ class MachineTeller implements Teller {
     if (found === undefined && !removed.includes(this.#id)) return [];
     const after = found === undefined ? null : factsOf(found);
     this.#known = after;
-    // A slice says again what is known.
+    // A slice repeats unchanged records.
     if (before === undefined || JSON.stringify(before) === JSON.stringify(after)) return [];
     const meaning = oddities.find(({ id }) => id === this.#id)?.meaning ?? null;
     return [{ kind: 'machine-changed', before, after, meaning }];

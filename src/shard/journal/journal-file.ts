@@ -1,5 +1,5 @@
-// The file of a journal, as the one who writes it sees it. It never grows beyond its limit: before something is written,
-// the oldest goes, by whole segments as long as a later one can be read on its own.
+// The writer of a journal's file. The file never exceeds its limit: the oldest entries are dropped before a write, by whole
+// segments as long as a later one can be read on its own.
 
 import type { StatementSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';
@@ -23,7 +23,7 @@ const RESERVE = 1 / 16;
 
 type InputMessage = Extract<JournalMessage, { readonly kind: 'input' }>;
 
-/** It can be written by the brain itself, too, where nobody minds the wait. */
+/** Also a synchronous `JournalSink`, for brains that may wait for the disk. */
 export class JournalFile implements JournalSink {
   readonly behindBytes = 0;
   readonly #file: SqliteFile;

@@ -1,5 +1,5 @@
-// The journal on a thread of its own: the brain hands over and goes on. A journal that cannot be written is given up, with
-// one word about it; the shard does its work without.
+// The journal on a worker thread: the brain posts messages and does not wait for the write. After a failed write the
+// journal is given up, the failure is reported once, and the shard runs without a journal.
 
 import { Worker } from 'node:worker_threads';
 import { moduleBeside } from '../../model/index.ts';
@@ -10,14 +10,14 @@ export interface JournalThreadStart {
   readonly limits: JournalLimits;
 }
 
-/** Bytes of the messages that were written, or why nothing will be any more. */
+/** Bytes of the messages that were written, or why no more will be. */
 export type FromJournal =
   | { readonly kind: 'written'; readonly bytes: number }
   | { readonly kind: 'replaced'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string };
 
 export interface JournalThreadParts extends JournalThreadStart {
-  /** The file could not be read and was put aside; a new one is written. */
+  /** The file could not be read and was renamed; a new one is written. */
   readonly onReplaced: (why: string) => void;
   /** Nothing is written any more. */
   readonly onFailure: (why: string) => void;
@@ -50,7 +50,7 @@ export class JournalThread implements JournalSink {
     this.#worker.postMessage(message, message.kind === 'input' ? movedBy(message.input) : []);
   }
 
-  /** Resolves when everything that was handed over is written, or cannot be. */
+  /** Resolves when all posted messages are written, or the journal has failed. */
   async close(): Promise<void> {
     this.#isUp = false;
     this.#worker.postMessage(null);
@@ -71,13 +71,13 @@ export class JournalThread implements JournalSink {
   }
 }
 
-/** What a message counts while it waits. */
+/** Bytes that a message counts in `behindBytes`. */
 export function bytesOf(message: JournalMessage): number {
   if (message.kind === 'input') return message.input.length;
   return message.kind === 'events' ? message.events.length * 500 : 200;
 }
 
-/** Memory of its own goes along; where others have bytes in it, it is copied. */
+/** A buffer that the array covers completely is transferred; a view of a larger one is copied. */
 function movedBy({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

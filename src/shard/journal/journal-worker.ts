@@ -1,4 +1,4 @@
-// The thread of a journal. Writes what has arrived in one go, and looks now and then for what is too old.
+// The journal's thread. Writes all queued messages in batches, and drops expired entries every EXPIRE_MS.
 
 import { renameSync, rmSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -7,7 +7,7 @@ import type { JournalMessage } from './format.ts';
 import { JournalFile } from './journal-file.ts';
 import { bytesOf, type FromJournal, type JournalThreadStart } from './journal-thread.ts';
 
-/** A transaction holds no more than this, and one message. */
+/** Bound for a transaction; its last message may exceed it. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const EXPIRE_MS = 60_000;
 
@@ -21,7 +21,7 @@ function say(message: FromJournal): void {
   port.postMessage(message);
 }
 
-/** A journal that nobody can read any more is put aside: the next one must not be lost for it. */
+/** An unreadable journal is renamed, so that a new one can be written. */
 function opened(): JournalFile {
   try {
     return new JournalFile(path, limits);

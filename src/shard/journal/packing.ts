@@ -1,6 +1,6 @@
-// The input of a cycle as it differs from the one before: machines that changed as they now stand, roll-ups as they
-// differ, options that are others. What a cycle decides on follows from these alone, whatever rules of the ledger led
-// there; so a journal can be replayed by another version than wrote it. One packer for each segment.
+// The input of a cycle as a delta to the previous one: full records of changed machines, deltas of roll-ups, and changed
+// options. A cycle's input follows from these alone and not from the ledger's rules that led there, so a journal can be
+// replayed by a version other than the one that wrote it. One packer per segment.
 
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
@@ -100,7 +100,7 @@ export class InputPacker {
     return place;
   }
 
-  /** Numbers are given out again; what stands behind one is another object then. */
+  /** The fleet reuses class numbers; a reused number refers to another object, so the object is compared too. */
   #classOf(number: number, attributes: object, { classes }: Fresh): number {
     const known = this.#classes[number];
     if (known?.of === attributes) return known.place;
@@ -126,7 +126,7 @@ export class InputPacker {
     const deltas: DemandDelta[] = [];
     for (const number of numbers) {
       const delta = this.#demand.pack(clusters.nameOf(number), demand.needsOf(number));
-      // A cluster that wants nothing has to be told too: whoever reads on from an older segment knows it otherwise.
+      // A cluster without rows is written too: a reader that comes from an older segment has its former rows.
       if (delta.order !== null || delta.before === 0) deltas.push(delta);
     }
     return deltas;
@@ -152,7 +152,7 @@ interface Place {
   readonly place: number;
 }
 
-/** What a message tells for the first time in its segment. */
+/** Values that a message is the first of its segment to contain. */
 interface Fresh {
   readonly texts: string[];
   readonly classes: ClassFacts[];
@@ -166,20 +166,20 @@ function hasSameNames(a: ReadonlySet<string> | null, b: ReadonlySet<string> | nu
   return true;
 }
 
-/** What a cycle decides on, as it differs from the one before. */
+/** The input of a cycle as a delta to the previous one, unpacked. */
 export interface InputChanges {
   readonly machines: readonly LedgerRecord[];
   readonly removed: readonly string[];
   /** Before `machines`. */
   readonly retimed: ReadonlyMap<string, number>;
-  /** Clusters with all they want now. */
+  /** Changed clusters with their complete demand. */
   readonly demand: readonly { readonly cluster: string; readonly needs: readonly Need[] }[];
   readonly oddities: readonly Oddity[];
   /** null: nothing was decided. */
   readonly options: DecisionOptions | null;
 }
 
-/** Reads what a packer wrote, all of it and in its order. */
+/** Unpacks the messages of one packer; needs all of them, in order. */
 export class InputUnpacker {
   readonly #demand = new DemandReceiver();
   readonly #texts: string[] = [];

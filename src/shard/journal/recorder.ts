@@ -1,6 +1,6 @@
-// The brain's side of the journal: what a cycle decides on and comes to, and what happens in between, handed over as plain
-// bytes and records. It costs what has changed, and while a segment is being made whole a slice of what has not: no cycle
-// waits for a snapshot, and nobody keeps a second ledger.
+// The brain's side of the journal: posts inputs and outcomes of cycles, and the events in between, as plain bytes and
+// records. The cost of a cycle is proportional to what changed, plus one slice of unchanged state until the segment is
+// whole. So no cycle waits for a full snapshot, and no second copy of the ledger is kept.
 
 import type { Decision } from '../../engine/index.ts';
 import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
@@ -18,23 +18,23 @@ export interface RecorderParts {
   readonly clock: Clock;
   readonly epoch: bigint;
   readonly limits: JournalLimits;
-  /** Told when cycles are left out. */
+  /** Notified when cycles are skipped. */
   readonly tell: (news: News) => void;
-  /** Machines, and rows, that are written again with a cycle; `SLICE` unless given. */
+  /** Unchanged machines, and rows, written per cycle; `SLICE` by default. */
   readonly slice?: number;
 }
 
 /** About a millisecond's worth of machines, and of rows. */
 const SLICE = 4096;
-/** So many segments fit into the file, if what changes is more than what stands; the oldest is dropped as a whole. */
+/** Segments that fit into the file if the changes outweigh the unchanged state; the oldest one is dropped as a whole. */
 const SEGMENTS = 8;
-/** However little changes, a replay should not have to begin further back. */
+/** Bounds how far before its first cycle a replay must begin reading when little changes. */
 const LONGEST_SEGMENT_MS = 6 * 3_600_000;
-/** What may wait to be written. Beyond it cycles are left out, until half of it has gone. */
+/** Most bytes posted and not yet written. Beyond it cycles are skipped, until half of it has been written. */
 const MAX_BEHIND_BYTES = 256 * 2 ** 20;
-/** How long events wait for others. They leave with the next cycle at the latest. */
+/** Longest time that events are batched. They are posted with the next cycle at the latest. */
 const EVENTS_WAIT_MS = 100;
-/** Events of one turn, as far as they are written: a cold fleet may have as many as it has rows. */
+/** Most events written per batch: a cold fleet may have as many as it has rows. */
 const MAX_EVENTS = 20_000;
 
 /** Lines of the log about what is written with more to it: ended actions, and losses one by one. */
@@ -47,7 +47,7 @@ export class Recorder {
   readonly #segmentBytes: number;
   readonly #segmentMs: number;
   #segment: Segment | null = null;
-  /** Cycles are being left out. */
+  /** Cycles are being skipped. */
   #hasGap = false;
   #isWritten = false;
   #events: JournalEvent[] = [];

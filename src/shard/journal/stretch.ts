@@ -1,5 +1,5 @@
-// A stretch of the journal, read in order: knows from where on the changes add up to everything, and where they no longer
-// do because something is missing in between.
+// Reads a range of the journal in order, and tracks whether the changes read so far add up to the complete state: from the
+// point where a segment is whole, until cycles are missing.
 
 import { BigFleetError } from '../../model/index.ts';
 import type { JournalCycle } from './journal-reader.ts';
@@ -10,7 +10,7 @@ export class Stretch {
   #lastSeq: number | null = null;
   #isWhole = false;
 
-  /** Whether what has been read adds up to everything that was known. */
+  /** Whether the changes read so far add up to the complete state. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -20,7 +20,7 @@ export class Stretch {
    * beginning. `forget` is called first if nothing that was read before holds any more.
    */
   read({ seq, begin, isWhole, input }: JournalCycle, forget: () => void): InputChanges | null {
-    // Whoever reads while others write may find that the next cycles have been dropped.
+    // The writer may have dropped the next cycles while this reader was reading.
     const isTorn = this.#lastSeq !== null && seq !== this.#lastSeq + 1;
     this.#lastSeq = seq;
     if (isTorn) this.#unpacker = null;
