@@ -1,7 +1,7 @@
-// What the thread of the brain may have of the process.
+// Resource limits of the brain's thread.
 
 /**
- * Memory for young objects. With as much as V8 takes by itself, every fourth cycle of a large fleet is held up for 15 ms while
- * it is collected; with a quarter of that, every cycle for 3.
+ * Size of V8's young generation. With V8's default size, every fourth cycle of a large fleet is paused for 15 ms by a
+ * collection; with a quarter of that size, every cycle is paused for 3 ms.
  */
 export const YOUNG_GENERATION_MB = 48;

@@ -1,5 +1,5 @@
-// The brain on a thread of its own, as the main thread sees it. However long a cycle takes, nothing here waits for it:
-// events of one turn leave in one message and queue at the thread, and what comes back is fetched in short turns.
+// The main thread's proxy of the brain, which runs on a worker thread. It never blocks on a cycle: the events of one turn
+// of the event loop are posted in one message, and the brain's messages are fetched in turns of at most about TURN_MS.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { moduleBeside, revivedError } from '../../model/index.ts';
@@ -9,20 +9,20 @@ import { YOUNG_GENERATION_MB } from './brain-limits.ts';
 import { DemandPacker } from './demand-packer.ts';
 import type { BrainSetup, BrainThreadStart, FromBrain, ToBrain } from './protocol.ts';
 
-/** What the brain sends is handled for so long before others get their turn. */
+/** Time to handle the brain's messages before the event loop runs other work. */
 const TURN_MS = 5;
-/** Events that may wait before `room` makes those wait who can; a batch of a List has up to 64 KiB. */
+/** Unprocessed events from which on `room` makes callers wait; a batch of a List has up to 64 KiB. */
 const ROOM = 256;
-/** How long a stop waits for what is under way. */
+/** Longest wait at stop for in-flight work. */
 const STOP_WITHIN_MS = 10_000;
-/** Fewer bytes are copied sooner than moved. */
+/** Smaller buffers are copied: that is faster than a transfer. */
 const SMALLEST_MOVED = 4096;
 
 export interface BrainThreadParts {
   readonly setup: BrainSetup;
-  /** A module with a `makeBrain`: built or source, as the caller is. */
+  /** A module that exports `makeBrain`: compiled or TypeScript, like the caller. */
   readonly factory: URL;
-  /** The brain has failed and its thread is gone. The process has to end; without this it does, by the error. */
+  /** The brain has failed and its thread has ended. The process must end; by default the error is thrown uncaught. */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -31,7 +31,7 @@ export class BrainThread implements ShardPort {
   readonly #port: MessagePort;
   readonly #onFailure: (error: Error) => void;
   readonly #up = Promise.withResolvers<void>();
-  /** Posted at once: what copying a part takes is then part of the packer's turn. */
+  /** Flushed at once, so that the time to copy a part counts towards the packer's turn. */
   readonly #demand = new DemandPacker((item) => {
     this.#send(item);
     this.#flush();
@@ -42,7 +42,7 @@ export class BrainThread implements ShardPort {
   #outbox: ToBrain[] = [];
   #posted = 0;
   #taken = 0;
-  /** When messages that have not been taken were posted, and what had been posted then. */
+  /** Unprocessed messages: when each was posted, and the value of `#posted` then. */
   readonly #unheard: { readonly posted: number; readonly atMs: number }[] = [];
   #waiters: (() => void)[] = [];
   #lastAsk = 0;
@@ -75,13 +75,13 @@ export class BrainThread implements ShardPort {
     return thread;
   }
 
-  /** Who carries out effects. Until somebody does, all that the brain says waits: effects, news and answers. */
+  /** Sets the executor of effects. Until it is set, all messages of the brain are queued: effects, news and answers. */
   onEffect(carryOut: (effect: Effect) => void): void {
     this.#onEffect = carryOut;
     this.#drainSoon();
   }
 
-  /** Bytes of blobs and of batches move to the brain; they are not to be used after. */
+  /** Buffers of blobs and batches are transferred to the brain; the caller must not use them afterwards. */
   post(event: BrainEvent): void {
     if (this.#phase === 'gone') return;
     if (event.kind === 'demand') this.#demand.post(event);
@@ -101,23 +101,23 @@ export class BrainThread implements ShardPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What was posted and the brain has not taken yet. */
+  /** Number of events that were posted and that the brain has not processed yet. */
   get waiting(): number {
     return this.#posted - this.#taken;
   }
 
-  /** So much waits that whoever can should hold back. */
+  /** The queue of unprocessed events is full enough that callers should defer events where they can. */
   get isBehind(): boolean {
     return this.waiting >= ROOM && this.#phase !== 'gone';
   }
 
-  /** For how long the oldest of it has waited. */
+  /** How long the oldest unprocessed event has waited. */
   get waitingMs(): number {
     const oldest = this.#unheard[0];
     return oldest === undefined ? 0 : performance.now() - oldest.atMs;
   }
 
-  /** Resolves when little waits. For whoever has much to post and can hold it back. */
+  /** Resolves when fewer than ROOM events are unprocessed: backpressure for callers that can defer events. */
   async room(): Promise<void> {
     while (this.isBehind) {
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
@@ -125,13 +125,13 @@ export class BrainThread implements ShardPort {
   }
 
   /**
-   * Lets the brain end what is under way, for which it still needs its effects carried out and its events; after
+   * Lets the brain finish in-flight work, for which its effects must still be executed and its events posted; after
    * `withinMs` it is closed in any case. Rejects if the brain fails meanwhile.
    */
   stop(withinMs = STOP_WITHIN_MS): Promise<void> {
     if (this.#stopped === null) {
       this.#stopped = Promise.withResolvers();
-      // A start that was broken off has nobody yet to carry out effects; the end has to be heard all the same.
+      // After an aborted start no executor is set yet, and without one the `closed` message would stay queued.
       if (this.#onEffect === null) this.onEffect(() => {});
       if (this.#phase === 'gone') this.#stopped.resolve();
       else this.#send({ kind: 'stop', withinMs });
@@ -183,7 +183,7 @@ export class BrainThread implements ShardPort {
     setImmediate(() => this.#drain());
   }
 
-  /** Messages are unpacked when they are fetched, so whoever fetches decides how long that may take. */
+  /** Messages are deserialised when they are fetched, so fetching them here bounds the time spent on that. */
   #drain(): void {
     this.#isDrainDue = false;
     if (this.#onEffect === null) return;
@@ -246,14 +246,14 @@ function gone(): Error {
   return new Error('The brain has stopped.');
 }
 
-/** Outside of everything that could catch it. */
+/** Throws from the event loop, where no caller can catch it. */
 function raise(error: Error): void {
   setImmediate(() => {
     throw error;
   });
 }
 
-/** Memory that a message takes along instead of copying it. */
+/** Buffers that are transferred with a message instead of copied. */
 function movedBy(items: readonly ToBrain[]): ArrayBuffer[] {
   const moved = new Set<ArrayBuffer>();
   for (const item of items) {
@@ -263,7 +263,7 @@ function movedBy(items: readonly ToBrain[]): ArrayBuffer[] {
   return [...moved];
 }
 
-/** The blob of an answer, or the bytes of a batch, whichever way the event holds them. */
+/** The byte arrays in an event, at its top level or one level below: the blob of an answer, or the bytes of a batch. */
 function bytesIn(event: object): Uint8Array[] {
   const values: unknown[] = Object.values(event);
   return values.flatMap((value) => {
@@ -273,7 +273,7 @@ function bytesIn(event: object): Uint8Array[] {
   });
 }
 
-/** Not where others have their bytes in the same memory, nor where there is little to save. */
+/** False for a view of a larger buffer, whose other bytes may be in use, and for small buffers. */
 function isMovable(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   return byteLength >= SMALLEST_MOVED && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

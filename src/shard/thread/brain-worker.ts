@@ -1,5 +1,5 @@
-// The thread of the brain. Handles what it is told in the order of telling, and sends what comes of one turn together.
-// Whatever is thrown here ends the thread, and its owner is told: a brain that has lost its thread must not go on.
+// The brain's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
+// thread and is reported to its owner: a brain in an unknown state must not go on.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../model/index.ts';
@@ -8,7 +8,7 @@ import { chunksOf } from './chunks.ts';
 import { DemandReceiver } from './demand-codec.ts';
 import type { BrainLike, BrainThreadStart, FromBrain, MakeBrain, ToBrain } from './protocol.ts';
 
-/** Between looks whether a brain that stops has nothing under way any more. */
+/** Poll interval for in-flight work of a brain that stops. */
 const IDLE_LOOK_MS = 10;
 
 const bell: MessagePort = parentPort!;
@@ -50,7 +50,7 @@ function take(brain: BrainLike, item: ToBrain): void {
   else brain.handle(item);
 }
 
-/** Questions change nothing: one that cannot be answered is the asker's trouble alone. */
+/** Questions are read-only: an error is returned to the asker and does not end the thread. */
 function answer(brain: BrainLike, { id, name, ask }: Extract<ToBrain, { readonly kind: 'ask' }>): void {
   let item: FromBrain;
   try {

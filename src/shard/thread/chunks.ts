@@ -1,10 +1,10 @@
-// How what a brain says is cut into messages: the owner looks at the clock after each, so one must not take long, be it
-// many small items or few with much in them.
+// Splits the brain's output into messages. The owner reads the clock after each message, so a message must not take long,
+// whether it has many small items or a few large ones.
 
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { FromBrain } from './protocol.ts';
 
-/** Frames in a message, about: taken out and sent in a millisecond or two. */
+/** About this many frames per message: deserialised and sent in 1 to 2 ms. */
 const CHUNK = 64;
 
 /** The items in order, in messages of about equal work. */
@@ -26,10 +26,10 @@ export function* chunksOf(items: readonly FromBrain[]): Generator<readonly FromB
   if (chunk.length > 0) yield chunk;
 }
 
-/** Values of requirements that cost as much to send as one frame. */
+/** Number of requirement values that cost as much to send as one frame. */
 const VALUES_PER_FRAME = 64;
 
-/** Hints of a cluster come all at once, hundreds of them; nothing is lost if they come a few at a time. */
+/** The brain emits all hints of a cluster at once, hundreds of them; sending them in parts loses nothing. */
 function partsOf(item: FromBrain): readonly FromBrain[] {
   if (framesIn(item) <= CHUNK || item.kind !== 'effect') return [item];
   const { effect } = item;

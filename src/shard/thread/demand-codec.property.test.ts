@@ -29,7 +29,7 @@ const rollUps = fc.array(fc.tuple(fc.constantFrom('c1', 'c2', 'c3'), fc.array(ro
   maxLength: 30,
 });
 
-/** Made anew for each row, as an intake does. */
+/** A new object on each call, as the intake creates them. */
 function profileOf(number: number): Profile {
   return makeProfile({
     priority: number,

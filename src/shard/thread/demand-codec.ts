@@ -1,41 +1,41 @@
-// Demand on its way to another thread. A copy of an object is another object, and the ledger tells unchanged rows by
-// their being the very same; so each side keeps the last roll-up of each cluster, and only rows that were not in it
-// cross. Rows are named by their place in the roll-up before, profiles by numbers that are never used twice. What is
-// kept is exactly what is in force: the last rows of each cluster, and the profiles that they have.
+// Delta encoding of demand between threads. A structured clone loses object identity, by which the ledger detects unchanged
+// rows; so each side keeps the last roll-up of each cluster, and only rows that were not in it are sent. Rows are addressed
+// by their index in the previous roll-up, profiles by numbers that are never reused. Each side keeps exactly the last rows
+// of each cluster and the profiles they refer to.
 
 import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
 import { finished } from '../../wire/steps.ts';
 import { VectorPool } from './vector-pool.ts';
 
-/** A roll-up as it differs from the one before it, of the same cluster. */
+/** The difference between a roll-up and the previous one of its cluster. */
 export interface DemandDelta {
   readonly cluster: string;
-  /** Rows of the one before. */
+  /** Number of rows of the previous roll-up. */
   readonly before: number;
-  /** By row: its place in the one before or, from `before` on, among the fresh rows. null: all is as before. */
+  /** By row: its index in the previous roll-up or, from `before` on, `before` + its index in `fresh`. null: unchanged. */
   readonly order: Int32Array | null;
   readonly fresh: PackedRows;
-  /** Profiles that came into use, with their numbers. */
+  /** New profiles with their numbers. */
   readonly profiles: readonly (readonly [number, Profile])[];
-  /** Numbers of profiles that no row of any cluster has any more. */
+  /** Numbers of profiles that no row of any cluster refers to any more. */
   readonly dropped: readonly number[];
 }
 
-/** Fresh rows that are sent ahead of the delta they belong to, so that no message takes long to make. */
+/** Fresh rows that are sent ahead of their delta, so that no single message takes long to build. */
 export interface DemandPart {
   readonly cluster: string;
   readonly fresh: PackedRows;
   readonly profiles: DemandDelta['profiles'];
 }
 
-/** Rows in a few long lists: objects with maps in them take ten times as long to copy. */
+/** Rows in columns: a structured clone of objects with maps takes ten times as long. */
 interface PackedRows {
   readonly groups: readonly string[];
   /** Names of resources, each once. */
   readonly names: readonly string[];
-  /** By row: profile, first-seen, then aggregate and min unit, each as a count and so many pairs of name and units. */
+  /** By row: profile, first-seen, then aggregate and min unit, each as a count of pairs followed by (name, units) pairs. */
   readonly numbers: Float64Array;
-  /** Places of the rows that are set aside, ascending; absent if there are none, and in journals of versions without such rows. */
+  /** Indexes of set-aside rows, ascending; absent if there are none, and in journals of versions without such rows. */
   readonly setAside?: readonly number[];
 }
 
@@ -110,7 +110,7 @@ export class DemandSender {
     return { rows, profiles: this.#profiles.size };
   }
 
-  /** The number of a profile, with one more row that has it. */
+  /** The number of a profile; increments its reference count. */
   #hold(profile: Profile, added: [number, Profile][]): number {
     const known = this.#profiles.get(profile.fingerprint);
     if (known !== undefined) {
@@ -135,10 +135,10 @@ export class DemandReceiver {
   readonly #rows = new Map<string, readonly Need[]>();
   readonly #profiles = new Map<number, Profile>();
   readonly #vectors = new VectorPool();
-  /** By cluster: fresh rows that came ahead. */
+  /** By cluster: fresh rows received ahead of their delta. */
   readonly #ahead = new Map<string, Need[]>();
 
-  /** Rows of a delta that is still to come. */
+  /** Receives rows ahead of their delta. */
   receive({ cluster, fresh, profiles }: DemandPart): void {
     for (const [number, profile] of profiles) this.#profiles.set(number, profile);
     const rows = this.#unpackRows(cluster, fresh);
@@ -147,7 +147,7 @@ export class DemandReceiver {
     else ahead.push(...rows);
   }
 
-  /** The roll-up that was packed: rows that were in the one before are the same objects as there. */
+  /** The packed roll-up; rows of the previous one keep their object identity. */
   unpack({ cluster, before, order, fresh, profiles, dropped }: DemandDelta): readonly Need[] {
     const known = this.#rows.get(cluster) ?? [];
     if (known.length !== before) {
@@ -190,7 +190,7 @@ export class DemandReceiver {
   }
 }
 
-/** Values of requirements that cost as much to copy as one row. */
+/** Number of requirement values that cost as much to copy as one row. */
 const VALUES_PER_ROW = 8;
 
 /** Where a part of the fresh rows ends that costs as much as `partRows` ordinary ones, or is a single row. */
@@ -211,7 +211,7 @@ function hasSameRows(before: readonly Need[], needs: readonly Need[]): boolean {
   return true;
 }
 
-/** Rows between two looks at the clock. */
+/** Rows per step: the caller reads the clock between steps. */
 const STEP_ROWS = 512;
 
 /** Where each row of a roll-up was before, and the rows that were not there. */

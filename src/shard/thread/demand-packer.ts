@@ -1,6 +1,6 @@
-// Demand on its way to the thread of the brain, packed a few milliseconds at a time: a roll-up of 50,000 new rows takes
-// some tenths of a second to pack and to copy, and the thread of sessions must not stand still for that. Small changes go
-// at once; of each cluster only the newest demand waits.
+// Packs demand for the brain's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
+// second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
+// is being packed, only its newest further demand is queued.
 
 import type { BrainEvent } from '../events.ts';
 import { type DemandDelta, DemandSender } from './demand-codec.ts';
@@ -8,9 +8,9 @@ import type { ToBrain } from './protocol.ts';
 
 type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
 
-/** How long demand is packed before others have their turn. */
+/** Time to pack before the event loop runs other work. */
 const TURN_MS = 2;
-/** Rows in one message. */
+/** Most rows per message. */
 const PART_ROWS = 256;
 
 interface Packing {
@@ -21,9 +21,9 @@ interface Packing {
 export class DemandPacker {
   readonly #sender = new DemandSender();
   readonly #send: (item: ToBrain) => void;
-  /** By cluster: what has not been begun, in the order of turns. */
+  /** By cluster: the newest demand that waits until the one in `#begun` is packed. */
   readonly #waiting = new Map<string, DemandEvent>();
-  /** By cluster: what has been begun and could not be finished at once, in the order of turns. */
+  /** By cluster: packing in progress, in round-robin order. */
   readonly #begun = new Map<string, Packing>();
   #isTurnDue = false;
 
@@ -46,7 +46,7 @@ export class DemandPacker {
     return { event, steps };
   }
 
-  /** Goes on for a turn; what is not done then is behind all others. */
+  /** Packs for one turn; unfinished work moves to the end of the round-robin order. */
   #work(packing: Packing): void {
     const { cluster, rowsSetAside } = packing.event;
     const endMs = performance.now() + TURN_MS;

@@ -1,4 +1,4 @@
-// What the thread of the demand store and its owner tell each other. Plain data.
+// Messages between the demand store's thread and its owner. Plain data.
 
 import type { BaselineRow, DemandChanges, FirstSeenRow } from '../hands/demand-store.ts';
 
@@ -13,6 +13,6 @@ export type ToDemandStore =
 
 export type FromDemandStore =
   | { readonly kind: 'opened'; readonly content: DemandContent }
-  /** So many more writes are safe, the oldest first. */
+  /** The `count` oldest outstanding writes are durable. */
   | { readonly kind: 'written'; readonly count: number }
   | { readonly kind: 'failed'; readonly error: unknown };

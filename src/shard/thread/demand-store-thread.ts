@@ -1,5 +1,5 @@
-// The demand store on a thread of its own: a flush to disk takes as long as the disk likes, and the thread of sessions must
-// not wait for it. Writes of one turn leave in one message, and what waits at the thread shares one flush.
+// The demand store on a worker thread: the time of an fsync is unbounded, and the thread of the sessions must not wait for
+// it. Writes of one turn of the event loop are posted in one message, and all writes queued at the thread share one fsync.
 
 import { Worker } from 'node:worker_threads';
 import { moduleBeside, revivedError } from '../../model/index.ts';
@@ -10,7 +10,7 @@ export class DemandStoreThread implements DemandStore {
   readonly #worker: Worker;
   readonly #loaded = Promise.withResolvers<DemandContent>();
   readonly #closed = Promise.withResolvers<void>();
-  /** Writes that are not safe yet, the oldest first. */
+  /** Writes that are not durable yet, oldest first. */
   readonly #waiting: PromiseWithResolvers<void>[] = [];
   #outbox: DemandChanges[] = [];
   #failure: Error | null = null;
@@ -28,7 +28,7 @@ export class DemandStoreThread implements DemandStore {
       });
   }
 
-  /** Opens or makes the file. Rejects with the reason why that cannot be. */
+  /** Opens or creates the file. Rejects with the error if that fails. */
   static async open(path: string): Promise<DemandStoreThread> {
     const store = new DemandStoreThread(path);
     await store.#loaded.promise;
@@ -47,7 +47,7 @@ export class DemandStoreThread implements DemandStore {
     return written.promise;
   }
 
-  /** Writes what waits, and lets go of the file. */
+  /** Commits queued writes and closes the file. */
   close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
@@ -73,7 +73,7 @@ export class DemandStoreThread implements DemandStore {
     else for (const { resolve } of this.#waiting.splice(0, message.count)) resolve();
   }
 
-  /** After one failure nothing is written any more: what came later may build on what was lost. */
+  /** After one failure all later writes fail: they may depend on the lost one. */
   #fail(reason: unknown): void {
     this.#failure ??= revivedError(reason);
     this.#loaded.reject(this.#failure);

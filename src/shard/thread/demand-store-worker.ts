@@ -1,4 +1,4 @@
-// The thread of the demand store. Everything that has come in one turn of its loop is one transaction.
+// The demand store's thread. All writes received in one turn of its event loop are one transaction.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { killAtFailpoint } from '../failpoints.ts';
@@ -15,7 +15,7 @@ function tell(message: FromDemandStore): void {
 
 port.on('message', (message: ToDemandStore) => {
   if (message.kind === 'close') {
-    // Commits what waits, so that its writers still hear of it.
+    // Commits queued writes, so that their callers are still notified.
     store.close();
     setImmediate(() => port.close());
     return;

@@ -1,4 +1,4 @@
-// What the thread of the brain and its owner tell each other. Plain data, many to a message.
+// Messages between the brain's thread and its owner. Plain data, several items per message.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock, Random } from '../../model/index.ts';
@@ -10,18 +10,18 @@ import type { DemandDelta, DemandPart } from './demand-codec.ts';
 
 /** A brain as its thread sees it. */
 export interface BrainLike {
-  /** Nothing is under way that a stop would cut off. */
+  /** There is no in-flight work that a stop would cut off. */
   readonly isIdle: boolean;
   start(): void;
   handle(event: BrainEvent): void;
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q>;
   order(order: Order): OrderResult;
-  /** Takes nothing new, and hands back what no provider has heard of. */
+  /** Accepts no new work, and hands back actions that were not sent to a provider. */
   stop(): void;
   close(): Promise<void>;
 }
 
-/** What a brain gets of its thread. */
+/** What the thread provides to the brain. */
 export interface BrainSurroundings {
   readonly clock: Clock;
   readonly random: Random;
@@ -49,7 +49,7 @@ export interface BrainThreadStart {
   /** URL of a module with a `makeBrain`. */
   readonly factory: string;
   readonly setup: BrainSetup;
-  /** Takes lists of `FromBrain`. The port of the thread itself takes the count of `ToBrain` that have been taken. */
+  /** Carries lists of `FromBrain`. The worker's own port carries the number of `ToBrain` items processed so far. */
   readonly port: MessagePort;
 }
 

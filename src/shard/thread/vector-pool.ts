@@ -1,13 +1,13 @@
-// Equal resource vectors as one object: rows of all clusters ask for the same few sizes of pods, and a map of its own
-// takes more memory than everything else of a row. There is one place for all vectors of a hash, and the last one has
-// it, so that the table does not grow with what has long gone.
+// Interns equal resource vectors: rows of all clusters ask for the same few pod sizes, and a separate map takes more memory
+// than the rest of a row. A direct-mapped cache: each hash has one place, and a new vector replaces the one in it, so the
+// table does not grow with vectors that are no longer used.
 
 import type { ResourceVector } from '../../model/index.ts';
 
-/** A power of two. Few thousand sizes are in use at a time; full of other ones, the table takes some megabytes. */
+/** A power of two. A few thousand sizes are in use at a time; a full table takes some megabytes. */
 const PLACES = 16_384;
 
-/** From one place up to another: the number of a name, then units, and so on. */
+/** Alternating name indexes and units in `numbers`, from `from` up to but not including `to`. */
 interface Pairs {
   readonly names: readonly string[];
   readonly numbers: Float64Array;
@@ -18,7 +18,7 @@ interface Pairs {
 export class VectorPool {
   readonly #places: (ResourceVector | undefined)[] = new Array<undefined>(PLACES).fill(undefined);
 
-  /** The vector of some pairs of name and units: one that was given out before, if it is still known. */
+  /** The vector of these pairs: the cached object, if it has not been replaced. */
   of(pairs: Pairs): ResourceVector {
     const place = placeOf(pairs);
     const known = this.#places[place];
@@ -31,7 +31,7 @@ export class VectorPool {
   }
 }
 
-/** Amounts alone tell nearly all vectors apart, and texts would take longer. */
+/** Hashes the amounts only: they distinguish nearly all vectors, and hashing names would take longer. */
 function placeOf({ numbers, from, to }: Pairs): number {
   let hash = to - from;
   for (let i = from; i < to; i += 2) {
