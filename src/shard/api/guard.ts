@@ -1,6 +1,7 @@
-// Who may ask what. Without TLS whoever reaches the port may do everything, so it stays on loopback; but browsers on
-// this machine reach it too, and they run pages of strangers. Those are told apart by the headers that pages cannot
-// forge: a page under a name that resolves to loopback shows that name in Host, a page of another site shows in Origin.
+// Access control of the API. Without TLS every client that reaches the port may do everything, so it listens on loopback
+// by default; but browsers on the same machine reach it too, and they run pages of other sites. Those are detected by
+// headers that a page cannot forge: a page whose host name resolves to loopback (DNS rebinding) has that name in Host, and
+// a page of another site is named in Origin.
 
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -10,7 +11,7 @@ import { Refusal } from './refusal.ts';
 /** open: for probes, which have no certificate. order: changes something. */
 export type Access = 'open' | 'read' | 'order';
 
-/** Refuses what a browser may have been made to send. `onLoopback`: nobody has a reason to call us by another name. */
+/** Refuses cross-site requests of browsers. `onLoopback`: Host must be a loopback name, as all legitimate clients send. */
 export function checkOrigin({ headers, socket }: IncomingMessage, onLoopback: boolean): void {
   const { host = '', origin } = headers;
   if (onLoopback && !isLoopback(host)) throw new Refusal(403, 'Ask by a loopback address or localhost.');
@@ -20,7 +21,7 @@ export function checkOrigin({ headers, socket }: IncomingMessage, onLoopback: bo
   }
 }
 
-/** Over TLS everybody with an identity for it may read, and admins may order. Without, there are no identities. */
+/** Over TLS, `readonly` and `admin` identities may read, and `admin` may order. Without TLS there are no identities. */
 export function checkIdentity({ socket }: IncomingMessage, access: Access): void {
   if (!(socket instanceof TLSSocket) || access === 'open') return;
   if (!socket.authorized) throw new Refusal(403, 'Present a certificate of the authority of this fleet.');

@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
 
-/** Ids, names and reasons are for people; nobody reads more. */
+/** Characters of an id, a name or a reason: all of them are for people to read. */
 const MAX_TEXT = 1_000;
 
 /** A cursor may hold the id of a freeze, which has the name of a cluster in it. */
@@ -45,7 +45,7 @@ export class Words {
   }
 
   static ofBody(body: object, known: readonly string[]): Words {
-    // null is how programs say that they say nothing.
+    // A null field counts as absent.
     const given = Object.entries(body).filter(([, value]) => value !== null);
     return new Words('field', given, known);
   }
@@ -58,7 +58,7 @@ export class Words {
     if (text === '') throw new Refusal(400, `The ${this.#what} "${name}" is empty; leave it out instead.`);
     if (text.length > most)
       throw new Refusal(400, `The ${this.#what} "${name}" has more than ${most} characters.`);
-    // Half a character would become another one in a cursor or a database.
+    // A lone surrogate would become another character in a cursor or a database.
     if (text.isWellFormed()) return text;
     throw new Refusal(400, `The ${this.#what} "${name}" is not well-formed Unicode.`);
   }
@@ -102,7 +102,7 @@ export class Words {
 
 /** The JSON object in a request. */
 export async function bodyOf(request: IncomingMessage): Promise<object> {
-  // No form of a web page can send this type, and a script of another site may not.
+  // HTML forms cannot send this type, and a script of another site needs a CORS preflight for it.
   const [type] = (request.headers['content-type'] ?? '').split(';');
   if (type!.trim().toLowerCase() !== 'application/json') {
     throw new Refusal(415, 'Send a JSON object with "content-type: application/json".');

@@ -1,6 +1,6 @@
-// Live news as server-sent events. Each piece is written out once for all readers; a reader that does not keep up is cut
-// off, because what waits for it is memory of the shard. It connects again by itself, says what it received last, and gets
-// what it missed, as far as the shard has kept it.
+// Live events over server-sent events. Each event is serialised once for all readers. A reader that does not keep up is
+// disconnected, because its buffer is memory of the shard. It reconnects with the id of the last event it received, and
+// gets the missed ones as far as the shard has kept them.
 
 import type { ServerResponse } from 'node:http';
 import { plainFields } from '../log-fields.ts';
@@ -10,9 +10,9 @@ import type { EventsFrom } from './routes.ts';
 
 export interface NewsLimits {
   readonly maxReaders: number;
-  /** Bytes that may wait for one reader. */
+  /** Most bytes buffered for one reader. */
   readonly maxWaitingBytes: number;
-  /** Silence ends here, so that proxies and readers know that both ends are alive. */
+  /** Interval of heartbeats, by which proxies and readers know that the connection is alive. */
   readonly heartbeatMs: number;
 }
 
@@ -22,7 +22,7 @@ export const NEWS_LIMITS: NewsLimits = {
   heartbeatMs: 15_000,
 };
 
-/** How soon a browser connects again. */
+/** Delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 
 /** News that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */

@@ -1,5 +1,5 @@
-// Every path of the API and what it answers, by asking and ordering through a ShardPort alone. docs/api.md has the same
-// list with examples, and a test holds the two together.
+// Every route of the API. Handlers use the ShardPort only. docs/api.md has the same list with examples, and a test compares
+// the two.
 
 import type { ServerResponse } from 'node:http';
 import { ACTION_KINDS, ACTION_WORDS, type ActionKind, excerpt, MachineState } from '../../model/index.ts';
@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Parts in capitals stand for one percent-encoded segment each. */
+  /** A part in capitals is a parameter: one percent-encoded segment. */
   readonly path: string;
   readonly access: Access;
   readonly answer: (call: Call) => Promise<Reply>;
@@ -22,12 +22,12 @@ export interface Route {
 
 interface Call {
   readonly port: ShardPort;
-  /** The segments that stand for something, in order. */
+  /** Values of the path's parameters, in order. */
   readonly params: readonly string[];
   readonly query: URLSearchParams;
   /** Of a POST; {} otherwise. */
   readonly body: object;
-  /** What a reader of events received last, as browsers say when they connect again. */
+  /** The Last-Event-ID header, which browsers send when they reconnect to a stream of events. */
   readonly lastEventId?: string | undefined;
   readonly response: ServerResponse;
   readonly hooks: RouteHooks;
@@ -41,13 +41,13 @@ export interface EventsFrom {
 export interface RouteHooks {
   /** The text of all metrics of the process. */
   readonly metrics: () => string | Promise<string>;
-  /** Why the shard does not do its work now; null if it does. */
+  /** Why the shard is not ready; null if it is. */
   readonly unready: () => string | null | Promise<string | null>;
-  /** With events from before, since a time or after an event; without either, from now on. */
+  /** Replays past events since a time or after an event id, if one is given, and then sends new ones. */
   readonly subscribe: (reader: ServerResponse, from: EventsFrom) => Promise<void>;
 }
 
-/** `taken`: the route itself goes on answering. */
+/** `taken`: the route writes the response itself. */
 export type Reply =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly status: 200 | 503; readonly type: string; readonly text: string }

@@ -41,33 +41,33 @@ interface ApiCounters {
 }
 
 export interface ApiServer {
-  /** HOST:PORT, with the port that was found if 0 was asked for. */
+  /** HOST:PORT, with the port actually bound if 0 was given. */
   readonly address: string;
   readonly url: string;
-  /** What was refused or cut off for what it cost, since the start. */
+  /** Connections, requests and readers refused or cut off by a limit since the start. */
   readonly counters: ApiCounters;
   close(): Promise<void>;
 }
 
 const ANSWER_MS = 30_000;
 
-/** A connection on which nothing moves for so long is closed; news have heartbeats. */
+/** Idle time after which a connection is closed; streams of events send heartbeats. */
 const IDLE_MS = 60_000;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
-/** How often connections are looked at for these; otherwise a request that never ends has half a minute more. */
+/** Interval at which Node enforces these timeouts; its default would give an endless request 30 s more. */
 const CHECKS = { connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 512;
-/** Requests under way; each may be a question that waits at the brain, and an answer of some megabytes. */
+/** Most in-flight requests; each may be a question queued at the brain, and an answer of some megabytes. */
 const MAX_REQUESTS = 64;
 
-/** How long answers that are being written may take at the end. */
+/** Longest wait at close for answers that are being written. */
 const FAREWELL_MS = 1_000;
 
-/** How often the certificate is looked at. */
+/** Interval at which the certificate files are checked for changes. */
 const WATCH_MS = 5_000;
 
-/** Also for pages: nothing of this may be shown inside another site, where a click could be meant for something else. */
+/** For pages too: no response may be framed by another site (clickjacking) or cached. */
 const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -139,12 +139,12 @@ function serverOf(
   return server;
 }
 
-/** Certificates are looked at by each request, because probes have none. */
+/** Certificates are checked per request and not in the handshake, because probes have none. */
 function tlsServer(
   pair: KeyPair,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): HttpsServer {
-  // No tickets: every connection shows its certificate anew.
+  // No session tickets: every connection must present its certificate.
   const demands = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
   const server = createHttpsServer({ ...pair.context, ...demands, ...CHECKS }, answer);
   const watch = setInterval(() => {
@@ -189,7 +189,7 @@ async function handle(
   response: ServerResponse,
 ): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  // Whoever asked is gone; there is nobody to tell.
+  // The client has disconnected, so the error cannot be reported to it.
   response.on('error', () => {});
   try {
     checkOrigin(request, context.checksHost);
@@ -214,7 +214,7 @@ async function replyTo(
   const { port, hooks, options } = context;
   const lastEventId = request.headers['last-event-id']?.toString();
   const call = { port, params, query: new URLSearchParams(query), body, response, hooks, lastEventId };
-  // Probes come through whatever others do.
+  // Probes are exempt from the limit, so that load does not make the shard look dead.
   if (route.access !== 'open' && context.underWay >= MAX_REQUESTS) {
     context.tally.requests++;
     throw new Refusal(503, `${MAX_REQUESTS} requests wait for an answer already.`, { 'retry-after': '1' });
@@ -227,7 +227,7 @@ async function replyTo(
   }
 }
 
-/** Bytes that are no request, or a request that does not come to an end. */
+/** Answers bytes that are not an HTTP request, or a request that is not completed in time. */
 function answerNoHttp(error: Error, socket: Duplex, tally: { malformed: number }): void {
   const code = 'code' in error ? error.code : '';
   if (code === 'ECONNRESET' || !socket.writable) {
@@ -254,7 +254,7 @@ async function page(
   const { method } = request;
   if (options.pages !== undefined && (method === 'GET' || method === 'POST') && !path.startsWith('/v1/')) {
     checkIdentity(request, method === 'GET' ? 'read' : 'order');
-    // What a page posts is held to the rules for orders, or any other page could post it as well.
+    // Posts of pages follow the rules for orders; otherwise a page of another site could send them (CSRF).
     if (method === 'POST') await bodyOf(request);
     if (await options.pages(request, response)) return { kind: 'taken' };
   }
@@ -285,7 +285,7 @@ function send(response: ServerResponse, reply: Reply): void {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  // Too late for another answer: whoever reads must not take half of one for the whole.
+  // The headers are sent, so the status cannot change: the client must not take a partial answer for a complete one.
   if (response.headersSent) {
     response.destroy();
     return;
@@ -293,7 +293,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: Ref
   const { status, code, message, headers } = refusal;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(`${JSON.stringify({ error: { code, message } })}\n`, () => {
-    // Somebody who sends more than we read would be listened to until the end otherwise.
+    // Otherwise the server would go on reading the rest of an oversized body.
     if (headers['connection'] === 'close') request.destroy();
   });
 }

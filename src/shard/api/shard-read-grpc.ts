@@ -1,6 +1,6 @@
-// `ShardRead.InspectNeeds` on a grpc-js server. The brain hands over the whole answer at once; from there it goes out only as
-// fast as the caller reads. Until then it is memory of the shard: so few callers are served at a time, and one that stops
-// reading is cut off.
+// `ShardRead.InspectNeeds` on a grpc-js server. The brain returns the whole answer at once, and it is buffered in the
+// shard's memory until the caller has read it. So the number of concurrent callers is bounded, and a caller that stops
+// reading is disconnected.
 
 import type { Server } from '@grpc/grpc-js';
 import { BigFleetError } from '../../model/index.ts';
