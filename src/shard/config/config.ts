@@ -1,5 +1,5 @@
-// The configuration of a shard: defaults, below one YAML file, below the environment, below flags. Everything that is
-// wrong is found in one go, and each problem says where it stands.
+// The configuration of a shard. Precedence, lowest first: defaults, one YAML file, the environment, flags. All problems are
+// reported at once, each with its source: line, variable or flag.
 
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
@@ -83,7 +83,7 @@ export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean
 
 const NO_PROVIDER = `At least one is needed: --provider NAME=HOST:PORT, ${variableOf('providers')}, or providers in the file.`;
 
-/** What a shard does if nobody says anything; it has no providers. */
+/** The configuration if nothing is set; it has no providers. */
 export function defaultConfig(): ShardConfig {
   return configOf(standardValues());
 }

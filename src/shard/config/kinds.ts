@@ -10,7 +10,7 @@ export interface Kind<T> {
   readonly read: (raw: unknown) => T | undefined;
   /** As YAML holds it. */
   readonly write: (value: T) => Plain;
-  /** What may stand for the value in a list of flags; none: it is a switch. */
+  /** Placeholder for the value in the list of flags; absent for a switch. */
   readonly placeholder?: string;
 }
 
@@ -139,7 +139,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T>
   };
 }
 
-/** `prefix` stands before the number in texts, as in fixed:4. */
+/** `prefix` precedes the number in texts, as in fixed:4. */
 export function autoOr({ what, read, write }: Kind<number>, prefix = ''): Kind<number | 'auto'> {
   return {
     what: `auto, or ${prefix === '' ? '' : `${prefix}N with `}${what}`,

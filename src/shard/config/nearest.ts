@@ -1,4 +1,4 @@
-// The word that somebody probably meant.
+// Suggestions for misspelt words.
 
 /** The candidate nearest to a word, as a question to put behind a refusal; '' if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {

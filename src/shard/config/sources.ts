@@ -14,7 +14,7 @@ export interface Given {
 }
 
 export interface Source {
-  /** It could not be read at all, so nobody knows what it would have given. */
+  /** The source could not be read at all, so its values are unknown. */
   readonly isUnread?: boolean;
   readonly given: readonly Given[];
   readonly problems: readonly Problem[];
