@@ -59,7 +59,7 @@ export function classOfError(error: string, { zone, isSpot }: ErrorSubject): Err
   return found === 'interrupted' && !isSpot ? 'host-failed' : found;
 }
 
-/** `zone-a is unavailable`, `an outage in zone-a`, of a machine in zone-a. A name may be as short as `a`, which is a word. */
+/** Matches phrases such as `zone-a is unavailable` or `an outage in zone-a`: a name may be as short as the word `a`. */
 function namesDarkZone(error: string, zone: string): boolean {
   if (zone === '' || !error.includes(zone)) return false;
   return ZONE_TROUBLE.some(([before, after]) => ` ${error} `.includes(`${before}${zone}${after}`));

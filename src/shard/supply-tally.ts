@@ -15,7 +15,7 @@ const BLOCK = 64;
 /** Totals over a set of machines. */
 export interface Supply {
   readonly byState: Float64Array;
-  /** Micro-dollars per hour by index in COST_PARTS: `cost` at providers' prices, `owned` at those set for owned machines. */
+  /** Micro-dollars per hour by index in COST_PARTS: `cost` at providers' prices, `owned` at configured prices. */
   readonly cost: Float64Array;
   readonly owned: Float64Array;
   /** By index in HARDWARE and by dimension: allocatable resources of Configured machines. */

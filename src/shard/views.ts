@@ -58,7 +58,7 @@ export interface StatusView {
   readonly freezes: number;
   /** What is served of what Needs want, by kind of hardware, as of the last cycle; empty before the first. */
   readonly hardware: readonly HardwareView[];
-  /** By resource, in cores, bytes or pieces: what all Needs want, what Configured machines offer. Sums over unlike machines. */
+  /** By resource, in cores, bytes or pieces: totals over all Needs and over all Configured machines, however unlike. */
   readonly supply: Readonly<Record<string, { readonly wanted: number; readonly configured: number }>>;
   readonly providers: readonly ProviderView[];
 }
@@ -436,7 +436,10 @@ export interface Questions {
   };
   /** null: there is no such Need. */
   explain: { ask: { need: string }; answer: NeedStory | null };
-  /** `alsoNamed`: in trouble with their roll-ups, and shown although nothing else may be known of them. `cluster`: this one only. */
+  /**
+   * `alsoNamed`: clusters in trouble with their roll-ups, included although nothing else may be known of them. `cluster`:
+   * only this one.
+   */
   clusters: {
     ask: PageAsk & {
       cluster?: string | undefined;

@@ -7,7 +7,7 @@ import type { BrainEvent } from '../events.ts';
 import type { Brain } from './hands.ts';
 
 export interface SlowBrain extends Brain {
-  /** The queue is so long that callers that can defer events should. */
+  /** The queue of unprocessed events is full enough that callers should defer events where they can. */
   readonly isBehind: boolean;
   /** Resolves when the brain is no longer behind. */
   room(): Promise<void>;
