@@ -263,7 +263,7 @@ describe('pages of actions', () => {
     const first = ask();
     for (let page = first.actions; ; page = ask(page.next!).actions) {
       seen.push(...page.items.map(({ machine }) => machine));
-      // Newer ones come before all that were shown and must not push any of those onto the next page.
+      // Newer actions sort before all that were shown and must not shift any of those onto the next page.
       if (seen.length === 7) scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 4 * 50 }) }).tick();
       if (page.next === null) break;
     }

@@ -23,7 +23,7 @@ const { Idle, Speculative, Configured } = MachineState;
 const { CONFIDENCE_HIGH, CONFIDENCE_MEDIUM, CONFIDENCE_LOW, CONFIDENCE_NONE } = Confidence;
 const IN_ZA: Requirement = { key: ZONE_KEY, operator: Operator.In, values: ['za'] };
 
-/** What cluster c1 is told of its only profile in a fleet like this. */
+/** The frame that cluster c1 gets for its only profile. */
 function toldOf(machines: readonly LedgerMachine[], ...needs: readonly Need[]): AvailableCapacityUpdate {
   const [told] = capacityOf(machines, needs).updates(['c1'], 0);
   expect(told?.updates).toHaveLength(1);
@@ -34,7 +34,6 @@ function capacityOf(machines: readonly LedgerMachine[], needs: readonly Need[]):
   return new AvailableCapacity(fleetOf(anInput(machines, needs)));
 }
 
-/** A machine that serves a cluster at a priority. */
 function serving(id: string, cluster: string, priority: number | null): LedgerMachine {
   return aMachine(id, Configured, { cluster, stamp: stampOf(aNeed(), priority) });
 }

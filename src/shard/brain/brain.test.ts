@@ -208,7 +208,7 @@ describe('a brain that ends', () => {
     const mutations = () => scene.of('call').filter(({ request }) => request.command !== 'get');
 
     scene.brain.stop();
-    // The one that waited to be tried again is looked at; the other fails later, and nobody can look at first.
+    // The action that waited for its retry is read with a Get. The other fails later, and its first Get fails too.
     scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
     const other = scene.answer('create', failure);
     scene.answer('get', failure);
@@ -425,7 +425,7 @@ describe('a target', () => {
       .demand('c1', NEED)
       .tick();
     scene.blobs().accept('configure', Configuring, { stamp: stampOf(NEED) });
-    // The reading that is under way began too early to count.
+    // The reading in flight is stale: it began before the call ended.
     scene
       .list([])
       .list([serving('m')])

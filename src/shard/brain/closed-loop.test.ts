@@ -1,6 +1,6 @@
-// Engine, actuation, reconcile and the provider client against providers of the real kit, in one process on a virtual
-// clock: slow, and with calls that get lost on either way. Whatever the seed, demand is met by exactly what it takes,
-// what is not needed is given back, and the ledger says what the providers say.
+// Engine, actuation, reconcile and the provider client against slow providers of the real kit, in one process on a virtual
+// clock. Requests and answers get lost. For every seed, demand is met by exactly the machines it takes, excess machines
+// are released, and the ledger agrees with the providers.
 
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../../test/fleets.ts';
@@ -32,7 +32,7 @@ import { MemoryMachines } from './memory-store.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 
-/** Time that moves when told, one timer at a time, with everything that follows from each before the next. */
+/** Virtual clock that fires one timer at a time and lets all its consequences settle before the next. */
 class StepClock implements Clock {
   #now = 1_000_000;
   #number = 0;
@@ -67,18 +67,18 @@ async function turn(): Promise<void> {
 }
 
 interface Weather {
-  /** Chance that a call is lost before the provider hears of it, and that an answer is lost. */
+  /** Chance that a request is lost before it reaches the provider, and that an answer is lost. */
   readonly loss: number;
-  /** Chance that an operator renders no blob. */
+  /** Chance that an operator answers without a blob. */
   readonly refusal: number;
-  /** Chance that an operator says nothing at all. */
+  /** Chance that an operator does not answer. */
   readonly silence: number;
 }
 
 const CALM: Weather = { loss: 0, refusal: 0, silence: 0 };
 const STORM: Weather = { loss: 0.15, refusal: 0.3, silence: 0.2 };
 
-/** A cloud in which everything takes a few seconds. */
+/** A cloud in which every transition takes a few seconds. */
 function slowCloud(name: string, clock: Clock, random: Random, count: number): Backend & { creates: number } {
   const wait = (leastMs: number, mostMs: number): Promise<void> =>
     new Promise((resolve) => clock.after(random.between(leastMs, mostMs), resolve));
@@ -124,7 +124,7 @@ function lossy(transport: ProviderTransport, clock: Clock, random: Random, loss:
   };
 }
 
-/** A shard over two clouds. `restart` kills it where it stands; its file and the clouds go on. */
+/** A shard over two clouds. `restart` kills it at any point; its durable store and the clouds survive. */
 class World {
   readonly clock = new StepClock();
   readonly random: Random;
@@ -210,7 +210,7 @@ class World {
     const ends = new Map<string, ProviderEnd>();
     for (const [name, provider] of this.#providers) {
       const transport = lossy(inProcess(provider), clock, random, weather.loss);
-      // One attempt per call: what is lost is for actuation to find out.
+      // One attempt per call, so that actuation has to handle lost calls.
       const client = new ProviderClient({ transport, fence, clock, random, limits: { attempts: 1 } });
       const inventory = new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: 1 });
       ends.set(name, { client, inventory });
@@ -230,7 +230,7 @@ class World {
     const { book, machineFacts, actuation, reconcile } = this.scene;
     machineFacts.frozen(book.freeze());
     machineFacts.flush();
-    // With half of the inventory everything would be bought again at the other half.
+    // A decision on one provider's inventory would buy again what the other already has.
     if (!reconcile.isReady) return;
     const cannotBind = actuation.cannotBind(['c1', 'c2']);
     const releaseHoldSeconds = new Map([[CapacityType.OnDemand, 60]]);

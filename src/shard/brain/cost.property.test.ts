@@ -1,5 +1,5 @@
-// What a fleet costs, against a plain sum over the list of machines: a machine with a host costs its price, whatever it
-// does, and nothing else costs anything.
+// Cost of a fleet against a naive sum over the list of machines: a machine with a host costs its price in every state, and
+// a machine without one costs nothing.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import type { MachineView } from '../views.ts';
 import { type BrainOptions, DEFAULT_BRAIN } from './options.ts';
 
 const { Failed, Idle, Creating, Speculative, Configured } = MachineState;
-/** Nothing moves but what the test says. */
+/** A dry run, so that only the test moves machines. */
 const STILL: Partial<BrainOptions> = { guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } };
 const OWNED = new Map([
   ['bare-metal', 1.2],
@@ -35,7 +35,7 @@ const machines = fc.uniqueArray(
 
 type Rough = typeof machines extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
 
-/** A sound record: a host and a cluster only where the state allows them. */
+/** A valid record: a host and a cluster only where the state allows them. */
 function sound({ id, state, hasHost, cluster, ...given }: Rough): Machine {
   const plain = record(id, state, given);
   const host = state === Failed && !hasHost ? null : plain.host;
@@ -51,7 +51,7 @@ const PARTS: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-/** Micro-dollars by part; prices beyond what a double counts exactly are counted as the largest that it does. */
+/** Micro-dollars by part; prices saturate at the largest integer that a double represents exactly. */
 function naive(views: readonly MachineView[], priceOf: (view: MachineView) => number): Map<string, number> {
   const sums = new Map<string, number>(COST_PARTS.map((part) => [part, 0]));
   for (const view of views) {
@@ -74,7 +74,7 @@ function expectCost({ perHour, byPart }: CostView, expected: ReadonlyMap<string,
     expect(new Map(parts)).toEqual(expected);
     expect(micros(perHour)).toBe(sum);
   }
-  // Beyond the exact range a sum is right to its rounding.
+  // Beyond the exact range, sums are compared up to rounding.
   else
     for (const [part, amount] of expected)
       expect(Math.abs(micros(byPart[part as never]) - amount)).toBeLessThanOrEqual(amount * 1e-9);

@@ -1,4 +1,4 @@
-// Which rows have ended, asked of the machines that are on their way: what looking through all rows comes to.
+// Ended rows, found from the targets of machines: must equal the result of a scan over all rows.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ describe('rows that have ended', () => {
         const fleet = fleetOf(input);
         const rows = new EndedRows(fleet);
         const clusters = fleet.clusters.sorted().map((number) => fleet.clusters.nameOf(number));
-        // Rows come and go before anybody looks, so that numbers of keys and places of rows are given out again.
+        // Rows are replaced several times before `take`, so that key numbers and row slots are reused.
         const kept = input.needs.filter((_, i) => !gone.includes(i));
         for (const needs of [kept, input.needs, kept]) {
           for (const cluster of clusters)

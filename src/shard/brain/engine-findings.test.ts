@@ -1,5 +1,5 @@
-// Defects of the reference's decisions, by the numbers of the specification, and what a shard does instead: demand and
-// machines in, calls to providers and questions to operators out.
+// Defects in the decisions of the reference implementation, by their numbers in the specification, and what a shard does
+// instead. Input are demand and machines; output are provider calls and requests to operators.
 
 import { describe, expect, it } from 'vitest';
 import { aNeed, RACK_KEY, resources, same, stampOf, strictSpread } from '../../../test/fleets.ts';
@@ -23,7 +23,7 @@ function serving(id: string, need: Need, given: Partial<Machine> = {}): Machine 
   return record(id, Configured, { cluster: need.cluster, stamp: stampOf(need), ...given });
 }
 
-/** A shard that has read its provider, and clusters that all have a session and this demand. */
+/** A shard that has listed its provider, with a session and this demand for each cluster. */
 function deciding(machines: readonly Machine[], needs: readonly Need[]): BrainScene {
   return report(new BrainScene().list(machines), needs).tick();
 }
@@ -35,17 +35,17 @@ function report(scene: BrainScene, needs: readonly Need[]): BrainScene {
   return scene;
 }
 
-/** What a reading finds that begins now. The one under way may have begun before the last call ended. */
+/** Delivers machines in a reading that begins now; the one in flight may have begun before the last call ended. */
 function find(scene: BrainScene, ...machines: readonly Machine[]): BrainScene {
   return scene.list([]).list(machines).tick();
 }
 
-/** Machines that providers were called for, answered or not. */
+/** Machines for which a provider was called, answered or not. */
 function called(scene: BrainScene, command: 'create' | 'drain'): readonly string[] {
   return scene.of('call').flatMap(({ request, machine }) => (request.command === command ? [machine] : []));
 }
 
-/** Machines that operators were asked for a blob for, with the cluster they are to join. */
+/** Machines with a bootstrap request, each with its cluster. */
 function joining(scene: BrainScene): readonly (readonly [string, string])[] {
   return scene.of('ask-bootstrap').map(({ machine, cluster }) => [machine, cluster]);
 }

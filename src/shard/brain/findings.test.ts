@@ -1,4 +1,4 @@
-// Defects of the reference, by the numbers of the specification, and what happens here instead.
+// Defects of the reference implementation, by their numbers in the specification, and what a shard does instead.
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record, Scene, some } from '../../../test/shard/scene.ts';

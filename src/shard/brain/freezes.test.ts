@@ -13,7 +13,7 @@ function frozen(...scopes: readonly FreezeScope[]): Freezes {
   return freezes;
 }
 
-/** What of one action of each kind in two clusters is stopped. */
+/** The actions that are stopped, out of one action of each kind in two clusters. */
 function stoppedBy(freezes: Freezes): string[] {
   const actions: Action[] = ['c1', 'c2'].flatMap((cluster) =>
     KINDS.filter((kind) => kind !== 'Delete').map((kind) => anAction(kind, 'm', { cluster })),

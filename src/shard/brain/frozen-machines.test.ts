@@ -10,7 +10,7 @@ function serving(id: string) {
   return record(id, Configured, { cluster: 'c1', stamp: stampOf(NEED) });
 }
 
-/** What the rich cluster would take from the poor one in the next cycle. */
+/** Machines that the rich cluster would preempt from the poor one in the next cycle. */
 function victims(scene: BrainScene): readonly string[] {
   scene.tick(3000);
   const { waiting } = scene.brain.ask('actions', { limit: 100 });
@@ -18,7 +18,7 @@ function victims(scene: BrainScene): readonly string[] {
   return decided === 0 ? [] : waiting.items.map(({ machine }) => machine);
 }
 
-/** A cluster with machines that another would preempt, in a dry run, so that decisions can be looked at over and over. */
+/** A cluster with machines that another would preempt; a dry run, so that decisions can be read repeatedly. */
 function scarce(...machines: readonly string[]): BrainScene {
   const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
   const scene = new BrainScene({ guardrails }).open('c1', 'c2').list(machines.map(serving));

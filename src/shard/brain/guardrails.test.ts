@@ -136,7 +136,7 @@ describe('the cap on Reclaims', () => {
           if (admitted.length === 0) continue;
           done.push({ atMs: nowMs, count: admitted.length, cap: reclaimCap(0.1, configured) });
         }
-        // It is enough to look at windows that end with an admission.
+        // Windows that end with an admission cover all others.
         for (const last of done) {
           const recent = done.filter(({ atMs }) => atMs > last.atMs - RECLAIM_WINDOW_MS && atMs < last.atMs);
           const together = done.filter(({ atMs }) => atMs === last.atMs);

@@ -12,12 +12,12 @@ const stamp = stampOf(NEED);
 const bound = (id: string, given: Partial<Machine> = {}): Machine =>
   record(id, Configured, { cluster: 'c1', stamp, ...given });
 
-/** A brain that has taken over machines of one provider. No cluster has reported, so it reclaims none of them. */
+/** A brain with the machines of one provider. No cluster has reported, so it reclaims none of them. */
 function running(machines: readonly Machine[]): BrainScene {
   return new BrainScene().list(machines).open('c1').tick().list([]);
 }
 
-/** The provider says in a List, and in the Gets that follow, how machines are now. */
+/** Delivers the new state of machines in a List and in the Gets that follow. */
 function becomes(scene: BrainScene, machines: readonly Machine[], gone: readonly string[] = []): void {
   scene.list(machines, 'p', gone);
   const byId = new Map(machines.map((machine) => [machine.id, machine]));
@@ -136,7 +136,7 @@ describe('a machine that was lost while the shard was down', () => {
     const before = running([bound('m')]);
     before.brain.stop();
     const after = new BrainScene({ epoch: 2n }, before.store).list(listed);
-    // A List that lacks everything is believed when it comes again.
+    // A List that lacks all known machines is accepted once it is repeated often enough.
     after.list(listed).list(listed).tick(70_000);
     expect(losses(after)).toMatchObject([
       { machine: 'm', loss, error, cluster: 'c1', need: { id: needId(keyOf(NEED)), priority: 100 } },
@@ -179,7 +179,7 @@ describe('many losses in one zone', () => {
       scene.tick(5000);
     }
     scene.tick(60_000);
-    // The second ten are those with which the zone is dark.
+    // The zone becomes dark with the second ten.
     expect(manyLosses(scene).map(({ count }) => count)).toEqual([10, 10, 20]);
   });
 
@@ -253,7 +253,7 @@ describe('the health of a provider', () => {
     expect(scene.metric('provider_failing_share{provider="p"}')).toBe(0.5);
     expect(scene.metric('zone_failing_share{provider="p",zone="za"}')).toBe(1);
 
-    // The cloud cleans up: nothing is Failed, and everything is still gone.
+    // The cloud removes the failed hosts: no machine is Failed, but the hosts are still lost.
     becomes(
       scene,
       zoneOf(10, 'za').map((machine) => record(machine.id, Speculative, { zone: 'za' })),

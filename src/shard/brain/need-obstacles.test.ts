@@ -1,4 +1,4 @@
-// What a shard says of the machines in the way of a Need: why they are blocked, by whom and until when.
+// Obstacles of a Need as a shard reports them: why machines are blocked, by whom and until when.
 
 import { describe, expect, it } from 'vitest';
 import { aNeed, resources } from '../../../test/fleets.ts';
@@ -171,7 +171,7 @@ describe('what is in the way of a Need', () => {
     const before = story(scene).onTheWay;
     expect(before).toMatchObject([{ state: 'CREATING', machines: 1, expectedByMs: null }]);
     const sinceMs = before[0]!.sinceMs;
-    // A reading that began before the purchase says nothing of it.
+    // A reading that began before the purchase is stale.
     scene
       .tick(40_000)
       .list([])

@@ -13,7 +13,7 @@ function sceneWith(...machines: readonly Machine[]): Scene {
   return scene;
 }
 
-/** What a cluster is told when everything is told again, by machine. */
+/** The states that `tellAll` sends to a cluster, by machine. */
 function replayed(scene: Scene, cluster: string): readonly [string, number][] {
   scene.effects.length = 0;
   scene.news.tellAll(cluster);

@@ -6,7 +6,7 @@ import { MACHINE_GONE, type NodeRecord, nodeStateUpdate, nodeStateUpdates } from
 
 const { Idle, Speculative, Configuring, Configured, Draining, Failed } = MachineState;
 
-/** Who is told what. */
+/** The frames as pairs of cluster and state. */
 function told(before: NodeRecord | null, after: NodeRecord | null): [string, number][] {
   return nodeStateUpdates(before, after).map(({ clusterId, state }) => [clusterId, state]);
 }

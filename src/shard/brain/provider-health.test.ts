@@ -9,7 +9,7 @@ import { ProvidersHealth } from './provider-health.ts';
 const { Speculative, Configured, Failed } = MachineState;
 const MINUTE_MS = 60_000;
 
-/** A ledger whose health is followed. */
+/** A book with a health tracker. */
 class Scene {
   readonly #book = new Book(new Fleet());
   nowMs = 0;

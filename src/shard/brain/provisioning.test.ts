@@ -13,12 +13,12 @@ function wanting(cpu: number, firstSeenMs: number): Need {
   return { ...NEED, aggregate: resources({ cpu }), firstSeenMs };
 }
 
-/** Everything that was decided is bound. */
+/** Binds all machines that were decided. */
 function bind(scene: BrainScene): void {
   scene.blobs();
   const ids = scene.calls('configure').map(({ machine }) => machine);
   for (const _ of ids) scene.accept('configure', Configuring, { stamp: stampOf(NEED) });
-  // The reading under way began too early to count.
+  // The reading in flight is stale: it began before the calls ended.
   scene.list([]).list(ids.map((id) => record(id, Configured, { stamp: stampOf(NEED) })));
   scene.tick();
 }

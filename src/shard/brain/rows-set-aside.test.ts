@@ -1,4 +1,4 @@
-// Rows that the ledger cannot count: the rest of their cluster's demand is served, and the cluster keeps what it has.
+// Rows that the ledger cannot count: the rest of their cluster's demand is served, and the cluster keeps its machines.
 
 import { describe, expect, it } from 'vitest';
 import { aNeed, resources, stampOf } from '../../../test/fleets.ts';

@@ -21,7 +21,7 @@ function statusAt(nowMs: number, unmet = 0, costPerHour = 1): StatusView {
   } as unknown as StatusView;
 }
 
-/** One cycle a second, from a time on. */
+/** `count` cycles, one per second, from `fromMs`. */
 function cycles(series: Series, fromMs: number, count: number, unmet = 0): number {
   for (let i = 0; i < count; i++) series.hear({ kind: 'cycle', status: statusAt(fromMs + i * 1000, unmet) });
   return fromMs + count * 1000;

@@ -1,4 +1,4 @@
-// A cluster with rows beyond a limit: its machines stay, others are served, and a person can lift the stop.
+// A cluster with rows set aside: it keeps its machines, other clusters are served, and a person can lift the stop.
 
 import { describe, expect, it } from 'vitest';
 import { stampOf } from '../../../test/fleets.ts';
@@ -14,7 +14,7 @@ const metricOf = (scene: BrainScene, name: string): string | undefined =>
     .split('\n')
     .find((line) => line.startsWith(`bigfleet_shard_${name}{cluster="${cluster}"}`));
 
-/** Machines of the cluster that its operator was told to empty so far. */
+/** Reclaim instructions sent to operators so far. */
 function reclaims(scene: BrainScene): number {
   return scene.tick(SETTLED_MS).of('instruct-reclaim').length;
 }

@@ -11,7 +11,7 @@ function profilesOf(...needs: readonly Need[]): (key: NeedKey) => Profile {
   return (key) => profiles.get(keyText(key))!;
 }
 
-/** So many cycles, each with these rows short. */
+/** Observes `cycles` cycles, each with these rows short. */
 function shortFor(cycles: number, needs: readonly Need[], shortfalls = new Shortfalls()): Shortfalls {
   for (let i = 0; i < cycles; i++) observe(shortfalls, needs);
   return shortfalls;

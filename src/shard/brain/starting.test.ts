@@ -1,4 +1,4 @@
-// How a brain begins: it decides when every provider has been read, or does not answer.
+// Start of a brain: decisions begin once every provider has been listed or has failed to answer in time.
 
 import { describe, expect, it } from 'vitest';
 import { batchOf, HandClock, record } from '../../../test/shard/scene.ts';
@@ -30,7 +30,7 @@ function starting() {
   let machines = 0;
   return {
     hand,
-    /** Part of the List. */
+    /** Delivers one batch of the List. */
     part: () =>
       brain.handle({
         ...{ kind: 'list-changed', ...at },

@@ -12,7 +12,7 @@ function byCluster(needs: readonly Need[]): ReadonlyMap<string, readonly Need[]>
   return Map.groupBy(needs, ({ cluster }) => cluster);
 }
 
-/** Sums over small whole numbers, so equal to the last digit; large ones are equal to a double's precision. */
+/** Values below 1e9 are compared to six decimals; larger ones up to the precision of a double. */
 function close(value: number): unknown {
   return expect.closeTo(value, Math.abs(value) < 1e9 ? 6 : -Math.floor(Math.log10(Math.abs(value)) - 12));
 }
