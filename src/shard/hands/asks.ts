@@ -1,5 +1,5 @@
-// Questions and instructions to clusters that are still open. They belong to the cluster, not to a session: a new session
-// is sent all of them again. When to give up is the brain's business; it then withdraws them.
+// Outstanding requests and instructions to clusters. They belong to the cluster, not to a session: all of them are sent
+// again to a new session. The brain decides when to give one up, and then withdraws it.
 
 import { MAX_ASKS } from './limits.ts';
 import { type Ask, askKey } from './messages.ts';
@@ -12,7 +12,7 @@ export class Asks {
     this.#capacity = capacity;
   }
 
-  /** Remembers an ask, and returns the one forgotten for it where a cluster has too many. */
+  /** Adds an ask. Returns the oldest one, evicted, if the cluster has more than its capacity. */
   add(ask: Ask): Ask | null {
     const open = this.#open.get(ask.cluster) ?? new Map<string, Ask>();
     this.#open.set(ask.cluster, open);
@@ -23,7 +23,7 @@ export class Asks {
     return oldest;
   }
 
-  /** Whether the ask was open; it is not any more. An answer counts only if it comes from the cluster that was asked. */
+  /** Removes the ask; returns whether it was open. An answer counts only if it comes from the cluster that was asked. */
   settle(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
     const open = this.#open.get(cluster);
     const wasOpen = open?.delete(askKey(ask)) ?? false;
@@ -36,8 +36,8 @@ export class Asks {
   }
 
   /**
-   * Those of a cluster, oldest first. An instruction whose grace is over is let go: the machine may long have left, and
-   * be serving the same cluster again.
+   * Open asks of a cluster, oldest first. An instruction whose grace period is over is dropped: the machine may have left
+   * long ago and be serving the same cluster again.
    */
   openOf(cluster: string, nowMs: number): readonly Ask[] {
     const open = [...(this.#open.get(cluster)?.values() ?? [])];

@@ -1,8 +1,8 @@
-// What the hands count. Plain numbers since the start of the process, none by cluster, so that they stay few.
+// Counters of the hands since the start of the process. None is by cluster, which bounds their number.
 
 export class HandsCounters {
   // Sessions.
-  /** Connections that never came to a session, or broke: no certificate of ours, no HTTP/2, cut off. */
+  /** Connections that failed before a session, or broke: no valid certificate, not HTTP/2, reset. */
   connectionsBroken = 0;
   sessionsOpened = 0;
   sessionsClosed = 0;
@@ -16,7 +16,7 @@ export class HandsCounters {
   identityRejected = 0;
   /** Refused because the cluster had opened too many in a short while. */
   sessionsThrottled = 0;
-  /** Ended because the other end took nothing for too long. */
+  /** Ended because the operator read nothing for too long. */
   sessionsStalled = 0;
 
   // Frames from operators.
@@ -28,7 +28,7 @@ export class HandsCounters {
   framesOverrun = 0;
   /** Sessions ended because a frame stayed incomplete without another byte. */
   framesStalled = 0;
-  /** Answers to questions that are not, or no longer, open. */
+  /** Answers to requests that are not, or no longer, open. */
   answersUnknown = 0;
 
   // Roll-ups.
@@ -45,12 +45,12 @@ export class HandsCounters {
   // Frames to operators.
   framesSent = 0;
   framesCoalesced = 0;
-  /** For clusters without a session; a resync makes up for them. */
+  /** Frames for clusters without a session; the resync of the next session replaces them. */
   framesUndelivered = 0;
   /** Sessions ended because their outbox was full. */
   outboxOverflows = 0;
-  /** Questions and instructions sent again to a new session. */
+  /** Requests and instructions sent again to a new session. */
   asksReissued = 0;
-  /** Open ones that a new session will not be sent, because there were too many. */
+  /** Open asks evicted because a cluster had too many: a new session is not sent them. */
   asksForgotten = 0;
 }

@@ -1,5 +1,5 @@
-// What the hands must remember over a restart: how much each cluster last asked for, so that the first roll-up after it is
-// judged too, and since when each row has been asked for, which is part of its rank.
+// State of the hands that must survive a restart: the extent of each cluster's last demand, so that the guard also checks
+// the first roll-up after it, and the first-seen time of each row, which is part of its rank.
 
 import { keyText, type NeedKey } from '../../model/index.ts';
 import type { Extent } from './guard.ts';
@@ -13,7 +13,7 @@ export interface BaselineRow extends Extent {
 export interface FirstSeenRow {
   readonly key: NeedKey;
   readonly firstSeenMs: number;
-  /** null while it is reported. */
+  /** null while the cluster reports it. */
   readonly absentSinceMs: number | null;
 }
 
@@ -24,16 +24,16 @@ export interface DemandChanges {
 }
 
 export interface DemandStore {
-  /** Everything written so far. Called once, before anything is written. */
+  /** Everything written so far. Called once per process, before its first write. */
   load(): Promise<{ readonly baselines: Iterable<BaselineRow>; readonly seen: Iterable<FirstSeenRow> }>;
   /**
-   * Resolves when the changes are safe. Writes take effect in the order of the calls, each whole or not at all; when one
-   * fails, all later ones fail too.
+   * Resolves when the changes are durable. Writes are atomic and take effect in call order; after one fails, all later
+   * ones fail too.
    */
   write(changes: DemandChanges): Promise<void>;
 }
 
-/** Lasts as long as the object: for tests, simulations and shards that are asked to forget. */
+/** Not durable: for tests, simulations and shards that must not persist demand. */
 export class MemoryDemandStore implements DemandStore {
   readonly #baselines = new Map<string, BaselineRow>();
   readonly #seen = new Map<string, FirstSeenRow>();

@@ -1,5 +1,5 @@
-// What waits to be sent on one session. Every frame has a key, and of each key only the newest waits, in the place of the
-// first: an operator that reads slowly gets fewer frames, never older ones. Full is final: see session.ts.
+// The send queue of one session. Frames are coalesced by key: only the newest frame of a key is queued, at the position of
+// the first. So a slow operator gets fewer frames, never stale ones. A full outbox ends the session: see session.ts.
 
 import type { ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { MAX_OUTBOX_FRAMES } from './limits.ts';
@@ -10,9 +10,9 @@ export type Offered = 'sent' | 'queued' | 'coalesced' | 'full';
 export class Outbox {
   readonly #port: Pick<SessionPort, 'write'>;
   readonly #capacity: number;
-  /** By key, in the order in which the keys began to wait. */
+  /** By key, in the order in which the keys were first queued. */
   readonly #waiting = new Map<string, ShardMessage>();
-  /** The port has refused a frame and not asked for more since. */
+  /** The port has refused a frame and has not drained since. */
   #isBlocked = false;
 
   constructor(port: Pick<SessionPort, 'write'>, capacity: number = MAX_OUTBOX_FRAMES) {
@@ -24,7 +24,7 @@ export class Outbox {
     return this.#waiting.size;
   }
 
-  /** `full`: the frame is not taken, and everything else is as before. */
+  /** `full`: the frame is not queued, and the outbox is unchanged. */
   offer(key: string, frame: ShardMessage): Offered {
     if (this.#waiting.has(key)) {
       this.#waiting.set(key, frame);
@@ -39,17 +39,17 @@ export class Outbox {
     return 'queued';
   }
 
-  /** Takes back a frame that still waits. */
+  /** Removes a queued frame. */
   withdraw(key: string): void {
     this.#waiting.delete(key);
   }
 
-  /** Takes back all frames that still wait and are not wanted any more. */
+  /** Removes all queued frames that are no longer wanted. */
   withdrawUnless(isWanted: (frame: ShardMessage) => boolean): void {
     for (const [key, frame] of this.#waiting) if (!isWanted(frame)) this.#waiting.delete(key);
   }
 
-  /** Sends what the port takes, and returns how much that was. */
+  /** Sends queued frames until the port is full; returns the number sent. */
   flush(): number {
     this.#isBlocked = false;
     let sent = 0;

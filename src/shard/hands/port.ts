@@ -7,44 +7,44 @@ import type { Identity, status, Verdict } from '../../wire/index.ts';
 export interface SessionStatus {
   readonly code: status;
   readonly details: string;
-  /** When it makes sense to try again, if that is known. */
+  /** Delay before a retry makes sense, if known. */
   readonly retryAfterMs?: number;
 }
 
 /** The sending half. */
 export interface SessionPort {
-  /** `full`: the frame was not taken. The port then calls `drained` as soon as it takes more. */
+  /** `full`: the frame was not accepted. The port then calls `drained` as soon as it accepts more. */
   write(frame: ShardMessage): 'accepted' | 'full';
   /** Ends the connection, whether or not the other end still reads. Nothing is written or received afterwards. */
   end(status: SessionStatus): void;
-  /** Reads no more frames until `resume`; the sender is held back by flow control, where there is such a thing. */
+  /** Reads no more frames until `resume`; flow control, where the transport has it, then stops the sender. */
   pause(): void;
   resume(): void;
 }
 
-/** The receiving half: what a port tells the hands. */
+/** The receiving half: the port's calls to the hands. */
 export interface SessionLink {
   /**
-   * A frame of this many bytes begins to arrive. A port that reads frames whole need not tell. `skip`: it is not received,
-   * and the session goes on; `stop`: the session has ended.
+   * A frame of this many bytes begins to arrive. A port that reads frames whole need not call it. `skip`: the port must not
+   * deliver the frame, and the session goes on; `stop`: the session has ended.
    */
   announced(bytes: number): Verdict;
-  /** The bytes of an `OperatorMessage`. They must stay as they are. */
+  /** The bytes of an `OperatorMessage`. The port must not modify them afterwards. */
   receive(frame: Uint8Array): void;
   /** A frame that began to arrive cannot be received. The session ends. */
   failed(failure: FrameFailure): void;
   drained(): void;
-  /** The other end has gone. */
+  /** The operator has disconnected. */
   closed(): void;
 }
 
 export interface FrameFailure {
   /**
-   * `overrun`: incomplete frames of all sessions are too many bytes. `stalled`: no byte for too long. `inflated`: it is
-   * compressed and too large without that. `busy`: too many compressed frames wait. `malformed`: it cannot be inflated.
+   * `overrun`: the incomplete frames of all sessions exceed their limit of bytes. `stalled`: no byte for too long.
+   * `inflated`: too large once decompressed. `busy`: too many compressed frames wait. `malformed`: it cannot be inflated.
    */
   readonly kind: 'overrun' | 'stalled' | 'inflated' | 'busy' | 'malformed';
-  /** Those that are here; of one that inflates too far the limit. */
+  /** Bytes received so far; for `inflated`, the limit. */
   readonly bytes: number;
 }
 

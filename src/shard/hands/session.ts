@@ -1,8 +1,8 @@
-// One connection of an operator, from its first frame to its end. The states are `greeting` (a hello is due), `open` and
-// `ended`; nothing leads back. What concerns the cluster and not the connection is the host's: see hands.ts.
+// One connection of an operator, from its first frame to its end. The states are `greeting` (waits for the hello), `open`
+// and `ended`, in this order only. State of the cluster, as opposed to the connection, is kept by the host: see hands.ts.
 //
-// A frame that finds the outbox full ends the session, whatever it is: questions and instructions must not be lost, and
-// a lost node state or hint would stay wrong until its next change. The operator connects again and is told everything.
+// A frame that does not fit into the outbox ends the session, whatever its kind: requests and instructions must not be
+// lost, and a lost node state or hint would stay stale until its next change. The operator reconnects and is resynced.
 
 import { type Clock, excerpt } from '../../model/index.ts';
 import type {
@@ -28,15 +28,15 @@ import { Outbox } from './outbox.ts';
 import type { FrameFailure, Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
 import { firstFrameTooLarge, frameFailed, frameTooLarge, statusFor } from './session-status.ts';
 
-/** Of the version that a hello says, in the log. */
+/** Limit for the version of a hello in the log. */
 const MAX_VERSION_BYTES = 40;
 
 export interface SessionHost {
-  /** Makes this the session of its cluster, or says why not. Called once, before the hello is acknowledged. */
+  /** Makes this the session of its cluster, or returns why not. Called once, before the hello is acknowledged. */
   admit(session: Session): SessionStatus | null;
   /** The hello has been acknowledged. */
   opened(session: Session): void;
-  /** Called once, however it came about; `wasOpen` if its hello had been accepted. */
+  /** Called once, for any reason; `wasOpen`: its hello had been accepted. */
   ended(session: Session, wasOpen: boolean): void;
   rollup(session: Session, bytes: Uint8Array): void;
   /** A frame was dropped because it is too large. Only roll-ups are that large. */
@@ -53,7 +53,7 @@ export interface SessionParts {
   readonly log: HandsLog;
   readonly counters: HandsCounters;
   readonly shardEpoch: bigint;
-  /** Of one frame; setting `limits.frameBytes`. */
+  /** Most bytes of one frame; setting `limits.frameBytes`. */
   readonly frameBytes: number;
   /** Never used twice. */
   readonly number: number;
@@ -68,10 +68,10 @@ export class Session implements SessionLink {
   #cancelTimer: () => void;
   #hasSeenUnknown = false;
   #hasAnnounced = false;
-  /** A frame that was dropped before the hello in front of it was read. */
+  /** Size of a frame that was dropped before the preceding hello was read; 0 for none. */
   #droppedEarlyBytes = 0;
   #features: ReadonlySet<string> = new Set();
-  /** What the last report on a roll-up said; '' if none was sent since the hello. */
+  /** Content of the last roll-up report; '' if none was sent since the hello. */
   #lastReport = '';
 
   constructor(parts: SessionParts) {
@@ -90,12 +90,12 @@ export class Session implements SessionLink {
     return this.#cluster;
   }
 
-  /** Frames that wait for the reader. */
+  /** Number of frames in the outbox. */
   get waiting(): number {
     return this.#outbox.length;
   }
 
-  /** What the operator understands beyond the protocol, by its last hello. */
+  /** Protocol extensions that the operator announced in its last hello. */
   get features(): ReadonlySet<string> {
     return this.#features;
   }
@@ -138,7 +138,7 @@ export class Session implements SessionLink {
     this.end(frameFailed(failure));
   }
 
-  /** Sends a frame now or as soon as the other end takes it; on a session that is not open, never. */
+  /** Sends a frame now, or queues it until the operator reads; drops it if the session is not open. */
   send({ key, frame }: Outgoing): void {
     if (this.#state !== 'open' || !this.#understands(frame)) return;
     const { counters } = this.#parts;
@@ -153,8 +153,8 @@ export class Session implements SessionLink {
   }
 
   /**
-   * Tells what became of a roll-up, if the operator understands such reports: once after each hello, and then whenever it
-   * is something else than last time.
+   * Sends the outcome of a roll-up if the operator announced the feature: once after each hello, and then only when it
+   * differs from the last report.
    */
   reportRollup(report: RollupReport): void {
     const { frame, key } = rollupReportFrame(report);
@@ -166,7 +166,7 @@ export class Session implements SessionLink {
     this.send({ frame, key });
   }
 
-  /** Takes back a frame that has not been sent yet. */
+  /** Removes a frame that has not been sent yet. */
   withdraw(key: string): void {
     this.#outbox.withdraw(key);
   }
@@ -202,7 +202,7 @@ export class Session implements SessionLink {
   #watchReader(): void {
     this.#cancelTimer();
     this.#cancelTimer = this.#parts.clock.after(STALL_TIMEOUT_MS, () => {
-      // What waited may have been withdrawn.
+      // The queued frames may have been withdrawn.
       if (this.waiting === 0) return;
       this.#parts.counters.sessionsStalled++;
       const detail = `Nothing was read for ${STALL_TIMEOUT_MS / 1000} s while ${this.waiting} frames wait.`;
@@ -210,7 +210,7 @@ export class Session implements SessionLink {
     });
   }
 
-  /** A frame that is too large for us and not for the transport: it is as if it had not come, and that is said. */
+  /** Drops a frame above `frameBytes` and within the transport's limit: the session stays, and the drop is reported. */
   #drop(bytes: number): void {
     if (this.#state === 'greeting') {
       this.#droppedEarlyBytes = bytes;
@@ -301,7 +301,7 @@ export class Session implements SessionLink {
         break;
       case 'unknown':
         counters.framesUnknown++;
-        // Once is enough for a newer operator that sends something with every roll-up.
+        // Logged once per session: a newer operator may send such a frame with every roll-up.
         if (!this.#hasSeenUnknown)
           log('warn', 'frame-unknown', { cluster: excerpt(this.#cluster), session: this.number });
         this.#hasSeenUnknown = true;
@@ -333,7 +333,7 @@ export class Session implements SessionLink {
     if (this.#state === 'open') this.#parts.port.resume();
   }
 
-  /** Says that a roll-up has been handled. */
+  /** Sends the ack of a roll-up that has been handled. */
   acknowledgeRollup(): void {
     this.#acknowledge('rollup');
   }
