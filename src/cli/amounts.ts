@@ -1,4 +1,4 @@
-// Money, quantities, counts and ages as people say them: rounded to what the eye needs.
+// Formats money, quantities, counts and ages for people, rounded to the digits that matter.
 
 import { formatQuantity, parseQuantity } from '../model/index.ts';
 
@@ -20,7 +20,7 @@ const AGES = [
   ['m', 60_000],
 ] as const;
 
-/** In the largest unit of which there are two: 90s, 90m, 47h, 3d. */
+/** In the largest unit with a value of at least 2: 90s, 90m, 47h, 3d. */
 export function age(ms: number): string {
   for (const [unit, size] of AGES) if (ms >= 2 * size) return `${Math.floor(ms / size)}${unit}`;
   return `${Math.max(0, Math.floor(ms / 1000))}s`;

@@ -1,4 +1,4 @@
-// When a process that goes on until it is told to end is told so.
+// Resolves when a long-running command is asked to end by a signal.
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -30,7 +30,7 @@ export class UsageError extends CommanderError {
   }
 }
 
-/** What a program gets to read. `problems` has one entry for each thing that is wrong. */
+/** The error as JSON, for programs. */
 export interface ErrorJson {
   readonly code: ErrorCode;
   readonly message: string;
@@ -38,7 +38,7 @@ export interface ErrorJson {
   readonly problems: readonly Problem[];
 }
 
-/** Whether these words ask for JSON. Read from the words themselves, since they may be what is wrong. */
+/** Whether the arguments ask for JSON. Scans the raw arguments, because parsing them may be what failed. */
 export function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   const flags = end === -1 ? words : words.slice(0, end);
@@ -49,7 +49,7 @@ export function wantsJson(words: readonly string[]): boolean {
   );
 }
 
-/** Says what went wrong. The parser itself prints nothing but help that was asked for. */
+/** Prints the error. The parser itself prints only help that was requested. */
 export function reportError(error: unknown, isJson: boolean): void {
   if (error instanceof CommanderError && error.exitCode === 0) return;
   if (isJson) printError(JSON.stringify(errorJson(error), null, 2));
@@ -89,7 +89,7 @@ function printError(text: string): void {
   process.stderr.write(`${shown.join('\n')}\n`);
 }
 
-/** What is too long goes on below itself. */
+/** Wraps a line that is too long. */
 function fitted(line: string, width: number): readonly string[] {
   if (line.length <= width) return [line];
   const text = line.trimStart();

@@ -1,8 +1,8 @@
-// A zone that goes dark writes a loss for each of its machines. In a history many of them are one line with their number.
+// When a zone goes dark, the journal has a loss for each of its machines. A history shows many of them as one line.
 
 import type { StoryItem } from '../../shard/index.ts';
 
-/** Losses of one zone that are told one by one. */
+/** Most losses of one zone that are shown one by one. */
 const MAX_ALONE = 3;
 const TOGETHER_MS = 60_000;
 

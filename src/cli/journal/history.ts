@@ -1,4 +1,4 @@
-// `bigfleet history machine|need|cluster X`: what became of it and why, in order, from the journal of a shard.
+// `bigfleet history machine|need|cluster X`: its events and their reasons, in order, from the journal of a shard.
 
 import { Argument, Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';

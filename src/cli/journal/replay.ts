@@ -1,4 +1,4 @@
-// `bigfleet replay`: decides past cycles of a shard again, from its journal, and says whether they come out the same.
+// `bigfleet replay`: decides past cycles of a shard again, from its journal, and compares the results with those recorded.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';

@@ -1,4 +1,4 @@
-// Times as people give them to commands that look back, and as these show them.
+// Parses and formats the times of commands that read the journal.
 
 import { InvalidArgumentError, Option } from 'commander';
 import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';

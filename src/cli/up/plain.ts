@@ -34,9 +34,9 @@ export interface PlainParts {
 }
 
 const STATUS_MS = 10_000;
-/** More actions of one cycle for one cluster and reason are told as a number. */
+/** Most actions of one cycle for one cluster and reason that are shown one by one. */
 const MAX_ALIKE = 3;
-/** Actions that are held back, told one by one. */
+/** Most actions held back that are shown one by one. */
 const MAX_TOLD = 5;
 
 type Status = Extract<News, { kind: 'cycle' }>['status'];
@@ -50,7 +50,7 @@ export class PlainView implements UpView {
   #news: Action[] = [];
   #port: ShardPort | undefined;
   #hint = '';
-  /** Of the plan that was told last, so that the same is not told again and again. */
+  /** Key of the last plan printed, so that an unchanged plan is not printed again. */
   #plan = '';
 
   constructor(parts: PlainParts) {
@@ -96,14 +96,14 @@ export class PlainView implements UpView {
         break;
       case 'log':
         if (news.level === 'info' || TOLD_IN_WORDS.has(news.event)) break;
-        // What happened before is told before, so that times do not go back.
+        // Pending actions are printed first, so that times do not decrease.
         this.#actions();
         this.#line(this.#parts.nowMs(), `${news.level}: ${logWords(news.event, news.fields)}`);
         break;
     }
   }
 
-  /** What began and what ended since the last cycle; many alike, as at a cold start, are one line. */
+  /** Prints actions that began or ended since the last cycle; many similar ones, as at a cold start, share a line. */
   #actions(): void {
     const alike = Map.groupBy(this.#news, likenessOf);
     this.#news = [];
@@ -137,7 +137,7 @@ export class PlainView implements UpView {
     for (const line of planTexts(status, plan, this.#hint)) this.#line(status.nowMs, line);
   }
 
-  /** A shard that is ending says nothing any more. */
+  /** Nulls if the shard is ending and no longer answers. */
   async #held(): Promise<[Answer<'freezes'>, Answer<'plan'>] | [null, null]> {
     const port = this.#port;
     if (port === undefined) return [null, null];
@@ -163,7 +163,7 @@ export class PlainView implements UpView {
     this.#line(status.nowMs, [summary, ...supplyGroups(status).map(supplyText)].join(' '));
   }
 
-  /** Never wrapped: `grep` and its like take what happened for one line, and a terminal wraps by itself. */
+  /** Never wrapped: tools such as `grep` expect one event per line, and a terminal wraps by itself. */
   #line(ms: number, text: string): void {
     this.#parts.out(`${timeOfDay(ms)} ${printable(text)}\n`);
   }
@@ -184,7 +184,7 @@ function supplyText({ title, needWords, spareWords, rows }: SupplyGroup): string
   return `${[`${title}: ${needWords}`, ...amounts, spareWords].filter((text) => text !== '').join('; ')}.`;
 }
 
-/** What is told again when it changes: of what the shard itself puts off, whether it does, and not how much. */
+/** Key whose change prints the plan again. Of actions that the shard itself defers, only their presence counts. */
 function planKey({ cycle }: Status, { frozenClusters }: Answer<'plan'>): string {
   const heldBack = cycle?.heldBack ?? [];
   return JSON.stringify([heldOnPurpose(heldBack), heldBack.map(({ why }) => why).sort(), frozenClusters]);
@@ -213,14 +213,14 @@ function momentOf({ startedMs, endedMs }: Action): number {
   return endedMs ?? startedMs;
 }
 
-/** Actions that one sentence can tell of. */
+/** Key of actions that can share one line. */
 function likenessOf({ kind, cluster, need, reason, leaving, outcome, message, ...rest }: Action): string {
   const row = kind === 'Preempt' ? need?.id : '';
   const error = outcome === null || outcome === 'success' ? '' : `${message} ${rest.zone}`;
   return JSON.stringify([kind, cluster, row, reason, leaving?.cause, leaving?.domain, outcome, error]);
 }
 
-/** Fields of a log line may have whole numbers beyond those of JSON. */
+/** Fields of a log line may be bigints, which JSON does not support. */
 function jsonValue(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }

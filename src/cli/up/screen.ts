@@ -1,5 +1,5 @@
-// The live screen as lines of text, from what is known and the room there is: no terminal, clock or shard needed. It fits
-// 80 × 24; more room goes to actions first, then to what is missing and to a table of clusters.
+// Renders the live screen as lines of text, from a model and a size; independent of terminal, clock and shard. It fits
+// 80 × 24; more room goes to actions first, then to shortfalls and to a table of clusters.
 
 import {
   byTrouble,
@@ -43,7 +43,7 @@ export interface ScreenModel {
   readonly url: string;
   /** The words that start the command line where it runs. */
   readonly call: string;
-  /** What was done on the way to a running shard, oldest first. */
+  /** Steps of the start-up, oldest first. */
   readonly steps: readonly string[];
   /** What the last key did; '' after a while. */
   readonly notice: string;
@@ -59,7 +59,7 @@ type Status = NonNullable<Live['status']>;
 
 /** Lines from here on also get a table of clusters. */
 const TALL = 34;
-/** Two columns need as much; a screen that has less loses their right end. */
+/** Least width for two columns; on a narrower screen their right end is cut. */
 const NARROW = 60;
 const GAP = 2;
 /** Lines of the tables of clusters and of Failed machines. */
@@ -83,7 +83,7 @@ function filled(lines: readonly Line[], room: number): readonly Line[] {
   return Array.from({ length: room }, (_, i) => lines[i] ?? []);
 }
 
-/** The address comes before what is nice to know: it must not be cut. */
+/** The address precedes the optional parts, so that it is not cut. */
 function titleLine({ live: { status }, url }: ScreenModel): Line {
   const parts = [url];
   if (status !== null) {
@@ -148,7 +148,7 @@ function statusLines(status: Status, model: ScreenModel, width: number, room: nu
   return [...overview, ...actions, ...plan, ...missing, ...clusters];
 }
 
-/** What a freeze or a dry run holds back; what the shard itself puts off for a moment would only flicker. */
+/** Actions that a freeze or a dry run holds back; those that the shard itself defers for a moment would flicker. */
 function planLines(
   { cycle }: Status,
   { live: { plan }, url, call }: ScreenModel,
@@ -160,7 +160,7 @@ function planLines(
   const total = heldBack.reduce((sum, held) => sum + held.total, 0);
   const items = plan?.actions.items ?? [];
   const fits = Math.max(0, room - 1 - clusters.length);
-  // The hint takes a line of its own: a command that is cut is of no use.
+  // The hint gets its own line: a truncated command cannot be copied.
   const shown = items.slice(0, total > fits ? Math.max(0, fits - 1) : fits);
   const cut = cutWords(shown.length, total, 'action', 'most urgent first');
   return [

@@ -1,5 +1,5 @@
-// Lines of the live screen, put together from pieces of one style each. Widths are those of the texts: colour comes last,
-// when nothing is measured any more.
+// Lines of the live screen, composed of spans of one style each. Widths are those of the texts; colour is applied last, so
+// that escape sequences are never measured.
 
 import { printable } from '../../model/index.ts';
 import { type Paint, type Style, shorten } from '../table.ts';
@@ -11,7 +11,7 @@ export interface Span {
 
 export type Line = readonly Span[];
 
-/** A piece of text that no name in it can break out of. */
+/** A span whose control characters are escaped, so that a name in it cannot affect the terminal. */
 export function piece(text: string, style?: Style): Span {
   return { text: printable(text), style };
 }

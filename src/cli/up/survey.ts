@@ -1,4 +1,4 @@
-// Tells what of a directory `bigfleet up` wrote, by name and kind of each entry. Nothing here changes a file.
+// Classifies the entries of a directory by whether `bigfleet up` wrote them, by name and kind. Read-only.
 //
 //   bigfleet-up.json   the marker: whose directory this is, and in which format
 //   lock.db            held while a process uses the directory
@@ -21,7 +21,7 @@ export const SHARD_LOG = 'shard.log';
 
 export interface Marker {
   readonly format: number;
-  /** A removal has begun and may not have ended: what is left is no state to go on from. */
+  /** A removal has begun and may be incomplete, so the remaining state must not be used. */
   readonly isRemoving: boolean;
 }
 
@@ -70,7 +70,7 @@ function surveyFolder(
   state.push(folder);
 }
 
-/** Neither state nor in the way. */
+/** Entries that are neither state nor foreign. */
 function isNeutral(entry: Dirent): boolean {
   if (entry.name === 'lost+found') return true;
   if (!entry.isFile()) return false;

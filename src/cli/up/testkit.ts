@@ -1,4 +1,4 @@
-// A made-up shard for tests of the live views: a status, and a port that tells what it is told to.
+// A fake shard for tests of the live views: a status, and a port with scripted answers.
 
 import { unmetWords } from '../../model/index.ts';
 import type {
@@ -105,7 +105,7 @@ export function actionOf(number: number, change: Partial<ActionView> = {}): Acti
   };
 }
 
-/** How things stood at a second. */
+/** A point of the series at `second`. */
 export function pointOf(second: number, change: Partial<SeriesPoint> = {}): SeriesPoint {
   return {
     ...{ atMs: second * 1000, costPerHour: 1, costByPart: {}, machinesByState: { CONFIGURED: 8 } },
@@ -156,7 +156,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
 const NO_PAGE = { items: [], total: 0, next: null };
 const NO_PLAN = { cycle: 1234, atMs: 124_000, dryRun: false, heldBack: [], frozenClusters: [] };
 
-/** Answers what a view asks for, remembers what it is ordered, and tells news on demand. */
+/** Answers queries of a view, records its orders, and emits events on demand. */
 export class FakePort implements ShardPort {
   readonly orders: Order[] = [];
   readonly listeners = new Set<(news: News) => void>();
