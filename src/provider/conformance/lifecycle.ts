@@ -48,7 +48,7 @@ export const LIFECYCLE: readonly Behaviour[] = [
   }),
   behaviour('B105', 'no stable state is skipped on the way round', async (trial) => {
     const id = await trial.speculative();
-    // One eye only: a second reader could miss the moment between two calls and see a jump where there was none.
+    // A single reader: a second one could miss a state between two calls and report a jump that did not happen.
     const seen = [await trial.read(id)];
     accepted('Create', await trial.calls.create(id));
     seen.push(...(await trial.traces(id, Idle)));

@@ -110,7 +110,7 @@ export const LISTS: readonly Behaviour[] = [
       ['the cursor and "!"', Buffer.concat([cursor, bytes('!')])],
       ['"~" and the cursor', Buffer.concat([bytes('~'), cursor])],
       ['the cursor and 00 FF', Buffer.concat([cursor, Uint8Array.from([0, 255])])],
-      // What lenient number parsers let through.
+      // Inputs that lenient number parsers accept.
       ['the cursor and a space', Buffer.concat([cursor, bytes(' ')])],
       ['a line end and the cursor', Buffer.concat([bytes('\n'), cursor])],
     ];
@@ -175,8 +175,8 @@ async function isFull(trial: Trial, name: string, since: Uint8Array, count: numb
 }
 
 /**
- * Follows capped pages by the cursor each returns. Where that is the head, the second page is empty and nothing more can
- * be asked; where it goes on, the pages together must be the whole.
+ * Follows capped pages by the cursor each returns. If that is the head, the second page is empty and no more can be
+ * checked; if it continues, the pages together must be the complete list.
  */
 export async function pagesFit(
   trial: Trial,

@@ -1,4 +1,4 @@
-// Metadata: a shard's notes are kept to the last character, shown from acceptance on, and forgotten with the binding.
+// Metadata: a shard's metadata is stored verbatim, visible from acceptance on, and cleared with the binding.
 
 import { MachineState } from '../../model/index.ts';
 import { type Behaviour, inArea } from './behaviour.ts';

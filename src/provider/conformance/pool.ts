@@ -1,5 +1,5 @@
-// The machines a run may use up. Each is handed out once: what a behaviour leaves behind on a machine (fence marks, an
-// operation on record, a half-made binding) must not decide about the next one. All of core needs far fewer than 256.
+// The machines that a run may use. Each is handed out once, so that state left by one behaviour (fencing marks, a recorded
+// operation, a partial binding) cannot affect the next one. All of core needs far fewer than 256.
 
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -37,7 +37,7 @@ export class Pool {
     return id;
   }
 
-  /** A Speculative machine whose Create is going to fail, or none if the target is no fault provider. */
+  /** A Speculative machine whose Create will fail, or undefined if the target is not a fault provider. */
   async takeFaulty(calls: Calls): Promise<string | undefined> {
     if (!this.#isRead) await this.#read(calls);
     const id = this.#faulty.pop();

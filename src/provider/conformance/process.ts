@@ -1,5 +1,5 @@
-// Providers that the suite starts itself, by a command with places for the port and the state file. They are killed the
-// hard way, because that is what the durable lane is about, and never outlive the run.
+// Providers that the suite starts itself, by a command with placeholders for the port and the state file. They are ended
+// with SIGKILL, which the durable lane tests, and never outlive the run.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BigFleetError, printable } from '../../model/index.ts';
 
-/** Of what a provider prints, this much is kept to explain why it did not start. */
+/** Characters of a provider's output kept to explain why it did not start. */
 const KEPT_OUTPUT = 2_000;
 
 /** How long a process may take to be gone after SIGKILL; one that left the group of the command never is. */
@@ -47,7 +47,7 @@ export class Launcher {
     }
     this.template = template;
     this.#folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
-    // Also if the run itself is ended from outside.
+    // Also runs if the process exits before `close`.
     process.on('exit', this.#clear);
   }
 
@@ -76,7 +76,7 @@ export class Launcher {
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
-    // Not its exit: what it said last may come after that.
+    // Not the exit event: the last output may arrive after it.
     let isGone = false;
     const gone = new Promise<void>((resolve) => {
       const end = () => {
@@ -134,13 +134,13 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A restart says nothing about a provider that was never killed. */
+/** A restart proves nothing if the old provider still runs. */
 async function isSilent(port: number): Promise<void> {
   const isAnswered = await new Promise<boolean>((resolve) => {
     const socket = dial(port, '127.0.0.1');
     socket.on('error', () => resolve(false));
     socket.on('connect', () => {
-      // A socket can meet itself when the system gives it the port that it dials.
+      // TCP self-connect: the system may assign the dialled port to the socket itself.
       resolve(socket.localPort !== port);
       socket.destroy();
     });

@@ -1,4 +1,4 @@
-// What a run found, as data, as JSON and as JUnit XML. A skip is shown as a skip and certifies nothing.
+// The report of a run as data, JSON and JUnit XML. A skip is reported as a skip and certifies nothing.
 
 import { printable } from '../../model/index.ts';
 import type { Area, Profile } from './behaviour.ts';
@@ -18,8 +18,8 @@ export interface BehaviourResult {
 }
 
 /**
- * Certified: all passed, but for skips that are excused. Failed: some did not. Incomplete: none failed, but some that
- * matter could not be shown.
+ * Certified: all passed, except for excused skips. Failed: some failed. Incomplete: none failed, but some were skipped
+ * without an excuse.
  */
 export type Verdict = 'certified' | 'failed' | 'incomplete';
 

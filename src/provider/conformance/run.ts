@@ -45,7 +45,7 @@ export interface Progress {
   readonly id: string;
 }
 
-/** Throws a BigFleetError where nothing can be run: wrong words, or no provider where one should be. */
+/** Throws a BigFleetError if nothing can be run: invalid arguments, or no provider at the target. */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const started = performance.now();
   const { only = [], seed = 1 } = options;
@@ -91,7 +91,7 @@ function settingsOf(options: ConformanceOptions): TrialSettings {
   };
 }
 
-/** What became of opening a lane: a session, or the reason why none of its behaviours can be run. */
+/** Result of opening a lane: a session, or the outcome of all its behaviours. */
 type Opened = { readonly session: TargetSession } | Outcome;
 
 class Runner {
@@ -170,7 +170,7 @@ class Runner {
 interface Outcome {
   readonly status: Status;
   readonly detail: string;
-  /** What a skip was thrown with. */
+  /** The `Skip` that the behaviour threw. */
   readonly skip?: Skip;
   /** A call got no answer. */
   readonly isUnanswered?: boolean;
