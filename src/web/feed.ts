@@ -137,7 +137,7 @@ export interface Plan {
   readonly actions: { readonly items: readonly Planned[]; readonly total: number };
 }
 
-/** How things stood at a moment, and what happened since the one before. */
+/** The state at `atMs`, and counts since the previous point. */
 export interface Point {
   readonly atMs: number;
   readonly costPerHour: number;

@@ -117,7 +117,7 @@ export function inUnits(total: number, amounts: readonly number[], unit: number)
   return units;
 }
 
-/** Two figures of what is small, so that a little is not shown as nothing. */
+/** Two significant digits below 10, so that a small value is not shown as 0. */
 function rounded(value: number): string {
   return value < 10 ? String(Number(value.toPrecision(2))) : count(value);
 }

@@ -1,5 +1,5 @@
-// What was, as parts of the page: curves of the last hour with what they say in words, and the last warnings, errors and
-// orders with their times.
+// History on the page: curves of the last hour with a summary in words, and the last warnings, errors and orders with
+// their times.
 
 import type { Point } from './feed.ts';
 import { count, moment, perHour, span } from './figures.ts';

@@ -1,5 +1,6 @@
-// What a live view has in mind: the newest status, the last actions and events, the last hour in numbers, and what it asked
-// for besides. Made from the news one by one, which begin with those from before the view was opened. Everything has a bound, so that a view may stay open for weeks.
+// The state of a live view: the newest status, the last actions and events, the series of the last hour, and polled
+// details. Reduced from shard events, starting with those from before the view was opened. All lists are bounded, so that
+// a view may stay open for weeks.
 
 import type { Action, Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
 import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
@@ -90,14 +91,14 @@ export function withNews(live: Live, news: News): Live {
     case 'log':
       return isWorthShowing(news) ? withLog(live, news) : live;
     default:
-      // A newer shard may have more to tell.
+      // A newer shard may send kinds of events that this view does not know.
       return live;
   }
 }
 
 /**
- * Another process of the shard starts a new account: the hour before it comes from that process, and what the old one had
- * begun is not under way any more.
+ * A restarted shard resets the view: the new process provides the series of the last hour, and in-flight actions of the old
+ * process are dropped.
  */
 function withStatus(live: Live, status: Status): Live {
   const isSame = live.status === null || live.status.startedMs === status.startedMs;
@@ -107,7 +108,7 @@ function withStatus(live: Live, status: Status): Live {
 
 type LogNews = Extract<News, { readonly kind: 'log' }>;
 
-/** What the shard says of its ordinary work is not, nor what the list of actions tells better. */
+/** Excludes info lines other than orders, and events that the list of actions or losses shows already. */
 function isWorthShowing({ level, event }: LogNews): boolean {
   return event === 'order' || (level !== 'info' && !TOLD_IN_WORDS.has(event));
 }
@@ -117,7 +118,7 @@ function withLog(live: Live, { atMs, level, event, fields }: LogNews): Live {
   return withEvents(live, withRemark(live.events, remark));
 }
 
-/** A new process tells again what the journal has of the old one: each is shown once. */
+/** Deduplicates: a restarted shard sends the journal's events of the old process again. */
 function withRemark(events: readonly Remark[], remark: Remark): readonly Remark[] {
   if (events.some(({ atMs, text }) => atMs === remark.atMs && text === remark.text)) return events;
   return [remark, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MAX_EVENTS);
@@ -127,7 +128,7 @@ function withEvents(live: Live, events: readonly Remark[]): Live {
   return { ...live, events, remark: events.find(({ level }) => level !== 'info') ?? null };
 }
 
-/** `live` with what happened before it, oldest first. What it has heard itself is newer. */
+/** Merges earlier events (`past`, oldest first) into `live`, whose own events are newer. */
 export function withPast(live: Live, past: readonly News[]): Live {
   const before = past.reduce(withNews, { ...NOTHING_YET, status: live.status });
   const actions = live.actions.toReversed().reduce(withAction, before.actions);

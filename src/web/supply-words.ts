@@ -88,7 +88,7 @@ function usedWords(
   };
 }
 
-/** All of it is only what is all of it. */
+/** Rounds to whole percent; 100 only for a share of at least 1. */
 function percent(share: number): number {
   if (share >= 1) return 100;
   return Math.min(99, Math.round(share * 100));

@@ -127,7 +127,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What can be bought has no bar: it would dwarf what there is. */
+/** Machines that can be bought have no bar: it would dwarf those that exist. */
 function machineRows(status: Status): readonly Tree[] {
   const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
   const most = Math.max(1, ...counts.filter(isThere).map(({ machines }) => machines));
@@ -225,7 +225,7 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
   ];
 }
 
-/** Failed machines, each with what its provider says; none: nothing is shown. */
+/** Failed machines, each with its provider's error; empty if there are none. */
 function failedItems({ failed, failedTotal }: Live): readonly Tree[] {
   return [
     ...failed.map((machine) => element('li', { class: 'failed' }, failedWords(machine))),
