@@ -1,5 +1,5 @@
-// The floor: what it costs to look at every hot machine and Need column once, in the same process and on the same
-// memory. No cycle that reads everything can be faster, so a cycle is reported as a multiple of it.
+// The floor: the time to read every hot machine and Need column once, in the same process and on the same memory. No
+// cycle that reads everything can be faster, so a cycle is reported as a multiple of it.
 
 import type { Fleet } from '../src/fleet/index.ts';
 import { type Quantiles, quantilesOf } from './quantiles.ts';
@@ -37,7 +37,7 @@ function isVectorColumn(value: unknown): value is { readonly data: Float64Array 
   return typeof value === 'object' && value !== null && 'data' in value && value.data instanceof Float64Array;
 }
 
-/** Time for the compiler to be done with the loops before anything counts. */
+/** Lets the JIT compiler optimise the loops before anything is timed. */
 const WARM_UP_MS = 100;
 
 export function floorOf(fleet: Fleet, rounds: number): Quantiles {
@@ -55,15 +55,15 @@ export function floorOf(fleet: Fleet, rounds: number): Quantiles {
   return quantilesOf(durations);
 }
 
-/** Reads all these columns, so many times. */
+/** Reads all columns `times` times. */
 export function passOver(parts: readonly Part[], times: number): void {
   let seen = 0;
   for (let i = 0; i < times; i++) for (const { column, used } of parts) seen ^= pass(column, used);
-  // The result is looked at, so that no pass is optimised away.
+  // The result is read, so that the compiler does not eliminate a pass.
   if (Number.isNaN(seen)) throw new Error('unreachable');
 }
 
-// One loop per element type: a loop that sees several of them is many times slower.
+// One loop per element type: a polymorphic loop is many times slower.
 function pass(column: Column, used: number): number {
   if (column instanceof Uint8Array) return passUint8(column, used);
   if (column instanceof Uint16Array) return passUint16(column, used);
@@ -96,7 +96,7 @@ function passInt32(column: Int32Array, used: number): number {
   return seen;
 }
 
-// Four sums side by side: one alone would wait for every addition instead of for the memory.
+// Four independent sums: a single one would be bound by the latency of additions instead of by memory.
 function passFloat64(column: Float64Array, used: number): number {
   let a = 0;
   let b = 0;

@@ -1,7 +1,7 @@
-// `npm run bench:gate`: does a change make cycles much slower? Runs the small rungs of the ladder and fails where the
-// ratio to the floor is more than double the recorded one. The floor is measured right beside the cycles, in the same
-// process, so that neither the speed of the machine nor a busy neighbour decides; and medians are compared, because on
-// a shared machine the slowest cycle says nothing. What is a factor of two here is a real change.
+// `npm run bench:gate`: regression test for cycle times. Runs the small rungs of the ladder and fails if the ratio to the
+// floor is more than double the recorded one. The floor is measured between the cycles, in the same process, so that
+// the result does not depend on the speed or load of the machine. Medians are compared, because on a shared machine the
+// slowest cycle is noise; a factor of two is a real change.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,28 +22,28 @@ const RUNGS = ['dev-500 full', 'uber-5k full', 'uber-5k cold', 'uber-5k churn', 
 const RECORD = `${import.meta.dirname}/gate.json`;
 const SEED = 1;
 
-/** How many times the recorded ratio is too much. */
+/** Maximum factor over the recorded ratio. */
 const ALLOWED = 2;
-/** A rung that fails is measured again before it counts: a pause of the whole machine lasts longer than a round. */
+/** A rung fails after this many failed measurements: a pause of the whole machine lasts longer than a round. */
 const ATTEMPTS = 3;
-/** What is recorded is the median of so many processes, since the compiler does not always choose alike. */
+/** The recorded ratio is the median of this many processes, because JIT decisions differ between processes. */
 const RECORDED_RUNS = 3;
 
-/** Cycles before the first round: the compiler settles after about so many. */
+/** Warm-up before the first round, until one of the limits: the JIT compiler is stable after about 40 cycles. */
 const WARM_UP = { cycles: 40, ms: 3000 };
 const ROUNDS = 7;
-/** One round: so many cycles, or as many as fit into the time, but at least one. */
+/** One round: at most this many cycles and, after the first one, at most this time. */
 const ROUND = { cycles: 8, ms: 300 };
 const FLOOR_ROUNDS = 15;
 
 type Ratios = Readonly<Record<string, number>>;
 
-/** So much time on a processor is exact to a few per cent; less is not. */
+/** CPU times from this on are exact to a few per cent; shorter ones are not used. */
 const LEAST_CPU_MS = 100;
 
 /**
- * The median over the rounds of (median cycle ÷ floor). On a busy machine every long cycle has to wait for a processor
- * and hardly any pass over the floor does; then time on the processor is the better measure, so the smaller counts.
+ * The median over the rounds of (median cycle ÷ floor), or mean CPU time of a cycle ÷ floor if that is smaller: on a busy
+ * machine every long cycle waits for a processor and hardly any pass over the floor does.
  */
 function ratioOf(name: string): number {
   const [profile = '', regime = ''] = name.split(' ');
@@ -78,7 +78,7 @@ function cyclesOf(rung: Rung, limit: { readonly cycles: number; readonly ms: num
   return cycles;
 }
 
-/** A rung in a process of its own: type feedback of one would change the next. */
+/** A rung in a process of its own: type feedback of one rung would affect the next. */
 function ratioApart(name: string): number {
   const child = spawnSync(process.execPath, [import.meta.filename, '--rung', name], {
     encoding: 'utf8',
@@ -98,7 +98,7 @@ function record(): void {
   console.error(`Wrote ${RECORD}.`);
 }
 
-/** Whether a rung is near enough to what was recorded; says so. */
+/** Whether a rung is within the allowed factor of the recorded ratio; prints the result. */
 function passes(name: string, recorded: number | undefined): boolean {
   if (recorded === undefined) {
     console.log(`FAIL ${name}: nothing recorded; npm run bench:gate -- --record`);

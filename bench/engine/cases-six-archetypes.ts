@@ -124,7 +124,7 @@ export function coLocated(): Case {
     counts: { machines: 18_000, needs: 2580, clusters: 20 },
     readyClusters: null,
     build: () => {
-      // Machines for gangs stand in blocks of eight over twelve racks per kind.
+      // Machines of each kind are placed in blocks of eight over twelve racks.
       const placed = new Map<Kind, number>();
       const machines: LedgerMachine[] = [];
       const add = (kind: Kind, state: MachineState, cluster: string): void => {

@@ -1,4 +1,4 @@
-// Small words to write benchmark inputs in: a machine, a Need, and a fleet that was counted before anybody timed it.
+// Helpers for benchmark inputs: a machine, a Need, and a fleet whose counts are checked before it is timed.
 
 import { Fleet } from '../../src/fleet/index.ts';
 import {

@@ -1,5 +1,5 @@
-// The attacks, each as a single attempt that the attacker repeats at a pace. Most dial anew for every attempt; what they
-// are made of is shared with `test/hostile`, where it is asserted that each is refused as it should be.
+// The attacks, each as a single attempt that the attacker repeats at a fixed rate. Most open a new connection for every
+// attempt. They share their parts with `test/hostile`, which asserts that each attack is refused correctly.
 
 import { status } from '@grpc/grpc-js';
 import type { Random } from '../../src/model/index.ts';
@@ -24,7 +24,7 @@ export interface Target {
 export interface Attacker {
   readonly target: Target;
   readonly random: Random;
-  /** Aborted when the attack is over: whoever holds on to something lets go. */
+  /** Aborted when the attack is over: attempts that hold connections or streams must then close them. */
   readonly over: AbortSignal;
 }
 
@@ -33,9 +33,9 @@ export interface Attack {
   /** Attempts. */
   readonly perMinute: number;
   readonly hasTls?: true;
-  /** Done before anything is measured, so that what it leaves behind is part of the quiet phase too. */
+  /** Runs before anything is measured, so that its lasting effects are part of the quiet phase as well. */
   readonly prepare?: (attacker: Attacker) => void;
-  /** Resolves to what came of it: a code of gRPC, or a few words. */
+  /** Resolves to the outcome: a gRPC status code, or a few words. */
   readonly once: (attacker: Attacker, attempt: number) => Promise<string> | string;
 }
 

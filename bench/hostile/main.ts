@@ -1,4 +1,5 @@
-// The hostile benchmark: what the neighbours of an attacker feel, with everybody in a process of their own.
+// The hostile benchmark: latencies of well-behaved clusters (the neighbours) during an attack. Every party is a process
+// of its own.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, setPriority, tmpdir, totalmem } from 'node:os';

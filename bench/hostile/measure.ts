@@ -30,7 +30,7 @@ interface Stage {
   readonly provider: Worker<ProviderTold, never>;
   readonly neighbours: Worker<NeighboursTold, NeighboursOrder>;
   readonly attacker: Worker<AttackerTold, AttackerOrder>;
-  /** The address of the provider, once everybody is there. */
+  /** Resolves to the address of the provider once all processes are ready. */
   readonly ready: Promise<string>;
 }
 
@@ -77,7 +77,7 @@ function startStage(
     { settings, attack },
     { ...same, niceness: niceness + NICER },
   );
-  // Asked for now: what was said before anybody listened is lost.
+  // Subscribed now, because messages that arrive before the subscription are lost.
   const ready = Promise.all([
     provider.heard('ready'),
     neighbours.heard('ready'),

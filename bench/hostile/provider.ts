@@ -1,4 +1,4 @@
-// A provider in a process of its own, with machines that nobody asks for: what is measured is what clusters feel.
+// A provider in a process of its own, with machines that no cluster requests: only the latency of sessions is measured.
 
 import { serveCloud } from '../../test/hostile/cloud.ts';
 import type { Papers, Settings } from './settings.ts';

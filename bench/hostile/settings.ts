@@ -14,11 +14,11 @@ export interface Settings {
   /** How many times faster than it says an attack is. */
   readonly times: number;
   readonly seed: number;
-  /** Of everybody but the attacker. Below 0 where others use the machine and the user may. */
+  /** Of all processes except the attacker. Below 0 on a shared machine, if the user is permitted to. */
   readonly niceness: number;
 }
 
-/** Certificates of everybody in a run with TLS. */
+/** Certificates of all processes in a run with TLS. */
 export interface Papers {
   readonly shard: TlsFiles;
   readonly provider: TlsFiles;

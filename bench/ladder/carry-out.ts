@@ -1,5 +1,5 @@
-// Carries a plan out between two cycles, as a shard and its providers would: what the next cycle finds in the journal.
-// Every move is at its end at once, so that what is measured is deciding and not waiting.
+// Executes a plan between two cycles, as a shard and its providers would, by appending the results to the journal.
+// Every transition completes at once, so that the benchmark measures decisions and not waiting.
 
 import type { Decision } from '../../src/engine/index.ts';
 import type { Fleet, Journal } from '../../src/fleet/index.ts';
@@ -17,7 +17,7 @@ import { hostOf } from '../../src/sim/index.ts';
 
 const { Configured, Idle, Speculative } = MachineState;
 
-/** Where a machine stands at the end of a move. */
+/** The status of a machine at the end of a transition. */
 type End = Pick<Machine, 'state' | 'cluster' | 'stamp'>;
 
 const FREE: End = { state: Idle, cluster: '', stamp: null };
@@ -34,7 +34,7 @@ export class CarryOut {
     this.#journal = journal;
   }
 
-  /** Appends all that the plan comes to. The decision must still be good. */
+  /** Appends the effects of all actions. The decision must still be valid. */
   append(decision: Decision, atMs: number): void {
     for (const [id, key] of decision.restamps()) {
       const { interruptionPenaltyDollars, reclamationPenaltyDollars } = this.#stampFor(key);
@@ -53,7 +53,7 @@ export class CarryOut {
         break;
       case 'Preempt':
       case 'Reclaim':
-        // A machine that is free without having been drained would be taken for lost, and with it its target.
+        // A machine that becomes Idle without a drain would count as lost, and its target would be cleared.
         this.#journal.append({ kind: 'command', command: Command.Drain, target: need, id, atMs });
         this.#ends(id, FREE, atMs);
         break;
@@ -63,7 +63,7 @@ export class CarryOut {
     }
   }
 
-  /** The provider's record of the machine at the end of its move. */
+  /** The provider's record of the machine at the end of its transition. */
   #ends(id: string, end: End, atMs: number): void {
     const { machines } = this.#fleet;
     const record = machines.recordAt(machines.slotOf(id)!);

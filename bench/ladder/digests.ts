@@ -67,7 +67,7 @@ function digest(decision: Decision): string {
   return values.whole ? decidedJson(decision.plan()).digest : digestOf(decision.eachAction());
 }
 
-/** So long for threads to come up; it takes some tens of milliseconds each. */
+/** Timeout for threads to start; each takes some tens of milliseconds. */
 const PATIENCE_MS = 30_000;
 
 async function comeUp(engine: Engine, workers: number): Promise<void> {

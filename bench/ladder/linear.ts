@@ -1,5 +1,5 @@
-// Does a Need of a large fleet cost what a Need of a small one costs? The same workload in three sizes, each a tenfold of
-// the one before, side by side.
+// Whether the cost of a Need is independent of the size of the fleet: the same workload in three sizes, each ten times
+// the one before.
 
 import type { Regime } from '../../src/sim/index.ts';
 import type { RungName } from './climb.ts';
@@ -8,7 +8,7 @@ import { short } from './report.ts';
 
 const SIZES = ['uber-5k', 'uber-50k', 'uber-500k'];
 
-/** A Need of the largest fleet may cost so many times one of the smallest: caches are of a fixed size, fleets are not. */
+/** Maximum cost per Need of the largest fleet relative to the smallest. Above 1, because caches have a fixed size. */
 const ALLOWED = 2;
 
 export interface LinearRow {

@@ -23,12 +23,12 @@ export interface Settings {
   readonly cycles: number;
   /** Cycles before anything is timed. */
   readonly warmUp: number;
-  /** Begin no cycle after so many seconds spent in cycles, a third of them on the warm-up; but time at least three. */
+  /** Time budget for cycles, at most a third of it for the warm-up. At least three cycles are timed in any case. */
   readonly seconds: number;
   readonly workers: number;
   readonly lanes: number | 'auto';
   readonly seed: number;
-  /** Compare every so many cycles with a full solve; 0: none. The check is part of the cycle's time. */
+  /** Interval, in cycles, of comparisons with a full solve; 0: none. The check is part of the cycle's time. */
   readonly checkEvery: number;
   readonly onDifference?: EngineOptions['onDifference'];
   /** The rung will be exported. */
@@ -79,11 +79,11 @@ export interface RungResult {
 export type PathsUs = Readonly<Record<Path, number>>;
 
 const LEAST_CYCLES = 3;
-/** How often, and how many times, to look whether threads are up: for twenty seconds. */
+/** Poll interval and maximum number of polls for threads to start: 20 s in total. */
 const LOOK_MS = 10;
 const MOST_TRIES = 2_000;
 const FLOOR_ROUNDS = 30;
-/** Rows are timed in the warm-up, where that disturbs nobody, and the last cycles of it count. */
+/** Warm-up cycles, the last ones, whose row timings are reported: timing rows would slow down the timed cycles. */
 const ROW_TIMED_CYCLES = 5;
 
 export interface Measured {
@@ -127,7 +127,7 @@ export function measure(
   return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
 }
 
-/** Waits for the threads. Small rungs would otherwise be done, or half done, before they are up. */
+/** Waits until all threads run. Small rungs could otherwise finish before the threads have started. */
 function comeUp({ engine }: Rung, workers: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (let tries = 0; engine.threads < workers; tries++) {
@@ -140,7 +140,7 @@ function engineOptionsOf({ checkEvery, lanes, onDifference, workers }: Settings)
   return { checkEvery, lanes, workers, ...(onDifference === undefined ? {} : { onDifference }) };
 }
 
-/** What is kept of a cycle; a decision is good until the next one only. */
+/** The part of a cycle that is kept; its decision is valid only until the next cycle. */
 type TimedCycleSummary = Pick<TimedCycle, 'ms' | 'partsMs' | 'stats'>;
 
 function summaryOf({ ms, partsMs, stats }: TimedCycle): TimedCycleSummary {

@@ -1,6 +1,6 @@
-// A plain parallel loop: every column of the fleet read once, by this thread alone or shared out evenly among several.
-// What it gains from a second thread is what the machine has to give at that moment; a cycle is judged by that and not by
-// the number of cores. Run as a worker it is one of the threads.
+// A plain parallel loop: reads every column of the fleet once, on this thread alone or split evenly among several. Its
+// speed-up is what the machine can provide at that moment; cycles are compared with it and not with the number of cores.
+// As a worker, this file is one of the threads.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Fleet } from '../../src/fleet/index.ts';
@@ -16,7 +16,7 @@ interface Share {
   readonly passes: number;
 }
 
-/** A loop should take so long that waking a thread does not count. */
+/** Target duration of a loop, long enough that the time to wake a thread is negligible. */
 const LOOP_MS = 40;
 
 export class ParallelLoop {

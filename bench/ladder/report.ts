@@ -113,7 +113,7 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
   ];
 }
 
-/** Three digits are all that a measurement is good for. */
+/** Three significant digits, the precision of a measurement. */
 export function short(value: number): string {
   if (value >= 100) return whole(Math.round(value));
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
@@ -133,7 +133,7 @@ export function machineLine(): string {
 const BEGIN = '<!-- ladder:begin -->';
 const END = '<!-- ladder:end -->';
 
-/** Puts a text between the markers of a document, in place of what stood there. */
+/** Replaces the text between the markers of a document. */
 export function writeBetweenMarkers(file: string, text: string): void {
   const document = readFileSync(file, 'utf8');
   const begin = document.indexOf(BEGIN);

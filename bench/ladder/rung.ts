@@ -1,10 +1,10 @@
-// A rung of the ladder: one profile in one regime. Makes the fleet, and then one cycle after the other with what happens
-// between them. What is timed is the whole cycle: applying the journal (`freeze`) and the decision. Making the records
-// that enter the journal stands for reading them from the wire, and is not timed. Where a regime has changes, plans are
-// carried out between cycles as well, as on a shard; otherwise rows that a change left short would pile up.
+// A rung of the ladder: one profile in one regime. Generates the fleet, then runs cycles with the changes between them.
+// The timed cycle is applying the journal (`freeze`) and the decision. Creating the records that enter the journal takes
+// the place of reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
+// cycles, as on a shard; otherwise unmet rows would accumulate.
 //
-// A decision holds its actions in columns. Spelling them out as objects is left to who sends them, a few at a time, and
-// is not part of the cycle.
+// A decision holds its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
+// cycle.
 
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, Journal } from '../../src/fleet/index.ts';
@@ -38,7 +38,7 @@ const SECOND_MS = 1000;
 export interface TimedCycle {
   readonly decision: Decision;
   readonly ms: number;
-  /** Time on a processor, without waiting for one; to a tick of some milliseconds, so only sums of many are exact. */
+  /** CPU time, with a resolution of some milliseconds, so that only sums of many cycles are exact. */
   readonly cpuMs: number;
   readonly partsMs: Readonly<Record<Part, number>>;
   readonly stats: CycleStats;
@@ -59,7 +59,7 @@ export class Rung {
   readonly #journal = new Journal();
   readonly #churn: Churn | null;
   readonly #carryOut: CarryOut;
-  /** What its own engine decided last, and nobody has carried out yet. */
+  /** The last decision of the rung's own engine, if it has not been executed yet. */
   #decided: Decision | null = null;
   /** For exports: the last roll-up of each cluster that sent one. */
   readonly #remembers: boolean;
@@ -105,7 +105,7 @@ export class Rung {
     return this.#decide(timesRows);
   }
 
-  /** What happens between two cycles, and the fleet frozen, for engines other than its own. */
+  /** Applies the changes between two cycles and freezes the fleet, for engines other than the rung's own. */
   advance(): void {
     this.#cycles++;
     this.#change();
@@ -117,7 +117,7 @@ export class Rung {
     return new Engine(this.fleet, { checkEvery: 0, clock: () => performance.now(), ...options });
   }
 
-  /** The decision of an engine on the fleet as it stands. Only what the rung's own decides is carried out. */
+  /** The decision of an engine on the current fleet. Only decisions of the rung's own engine are executed. */
   decideOn(engine: Engine): Decision {
     const decision = engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
     if (engine === this.engine) this.#decided = decision;

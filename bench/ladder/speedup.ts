@@ -13,9 +13,9 @@ import { progressOn, SILENT } from './progress.ts';
 import { machineLine } from './report.ts';
 import { Rung } from './rung.ts';
 
-/** Of the loop's speed-up the cycle should reach so much, where it solves everything. */
+/** Minimum speed-up of the cycle relative to that of the loop, in regimes that solve everything. */
 const LEAST_RATIO = 0.75;
-/** And nowhere may more threads cost more than this part of the time. */
+/** Maximum slowdown by more threads, as a fraction of the time, in any regime. */
 const MOST_LOSS = 0.05;
 
 const HELP = `bench speedup: cycles with one worker and with several, against a plain parallel loop over the same columns
@@ -119,7 +119,7 @@ async function compare(): Promise<SpeedUp> {
   for (let round = 0; round < warmUp + rounds; round++) {
     progress.say(`round ${round + 1} of ${warmUp + rounds}`);
     rung.advance();
-    // Who goes first finds colder memory, so they take turns at that too.
+    // The first engine of a round finds colder caches, so the order alternates.
     const engines = round % 2 === 0 ? [one, several] : [several, one];
     const runs = engines.map((engine) => timed(() => rung.decideOn(engine)));
     if (round === 0) checkEqual(runs.map(({ value }) => value));
@@ -135,7 +135,7 @@ async function compare(): Promise<SpeedUp> {
   return summaryOf(profile, regime, workers, rounds, times);
 }
 
-/** Round by round, because what a neighbour does lasts longer than a round. */
+/** Ratios are taken per round, because interference by other processes lasts longer than a round. */
 function medianRatio(one: readonly number[], several: readonly number[]): number {
   return quantilesOf(one.map((ms, round) => ms / several[round]!)).p50;
 }

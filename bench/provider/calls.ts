@@ -1,5 +1,5 @@
-// Calls: a thousand transitions at once, with fencing; and what one call costs with the kit against a bare grpc-js
-// server in the same process, measured in turns, so that both meet the same weather.
+// Calls: a thousand concurrent transitions, with fencing; and the cost of one call with the kit against a bare grpc-js
+// server in the same process, measured alternately, so that both see the same load of the machine.
 
 import { Client, credentials } from '@grpc/grpc-js';
 import { Random } from '../../src/model/index.ts';

@@ -34,14 +34,14 @@ export interface ListFigures {
 
 type Read = Pick<ListReport, 'messages' | 'bytes' | 'records' | 'added' | 'changed'>;
 
-/** Times something, and how long the event loop of this thread stood still meanwhile. */
+/** Measures the duration of `work` and the longest delay of this thread's event loop during it. */
 async function observe(name: string, work: () => Promise<Read>): Promise<ListFigures> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const started = performance.now();
   const report = await work();
   const seconds = rounded((performance.now() - started) / 1000);
-  // A pause shows only in the turn after it.
+  // A delay is recorded only in the event loop turn after it.
   await new Promise((resolve) => setTimeout(resolve, 5));
   delay.disable();
   return {

@@ -1,5 +1,5 @@
 // A cloud for the provider benchmarks: machines with the fields and sizes of real ones, from one seed, and calls that
-// end at once, so that what is measured is ours.
+// end at once, so that only the kit and the reader are measured.
 
 import { Random } from '../../src/model/index.ts';
 import type { Backend, Offering } from '../../src/provider/index.ts';
@@ -46,7 +46,7 @@ function offering(random: Random, index: number, price: number): Offering {
   };
 }
 
-/** Every machine is described anew when asked for, so that the cloud itself keeps nothing. */
+/** Generates every machine again on each `describe`, so that the cloud itself stores no machines. */
 export class BenchCloud implements Backend {
   readonly #machines: number;
   readonly #seed: number;

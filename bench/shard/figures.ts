@@ -139,10 +139,10 @@ function appliedAfter({ sentMs, ackMs }: Ack, cycles: readonly Cycle[]): number[
   return cycle === undefined ? [] : [cycle.endedMs - sentMs];
 }
 
-/** Late arrivals may be told after everybody stopped watching. */
+/** Arrivals near the end may be published only after the measurement has ended. */
 const PUBLISH_GRACE_MS = 5000;
 
-/** From the arrival of a machine at its provider until its cluster heard of it. */
+/** From the arrival of a machine at its provider until its cluster is notified. */
 function published(
   arrivals: readonly Arrival[],
   news: readonly NodeNews[],

@@ -1,6 +1,6 @@
-// An operator that costs little, so that thousands of them fit beside the shard they load: roll-ups are put together from
-// rows encoded before, frames are looked at by their kind alone unless somebody waits for what they say. It answers for
-// blobs at once, acknowledges reclaims, and dials again when it is cut off.
+// A cheap operator, so that thousands of them fit beside the shard they load: roll-ups are assembled from rows encoded
+// in advance, and of frames only the kind is read unless the benchmark waits for their content. It answers bootstrap
+// requests at once, acknowledges reclaims, and reconnects when its session is lost.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { MachineState } from '../../src/model/index.ts';
@@ -17,7 +17,7 @@ const service = bindService(ShardDefinition, { session: { request: rawBytes, res
 /** A connection of its own for each cluster, as clusters have. */
 const CHANNEL = { 'grpc.use_local_subchannel_pool': 1, 'grpc.keepalive_time_ms': 20_000 };
 
-/** How soon somebody who was cut off dials again, at most. */
+/** Maximum delay before an operator reconnects; the actual delay is random. */
 const REDIAL_MS = 2000;
 
 export interface Ack {

@@ -72,7 +72,7 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
     load({ from: edge(i), to: edge(i + 1), isProbe: false }),
   );
   const probe = load({ from: 0, to: 1, isProbe: true });
-  // Asked for now: what was said before anybody listened is lost.
+  // Subscribed now, because messages that arrive before the subscription are lost.
   const ready = Promise.all([
     Promise.all(providers.map((each) => each.heard('ready'))),
     ...[...generators, probe].map((each) => each.heard('ready')),

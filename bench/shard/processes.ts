@@ -73,7 +73,7 @@ export interface Usage {
   readonly threads: ReadonlyMap<string, { readonly name: string; readonly cpuSeconds: number }>;
 }
 
-/** Of Linux on every machine there is. */
+/** USER_HZ, which is 100 on all common Linux platforms. */
 const TICKS_PER_SECOND = 100;
 
 export function usageOf(pid: number): Usage {

@@ -18,7 +18,7 @@ export interface Settings {
   readonly settleMs: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Of shard and providers. Below 0 where others use the machine and the user may. */
+  /** Of shard and providers. Below 0 on a shared machine, if the user is permitted to. */
   readonly niceness: number;
 }
 

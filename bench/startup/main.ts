@@ -89,7 +89,7 @@ function ratio(a: number, b: number): number {
   return Math.round((a / b) * 10) / 10;
 }
 
-/** A command that fails is no figure. */
+/** Throws if the command fails. */
 function timeOf(command: string, words: readonly string[], env: NodeJS.ProcessEnv): number {
   const started = performance.now();
   const { status, stderr } = spawnSync(command, words, { encoding: 'utf8', env });

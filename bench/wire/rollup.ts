@@ -1,6 +1,6 @@
-// What it costs to read a roll-up: in full, unchanged, and with one need in a hundred changed.
+// The cost of reading a roll-up: in full, unchanged, and with one need in a hundred changed.
 //   npx node bench/wire/rollup.ts [--json] [--needs 400] [--rounds 2000] [--seed 1]
-// Every figure stands beside the floor of the same run: one pass over the same bytes that adds them up.
+// Every figure is reported with the floor of the same run: one pass over the same bytes that sums them.
 // All but the first two cases include the conversion of new needs to the model.
 
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
@@ -61,7 +61,7 @@ export function run(options: Options): Result {
   };
 }
 
-/** Different inputs per case, so that no branch is learnt by heart. */
+/** Distinct inputs per case, so that the branch predictor cannot learn them. */
 const VARIANTS = 64;
 
 const stamp = (round: number) => 1_790_000_000_000_000_000n + BigInt(round) * 10_000_000_000n;
