@@ -106,7 +106,7 @@ async function runOn(
   }
 }
 
-/** Everybody dials at once, and the shard reads everything. */
+/** All operators connect at once, and the shard reads all Lists and roll-ups. */
 async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   const { generators, probe, settings } = stage;
   const everybody = [...generators, probe];
