@@ -150,7 +150,7 @@ describe('freezing', () => {
           expect(viewOf(fleet)).toEqual(viewOf(whole));
           expect(parts.flatMap((part) => part.sightings)).toEqual(at.sightings);
           expect(parts.flatMap((part) => part.refused)).toEqual(at.refused);
-          // What one freeze names as changed was named by one of the many; the many may name what came to nothing.
+          // Changes of a single freeze are a subset of those of many freezes, which also report changes undone later.
           const named = new Set(parts.flatMap((part) => part.clusters.map((n) => fleet.clusters.nameOf(n))));
           for (const number of at.clusters) expect(named).toContain(whole.clusters.nameOf(number));
         }

@@ -23,7 +23,7 @@ const KEYS: readonly NeedKey[] = CLUSTERS.flatMap((cluster) => [
   { cluster, fingerprint: 'f', group: 'g' },
 ]);
 
-// The ledger against plain maps: the same machines, everything worked out from scratch.
+// The ledger against a model of plain maps: the same machines, with everything derived from scratch.
 type Model = Map<string, LedgerMachine>;
 
 function textOfClass(machine: LedgerMachine): string {
@@ -79,7 +79,7 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const standing = machines.standingOf(machines.slotOf(id)!);
     expect(standing).toEqual({ state, held, cluster, stamp, target, idleSinceMs });
   }
-  // Ordinals tell ids apart as the ids themselves do.
+  // Ordinals sort in the same order as the ids.
   const slots = all.sort(byId).map((m) => machines.slotOf(m.id)!);
   for (let i = 1; i < slots.length; i++) expect(machines.idOrder(slots[i - 1]!, slots[i]!)).toBeLessThan(0);
 
@@ -217,7 +217,7 @@ function take(fleet: Fleet, model: Model, it: Change): void {
   } else {
     const known = model.get(it.name);
     if (known === undefined) return;
-    // All of it, or single columns; a cluster goes only with a state that may have one.
+    // All fields, or single columns; a cluster is set only together with a state that may have one.
     const { known: whole, shared, some } = it;
     const single: Partial<Standing> = Object.fromEntries(some.map((column) => [column, whole[column]]));
     const changes = some.includes('state') ? whole : single;
@@ -267,7 +267,7 @@ describe('MachineLedger', () => {
     const { machines } = new Fleet();
     const ids = Array.from({ length: 20_000 }, (_, i) => `m${i}`);
     machines.load(ids.map((name) => aMachine(name, Speculative)));
-    // Cutting a run of this length once per machine is what makes a large loss quadratic.
+    // Removing machines one by one from a run of this length would make a large loss quadratic.
     const cut = vi.spyOn(machines.arena, 'remove');
     machines.batch(() => {
       for (const name of ids) machines.remove(name);

@@ -209,7 +209,7 @@ describe('observations', () => {
     const fleet = fleetWith(Configured);
     const result = applied(fleet, sees(Idle, {}, 100), sees(Configured, {}, 200));
     expect(result.sightings.map(({ meaning }) => meaning)).toEqual([Meaning.Lost, Meaning.Foreign]);
-    // It was lost in between, so what it was bound for is not known any more.
+    // The machine was lost in between, so its former stamp no longer applies.
     expect(recordOf(fleet)).toMatchObject({ state: Configured, stamp: null });
     expect(result.slots).toEqual([0]);
   });

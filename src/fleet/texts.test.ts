@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compareText } from '../model/index.ts';
 import { Texts } from './texts.ts';
 
-// From either side of every step in length, and surrogates in pairs and alone.
+// Characters on both sides of every change in encoded length, and surrogates paired and unpaired.
 const UNITS = [
   '\0',
   'a',

@@ -23,7 +23,7 @@ function fleetOfFourteen(): Fleet {
   return fleet;
 }
 
-/** All that a refusal must leave as it was. */
+/** State that a refusal must not change. */
 function viewOf(fleet: Fleet) {
   const { machines, demand, classes, keys, patterns, dimensions } = fleet;
   const slots = Array.from({ length: machines.size }, (_, slot) => slot);
@@ -91,7 +91,7 @@ describe('dimensions', () => {
     expect(fleet.demand.needsOf(fleet.clusters.find('c1'))).toEqual([fits, aside, fitsToo]);
     expect(fleet.demand.needOf(keyOf(tooMuch))).toEqual(aside);
     expect(fleet.dimensions.names).toEqual([...vector(0, 16).keys()]);
-    // A row that the ledger set aside stays the object it is for as long as it is reported as the same.
+    // A row that the ledger set aside stays the identical object for as long as the same object is reported.
     const [, first] = fleet.demand.needsOf(fleet.clusters.find('c1'));
     expect(fleet.demand.replace('c1', [tooMuch, fits])).toBe(true);
     expect(fleet.demand.needsOf(fleet.clusters.find('c1'))[0]).toBe(first);
