@@ -118,7 +118,9 @@ export function obstacleWords(obstacle: Obstacle): string {
     case 'quarantined':
       return sentence(`${are} quarantined${by}${why}`);
     case 'call-lost':
-      return sentence(`${are} waiting for their provider to list them after a lost call${why}`);
+      return sentence(
+        `${are} waiting for the provider to list ${one ? 'it' : 'them'} after a lost call${why}`,
+      );
     case 'frozen':
       return sentence(`${n} ${one ? 'serves' : 'serve'} cluster ${cluster}, which is frozen${by}${why}`);
     case 'awaiting-report':

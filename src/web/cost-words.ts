@@ -3,15 +3,16 @@
 
 import type { Cost } from './feed.ts';
 import { dollars, inUnits, perHour } from './figures.ts';
+import { STATES } from './words.ts';
 
 /** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
 const PARTS = [
-  { part: 'serving', state: 'CONFIGURED', label: 'serving' },
-  { part: 'joining', state: 'CONFIGURING', label: 'joining' },
-  { part: 'idle', state: 'IDLE', label: 'idle' },
-  { part: 'draining', state: 'DRAINING', label: 'leaving' },
-  { part: 'deleting', state: 'DELETING', label: 'returning' },
-  { part: 'failed', state: 'FAILED', label: 'failed' },
+  { part: 'serving', state: 'CONFIGURED' },
+  { part: 'joining', state: 'CONFIGURING' },
+  { part: 'idle', state: 'IDLE' },
+  { part: 'draining', state: 'DRAINING' },
+  { part: 'deleting', state: 'DELETING' },
+  { part: 'failed', state: 'FAILED' },
 ] as const;
 
 const CENT = 0.01;
@@ -39,7 +40,14 @@ function shownParts({ perHour: total, byPart }: Cost) {
     PARTS.map(({ part }) => byPart[part] ?? 0),
     CENT,
   );
-  return PARTS.map((each, i) => ({ ...each, text: dollars(cents[i]! * CENT) })).filter(
-    ({ part }) => (byPart[part] ?? 0) > 0,
-  );
+  return PARTS.map((each, i) => ({
+    ...each,
+    label: labelOf(each.state),
+    text: dollars(cents[i]! * CENT),
+  })).filter(({ part }) => (byPart[part] ?? 0) > 0);
+}
+
+/** The live views call a part by the label of its state. */
+function labelOf(state: (typeof PARTS)[number]['state']): string {
+  return STATES.find((known) => known.state === state)?.label ?? state;
 }

@@ -270,7 +270,7 @@ export class Actuation {
     this.#isFrozen = isFrozen;
     for (const task of [...this.#tasks.values()]) {
       if (!isFrozen(task.action)) continue;
-      this.#executor.recall(task, 'Somebody has frozen it.');
+      this.#executor.recall(task, 'A freeze covers the action.');
       // Its offering or provider may have been blocked while the action was in flight.
       this.#holds.check(task.action.machine);
     }
