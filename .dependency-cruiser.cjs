@@ -1,33 +1,52 @@
-// Import directions between the rooms. `model` stands on nothing; each room may use only what is listed for it.
+// Import directions between the rooms: each may import only what is listed for it.
 const ROOMS = {
   model: [],
-  wire: ['model'],
-  fleet: ['model'],
-  engine: ['model', 'fleet'],
-  provider: ['model', 'wire'],
-  shard: ['model', 'fleet', 'engine', 'wire', 'provider'],
-  coordinator: ['model', 'wire'],
-  operator: ['model', 'wire'],
-  sim: ['model', 'wire', 'fleet', 'engine', 'provider', 'shard', 'coordinator', 'operator'],
+  collections: ['model'],
+  runtime: ['collections', 'model'],
+  wire: ['collections', 'model', 'runtime'],
+  fleet: ['collections', 'model'],
+  engine: ['collections', 'model', 'runtime', 'fleet'],
+  provider: ['collections', 'model', 'runtime', 'wire'],
+  shard: ['collections', 'model', 'runtime', 'fleet', 'engine', 'wire', 'provider'],
+  coordinator: ['collections', 'model', 'runtime', 'wire'],
+  operator: ['collections', 'model', 'runtime', 'wire'],
+  scenario: ['collections', 'model', 'runtime', 'fleet', 'engine', 'provider'],
+  demo: ['collections', 'model', 'runtime', 'wire', 'fleet', 'engine', 'provider', 'shard', 'scenario'],
   // The dashboard knows the read API alone.
   web: ['wire'],
-  cli: ['model', 'wire', 'fleet', 'engine', 'provider', 'shard', 'coordinator', 'operator', 'sim', 'web'],
+  cli: [
+    ...[
+      'collections',
+      'model',
+      'runtime',
+      'wire',
+      'fleet',
+      'engine',
+      'provider',
+      'shard',
+      'coordinator',
+      'operator',
+    ],
+    ...['scenario', 'demo', 'web'],
+  ],
 };
 
-// Files that another room may import by themselves, without all that the room's index.ts loads: a command of the command
-// line should load only what it runs.
+// Rooms without an index.ts: their files are independent of each other and imported one by one, so that a command loads
+// only what it runs.
+const TOOLBOXES = ['^src/collections/', '^src/runtime/'];
+
+// Files of other rooms that may be imported without the room's index.ts, for the same reason.
 const SIDE_DOORS = [
   '^src/provider/client/call-limits\\.ts$',
-  '^src/provider/conformance/behaviour\\.ts$',
+  '^src/provider/conformance/harness/behaviour\\.ts$',
   '^src/provider/fake/settings\\.ts$',
-  '^src/provider/kit/directories\\.ts$',
-  '^src/shard/brain/freezes\\.ts$',
+  '^src/shard/planning/freezes\\.ts$',
   '^src/shard/config/(index|nearest)\\.ts$',
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
-  '^src/shard/logger\\.ts$',
-  '^src/sim/(offerings-file|plan-json|scenario)\\.ts$',
+  '^src/shard/telemetry/logger\\.ts$',
+  '^src/scenario/(offerings-file|plan-json|scenario)\\.ts$',
   '^src/web/figures\\.ts$',
-  '^src/wire/(certificates|steps|tls-advice|tls-files)\\.ts$',
+  '^src/wire/(codec/steps|grpc/certificates|grpc/tls-advice|grpc/tls-files)\\.ts$',
 ];
 
 const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
@@ -48,22 +67,44 @@ module.exports = {
       from: { path: '^src/([^/]+)/' },
       to: {
         path: '^src/[^/]+/',
-        pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/wire/gen/', ...SIDE_DOORS],
+        pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', '^src/wire/gen/', ...TOOLBOXES, ...SIDE_DOORS],
       },
     },
     {
       name: 'engine-is-pure',
-      comment:
-        'decisions read no clock, file, network or random number: model, fleet and engine use no Node module',
+      comment: 'decisions read no clock, file, network or random number: these rooms use no Node module',
       severity: 'error',
-      from: { path: '^src/(model|fleet|engine)/', pathNot: '\\.test\\.ts$' },
+      from: {
+        path: '^src/(collections|model|fleet|engine)/',
+        pathNot: ['\\.test\\.ts$', '^src/engine/parallel/'],
+      },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'engine-threads',
+      comment: 'engine/parallel shares work between threads and uses no other Node module',
+      severity: 'error',
+      from: { path: '^src/engine/parallel/', pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?worker_threads$' },
+    },
+    {
+      name: 'planning-is-pure',
+      comment: 'planning, inventory and actuation of a shard know no socket, timer, file or thread',
+      severity: 'error',
+      from: { path: '^src/shard/(planning|inventory|actuation)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: [
+          '^node_modules/',
+          '^src/shard/(process|sessions|storage|api)/',
+          '^(node:)?(fs|net|http2?|https|tls|timers|worker_threads|child_process|sqlite)',
+        ],
+      },
     },
     {
       name: 'no-tests-in-product',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.test\\.ts$' },
-      to: { path: ['^test/', '^bench/', '\\.test\\.ts$'] },
+      to: { path: ['^test/', '^testing/', '^bench/', '\\.test\\.ts$'] },
     },
     {
       name: 'no-cycles',

@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { isRegime } from '../src/sim/index.ts';
+import { isRegime } from '../testing/workload/regimes.ts';
 import { floorOf } from './floor.ts';
 import { Rung, type TimedCycle } from './ladder/rung.ts';
 import { optionsGiven } from './options.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { optionsGiven } from '../bench/options.ts';
 import type { DecisionInput } from '../src/model/index.ts';
-import { parseScenario } from '../src/sim/index.ts';
+import { parseScenario } from '../src/scenario/scenario.ts';
 import { saveScenario, smallest } from '../test/engine/compare.ts';
 import { CHECKS, type FleetCheck } from '../test/engine/loop-checks.ts';
 

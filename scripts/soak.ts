@@ -11,7 +11,7 @@ import {
   INVARIANTS,
   runWorld,
   smallestPlan,
-} from '../src/sim/world/index.ts';
+} from '../testing/world/index.ts';
 
 const USAGE = `npm run soak -- --seeds N [--from S]    N worlds, from seed S on (default 1)
 npm run soak -- --minutes M [--from S]  as many as there is time for (default seed: drawn)

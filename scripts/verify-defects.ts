@@ -1,11 +1,11 @@
-// `npm run verify:defects`: puts every defect of test/world/defects.ts back, one at a time, into a copy of the source, and
+// `npm run verify:defects`: puts every defect of testing/mutants/defects.ts back, one at a time, into a copy of the source, and
 // lets the simulation look for it. Prints the table of docs/robustness.md. Exit code 0: all were found. 1: one was not.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { optionsGiven } from '../bench/options.ts';
-import { DEFECTS, type Defect } from '../test/world/defects.ts';
+import { DEFECTS, type Defect } from '../testing/mutants/defects.ts';
 
 const USAGE = `npm run verify:defects -- [--only WORDS] [--seeds N] [--jobs N]
   --only WORDS  only defects whose name holds these words

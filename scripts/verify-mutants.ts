@@ -4,9 +4,9 @@
 
 import { parseArgs } from 'node:util';
 import { BEHAVIOURS, PROFILES } from '../src/provider/index.ts';
-import type { Mutant } from '../test/conformance/mutants/mutant.ts';
-import { HEALTHY, MUTANTS } from '../test/conformance/mutants/provider.ts';
-import { failedIn, tryMutant } from '../test/conformance/mutants/trial.ts';
+import type { Mutant } from '../testing/mutants/providers/mutant.ts';
+import { HEALTHY, MUTANTS } from '../testing/mutants/providers/provider.ts';
+import { failedIn, tryMutant } from '../testing/mutants/providers/trial.ts';
 
 const USAGE = `npm run --silent verify:mutants -- [--only WORDS] [--jobs N] [-o table|json]
   --only WORDS  only mutants whose name holds these words

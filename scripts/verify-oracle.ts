@@ -5,11 +5,11 @@ import { optionsGiven } from '../bench/options.ts';
 import { Engine } from '../src/engine/index.ts';
 import { fleetOf } from '../src/fleet/index.ts';
 import type { DecisionInput } from '../src/model/index.ts';
-import type { Beginning } from '../src/sim/index.ts';
 import { rungInput } from '../test/engine/rungs.ts';
 import { comeUp } from '../test/engine/warm.ts';
-import { planText } from '../test/oracle/invariants.ts';
-import { decide as oracle } from '../test/oracle/oracle.ts';
+import { planText } from '../testing/oracle/invariants.ts';
+import { decide as oracle } from '../testing/oracle/oracle.ts';
+import type { Beginning } from '../testing/workload/workload.ts';
 
 const USAGE = `npm run verify:oracle -- [--profiles uber-5k,uber-5k-racks] [--regimes full,cold] [--workers 1,2,3,8] [--lanes auto,4]
 

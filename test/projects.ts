@@ -19,7 +19,7 @@ export const ALONE: readonly string[] = [
   'src/shard/journal/journal-file.test.ts',
   'test/engine/{broker,lanes,rungs,threads}.test.ts',
   // Mocked modules and stubbed globals.
-  'src/shard/data-dir.test.ts',
+  'src/shard/storage/data-dir.test.ts',
   'src/web/page/*.test.ts',
 ];
 
@@ -30,7 +30,7 @@ export const ALONE: readonly string[] = [
 export const LONGEST: readonly string[] = [
   'test/conformance/fake.test.ts',
   'test/engine/lanes.test.ts',
-  'src/sim/world/world.test.ts',
+  'testing/world/world.test.ts',
   'test/hostile/identity.test.ts',
   'test/e2e/cli.test.ts',
   'test/hostile/crash.test.ts',

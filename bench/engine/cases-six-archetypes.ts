@@ -1,7 +1,7 @@
 // Inputs made with the older six-archetype catalogue, and the co-located shape of the reference's own gate.
 
+import { catalogueOf } from '../../src/demo/catalogues/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { catalogueOf } from '../../src/sim/index.ts';
 import type { Case } from './cases.ts';
 import { clusterName, fleetFrom, machine, need, resources, times } from './fixture.ts';
 

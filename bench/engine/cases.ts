@@ -11,7 +11,8 @@ import {
   NO_RESOURCES,
   type ResourceVector,
 } from '../../src/model/index.ts';
-import { type Beginning, type ExpectedActions, Workload } from '../../src/sim/index.ts';
+import { type Beginning, Workload } from '../../testing/workload/workload.ts';
+import type { ExpectedActions } from '../../testing/workload/workload-planted.ts';
 import { loadProfile } from '../profiles/load.ts';
 import * as sixArchetypes from './cases-six-archetypes.ts';
 import { clusterName, fleetFrom, machine, need, ROTATION, resources, stamped, times } from './fixture.ts';

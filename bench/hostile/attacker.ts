@@ -1,7 +1,7 @@
 // The attacker in a process of its own, niced: it must not take the time of those it attacks.
 
 import { setMaxListeners } from 'node:events';
-import { Random } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { ATTACKS, type Attack, type Attacker, type Target } from './attacks.ts';
 import type { Settings } from './settings.ts';
 

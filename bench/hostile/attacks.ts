@@ -2,7 +2,7 @@
 // attempt. They share their parts with `test/hostile`, which asserts that each attack is refused correctly.
 
 import { status } from '@grpc/grpc-js';
-import type { Random } from '../../src/model/index.ts';
+import type { Random } from '../../src/runtime/random.ts';
 import {
   type CapacityNeed,
   NodeSelectorRequirement_Operator,

@@ -13,7 +13,7 @@ import {
   type Profile,
   type Stamp,
 } from '../../src/model/index.ts';
-import { hostOf } from '../../src/sim/index.ts';
+import { hostOf } from '../../testing/workload/workload-machines.ts';
 
 const { Configured, Idle, Speculative } = MachineState;
 

@@ -2,7 +2,7 @@
 // the memory it leaves behind, would change the next. A rung that does not end in time is given up and says so.
 
 import { spawn } from 'node:child_process';
-import { REGIMES, type Regime } from '../../src/sim/index.ts';
+import { REGIMES, type Regime } from '../../testing/workload/regimes.ts';
 import { loadProfile } from '../profiles/load.ts';
 import type { RungResult, Settings } from './measure.ts';
 import type { LadderRow } from './report.ts';

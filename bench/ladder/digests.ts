@@ -3,7 +3,9 @@
 // all must take the same actions. The last cycle of each is also compared with a full solve.
 
 import type { Decision, Engine, PlanDifference } from '../../src/engine/index.ts';
-import { decidedJson, isRegime, REGIMES, type Regime, saveDifference } from '../../src/sim/index.ts';
+import { decidedJson } from '../../src/scenario/plan-json.ts';
+import { saveDifference } from '../../src/scenario/save-difference.ts';
+import { isRegime, REGIMES, type Regime } from '../../testing/workload/regimes.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { digestOf } from './digest.ts';

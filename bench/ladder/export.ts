@@ -2,9 +2,11 @@
 // the rung's digest is of, so `bigfleet decide` and other checkers can judge the plan.
 
 import { writeFileSync } from 'node:fs';
+import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { hostOf, type ScaleProfile, writeScenario } from '../../src/sim/index.ts';
+import { writeScenario } from '../../src/scenario/scenario-write.ts';
+import { hostOf } from '../../testing/workload/workload-machines.ts';
 import { OPTIONS, type Rung } from './rung.ts';
 
 /** Machines and Needs together: about 130 MB of text. Readers hold all of it at once, and much more ends in their way. */

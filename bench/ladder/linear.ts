@@ -1,7 +1,7 @@
 // Whether the cost of a Need is independent of the size of the fleet: the same workload in three sizes, each ten times
 // the one before.
 
-import type { Regime } from '../../src/sim/index.ts';
+import type { Regime } from '../../testing/workload/regimes.ts';
 import type { RungName } from './climb.ts';
 import type { RungResult } from './measure.ts';
 import { short } from './report.ts';

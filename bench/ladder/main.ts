@@ -1,6 +1,7 @@
 // The ladder: cycles on generated fleets of every size, in every regime. See docs/performance.md.
 
-import { isRegime, REGIMES, saveDifference } from '../../src/sim/index.ts';
+import { saveDifference } from '../../src/scenario/save-difference.ts';
+import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { climb, rungsOf } from './climb.ts';

@@ -1,6 +1,7 @@
 // Measures a rung: a first cycle whose result is checked, warm-up cycles, timed cycles, and the floor in the same
 // process.
 
+import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import {
   type CycleStats,
   conflictFraction,
@@ -12,7 +13,7 @@ import {
   retriesOf,
 } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import type { Regime, ScaleProfile } from '../../src/sim/index.ts';
+import type { Regime } from '../../testing/workload/regimes.ts';
 import { floorOf } from '../floor.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import { digestOf } from './digest.ts';

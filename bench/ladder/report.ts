@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import type { ScaleProfile, Threshold } from '../../src/sim/index.ts';
+import type { ScaleProfile, Threshold } from '../../src/demo/workload/scale-profile.ts';
 import type { RungResult } from './measure.ts';
 import { PARTS } from './rung.ts';
 

@@ -6,20 +6,16 @@
 // A decision holds its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
 // cycle.
 
+import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
+import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, Journal } from '../../src/fleet/index.ts';
 import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, type Need } from '../../src/model/index.ts';
-import {
-  beginningOf,
-  Churn,
-  changeOf,
-  DEFAULT_RELEASE_HOLD_SECONDS,
-  type ExpectedActions,
-  type Regime,
-  type ScaleProfile,
-  WORKLOAD_NOW_MS,
-  Workload,
-} from '../../src/sim/index.ts';
+import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
+import { beginningOf, changeOf, type Regime } from '../../testing/workload/regimes.ts';
+import { Workload } from '../../testing/workload/workload.ts';
+import { Churn } from '../../testing/workload/workload-churn.ts';
+import type { ExpectedActions } from '../../testing/workload/workload-planted.ts';
 import { CarryOut } from './carry-out.ts';
 
 export const OPTIONS: DecisionOptions = {

@@ -3,7 +3,7 @@
 // of the cycle is judged as a part of that of the loop.
 
 import type { Decision, Engine } from '../../src/engine/index.ts';
-import { isRegime, REGIMES } from '../../src/sim/index.ts';
+import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';

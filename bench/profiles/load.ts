@@ -1,7 +1,8 @@
 // Reads the profiles beside this file.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { parseScaleProfile, type ScaleProfile } from '../../src/sim/index.ts';
+import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
+import { parseScaleProfile } from '../../testing/workload/scale-profile.ts';
 
 const SUFFIX = '.yaml';
 

@@ -2,8 +2,9 @@
 // server in the same process, measured alternately, so that both see the same load of the machine.
 
 import { Client, credentials } from '@grpc/grpc-js';
-import { Random } from '../../src/model/index.ts';
-import { grpcTransport, ProviderClient, systemClock } from '../../src/provider/index.ts';
+import { grpcTransport, ProviderClient } from '../../src/provider/index.ts';
+import { Random } from '../../src/runtime/random.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { CreateRequest, MachineRef } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import { ECHO_PATH, type Host, type HostOptions, startHost } from './host.ts';

@@ -7,7 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { NO_STORE, Provider, SqliteStore, serveProvider, systemClock } from '../../src/provider/index.ts';
+import { NO_STORE, Provider, SqliteStore, serveProvider } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { BenchCloud, slotsOf } from './machines.ts';
 

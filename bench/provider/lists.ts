@@ -2,7 +2,6 @@
 // the differences; and for comparison the same list decoded as objects on that thread.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Random } from '../../src/model/index.ts';
 import {
   grpcTransport,
   type ListKind,
@@ -11,8 +10,9 @@ import {
   ListThread,
   machinesOf,
   ProviderClient,
-  systemClock,
 } from '../../src/provider/index.ts';
+import { Random } from '../../src/runtime/random.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { rounded } from '../quantiles.ts';
 import { type Host, startHost } from './host.ts';
 

@@ -1,8 +1,8 @@
 // A cloud for the provider benchmarks: machines with the fields and sizes of real ones, from one seed, and calls that
 // end at once, so that only the kit and the reader are measured.
 
-import { Random } from '../../src/model/index.ts';
 import type { Backend, Offering } from '../../src/provider/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 
 const GIB = 2 ** 30;
 const FAMILIES = ['m6i', 'm7g', 'c6i', 'c7g', 'r6i', 'r7g'];

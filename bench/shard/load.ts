@@ -4,10 +4,12 @@
 // raises its demand when told.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Random } from '../../src/model/index.ts';
-import { changeRows, type Row, Workload } from '../../src/sim/index.ts';
+import type { Row } from '../../src/demo/workload/rows.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { needToWire } from '../../src/wire/index.ts';
+import { Workload } from '../../testing/workload/workload.ts';
+import { changeRows } from '../../testing/workload/workload-churn.ts';
 import type { Quantiles } from '../quantiles.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
 import { type Ack, LoadOperator, type NodeNews } from './load-operator.ts';

@@ -9,11 +9,11 @@ import {
   type Store,
   type Subject,
   serveProvider,
-  systemClock,
 } from '../../src/provider/index.ts';
-import { Workload } from '../../src/sim/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { machineToWire } from '../../src/wire/index.ts';
+import { Workload } from '../../testing/workload/workload.ts';
 import { nowMs } from './processes.ts';
 import { fleetOf, type Settings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 // How large a run is, and the fleet it has: the catalogue and shape of uber-50k in any size.
 
-import type { ScaleProfile } from '../../src/sim/index.ts';
+import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { loadProfile } from '../profiles/load.ts';
 
 export interface Settings {

@@ -7,10 +7,10 @@ import {
   Provider,
   SqliteStore,
   serveProvider,
-  systemClock,
   tlsFiles,
   withFaultSelectors,
 } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { NimbusBackend } from './backend.ts';
 import { Nimbus } from './nimbus.ts';
 

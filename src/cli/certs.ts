@@ -7,8 +7,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable } from '../model/index.ts';
-import { makeDirectory } from '../provider/kit/directories.ts';
-import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/certificates.ts';
+import { makeDirectory } from '../runtime/directories.ts';
+import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/grpc/certificates.ts';
 import { ignoreInGit } from './git-ignore.ts';
 
 const AUTHORITY = 'ca';

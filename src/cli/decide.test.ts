@@ -3,7 +3,7 @@ import { decide as engineDecide } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import type { Action, DecisionInput, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { ERRORS, keyOf } from '../model/index.ts';
-import { parseScenario, planJson } from '../sim/index.ts';
+import { parseScenario, planJson } from '../scenario/index.ts';
 import { type DecideIo, decideCommand } from './decide.ts';
 import { DECIDER } from './decider.ts';
 import type { Phase1 } from './phase1.ts';

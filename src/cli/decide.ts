@@ -28,8 +28,8 @@ import {
   unmetWords,
   type Verdict,
 } from '../model/index.ts';
-import { type PlanJson, planJson } from '../sim/plan-json.ts';
-import { parseScenario } from '../sim/scenario.ts';
+import { type PlanJson, planJson } from '../scenario/plan-json.ts';
+import { parseScenario } from '../scenario/scenario.ts';
 import { dollars } from './amounts.ts';
 import { adviceOn, obstacleSentences } from './decide-obstacles.ts';
 import { reasonsIn } from './decide-reasons.ts';

@@ -2,7 +2,7 @@
 // give defaults for the first two.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { EngineOptions as ScenarioDefaults } from '../sim/index.ts';
+import type { EngineOptions as ScenarioDefaults } from '../scenario/index.ts';
 
 export interface Phase1 {
   /** Threads that share the work; 1 starts none. */

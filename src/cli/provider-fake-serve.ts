@@ -18,10 +18,10 @@ import {
   SqliteStore,
   serveControl,
   serveProvider,
-  systemClock,
 } from '../provider/index.ts';
-import { parseOfferingsFile } from '../sim/offerings-file.ts';
-import { tlsFiles } from '../wire/tls-files.ts';
+import { systemClock } from '../runtime/system-clock.ts';
+import { parseOfferingsFile } from '../scenario/offerings-file.ts';
+import { tlsFiles } from '../wire/grpc/tls-files.ts';
 import { instant } from './amounts.ts';
 import type { FakeFlags, FakeIo } from './provider-fake.ts';
 

@@ -40,7 +40,7 @@ const PROCESS_IO: ShardCommandIo = {
   err: (text) => process.stderr.write(text),
   openLog: async ({ id, log }) => {
     goOnUnread();
-    const { logToStderr } = await import('../shard/logger.ts');
+    const { logToStderr } = await import('../shard/telemetry/logger.ts');
     return logToStderr({ shard: id, ...log });
   },
   asked: () => askedToEnd(),

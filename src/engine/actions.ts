@@ -1,11 +1,11 @@
 // The actions of a plan, in columns of numbers: a cold fleet has about one for every machine it uses. They are resolved to
 // names on access.
 
-import { withRoom } from '../fleet/index.ts';
+import { withRoom } from '../collections/columns.ts';
 import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';
+import { NONE } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
-import type { Preemption } from './preempt.ts';
-import { NONE } from './turns.ts';
+import type { Preemption } from './preempt/preempt.ts';
 
 /** Kind and reason of an action; the number of a sort is its index here. */
 const SORTS = [

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same, stampOf } from '../../test/fleets.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  fleets,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../testing/support/fleets.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need, Operator } from '../model/index.ts';
 import { ClaimWatch, Engine } from './index.ts';

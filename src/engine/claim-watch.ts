@@ -2,10 +2,10 @@
 // moves is a defect: it would evict pods for nothing. Only machines that a cycle served again are compared; all other
 // claims are unchanged.
 
-import { withRoom } from '../fleet/index.ts';
+import { withRoom } from '../collections/columns.ts';
 import { MachineState } from '../model/index.ts';
+import { NONE } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
-import { NONE } from './turns.ts';
 
 const NO_SLOTS = new Uint32Array(0);
 

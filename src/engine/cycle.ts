@@ -1,25 +1,26 @@
 // The state of one cycle: the claimant of each machine and the result of each turn, in columns by slot and by turn.
 
-import { type Fleet, type Pattern, type ProfileEntry, withRoom } from '../fleet/index.ts';
+import { withRoom } from '../collections/columns.ts';
+import type { Fleet, Pattern, ProfileEntry } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
-import { BoundIndex, BoundWalk, MineWalk } from './bound.ts';
-import { isFreeState } from './class-availability.ts';
-import { Contended } from './contended.ts';
-import { DirtyClusters } from './dirty-clusters.ts';
-import { DomainCandidates } from './domain-candidates.ts';
-import { DomainStocks } from './domain-stock.ts';
-import { EvenList } from './evenlist.ts';
-import { Foldable } from './foldable.ts';
-import { FreeMachines } from './free-machines.ts';
-import { Infeasible } from './infeasible.ts';
-import { Pass } from './pass.ts';
-import { Regions } from './regions.ts';
+import { BoundIndex, BoundWalk, MineWalk } from './assign/bound-machines.ts';
+import { Contended } from './assign/contended.ts';
+import { DirtyClusters } from './assign/dirty-clusters.ts';
+import { DomainSums } from './assign/domain-sums.ts';
+import { Foldable } from './assign/foldable.ts';
+import { Infeasible } from './assign/infeasible.ts';
+import { Pass } from './assign/pool-pass.ts';
+import { NONE, TurnKind, Turns } from './assign/ranked-rows.ts';
+import { Regions } from './assign/regions.ts';
+import { EvenList } from './assign/spread-credit.ts';
+import { Unfilled } from './assign/unfilled.ts';
+import { isFreeState } from './candidates/class-availability.ts';
+import { DomainStocks } from './candidates/domain-availability.ts';
+import { DomainCandidates } from './candidates/domain-candidates.ts';
+import { FreeMachines } from './candidates/free-machines.ts';
+import { Supply } from './missing-supply.ts';
 import { CycleStats } from './stats.ts';
-import { DomainSums } from './sums.ts';
-import { Supply } from './supply.ts';
-import { NONE, TurnKind, Turns } from './turns.ts';
-import { Unfilled } from './unfilled.ts';
 import type { Unmet } from './unmet.ts';
 import type { GangView } from './views.ts';
 

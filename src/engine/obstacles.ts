@@ -11,10 +11,10 @@ import {
   type ObstacleCause,
   type Obstacles,
 } from '../model/index.ts';
-import { isFreeState } from './class-availability.ts';
+import { NONE } from './assign/ranked-rows.ts';
+import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
-import type { Preemption } from './preempt.ts';
-import { NONE } from './turns.ts';
+import type { Preemption } from './preempt/preempt.ts';
 
 /** Called for every machine that meets the requirements; `own` for those that the row has or gets. */
 export type ObstacleVisitor = (slot: number, cause: ObstacleCause | 'own') => void;

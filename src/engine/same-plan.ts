@@ -5,7 +5,7 @@
 
 import type { Action, NeedKey, Verdict } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
-import type { Decision } from './decide.ts';
+import type { Decision } from './engine.ts';
 import { choiceOf } from './verdict.ts';
 
 /** A decision and the cycle that it describes. */

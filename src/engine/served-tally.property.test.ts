@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../../test/fleets.ts';
+import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../../testing/support/fleets.ts';
 import { Fleet, fleetOf } from '../fleet/index.ts';
 import {
   type DecisionInput,
@@ -17,7 +17,7 @@ import {
   type ResourceVector,
   type Verdict,
 } from '../model/index.ts';
-import { type Decision, Engine } from './decide.ts';
+import { type Decision, Engine } from './engine.ts';
 import { HARDWARE } from './hardware.ts';
 import { type ServedHardware, ServedTally } from './served-tally.ts';
 

@@ -4,10 +4,10 @@
 
 import type { Fleet } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
+import { TurnKind } from './assign/ranked-rows.ts';
+import { hostedGangs } from './assign/unfilled.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
-import { TurnKind } from './turns.ts';
-import { hostedGangs } from './unfilled.ts';
 
 /** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
 const PARTS = ['wanted', 'served', 'coming', 'unmet', 'used'] as const;

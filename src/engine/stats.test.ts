@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, RACK_KEY, resources, same, stampOf } from '../../test/fleets.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../testing/support/fleets.ts';
+import { Histogram } from '../collections/histogram.ts';
 import { fleetOf } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
-import { Engine } from './decide.ts';
-import { Histogram } from './histogram.ts';
+import { Engine } from './engine.ts';
 import { CycleStats, conflictFraction, EngineMetrics, retriesOf } from './stats.ts';
 
 /** A clock that advances by 1 ms with each read. */

@@ -1,8 +1,8 @@
 // Counts and durations of a cycle, and the sums over all cycles: plain numbers in memory, which a shard exposes under the
 // names of docs/metrics.md. The engine reads no clock; if the caller provides none, all times stay 0.
 
-import { Histogram } from './histogram.ts';
-import type { Phase } from './solve.ts';
+import { Histogram } from '../collections/histogram.ts';
+import type { Phase } from './assign/solve.ts';
 
 /** Monotonic, in milliseconds from any start. */
 export type Clock = () => number;

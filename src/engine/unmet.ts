@@ -2,9 +2,9 @@
 
 import type { Pattern } from '../fleet/index.ts';
 import { isBound, MachineState } from '../model/index.ts';
+import { NONE } from './assign/ranked-rows.ts';
+import type { Shortage } from './assign/unfilled.ts';
 import type { Cycle } from './cycle.ts';
-import { NONE } from './turns.ts';
-import type { Shortage } from './unfilled.ts';
 import type { SpreadView } from './views.ts';
 
 export interface Unmet {

@@ -1,22 +1,22 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
+import { firstOf } from '../collections/first-of.ts';
 import type { Fleet, Pattern } from '../fleet/index.ts';
 import {
   type FittingSupply,
-  firstOf,
   MachineState,
   type NeedKey,
   type UnmetDetail,
   type UnmetReason,
   type Verdict,
 } from '../model/index.ts';
-import { isFreeState } from './class-availability.ts';
+import { domainsOf } from './assign/gang.ts';
+import { NONE, TurnKind } from './assign/ranked-rows.ts';
+import { spreadTestOf } from './assign/skew.ts';
+import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
-import { domainsOf } from './gang.ts';
-import type { Preemption } from './preempt.ts';
-import { spreadTestOf } from './skew.ts';
-import type { Supply } from './supply.ts';
-import { NONE, TurnKind } from './turns.ts';
+import type { Supply } from './missing-supply.ts';
+import type { Preemption } from './preempt/preempt.ts';
 import type { Unmet } from './unmet.ts';
 
 /** Verdicts on the unmet rows, in the order they were served. */

@@ -1,16 +1,16 @@
 // The fleet: the machine and demand ledgers with their shared tables. One writer changes it, and a cycle reads it.
 
+import { Changes } from '../collections/changes.ts';
 import type { DecisionInput } from '../model/index.ts';
-import { Changes } from './changes.ts';
-import { ClassTable } from './classes.ts';
-import { DemandLedger } from './demand.ts';
-import { DomainTable } from './domains.ts';
-import { type AppliedChanges, applyJournal, type Meanwhile } from './freeze.ts';
-import type { Journal } from './journal.ts';
-import { MachineLedger } from './machines.ts';
-import { KeyTable, NameTable } from './names.ts';
-import { PatternTable } from './patterns.ts';
-import { Dimensions } from './vectors.ts';
+import { type AppliedChanges, applyJournal, type Meanwhile } from './apply-pending.ts';
+import { DemandLedger } from './demand/demand-ledger.ts';
+import { MachineLedger } from './machines/machine-table.ts';
+import type { Journal } from './pending-changes.ts';
+import { ClassTable } from './tables/classes.ts';
+import { DomainTable } from './tables/domains.ts';
+import { KeyTable, NameTable } from './tables/names.ts';
+import { PatternTable } from './tables/patterns.ts';
+import { Dimensions } from './tables/vectors.ts';
 
 export class Fleet {
   readonly dimensions = new Dimensions();

@@ -2,8 +2,7 @@
 
 export type { Action, ActionKind, ActionReason, ActionWords } from './action.ts';
 export { ACTION_KINDS, ACTION_WORDS, actionKindOf } from './action.ts';
-export { moduleBeside } from './beside.ts';
-export type { Clock } from './clock.ts';
+
 export type { ScoreWeights, Victim } from './cost.ts';
 export {
   DEFAULT_DRAIN_SECONDS,
@@ -32,9 +31,7 @@ export type {
 export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } from './decision.ts';
 export type { ErrorCode, Problem } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode, revivedError } from './errors.ts';
-export { firstOf } from './first-of.ts';
-export { MinHeap } from './heap.ts';
-export { Interner } from './interner.ts';
+
 export type { Leaving, LeavingCause } from './leaving.ts';
 export { leavingOfRow } from './leaving.ts';
 export type { CommandMove, Sighting } from './lifecycle.ts';
@@ -83,7 +80,7 @@ export type { Profile, ProfileParts, Spread } from './profile.ts';
 export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
 export type { DemandEffect, Rounding } from './quantity.ts';
 export { formatQuantity, MAX_UNITS, parseDemand, parseQuantity } from './quantity.ts';
-export { Random, scramble32 } from './random.ts';
+
 export type { Attributes, Requirement } from './requirement.ts';
 export {
   attributeOf,
@@ -121,4 +118,3 @@ export {
   unitOfRank,
 } from './text.ts';
 export { UNMET_REASONS, unmetAdvice, unmetWords } from './unmet-words.ts';
-export { VirtualClock } from './virtual-clock.ts';

@@ -3,6 +3,8 @@
 // provider keeps the contract, and a cloud to run them all against.
 
 // The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
+
+export { systemClock } from '../runtime/system-clock.ts';
 export { tlsFiles } from '../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from './backend.ts';
 export type { Attempt } from './client/attempts.ts';
@@ -36,9 +38,9 @@ export {
   type Lane,
   PROFILES,
   type Profile,
-} from './conformance/behaviour.ts';
-export type { ProviderRpc } from './conformance/calls.ts';
-export { BEHAVIOURS } from './conformance/registry.ts';
+} from './conformance/harness/behaviour.ts';
+export type { ProviderRpc } from './conformance/harness/calls.ts';
+export { BEHAVIOURS } from './conformance/harness/registry.ts';
 export {
   type BehaviourResult,
   type ConformanceReport,
@@ -46,10 +48,10 @@ export {
   reportJunit,
   type Status,
   type Verdict,
-} from './conformance/report.ts';
-export { type ConformanceOptions, type Progress, runConformance } from './conformance/run.ts';
-export type { Connect, Connection } from './conformance/session.ts';
-export { DEFAULT_TIMINGS, type Timings } from './conformance/timings.ts';
+} from './conformance/harness/report.ts';
+export { type ConformanceOptions, type Progress, runConformance } from './conformance/harness/run.ts';
+export type { Connect, Connection } from './conformance/harness/session.ts';
+export { DEFAULT_TIMINGS, type Timings } from './conformance/harness/timings.ts';
 export { type CatalogueEntry, DEFAULT_CATALOGUE } from './fake/catalogue.ts';
 export { type CloudEvent, FakeCloud, type FakeCloudOptions, type HostSelector } from './fake/cloud.ts';
 export { serveControl } from './fake/control.ts';
@@ -65,16 +67,15 @@ export {
   type SettingsPatch,
 } from './fake/settings.ts';
 export { TRANSPORT_FAULTS, type TransportFault } from './fake/transport.ts';
-export { directoryError, makeDirectory, replaceFile } from './kit/directories.ts';
+
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 export { OfferingsError } from './kit/offerings.ts';
 export type { Loss, ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from './kit/provider.ts';
 export { Provider } from './kit/provider.ts';
 export type { ProviderServer, ServedProvider, ServeOptions } from './kit/server.ts';
 export { serveProvider } from './kit/server.ts';
-export type { SqliteFormat } from './kit/sqlite-file.ts';
-export { isSqliteFileHeld, isSqliteFileOf, SqliteFile } from './kit/sqlite-file.ts';
+
 export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';
-export { systemClock } from './kit/system-clock.ts';
+
 export type { TransitionKind, TransitionTimeouts } from './kit/transitions.ts';

@@ -1,45 +1,21 @@
 // What other rooms may use of a shard, and the parts that its brain and hands are put together from.
 
-export type { NewsLimits } from './api/news.ts';
-export type { ApiOptions, ApiServer } from './api/serve.ts';
-export { serveApi } from './api/serve.ts';
-export type { Inspect } from './api/shard-read-grpc.ts';
-export { addShardRead } from './api/shard-read-grpc.ts';
-export { Actuation, stampOf } from './brain/actuation/actuation.ts';
+export { Actuation, stampOf } from './actuation/actuation.ts';
+export type { ActuationLimits } from './actuation/actuation-limits.ts';
+export { ACTUATION_LIMITS } from './actuation/actuation-limits.ts';
 export type {
   ActuationObserver,
   ActuationParts,
   RefusedAction,
-} from './brain/actuation/actuation-parts.ts';
-export type { Hold } from './brain/actuation/holds.ts';
-export type { ActuationLimits } from './brain/actuation/limits.ts';
-export { ACTUATION_LIMITS } from './brain/actuation/limits.ts';
-export { AvailableCapacity } from './brain/available-capacity.ts';
-export { Book } from './brain/book.ts';
-export type { CallSchedulerLimits } from './brain/call-scheduler.ts';
-export { CALL_SCHEDULER_LIMITS, CallScheduler } from './brain/call-scheduler.ts';
-export type { Freeze, FreezeScope, FreezeStore } from './brain/freezes.ts';
-export { Freezes, freezeId, freezeName } from './brain/freezes.ts';
-export type { Admission, GuardrailOptions, WaitReason } from './brain/guardrails.ts';
-export { DEFAULT_GUARDRAILS, Guardrails } from './brain/guardrails.ts';
-export type { InspectedCycle } from './brain/inspect.ts';
-export { inspectNeeds } from './brain/inspect.ts';
-export type { MachineFacts, MachineStore } from './brain/machine-facts-store.ts';
-export { MachineFactsStore } from './brain/machine-facts-store.ts';
-export { MemoryBrainStore } from './brain/memory-store.ts';
-export { NodeNews } from './brain/node-news.ts';
-export type { NodeRecord } from './brain/node-state.ts';
-export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './brain/node-state.ts';
-export type { BrainOptions, BrainStore, CycleTimes, EngineSetup } from './brain/options.ts';
-export { DEFAULT_BRAIN } from './brain/options.ts';
-export type { ReconcileLimits } from './brain/reconcile/limits.ts';
-export { RECONCILE_LIMITS } from './brain/reconcile/limits.ts';
-export type { ReadingFacts, ReconcileObserver, ReconcileParts } from './brain/reconcile/reconcile.ts';
-export { Reconcile } from './brain/reconcile/reconcile.ts';
-export type { ReportFacts } from './brain/report.ts';
-export { shardReport } from './brain/report.ts';
-export type { Shortfall, ShortfallGauges } from './brain/shortfalls.ts';
-export { Shortfalls } from './brain/shortfalls.ts';
+} from './actuation/actuation-parts.ts';
+export type { Hold } from './actuation/blocked-machines.ts';
+export type { CallSchedulerLimits } from './actuation/call-scheduler.ts';
+export { CALL_SCHEDULER_LIMITS, CallScheduler } from './actuation/call-scheduler.ts';
+export type { NewsLimits } from './api/event-stream.ts';
+export type { ApiOptions, ApiServer } from './api/serve.ts';
+export { serveApi } from './api/serve.ts';
+export type { Inspect } from './api/shard-read-grpc.ts';
+export { addShardRead } from './api/shard-read-grpc.ts';
 export type { ConfigSources, LoadedConfig, ShardConfig } from './config/config.ts';
 export { brainOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
 export type { ProviderSpec } from './config/kinds.ts';
@@ -49,9 +25,8 @@ export { printConfig } from './config/print.ts';
 export type { Setting, SettingKey } from './config/settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
-export type { DataDir } from './data-dir.ts';
-export { isDataDirFile, lockDirectory, openDataDir } from './data-dir.ts';
-export { carryOut } from './effects.ts';
+export type { HeldRollup, ReportView } from './demand/cluster-demand.ts';
+export type { Extent } from './demand/demand-guard.ts';
 export type {
   BrainEvent,
   CallOutcome,
@@ -59,23 +34,13 @@ export type {
   ProviderRequest,
   SessionRef,
 } from './events.ts';
-export { EXPOSITION_TYPE } from './exposition.ts';
-export type { HeldRollup, ReportView } from './hands/cluster-demand.ts';
-export { HandsCounters } from './hands/counters.ts';
-export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './hands/demand-store.ts';
-export { MemoryDemandStore } from './hands/demand-store.ts';
-export { SqliteDemandStore } from './hands/demand-store-sqlite.ts';
-export type { Extent } from './hands/guard.ts';
-export type { Brain, HandsParts, SessionView } from './hands/hands.ts';
-export { Hands } from './hands/hands.ts';
-export type { HandsEvent, HandsLog, LogLevel } from './hands/log.ts';
-export { PacedBrain } from './hands/paced-brain.ts';
-export type { Identify, SessionLink, SessionPort, SessionStatus } from './hands/port.ts';
-export type { ProviderEnd } from './hands/provider-hands.ts';
-export { ProviderHands } from './hands/provider-hands.ts';
-export { addSessions, sessionServerOptions } from './hands/session-grpc.ts';
-export type { InlineParts } from './inline-brain.ts';
-export { InlineBrain } from './inline-brain.ts';
+export type { MachineFacts, MachineStore } from './inventory/machine-facts-store.ts';
+export { MachineFactsStore } from './inventory/machine-facts-store.ts';
+export { Book } from './inventory/machine-ledger.ts';
+export type { ReadingFacts, ReconcileObserver, ReconcileParts } from './inventory/reconcile.ts';
+export { Reconcile } from './inventory/reconcile.ts';
+export type { ReconcileLimits } from './inventory/reconcile-limits.ts';
+export { RECONCILE_LIMITS } from './inventory/reconcile-limits.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
 export { JOURNAL_LIMITS, journalFileIn } from './journal/format.ts';
 export type { MachineFacts as MachineStoryFacts, StoryItem, Subject } from './journal/history.ts';
@@ -85,17 +50,52 @@ export type { Span } from './journal/journal-reader.ts';
 export { ALWAYS, JournalReader } from './journal/journal-reader.ts';
 export type { ReplayedCycle } from './journal/replay.ts';
 export { replay } from './journal/replay.ts';
-export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './logger.ts';
-export { logToStderr, makeLog } from './logger.ts';
-export type { CyclePhase, ExecuteOutcome } from './metrics.ts';
-export { BrainMetrics, HandsMetrics } from './metrics.ts';
-export type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
-export { startShard } from './shard.ts';
-export { ShardFacade } from './shard-facade.ts';
-export { SqliteBrainStore } from './store-sqlite.ts';
-export type { BrainThreadParts } from './thread/brain-thread.ts';
-export { BrainThread } from './thread/brain-thread.ts';
-export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './thread/protocol.ts';
+export { AvailableCapacity } from './planning/available-capacity.ts';
+export type { Freeze, FreezeScope, FreezeStore } from './planning/freezes.ts';
+export { Freezes, freezeId, freezeName } from './planning/freezes.ts';
+export type { Admission, GuardrailOptions, WaitReason } from './planning/guardrails.ts';
+export { DEFAULT_GUARDRAILS, Guardrails } from './planning/guardrails.ts';
+export type { NodeRecord } from './planning/node-state.ts';
+export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './planning/node-state.ts';
+export { NodeNews } from './planning/node-state-router.ts';
+export type { BrainOptions, BrainStore, CycleTimes, EngineSetup } from './planning/options.ts';
+export { DEFAULT_BRAIN } from './planning/options.ts';
+export type { InspectedCycle } from './planning/queries/inspect.ts';
+export { inspectNeeds } from './planning/queries/inspect.ts';
+export type { ReportFacts } from './planning/report.ts';
+export { shardReport } from './planning/report.ts';
+export type { Shortfall, ShortfallGauges } from './planning/shortfalls.ts';
+export { Shortfalls } from './planning/shortfalls.ts';
+export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './process/controller-protocol.ts';
+export type { BrainThreadParts } from './process/controller-thread.ts';
+export { BrainThread } from './process/controller-thread.ts';
+export { carryOut } from './process/effects.ts';
+export type { InlineParts } from './process/inline-controller.ts';
+export { InlineBrain } from './process/inline-controller.ts';
+export { PacedBrain } from './process/paced-controller.ts';
+export type { ProviderEnd } from './process/provider-calls.ts';
+export { ProviderHands } from './process/provider-calls.ts';
+export type { EndReason, RunningShard, ShardIo, StartShard } from './process/running.ts';
+export { startShard } from './process/shard.ts';
+export { ShardFacade } from './process/shard-facade.ts';
+export { HandsCounters } from './sessions/counters.ts';
+export type { HandsEvent, HandsLog, LogLevel } from './sessions/log.ts';
+export type { Identify, SessionLink, SessionPort, SessionStatus } from './sessions/port.ts';
+export { addSessions, sessionServerOptions } from './sessions/session-grpc.ts';
+export type { Brain, HandsParts, SessionView } from './sessions/sessions.ts';
+export { Hands } from './sessions/sessions.ts';
+export { MemoryBrainStore } from './storage/controller-store-memory.ts';
+export { SqliteBrainStore } from './storage/controller-store-sqlite.ts';
+export type { DataDir } from './storage/data-dir.ts';
+export { isDataDirFile, lockDirectory, openDataDir } from './storage/data-dir.ts';
+export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './storage/demand-store.ts';
+export { MemoryDemandStore } from './storage/demand-store.ts';
+export { SqliteDemandStore } from './storage/demand-store-sqlite.ts';
+export { EXPOSITION_TYPE } from './telemetry/exposition.ts';
+export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './telemetry/logger.ts';
+export { logToStderr, makeLog } from './telemetry/logger.ts';
+export type { CyclePhase, ExecuteOutcome } from './telemetry/metrics.ts';
+export { BrainMetrics, HandsMetrics } from './telemetry/metrics.ts';
 export type {
   ActionView,
   Answer,

@@ -12,13 +12,13 @@ import type {
   UnmetReason,
 } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
-import type { ActionRecord } from './brain/actuation/records.ts';
-import type { Freeze, FreezeScope } from './brain/freezes.ts';
-import type { CostView } from './cost.ts';
-import type { ErrorClass } from './error-class.ts';
-import type { Page, PageAsk } from './pages.ts';
+import type { ActionRecord } from './actuation/action-records.ts';
+import type { ErrorClass } from './inventory/error-class.ts';
+import type { Freeze, FreezeScope } from './planning/freezes.ts';
+import type { Page, PageAsk } from './planning/queries/pages.ts';
+import type { CostView } from './telemetry/cost.ts';
 
-export type { Page } from './pages.ts';
+export type { Page } from './planning/queries/pages.ts';
 
 export type Quantities = Readonly<Record<string, string>>;
 

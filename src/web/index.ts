@@ -2,25 +2,19 @@
 
 export { costByState, costPartWords, ownedWords } from './cost-words.ts';
 export {
-  amount,
-  byInterest,
   count,
   counted,
   cutWords,
-  dollars,
-  instant,
   inUnits,
-  measured,
   milliseconds,
   moment,
   perHour,
-  resourceName,
   span,
   sparkline,
   timeOfDay,
 } from './figures.ts';
 export { resampled, unmetSinceWords, withPoints } from './history.ts';
-export type { Details, Live, Remark } from './live.ts';
+export type { Live } from './live.ts';
 export {
   FLEET_FREEZE,
   isFrozen,
@@ -34,12 +28,12 @@ export {
   withPast,
 } from './live.ts';
 export { healthWords, lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
-export type { PageFile } from './pages.ts';
+
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 export type { SupplyGroup, SupplyRow } from './supply-words.ts';
 export { supplyGroups } from './supply-words.ts';
-export type { Mood, Sentence, StoryName } from './words.ts';
+export type { Mood, StoryName } from './words.ts';
 export {
   actionWords,
   byTrouble,

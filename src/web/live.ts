@@ -7,7 +7,7 @@ import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
 import { actionWords, logWords, type Sentence } from './words.ts';
 
 /** A log line in words. */
-export interface Remark {
+interface Remark {
   readonly atMs: number;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;

@@ -2,12 +2,28 @@
 // what changed, and the conversions between messages and the model.
 // Generated messages and service definitions are public too and imported from gen/ by their file.
 
-export type { Issued, LeafSubject, Validity } from './certificates.ts';
-export { issueCertificate, makeAuthority } from './certificates.ts';
-export type { RpcOptions, ServiceClient } from './client.ts';
-export { connect } from './client.ts';
-export { watchConnections } from './connections.ts';
-export type { Identity, SecurityOptions } from './credentials.ts';
+export { WIRE, WireCursor } from './codec/cursor.ts';
+
+export { decodeStrict } from './codec/decode.ts';
+export { WireFormatError } from './codec/errors.ts';
+export type { OperatorFrame } from './codec/frames.ts';
+export { readOperatorFrame } from './codec/frames.ts';
+export type { Intake, IntakeLimits, RollupProblem, RollupProblems } from './codec/intake.ts';
+export { NO_PROBLEMS, RollupIntake, SharedParts, wholeProblems } from './codec/intake.ts';
+
+export { machineFromWire, machinesFromWire, machineToWire } from './codec/machine.ts';
+export { needToWire, requirementsToWire, resourcesToWire } from './codec/need.ts';
+export type { RollupSize } from './codec/rollup.ts';
+export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './codec/stamp.ts';
+export { finished } from './codec/steps.ts';
+export type { FencingToken } from './codec/token.ts';
+export { isNewer, tokenFromWire } from './codec/token.ts';
+export type { Issued } from './grpc/certificates.ts';
+export { issueCertificate, makeAuthority } from './grpc/certificates.ts';
+export type { RpcOptions } from './grpc/client.ts';
+export { connect } from './grpc/client.ts';
+export { watchConnections } from './grpc/connections.ts';
+export type { Identity, SecurityOptions } from './grpc/credentials.ts';
 export {
   clientCredentials,
   denied,
@@ -15,23 +31,11 @@ export {
   KeyPair,
   parseIdentity,
   serverCredentials,
-} from './credentials.ts';
-export { WIRE, WireCursor } from './cursor.ts';
-export type { MessageType } from './decode.ts';
-export { decodeStrict } from './decode.ts';
-export { WireFormatError } from './errors.ts';
-export type { OperatorFrame } from './frames.ts';
-export { readOperatorFrame } from './frames.ts';
-export { Inflater } from './inflating.ts';
-export type { Intake, IntakeLimits, RollupProblem, RollupProblems } from './intake.ts';
-export { NO_PROBLEMS, RollupIntake, SharedParts, wholeProblems } from './intake.ts';
-export type { MachinesFromWire } from './machine.ts';
-export { machineFromWire, machinesFromWire, machineToWire } from './machine.ts';
-export { needToWire, requirementsToWire, resourcesToWire } from './need.ts';
-export type { Verdict } from './receiving.ts';
-export { Receiving } from './receiving.ts';
-export type { RollupSize } from './rollup.ts';
-export type { Handlers, HandlersFor, ReadControl } from './server.ts';
+} from './grpc/credentials.ts';
+export { Inflater } from './grpc/inflating.ts';
+export type { Verdict } from './grpc/receiving.ts';
+export { Receiving } from './grpc/receiving.ts';
+export type { HandlersFor, ReadControl } from './grpc/server.ts';
 export {
   addService,
   closeWithStatus,
@@ -40,8 +44,8 @@ export {
   readInFront,
   resetStream,
   stopServer,
-} from './server.ts';
-export type { Codec, Service } from './service.ts';
+} from './grpc/server.ts';
+
 export {
   bindService,
   CHANNEL_OPTIONS,
@@ -50,11 +54,7 @@ export {
   rawBytes,
   status,
   statusOf,
-} from './service.ts';
-export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './stamp.ts';
-export { finished } from './steps.ts';
-export { tlsAdvice } from './tls-advice.ts';
-export type { TlsFiles } from './tls-files.ts';
-export { isLoopback, tlsFiles } from './tls-files.ts';
-export type { FencingToken } from './token.ts';
-export { isNewer, tokenFromWire } from './token.ts';
+} from './grpc/service.ts';
+export { tlsAdvice } from './grpc/tls-advice.ts';
+export type { TlsFiles } from './grpc/tls-files.ts';
+export { isLoopback, tlsFiles } from './grpc/tls-files.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { keyOf, withoutSame } from '../../src/model/index.ts';
-import { readScenario, type Scenario } from '../../src/sim/index.ts';
+import { readScenario, type Scenario } from '../../src/scenario/scenario.ts';
 import { type CaseFile, loadCases, type Step } from './case-file.ts';
 import { DECIDERS, type Decider } from './deciders.ts';
 import { expectPlan } from './expect-plan.ts';

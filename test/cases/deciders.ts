@@ -3,7 +3,7 @@
 import { decide as engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import type { DecisionInput, Plan } from '../../src/model/index.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
 
 export interface Decider {
   readonly name: string;

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type PlanJson, parseScenario, planJson } from '../../src/sim/index.ts';
+import { type PlanJson, planJson } from '../../src/scenario/plan-json.ts';
+import { parseScenario } from '../../src/scenario/scenario.ts';
 import { DECIDERS, type Decider } from './deciders.ts';
 
 /** The plan for an example, after replacing texts in its file. */

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { attributeOf, type DecisionInput, type Plan } from '../../src/model/index.ts';
-import { type PlanJson, planJson } from '../../src/sim/index.ts';
+import { type PlanJson, planJson } from '../../src/scenario/plan-json.ts';
 import type { Expectation, Json } from './case-file.ts';
 
 /** The fields that identify a Need of a case. */

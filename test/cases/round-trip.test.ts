@@ -2,8 +2,10 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseScenario, planJson, writeScenario } from '../../src/sim/index.ts';
-import { fleets } from '../fleets.ts';
+import { planJson } from '../../src/scenario/plan-json.ts';
+import { parseScenario } from '../../src/scenario/scenario.ts';
+import { writeScenario } from '../../src/scenario/scenario-write.ts';
+import { fleets } from '../../testing/support/fleets.ts';
 import { DECIDERS } from './deciders.ts';
 
 it('a fleet written as a scenario file reads back the same, and so does the decision on it', () => {

@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { historyCommand } from '../../src/cli/journal/history.ts';
 import { noPaint } from '../../src/cli/table.ts';
-import { fileAt, Recorded, withPath } from '../../src/shard/journal/testkit.ts';
 import type { ActionView, LossView } from '../../src/shard/views.ts';
+import { fileAt, Recorded, withPath } from '../../testing/support/journal.ts';
 
 const LOSER = { id: 'batch/00000000aa', cluster: 'batch', group: '', priority: 10 };
 const TAKER = { id: 'ml/00000000bb', cluster: 'ml', group: 'g', priority: 900 };

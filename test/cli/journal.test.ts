@@ -7,9 +7,9 @@ import { replayCommand } from '../../src/cli/journal/replay.ts';
 import { timeOf } from '../../src/cli/journal/times.ts';
 import { LINE_WIDTH, noPaint } from '../../src/cli/table.ts';
 import { keyOf, MachineState } from '../../src/model/index.ts';
-import { needId } from '../../src/shard/brain/need-names.ts';
-import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../src/shard/journal/testkit.ts';
-import { aMachine, aNeed, resources } from '../fleets.ts';
+import { needId } from '../../src/shard/planning/queries/need-names.ts';
+import { aMachine, aNeed, resources } from '../../testing/support/fleets.ts';
+import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../testing/support/journal.ts';
 
 const { Idle, Speculative } = MachineState;
 const NEED = aNeed({

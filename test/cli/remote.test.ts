@@ -18,10 +18,10 @@ import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/re
 import { noPaint } from '../../src/cli/table.ts';
 import { UNMET_REASONS, unmetWords } from '../../src/model/index.ts';
 import { type Answer, type MachineView, type NeedView, type Page, serveApi } from '../../src/shard/index.ts';
-import { offsetPage } from '../../src/shard/pages.ts';
+import { offsetPage } from '../../src/shard/planning/queries/pages.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
-import { aCost } from '../costs.ts';
+import { aCost } from '../../testing/support/costs.ts';
 import {
   BOOTSTRAP,
   CLUSTERS,
@@ -32,7 +32,7 @@ import {
   STATUS,
   UNMET,
   UNMET_STORY,
-} from '../fake-shard.ts';
+} from '../../testing/support/fake-shard.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

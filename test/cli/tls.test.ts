@@ -11,7 +11,7 @@ import { grpcTransport } from '../../src/provider/client/grpc-transport.ts';
 import { runConformance } from '../../src/provider/index.ts';
 import { type ApiServer, serveApi } from '../../src/shard/index.ts';
 import { clientCredentials, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
-import { FakeShard } from '../fake-shard.ts';
+import { FakeShard } from '../../testing/support/fake-shard.ts';
 
 const HOUR_MS = 3_600_000;
 const ALL = '--tls-ca, --tls-cert and --tls-key';

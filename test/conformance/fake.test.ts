@@ -15,8 +15,8 @@ import {
   presetSettings,
   runConformance,
   serveProvider,
-  systemClock,
 } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, connect, statusOf } from '../../src/wire/index.ts';
 import { GIVEN_UP_MS, QUICK } from './timings.ts';

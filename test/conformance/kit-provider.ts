@@ -12,8 +12,8 @@ import {
   SqliteStore,
   type Store,
   serveProvider,
-  systemClock,
 } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 
 /** Number of machines whose Create fails. */
 const FAULTY = 8;

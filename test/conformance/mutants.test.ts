@@ -4,9 +4,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { BEHAVIOURS } from '../../src/provider/index.ts';
-import type { Mutant } from './mutants/mutant.ts';
-import { HEALTHY, MUTANTS } from './mutants/provider.ts';
-import { failedIn, tryMutant } from './mutants/trial.ts';
+import type { Mutant } from '../../testing/mutants/providers/mutant.ts';
+import { HEALTHY, MUTANTS } from '../../testing/mutants/providers/provider.ts';
+import { failedIn, tryMutant } from '../../testing/mutants/providers/trial.ts';
 import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
 const PATIENT = { timeout: 180_000 };

@@ -25,9 +25,9 @@ import {
   status,
   statusOf,
 } from '../../src/wire/index.ts';
+import { MUTANTS } from '../../testing/mutants/providers/provider.ts';
+import { failedIn, tryMutant } from '../../testing/mutants/providers/trial.ts';
 import { openKitProvider } from './kit-provider.ts';
-import { MUTANTS } from './mutants/provider.ts';
-import { failedIn, tryMutant } from './mutants/trial.ts';
 import { QUICK, UNHURRIED_MS } from './timings.ts';
 
 const { Speculative, Idle, Configured } = MachineState;

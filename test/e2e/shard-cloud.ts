@@ -11,8 +11,8 @@ import {
   type ServedProvider,
   type SettingsPatch,
   serveProvider,
-  systemClock,
 } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import type { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 
 /** One mutating call as received by a cloud. */

@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
+import { grpcDialer, type OperatorTimes, type SimNode, SimOperator } from '../../src/demo/operator/index.ts';
 import {
   MachineState,
   makeProfile,
@@ -15,10 +16,11 @@ import {
   Operator,
   type ProfileParts,
   parseQuantity,
-  Random,
   type Requirement,
 } from '../../src/model/index.ts';
-import { type CatalogueEntry, type SettingsPatch, systemClock } from '../../src/provider/index.ts';
+import type { CatalogueEntry, SettingsPatch } from '../../src/provider/index.ts';
+import { Random } from '../../src/runtime/random.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { type SettingKey, variableOf } from '../../src/shard/config/settings.ts';
 import {
   type ActionView,
@@ -34,7 +36,6 @@ import {
   startShard,
   type WaitingActionView,
 } from '../../src/shard/index.ts';
-import { grpcDialer, type OperatorTimes, type SimNode, SimOperator } from '../../src/sim/index.ts';
 import type { ReclaimInstruction } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { Cloud, type CloudCall } from './shard-cloud.ts';
 import { type ShardUnderTest, startShardProcess } from './shard-process.ts';

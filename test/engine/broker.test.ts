@@ -13,7 +13,7 @@ import {
   type Outcome,
   type Proposal,
   RowStatus,
-} from '../../src/engine/broker.ts';
+} from '../../src/engine/parallel/broker.ts';
 import type { Race } from './racer.ts';
 
 const RETRIES = 10;

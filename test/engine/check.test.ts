@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { decide, Engine, type EngineOptions, type PlanDifference } from '../../src/engine/index.ts';
 import { type Fleet, fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, keyOf, MachineState } from '../../src/model/index.ts';
-import { incrementalDecider, runLoop, startLoop } from '../../src/sim/index.ts';
-import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { incrementalDecider } from '../../testing/loop/incremental-decider.ts';
+import { runLoop, startLoop } from '../../testing/loop/loop.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../../testing/support/fleets.ts';
 import { unevenDelays } from './rest.ts';
 
 const X = aNeed({ cluster: 'x', aggregate: resources({ cpu: 8 }) });

@@ -7,8 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { decide } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Plan } from '../../src/model/index.ts';
-import { canonicalJson, planJson, writeScenario } from '../../src/sim/index.ts';
-import { decide as onOracle } from '../oracle/oracle.ts';
+import { canonicalJson, planJson } from '../../src/scenario/plan-json.ts';
+import { writeScenario } from '../../src/scenario/scenario-write.ts';
+import { decide as onOracle } from '../../testing/oracle/oracle.ts';
 
 export function onEngine(input: DecisionInput): Plan {
   return decide(fleetOf(input), input.nowMs, input.options);

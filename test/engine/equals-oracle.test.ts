@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { fleets } from '../fleets.ts';
+import { fleets } from '../../testing/support/fleets.ts';
 import { difference, saveScenario, smallest } from './compare.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import { keyOf, keyText, MachineState, type NeedKey, OBSTACLE_CAUSES } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same } from '../fleets.ts';
-import { obstacles, decide as oracle } from '../oracle/oracle.ts';
+import { obstacles, decide as oracle } from '../../testing/oracle/oracle.ts';
+import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
 
 const NO_OBSTACLES = Object.fromEntries(OBSTACLE_CAUSES.map((cause) => [cause, 0]));
 

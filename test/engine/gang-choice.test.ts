@@ -5,9 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { decide, Engine } from '../../src/engine/index.ts';
 import { type Fleet, fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../testing/support/fleets.ts';
 
 const { Configured, Idle, Speculative } = MachineState;
 

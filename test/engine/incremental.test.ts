@@ -14,9 +14,18 @@ import {
   type Plan,
   sameKey,
 } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  fleets,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../testing/support/fleets.ts';
 import { blend, diceThrow, turnInto } from './warm.ts';
 
 const OTHERS = ['c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));

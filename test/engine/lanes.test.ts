@@ -12,12 +12,12 @@ import {
   type Need,
   Operator,
   type Plan,
-  Random,
   ZONE_KEY,
 } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, resources, same } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { Random } from '../../src/runtime/random.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import { aMachine, aNeed, anInput, fleets, resources, same } from '../../testing/support/fleets.ts';
 import { become, comeUp } from './warm.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);

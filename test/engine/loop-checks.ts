@@ -19,18 +19,18 @@ import {
   sameTermOf,
   type Verdict,
 } from '../../src/model/index.ts';
+import { saveDifference } from '../../src/scenario/save-difference.ts';
+import { incrementalDecider } from '../../testing/loop/incremental-decider.ts';
 import {
   acquiredIn,
   countIn,
   type Delays,
-  incrementalDecider,
   type LoopStep,
   runLoop,
-  saveDifference,
   startLoop,
   withEvent,
-} from '../../src/sim/index.ts';
-import { fleets, resources } from '../fleets.ts';
+} from '../../testing/loop/loop.ts';
+import { fleets, resources } from '../../testing/support/fleets.ts';
 import { difference, onBoth, onEngine } from './compare.ts';
 import {
   equalFleets,

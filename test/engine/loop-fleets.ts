@@ -22,7 +22,7 @@ import {
   same,
   stampOf,
   strictSpread,
-} from '../fleets.ts';
+} from '../../testing/support/fleets.ts';
 
 const SIZE = resources({ cpu: 4 });
 

@@ -4,10 +4,11 @@
 import { describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { type DecisionInput, MachineState, type Need, Random } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, resources } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { type DecisionInput, MachineState, type Need } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import { aMachine, aNeed, anInput, resources } from '../../testing/support/fleets.ts';
 
 /** One cycle with lanes; the plan must be the oracle's in any case. */
 function run(input: DecisionInput, options: EngineOptions) {

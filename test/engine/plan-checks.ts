@@ -1,4 +1,4 @@
-// Properties of a single plan that test/oracle/invariants.ts does not check: spread, needless claims, Phase 2's picks,
+// Properties of a single plan that testing/oracle/invariants.ts does not check: spread, needless claims, Phase 2's picks,
 // folds, and priority. Written against the definition, not against the engine.
 
 import {
@@ -22,8 +22,8 @@ import {
   subtract,
   type Verdict,
 } from '../../src/model/index.ts';
-import { foldKeyOf } from '../fleets.ts';
-import { brokenProperties } from '../oracle/invariants.ts';
+import { brokenProperties } from '../../testing/oracle/invariants.ts';
+import { foldKeyOf } from '../../testing/support/fleets.ts';
 
 /** Every property the plan violates, as text; empty if none. */
 export function planProblems(input: DecisionInput, plan: Plan): readonly string[] {

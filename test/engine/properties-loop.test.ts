@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startLoop } from '../../src/sim/index.ts';
+import { startLoop } from '../../testing/loop/loop.ts';
 import { onEngine } from './compare.ts';
 import { checkNamed } from './loop-checks.ts';
 import { plentifulFleets } from './loop-fleets.ts';

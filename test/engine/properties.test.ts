@@ -23,8 +23,8 @@ import {
   sameTermOf,
   strictSpreadOf,
 } from '../../src/model/index.ts';
-import { aMachine, aNeed, fleets, resources } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { aMachine, aNeed, fleets, resources } from '../../testing/support/fleets.ts';
 import { onEngine } from './compare.ts';
 import { withoutGangs } from './loop-fleets.ts';
 import { planProblems } from './plan-checks.ts';

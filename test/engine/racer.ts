@@ -2,7 +2,7 @@
 // claimed by a worse-ranked row, one at a time, and retries after a conflict.
 
 import { workerData } from 'node:worker_threads';
-import { Broker, type BrokerMemory, Mode } from '../../src/engine/broker.ts';
+import { Broker, type BrokerMemory, Mode } from '../../src/engine/parallel/broker.ts';
 
 export interface Race {
   readonly memory: BrokerMemory;

@@ -17,7 +17,7 @@ import {
   type LoopState,
   type LoopStep,
   stepLoop,
-} from '../../src/sim/index.ts';
+} from '../../testing/loop/loop.ts';
 
 /** Cycles a provider takes per move, in the stories. */
 export const CYCLES_PER_MOVE = [0, 1, 2, 3, 5, 12] as const;

@@ -4,8 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
 import { rungInput } from './rungs.ts';
 import { comeUp } from './warm.ts';
 

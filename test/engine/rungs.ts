@@ -1,14 +1,11 @@
 // Fleets of the scale ladder as inputs of a decision, for comparing the engine with the oracle.
 
 import { loadProfile } from '../../bench/profiles/load.ts';
+import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { DecisionInput, Need } from '../../src/model/index.ts';
-import {
-  type Beginning,
-  DEFAULT_RELEASE_HOLD_SECONDS,
-  WORKLOAD_NOW_MS,
-  Workload,
-} from '../../src/sim/index.ts';
-import { anInput } from '../fleets.ts';
+import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
+import { anInput } from '../../testing/support/fleets.ts';
+import { type Beginning, Workload } from '../../testing/workload/workload.ts';
 
 export function rungInput(profile: string, beginning: Beginning, seed = 1): DecisionInput {
   const workload = new Workload(loadProfile(profile), seed, beginning);

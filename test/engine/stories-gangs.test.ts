@@ -10,7 +10,7 @@ import {
   meetsAll,
   type Plan,
 } from '../../src/model/index.ts';
-import { aMachine, RACK_KEY, resources } from '../fleets.ts';
+import { aMachine, RACK_KEY, resources } from '../../testing/support/fleets.ts';
 import { onBoth } from './compare.ts';
 import { CYCLES_PER_MOVE, missing } from './rest.ts';
 import {

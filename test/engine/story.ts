@@ -16,8 +16,16 @@ import {
   type LoopState,
   startLoop,
   withEvent,
-} from '../../src/sim/index.ts';
-import { aMachine, aNeed, anInput, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
+} from '../../testing/loop/loop.ts';
+import {
+  aMachine,
+  aNeed,
+  anInput,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../testing/support/fleets.ts';
 import { onBoth } from './compare.ts';
 import { lostSupply, promisedCycles, type Rest, runToRest } from './rest.ts';
 

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../fleets.ts';
-import { planText } from '../oracle/invariants.ts';
-import { decide as oracle } from '../oracle/oracle.ts';
+import { planText } from '../../testing/oracle/invariants.ts';
+import { decide as oracle } from '../../testing/oracle/oracle.ts';
+import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../../testing/support/fleets.ts';
 import { become, blend, comeUp, diceThrow, turnInto } from './warm.ts';
 
 const FLEETS = 60;

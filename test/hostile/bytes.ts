@@ -1,7 +1,7 @@
 // Bytes that an attacker sends to any port: corrupted frames and meaningless bytes.
 
 import { connect } from 'node:net';
-import type { Random } from '../../src/model/index.ts';
+import type { Random } from '../../src/runtime/random.ts';
 
 /** A frame with bytes changed, truncated or duplicated. */
 export function spoiled(frame: Uint8Array, random: Random): Uint8Array {

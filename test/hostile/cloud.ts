@@ -7,8 +7,8 @@ import {
   presetSettings,
   type SettingsPatch,
   serveProvider,
-  systemClock,
 } from '../../src/provider/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import type { SecurityOptions } from '../../src/wire/index.ts';
 
 const QUICK = { medianMs: 20, spread: 0 };

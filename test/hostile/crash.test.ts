@@ -4,7 +4,7 @@
 
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { varint } from '../../src/wire/testkit.ts';
+import { varint } from '../../testing/support/wire-bytes.ts';
 import { delimited, EMPTY, filling, integer, type Rope, RopeWriter, rope, text } from './frame-fuzz-rope.ts';
 import { aCloud, aShard, type HostedShard, RawOperator, servingNeighbours, until } from './kit.ts';
 import { megabytesInUse, settledMegabytes } from './memory.ts';

@@ -3,7 +3,8 @@
 // `npm run soak:frames`, so it throws plain errors.
 
 import type { Need } from '../../src/model/index.ts';
-import { DEFAULT_HANDS_LIMITS } from '../../src/shard/hands/limits.ts';
+import { DEFAULT_HANDS_LIMITS } from '../../src/shard/sessions/limits.ts';
+import type { RollupProblems } from '../../src/wire/codec/intake.ts';
 import {
   type Intake,
   RollupIntake,
@@ -11,7 +12,6 @@ import {
   SharedParts,
   WireFormatError,
 } from '../../src/wire/index.ts';
-import type { RollupProblems } from '../../src/wire/intake.ts';
 import type { FrameFuzzer } from './frame-fuzzer.ts';
 
 const LIMITS = { maxRows: DEFAULT_HANDS_LIMITS.rollupRows };

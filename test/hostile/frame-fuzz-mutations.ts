@@ -1,7 +1,7 @@
 // All mutations of a single field of a frame: sizes, counts, numbers, wire types, wrong lengths, nesting, duplicates.
 // frame-fuzzer.ts applies each of them to each field alone, and then several at once.
 
-import { varint } from '../../src/wire/testkit.ts';
+import { varint } from '../../testing/support/wire-bytes.ts';
 import {
   delimited,
   EMPTY,

@@ -2,7 +2,7 @@
 // 16 MB costs one copy, however deep it is nested, and a field that is repeated 400,000 times is one part.
 // Tags, lengths and wire types are spelled out here, apart from any code under test.
 
-import { varint } from '../../src/wire/testkit.ts';
+import { varint } from '../../testing/support/wire-bytes.ts';
 
 /** Few bytes as numbers, because typed arrays of a few bytes cost more to make than to copy. */
 type Part = readonly number[] | Uint8Array | Rope;

@@ -2,7 +2,7 @@
 // OperatorMessage, from api/proto/bigfleet/v1alpha1/{shard,capacity}.proto. The fuzzer renders frames from it and puts
 // something else in the place of single fields; nothing here comes from generated code.
 
-import { varint } from '../../src/wire/testkit.ts';
+import { varint } from '../../testing/support/wire-bytes.ts';
 import { delimited, EMPTY, integer, type Rope, rope, text } from './frame-fuzz-rope.ts';
 
 interface Common {

@@ -2,7 +2,7 @@
 // then two or three of them at once, with bytes truncated or changed, drawn from a seed. A seed and a number determine
 // a frame.
 
-import { Random } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { type Mutation, mutationsOf } from './frame-fuzz-mutations.ts';
 import { type Rope, RopeWriter } from './frame-fuzz-rope.ts';
 import { type MessageSpec, membersOf, render } from './frame-fuzz-schema.ts';

@@ -3,7 +3,7 @@
 
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import {
   NodeSelectorRequirement_Operator,
   type PenaltyBucket,

@@ -2,7 +2,7 @@
 // duration per port, BIGFLEET_SEED the bytes.
 
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, clientCredentials, connect as grpcConnect } from '../../src/wire/index.ts';
 import { fuzzOnce } from './bytes.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { SettingsPatch } from '../../src/provider/index.ts';
 import { defaultConfig, type RunningShard, type ShardConfig, type ShardLog } from '../../src/shard/index.ts';
-import { startShard } from '../../src/shard/shard.ts';
+import { startShard } from '../../src/shard/process/shard.ts';
 import { OperatorMessage, type ShardMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { SecurityOptions } from '../../src/wire/index.ts';
 import { Authority } from './authority.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { NodeSelectorRequirement_Operator as Operator } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { aCloud, aShard, type HostedShard, RawOperator, scratch, until } from './kit.ts';
 import { aRow, helloFrame } from './operator.ts';

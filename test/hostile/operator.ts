@@ -2,7 +2,6 @@
 // of this folder and for `bench/hostile`.
 
 import type { ChannelOptions, ClientDuplexStream } from '@grpc/grpc-js';
-import { wireNeed } from '../../src/shard/hands/testkit.ts';
 import type { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import {
   OperatorMessage,
@@ -16,6 +15,7 @@ import {
   rawBytes,
   type SecurityOptions,
 } from '../../src/wire/index.ts';
+import { wireNeed } from '../../testing/support/sessions.ts';
 
 export const PLAIN: SecurityOptions = { tls: null };
 

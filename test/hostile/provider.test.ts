@@ -3,7 +3,8 @@
 
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { MachineState, Random } from '../../src/model/index.ts';
+import { MachineState } from '../../src/model/index.ts';
+import { Random } from '../../src/runtime/random.ts';
 import { defaultConfig } from '../../src/shard/index.ts';
 import { CapacityProviderDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { addService, bindService, RpcError, rawBytes, status } from '../../src/wire/index.ts';

@@ -8,7 +8,7 @@ import { serveApi } from '../../src/shard/api/serve.ts';
 import { addShardRead } from '../../src/shard/api/shard-read-grpc.ts';
 import { NeedView, ShardReadDefinition } from '../../src/wire/gen/bigfleet/v1alpha1/shardread.ts';
 import { bindService, clientCredentials, connect as grpcConnect, statusOf } from '../../src/wire/index.ts';
-import { FakeShard } from '../fake-shard.ts';
+import { FakeShard } from '../../testing/support/fake-shard.ts';
 import { aCloud, aShard, onEnd, servingNeighbours, until } from './kit.ts';
 import { type MutePeer, muteCaller, muteOperator, muteReader, slowRequest, speak } from './mute.ts';
 import { helloFrame, rollupFrame, rows } from './operator.ts';

@@ -5,10 +5,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../src/model/index.ts';
 import type { BrainEvent, Effect } from '../../src/shard/events.ts';
 import { BrainThread, DEFAULT_BRAIN, type News } from '../../src/shard/index.ts';
-import { command, planWith, said } from './thread-brain.ts';
+import { command, planWith, said } from '../../testing/support/thread-controller.ts';
 
 const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
-const factory = new URL('./thread-brain.ts', import.meta.url);
+const factory = new URL('../../testing/support/thread-controller.ts', import.meta.url);
 const running: BrainThread[] = [];
 
 afterEach(async () => {

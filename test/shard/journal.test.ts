@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { historyCommand } from '../../src/cli/journal/history.ts';
 import { replayCommand } from '../../src/cli/journal/replay.ts';
 import { noPaint } from '../../src/cli/table.ts';
+import { startDemoEnvironment } from '../../src/demo/demo.ts';
 import {
   ALWAYS,
   defaultConfig,
@@ -17,8 +18,7 @@ import {
   replay,
   type ShardConfig,
 } from '../../src/shard/index.ts';
-import { startShard } from '../../src/shard/shard.ts';
-import { startDemoEnvironment } from '../../src/sim/index.ts';
+import { startShard } from '../../src/shard/process/shard.ts';
 
 /** A shard, clouds and clusters in one process are slow on a slow machine. */
 const PATIENCE_MS = 60_000;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf, type Machine, MachineState, type Need } from '../../src/model/index.ts';
-import { needId } from '../../src/shard/brain/need-names.ts';
+import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import type { ActionView } from '../../src/shard/views.ts';
 import { actionWords } from '../../src/web/index.ts';
-import { aNeed, RACK_KEY, resources, same, stampOf } from '../fleets.ts';
-import { BrainScene, SETTLED_MS } from './brain-scene.ts';
-import { record } from './scene.ts';
+import { record } from '../../testing/support/actuation-scene.ts';
+import { BrainScene, SETTLED_MS } from '../../testing/support/controller-scene.ts';
+import { aNeed, RACK_KEY, resources, same, stampOf } from '../../testing/support/fleets.ts';
 
 const { Configured, Idle, Failed } = MachineState;
 

@@ -3,9 +3,9 @@
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
+import { isNeedId, showStory } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
-import { isNeedId, showStory } from '../remote/story.ts';
 import { proseWidth } from '../table.ts';
 import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from './catalogue.ts';
 

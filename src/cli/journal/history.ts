@@ -6,7 +6,7 @@ import type { StoryItem, Subject } from '../../shard/index.ts';
 import { journalFileIn } from '../../shard/journal/format.ts';
 import { history } from '../../shard/journal/history.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
-import { isNeedId } from '../remote/story.ts';
+import { isNeedId } from '../remote/explain-need.ts';
 import { foldLosses } from './fold-losses.ts';
 import { itemWords } from './history-words.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';

@@ -2,11 +2,11 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
+import { decidedJson } from '../../scenario/plan-json.ts';
 import type { CycleOutcome, ReplayedCycle, Span } from '../../shard/index.ts';
 import { journalFileIn } from '../../shard/journal/format.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { replay } from '../../shard/journal/replay.ts';
-import { decidedJson } from '../../sim/plan-json.ts';
 import { kindName } from '../../web/index.ts';
 import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';

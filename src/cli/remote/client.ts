@@ -6,8 +6,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { tlsAdvice } from '../../wire/tls-advice.ts';
-import type { TlsFiles } from '../../wire/tls-files.ts';
+import { tlsAdvice } from '../../wire/grpc/tls-advice.ts';
+import type { TlsFiles } from '../../wire/grpc/tls-files.ts';
 
 /** A little more than the shard gives itself for an answer. */
 const ANSWER_MS = 35_000;

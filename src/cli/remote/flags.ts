@@ -2,7 +2,7 @@
 
 import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
-import { tlsFiles } from '../../wire/tls-files.ts';
+import { tlsFiles } from '../../wire/grpc/tls-files.ts';
 import { type Paint, paintFor } from '../table.ts';
 import { ShardClient } from './client.ts';
 

@@ -8,7 +8,7 @@ import {
   actionKindOf,
   BigFleetError,
 } from '../../model/index.ts';
-import { freezeName } from '../../shard/brain/freezes.ts';
+import { freezeName } from '../../shard/planning/freezes.ts';
 import { invocation, shellWord } from '../invocation.ts';
 import { addOrderFlags, clientOf, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo } from './flags.ts';
 import { type Done, order, report } from './order.ts';

@@ -1,7 +1,7 @@
 // `bigfleet get freezes`.
 
-import { freezeName } from '../../shard/brain/freezes.ts';
 import type { Freeze, Page } from '../../shard/index.ts';
+import { freezeName } from '../../shard/planning/freezes.ts';
 import { kindName } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { type Listing, pageLines } from './listing.ts';

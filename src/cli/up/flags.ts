@@ -1,7 +1,7 @@
 // Flags of `bigfleet up` and their defaults.
 
 import { join } from 'node:path';
-import type { DemoEnvironmentSize } from '../../sim/index.ts';
+import type { DemoEnvironmentSize } from '../../demo/index.ts';
 
 export interface UpFlags {
   readonly clusters?: number;

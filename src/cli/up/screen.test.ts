@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { aCost } from '../../../test/costs.ts';
+import { aCost } from '../../../testing/support/costs.ts';
+import {
+  actionOf,
+  clusterOf,
+  PLACE,
+  plannedOf,
+  pointOf,
+  STATUS,
+  shortfallOf,
+} from '../../../testing/support/live-view.ts';
 import { headline, type Live, NOTHING_YET, timeOfDay } from '../../web/index.ts';
 import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
-import { actionOf, clusterOf, PLACE, plannedOf, pointOf, STATUS, shortfallOf } from './testkit.ts';
 
 const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
 const FREEZE = { id: 'fleet', who: 'somebody', why: 'a look' };

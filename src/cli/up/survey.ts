@@ -8,10 +8,10 @@
 
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDemoFile } from '../../demo/index.ts';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { isSqliteFileOf } from '../../provider/index.ts';
+import { isSqliteFileOf } from '../../runtime/sqlite-file.ts';
 import { isDataDirFile } from '../../shard/index.ts';
-import { isDemoFile } from '../../sim/index.ts';
 import { IGNORE_FILE } from '../git-ignore.ts';
 
 export const MARKER = 'bigfleet-up.json';

@@ -4,6 +4,14 @@
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
+import {
+  type DemoEnvironment,
+  type DemoEnvironmentSize,
+  demoSizeIn,
+  OWNED_PRICES,
+  type StoryName as StoryKey,
+  startDemoEnvironment,
+} from '../../demo/index.ts';
 import { BigFleetError, printable, revivedError } from '../../model/index.ts';
 import {
   defaultConfig,
@@ -12,14 +20,6 @@ import {
   type ShardConfig,
   startShard,
 } from '../../shard/index.ts';
-import {
-  type DemoEnvironment,
-  type DemoEnvironmentSize,
-  demoSizeIn,
-  OWNED_PRICES,
-  type StoryName as StoryKey,
-  startDemoEnvironment,
-} from '../../sim/index.ts';
 import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
 import { askedToEnd } from '../asked-to-end.ts';
 import { invocation } from '../invocation.ts';

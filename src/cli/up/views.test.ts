@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aCost } from '../../../test/costs.ts';
+import { aCost } from '../../../testing/support/costs.ts';
+import { actionOf, FakePort, PLACE, plannedOf, pointOf, STATUS } from '../../../testing/support/live-view.ts';
 import { noPaint } from '../table.ts';
 import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
-import { actionOf, FakePort, PLACE, plannedOf, pointOf, STATUS } from './testkit.ts';
 
 describe('plain lines', () => {
   let nowMs: number;

@@ -1,7 +1,8 @@
 // Retries of one call: each attempt has a timeout, and the backoff between two doubles and has jitter, so that callers who
 // lost the same provider do not retry in lockstep.
 
-import type { Clock, Random } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { CallLimits } from './call-limits.ts';
 import { asProviderError, type CallName, ProviderError, type ProviderErrorKind } from './errors.ts';
 import type { AttemptLimits } from './transport.ts';

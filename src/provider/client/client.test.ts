@@ -2,13 +2,19 @@
 
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import {
+  clientOf,
+  kindOf,
+  listOf,
+  transportOf,
+  wireMachine,
+} from '../../../testing/support/provider-client.ts';
+import { HeldBackend, ManualClock, scene, turns } from '../../../testing/support/provider-kit.ts';
 import { MachineState } from '../../model/index.ts';
 import type { CreateRequest, TransitionAck } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { RpcError } from '../../wire/index.ts';
-import { HeldBackend, ManualClock, scene, turns } from '../kit/testkit.ts';
 import { ERROR_KINDS, ProviderError } from './errors.ts';
 import { inProcess } from './in-process.ts';
-import { clientOf, kindOf, listOf, transportOf, wireMachine } from './testkit.ts';
 
 const BINDING = {
   cluster: 'cluster-1',

@@ -2,7 +2,9 @@
 // every attempt, and attempts repeated only where the contract makes that safe. Calls for one machine must be made one
 // after the other, because a later one that arrives first makes the earlier one stale; different machines are free.
 
-import { type Clock, excerpt, type Machine, type MachineState, type Random } from '../../model/index.ts';
+import { excerpt, type Machine, type MachineState } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import type {
   ListFilter,
   TransitionAck,

@@ -1,7 +1,7 @@
 // A 64-bit fingerprint of a record that does not depend on the order of its fields and map entries. Some encoders (Go's
 // among them) write maps in random order, which must not mark every machine as changed.
 
-import { scramble32 } from '../../model/index.ts';
+import { scramble32 } from '../../runtime/random.ts';
 import { WIRE, WireCursor } from '../../wire/index.ts';
 
 /** Field numbers of `Machine`. */

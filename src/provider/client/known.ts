@@ -1,7 +1,7 @@
 // The reader's table of machines: the id and the fingerprint of the last valid record of each. Stored in typed columns,
 // with the ids in one buffer, so that a million machines take about 40 MB and add no work for the garbage collector.
 
-import { scramble32 } from '../../model/index.ts';
+import { scramble32 } from '../../runtime/random.ts';
 
 const NONE = -1;
 /** Bytes of deleted ids below which the id buffer is not compacted. */

@@ -3,17 +3,18 @@
 
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MachineState, Random } from '../../model/index.ts';
+import { Copy, kindOf, listOf, wireMachine } from '../../../testing/support/provider-client.ts';
+import { HeldBackend, scene } from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { Random } from '../../runtime/random.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { addService, bindService, type HandlersFor, RpcError, rawBytes } from '../../wire/index.ts';
 import { serveProvider } from '../kit/server.ts';
-import { systemClock } from '../kit/system-clock.ts';
-import { HeldBackend, scene } from '../kit/testkit.ts';
 import { ProviderClient } from './client.ts';
 import { grpcTransport } from './grpc-transport.ts';
 import { ListThread } from './list-thread.ts';
 import type { RecordBatch } from './records.ts';
-import { Copy, kindOf, listOf, wireMachine } from './testkit.ts';
 
 const LOOPBACK = '127.0.0.1:0';
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });

@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { moduleBeside } from '../../model/index.ts';
+import { moduleBeside } from '../../runtime/module-path.ts';
 import type { Attempt } from './attempts.ts';
 import type { CallLimits } from './call-limits.ts';
 import { ProviderError } from './errors.ts';

@@ -1,8 +1,8 @@
 // The worker of `ListThread`: its own connection, a reader, and a message port to the owner.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { Random } from '../../model/index.ts';
-import { systemClock } from '../kit/system-clock.ts';
+import { Random } from '../../runtime/random.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { ProviderClient } from './client.ts';
 import { asProviderError } from './errors.ts';
 import { grpcTransport } from './grpc-transport.ts';

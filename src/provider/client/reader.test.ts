@@ -3,14 +3,22 @@
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  Copy,
+  clientOf,
+  kindOf,
+  listOf,
+  readerOf,
+  transportOf,
+  wireMachine,
+} from '../../../testing/support/provider-client.ts';
+import { HeldBackend, offering, scene, turns } from '../../../testing/support/provider-kit.ts';
 import { MachineState } from '../../model/index.ts';
 import type { ListFilter, Machine as WireMachine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { machineFromWire, RpcError } from '../../wire/index.ts';
-import { HeldBackend, offering, scene, turns } from '../kit/testkit.ts';
 import { inProcess } from './in-process.ts';
 import { InventoryReader } from './reader.ts';
 import type { RecordBatch } from './records.ts';
-import { Copy, clientOf, kindOf, listOf, readerOf, transportOf, wireMachine } from './testkit.ts';
 
 const abc = ['a', 'b', 'c'].map((id) => wireMachine(id));
 const tooLarge = new RpcError(status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs 8)');

@@ -1,10 +1,6 @@
 // Latencies, supply, errors, losses and clean-ups of the cloud, and changing settings while it runs.
 
 import { describe, expect, it } from 'vitest';
-import { CapacityType, MachineState } from '../../model/index.ts';
-import { MemoryStore } from '../kit/memory-store.ts';
-import { configureOf, createOf, deleteOf, drainOf, filter, refusedWith, token } from '../kit/testkit.ts';
-import type { SettingsPatch } from './settings.ts';
 import {
   type FakeScene,
   fakeScene,
@@ -14,7 +10,19 @@ import {
   machine,
   numbered,
   raise,
-} from './testkit.ts';
+} from '../../../testing/support/fake-provider.ts';
+import {
+  configureOf,
+  createOf,
+  deleteOf,
+  drainOf,
+  filter,
+  refusedWith,
+  token,
+} from '../../../testing/support/provider-kit.ts';
+import { CapacityType, MachineState } from '../../model/index.ts';
+import { MemoryStore } from '../kit/memory-store.ts';
+import type { SettingsPatch } from './settings.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Failed } = MachineState;
 const GENERAL = 'fake-general-zone-a-0';

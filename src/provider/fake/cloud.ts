@@ -5,14 +5,9 @@
 // after a loss or a failed transition, the machine is a quota slot again, or Idle on its repaired host if the host is
 // owned.
 
-import {
-  BigFleetError,
-  CapacityType,
-  type Clock,
-  type HostRef,
-  printable,
-  type Random,
-} from '../../model/index.ts';
+import { BigFleetError, CapacityType, type HostRef, printable } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { Backend, Binding, Offering, Operation, Subject } from '../backend.ts';
 import type { Loss } from '../kit/provider.ts';
 import type { TransitionKind } from '../kit/transitions.ts';

@@ -1,8 +1,14 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type FakeScene,
+  fakeScene,
+  inventory,
+  numbered,
+  raise,
+} from '../../../testing/support/fake-provider.ts';
 import { MachineState } from '../../model/index.ts';
 import { type ControlServer, serveControl } from './control.ts';
-import { type FakeScene, fakeScene, inventory, numbered, raise } from './testkit.ts';
 
 let control: ControlServer | undefined;
 afterEach(() => control?.close());

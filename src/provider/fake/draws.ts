@@ -1,7 +1,7 @@
 // Random streams derived from one seed. Each stream is named by its purpose and subject, so that the draws of one machine
 // do not depend on how many draws were made for another.
 
-import { Random, scramble32 } from '../../model/index.ts';
+import { Random, scramble32 } from '../../runtime/random.ts';
 
 /** Append only: the index is part of the stream's seed, so reordering changes every run of an existing seed. */
 const PURPOSES = ['operation', 'price', 'rate', 'stock', 'host', 'interruption', 'death', 'call'] as const;

@@ -1,7 +1,8 @@
 // A complete provider over the fake cloud: the kit implements the contract, the cloud simulates machines, and
 // `FaultyCalls` simulates the transport. It serves a shard in this process or, through `serveProvider`, a port.
 
-import { type Clock, MachineState } from '../../model/index.ts';
+import { MachineState } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { Provider, type ProviderOptions } from '../kit/provider.ts';
 import type { Store } from '../kit/store.ts';

@@ -1,7 +1,8 @@
 // The outcome of one transition, drawn before it begins. All draws are always made, so that changing one setting does not
 // shift the random stream of the others.
 
-import { CapacityType, type Random } from '../../model/index.ts';
+import { CapacityType } from '../../model/index.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { TransitionKind } from '../kit/transitions.ts';
 import { logNormal } from './draws.ts';
 import type { FakeSettings } from './settings.ts';

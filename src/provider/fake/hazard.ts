@@ -2,7 +2,7 @@
 // distributed with mean 1; the cumulative hazard −ln(1 − p) · factor · hours grows with the current rate p, and a host is
 // lost when it reaches its threshold. Equivalent to probability p per hour; a tick costs O(log n) per lost host.
 
-import { MinHeap } from '../../model/index.ts';
+import { MinHeap } from '../../collections/heap.ts';
 
 /** At probability 1 the cumulative hazard would be infinite, and every host added later would be lost at once. */
 const MOST_PROBABLE = 0.999_999;

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CapacityType, Random } from '../../model/index.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../testing/support/fake-provider.ts';
+import { CapacityType } from '../../model/index.ts';
+import { Random } from '../../runtime/random.ts';
 import { DEFAULT_CATALOGUE, itemsOf, poolsOf } from './catalogue.ts';
 import { Draws, exponential, logNormal } from './draws.ts';
 import { Hazard } from './hazard.ts';
 import { Market } from './market.ts';
-import { HOUR_MS, MINUTE_MS } from './testkit.ts';
 
 const pools = poolsOf(DEFAULT_CATALOGUE);
 const spot = pools.find(({ entry }) => entry.capacityType === CapacityType.Spot)!;

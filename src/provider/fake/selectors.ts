@@ -1,7 +1,7 @@
 // Failures on request, for the fault lane of a conformance suite, which asks for them by the names of clusters and by a
 // label. Wraps any backend. What fails this way stays Failed.
 
-import type { Clock } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Backend, Offering } from '../backend.ts';
 import { aborted, sleep } from './sleep.ts';
 

@@ -1,6 +1,6 @@
 // Abortable waits on a clock.
 
-import type { Clock } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Resolves after `ms`; rejects as soon as the signal aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -3,12 +3,26 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MachineState, Random } from '../../model/index.ts';
+import {
+  type FakeScene,
+  fakeScene,
+  HOUR_MS,
+  inventory,
+  MINUTE_MS,
+} from '../../../testing/support/fake-provider.ts';
+import {
+  configureOf,
+  createOf,
+  deleteOf,
+  drainOf,
+  filter,
+  token,
+} from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { Random } from '../../runtime/random.ts';
 import { type Machine, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { machineFromWire, statusOf } from '../../wire/index.ts';
-import { configureOf, createOf, deleteOf, drainOf, filter, token } from '../kit/testkit.ts';
 import type { PresetName } from './settings.ts';
-import { type FakeScene, fakeScene, HOUR_MS, inventory, MINUTE_MS } from './testkit.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
 

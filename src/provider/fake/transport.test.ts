@@ -2,11 +2,11 @@
 
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../model/index.ts';
+import { createOf, filter } from '../../../testing/support/provider-kit.ts';
+import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import { Machine, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { statusOf } from '../../wire/index.ts';
 import type { ProviderCalls } from '../kit/provider.ts';
-import { createOf, filter } from '../kit/testkit.ts';
 import { Draws } from './draws.ts';
 import { type FakeSettings, presetSettings } from './settings.ts';
 import { FaultyCalls, TRANSPORT_FAULTS } from './transport.ts';

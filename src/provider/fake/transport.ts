@@ -2,7 +2,8 @@
 // same faults as one behind a port. As on a real network, UNAVAILABLE does not tell the caller whether the call ran.
 
 import { status } from '@grpc/grpc-js';
-import type { Clock, Random } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import {
   type ConfigureRequest,
   type CreateRequest,

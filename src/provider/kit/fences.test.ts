@@ -2,9 +2,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { status } from '../../wire/index.ts';
-import { Fences } from './fences.ts';
-import { MemoryStore } from './memory-store.ts';
 import {
   configureOf,
   createOf,
@@ -15,7 +12,10 @@ import {
   refusedWith,
   scene,
   token,
-} from './testkit.ts';
+} from '../../../testing/support/provider-kit.ts';
+import { status } from '../../wire/index.ts';
+import { Fences } from './fences.ts';
+import { MemoryStore } from './memory-store.ts';
 
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { offering } from '../../../testing/support/provider-kit.ts';
 import { CapacityType } from '../../model/index.ts';
 import { decodeLife, decodeMachine, encodeLife, encodeOffering } from './body.ts';
 import { Frames } from './frames.ts';
-import { offering } from './testkit.ts';
 
 describe('frames', () => {
   it('given many replacements of all sizes, then each slot has its last bytes, also in an extract made before more came, and memory stays bounded', () => {

@@ -2,11 +2,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MachineState } from '../../model/index.ts';
-import { type ListFilter, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
-import { MAX_METADATA_BYTES } from './limits.ts';
-import type { Provider } from './provider.ts';
 import {
   configureOf,
   createOf,
@@ -19,7 +14,12 @@ import {
   token,
   turns,
   walk,
-} from './testkit.ts';
+} from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { type ListFilter, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
+import { MAX_METADATA_BYTES } from './limits.ts';
+import type { Provider } from './provider.ts';
 
 const ids = async (provider: Provider, changes: Partial<ListFilter> = {}) =>
   (await provider.list(filter(changes))).machines.map(({ id }) => id).sort();

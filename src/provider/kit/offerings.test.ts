@@ -1,10 +1,19 @@
 // Descriptions of a backend: rejected with all problems at once; a refresh updates only the fields that may change.
 
 import { describe, expect, it } from 'vitest';
+import {
+  createOf,
+  filter,
+  HeldBackend,
+  hostOf,
+  offering,
+  scene,
+  turns,
+  walk,
+} from '../../../testing/support/provider-kit.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
 import { OfferingCheck, OfferingsError } from './offerings.ts';
-import { createOf, filter, HeldBackend, hostOf, offering, scene, turns, walk } from './testkit.ts';
 
 function offeringProblems(offerings: readonly Offering[], requireZone: boolean) {
   const check = new OfferingCheck(offerings, requireZone);

@@ -3,9 +3,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MachineState } from '../../model/index.ts';
-import { status } from '../../wire/index.ts';
-import { MAX_BLOB_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 import {
   configureOf,
   createOf,
@@ -19,7 +16,10 @@ import {
   token,
   turns,
   walk,
-} from './testkit.ts';
+} from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { status } from '../../wire/index.ts';
+import { MAX_BLOB_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 

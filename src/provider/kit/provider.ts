@@ -2,7 +2,8 @@
 // messages and throw `RpcError`; server.ts serves them over gRPC. Every decision is made synchronously, so calls for the
 // same machine never interleave; then the call waits until the decision is durable in the store.
 
-import { type Clock, excerpt, type HostRef, MachineState, stateName } from '../../model/index.ts';
+import { excerpt, type HostRef, MachineState, stateName } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import {
   type ConfigureRequest,
   type CreateRequest,

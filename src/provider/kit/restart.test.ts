@@ -7,11 +7,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MachineState } from '../../model/index.ts';
-import { status } from '../../wire/index.ts';
-import { MemoryStore } from './memory-store.ts';
-import { SqliteStore } from './sqlite-store.ts';
-import type { Store } from './store.ts';
 import {
   configureOf,
   createOf,
@@ -25,7 +20,12 @@ import {
   token,
   turns,
   walk,
-} from './testkit.ts';
+} from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { status } from '../../wire/index.ts';
+import { MemoryStore } from './memory-store.ts';
+import { SqliteStore } from './sqlite-store.ts';
+import type { Store } from './store.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -293,8 +293,8 @@ async function killedAfter(
     import { writeSync } from 'node:fs';
     import { Provider } from ${JSON.stringify(import.meta.resolve('./provider.ts'))};
     import { SqliteStore } from ${JSON.stringify(import.meta.resolve('./sqlite-store.ts'))};
-    import { systemClock } from ${JSON.stringify(import.meta.resolve('./system-clock.ts'))};
-    import { HeldBackend, createOf, token } from ${JSON.stringify(import.meta.resolve('./testkit.ts'))};
+    import { systemClock } from ${JSON.stringify(import.meta.resolve('../../runtime/system-clock.ts'))};
+    import { HeldBackend, createOf, token } from ${JSON.stringify(import.meta.resolve('../../../testing/support/provider-kit.ts'))};
     const backend = new HeldBackend(${BURST_MACHINES});
     backend.isPrompt = true;
     const provider = await Provider.open({ backend, store: new SqliteStore(${JSON.stringify(path)}), clock: systemClock });

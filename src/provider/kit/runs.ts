@@ -1,7 +1,8 @@
 // In-flight transitions, at most one per machine. A run ends once, with the backend's result or its timeout, whichever is
 // first; a later result is dropped.
 
-import type { Clock, HostRef } from '../../model/index.ts';
+import type { HostRef } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Operation } from '../backend.ts';
 import type { TransitionKind } from './transitions.ts';
 

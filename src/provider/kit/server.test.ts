@@ -4,18 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MachineState } from '../../model/index.ts';
-import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import {
-  bindService,
-  clientCredentials,
-  connect,
-  issueCertificate,
-  makeAuthority,
-  status,
-  type TlsFiles,
-} from '../../wire/index.ts';
-import { serveProvider } from './server.ts';
 import {
   configureOf,
   createOf,
@@ -28,7 +16,19 @@ import {
   scene,
   token,
   turns,
-} from './testkit.ts';
+} from '../../../testing/support/provider-kit.ts';
+import { MachineState } from '../../model/index.ts';
+import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import {
+  bindService,
+  clientCredentials,
+  connect,
+  issueCertificate,
+  makeAuthority,
+  status,
+  type TlsFiles,
+} from '../../wire/index.ts';
+import { serveProvider } from './server.ts';
 
 const service = bindService(CapacityProviderDefinition);
 const open: (() => void | Promise<void>)[] = [];

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { MachineState } from '../../model/index.ts';
-import { SqliteFile, type SqliteFormat } from './sqlite-file.ts';
+import { SqliteFile, type SqliteFormat } from '../../runtime/sqlite-file.ts';
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 import { KINDS } from './transitions.ts';
 

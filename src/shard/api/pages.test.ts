@@ -1,13 +1,13 @@
 // Lists over HTTP, of a real brain that was told more than fits one answer.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { aNeed, resources } from '../../../test/fleets.ts';
-import { BrainScene } from '../../../test/shard/brain-scene.ts';
-import { record } from '../../../test/shard/scene.ts';
+import { record } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { aNeed, resources } from '../../../testing/support/fleets.ts';
 import { MachineState, Operator } from '../../model/index.ts';
+import type { ReportView } from '../demand/cluster-demand.ts';
 import type { BrainPort } from '../events.ts';
-import type { ReportView } from '../hands/cluster-demand.ts';
-import { ShardFacade } from '../shard-facade.ts';
+import { ShardFacade } from '../process/shard-facade.ts';
 import type { ClusterView, MachineView, NeedStory, NeedView, Page } from '../views.ts';
 import { serveApi } from './serve.ts';
 

@@ -3,9 +3,9 @@
 
 import type { ServerResponse } from 'node:http';
 import { ACTION_KINDS, ACTION_WORDS, type ActionKind, excerpt, MachineState } from '../../model/index.ts';
-import { freezeIdOf } from '../brain/freezes.ts';
-import { EXPOSITION_TYPE } from '../exposition.ts';
-import { offsetPage, type PageAsk } from '../pages.ts';
+import { freezeIdOf } from '../planning/freezes.ts';
+import { offsetPage, type PageAsk } from '../planning/queries/pages.ts';
+import { EXPOSITION_TYPE } from '../telemetry/exposition.ts';
 import type { ListOrder, MachineFilter, Order, ShardPort } from '../views.ts';
 import { type ListName, placeOf, withCursor } from './cursor.ts';
 import type { Access } from './guard.ts';

@@ -18,7 +18,7 @@ import {
   SHORTFALL,
   STATUS,
   UNMET,
-} from '../../../test/fake-shard.ts';
+} from '../../../testing/support/fake-shard.ts';
 import { BigFleetError } from '../../model/index.ts';
 import { Refusal } from './refusal.ts';
 import { ROUTES } from './routes.ts';

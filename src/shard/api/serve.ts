@@ -13,10 +13,10 @@ import type { Duplex } from 'node:stream';
 import { BigFleetError, excerpt, printable } from '../../model/index.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
 import type { ShardPort } from '../views.ts';
+import { NEWS_LIMITS, type NewsLimits, NewsStand } from './event-stream.ts';
 import { checkIdentity, checkOrigin } from './guard.ts';
 import { bodyOf } from './input.ts';
 import { matchRoute } from './match.ts';
-import { NEWS_LIMITS, type NewsLimits, NewsStand } from './news.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 import type { Reply, RouteHooks } from './routes.ts';
 

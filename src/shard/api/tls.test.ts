@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Server } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeShard } from '../../../test/fake-shard.ts';
+import { FakeShard } from '../../../testing/support/fake-shard.ts';
 import {
   type InspectNeedsResponse,
   ShardReadDefinition,

@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
-import { DEFAULT_BRAIN } from '../brain/options.ts';
-import { handsLimits } from '../hands/limits.ts';
+import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { handsLimits } from '../sessions/limits.ts';
 import {
   brainOptionsOf,
   type ConfigSources,

@@ -4,10 +4,10 @@
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';
 import type { CallLimits } from '../../provider/index.ts';
-import { isLoopback, type TlsFiles } from '../../wire/tls-files.ts';
-import type { BrainOptions } from '../brain/options.ts';
-import type { HandsLimits } from '../hands/limits.ts';
+import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 import type { JournalLimits } from '../journal/format.ts';
+import type { BrainOptions } from '../planning/options.ts';
+import type { HandsLimits } from '../sessions/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';

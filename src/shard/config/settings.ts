@@ -3,10 +3,10 @@
 
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from '../../provider/client/call-limits.ts';
-import type { BackoffLimits } from '../brain/backoff.ts';
-import { DEFAULT_BRAIN } from '../brain/options.ts';
-import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../hands/limits.ts';
+import type { BackoffLimits } from '../../runtime/backoff.ts';
 import { JOURNAL_LIMITS } from '../journal/format.ts';
+import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../sessions/limits.ts';
 import {
   ADDRESS,
   autoOr,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aNeed, resources } from '../../../test/fleets.ts';
+import { aNeed, resources } from '../../../testing/support/fleets.ts';
+import { anAction, anUnmetVerdict } from '../../../testing/support/plans.ts';
 import { keyOf } from '../../model/index.ts';
-import { anAction, anUnmetVerdict } from '../brain/testkit.ts';
 import { type Decided, digestOf } from './digest.ts';
 
 const NEED = aNeed({ cluster: 'c1', group: 'g' });

@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';
 import type { DecisionOptions, Stamp, UnmetReason } from '../../model/index.ts';
-import type { SqliteFormat } from '../../provider/index.ts';
-import type { DemandDelta } from '../thread/demand-codec.ts';
+import type { SqliteFormat } from '../../runtime/sqlite-file.ts';
+import type { DemandDelta } from '../process/demand-codec.ts';
 import type {
   ActionView,
   Counts,

@@ -3,7 +3,7 @@
 
 import type { LedgerRecord } from '../../fleet/index.ts';
 import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
-import { needId } from '../brain/need-names.ts';
+import { needId } from '../planning/queries/need-names.ts';
 import type { EventBody, JournalEvent } from './format.ts';
 import type { JournalCycle, JournalReader, Span } from './journal-reader.ts';
 import type { InputChanges } from './packing.ts';

@@ -7,13 +7,13 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, resources } from '../../../test/fleets.ts';
+import { aMachine, aNeed, resources } from '../../../testing/support/fleets.ts';
+import { ALL_READY, fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import type { JournalEntry } from '../../fleet/index.ts';
 import { MachineState, type Need } from '../../model/index.ts';
 import type { JournalMessage } from './format.ts';
 import { ALWAYS, JournalReader } from './journal-reader.ts';
 import { JournalThread } from './journal-thread.ts';
-import { ALL_READY, fileAt, Recorded, replayAll, withPath } from './testkit.ts';
 
 const { Idle, Speculative } = MachineState;
 
@@ -154,7 +154,7 @@ function goneOf(entry: JournalEntry): JournalEntry {
 describe('a journal after a crash', () => {
   it('given a writer that was killed, then every cycle that it had written is there, with its digest', async () => {
     await withPath(async (path) => {
-      const script = fileURLToPath(new URL('../../../test/shard/journal-writer.ts', import.meta.url));
+      const script = fileURLToPath(new URL('../../../testing/support/journal-writer.ts', import.meta.url));
       const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
       let written = 0;
       for await (const line of createInterface(child.stdout)) {

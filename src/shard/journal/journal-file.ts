@@ -3,7 +3,7 @@
 
 import type { StatementSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';
-import { SqliteFile } from '../../provider/index.ts';
+import { SqliteFile } from '../../runtime/sqlite-file.ts';
 import {
   DEFLATED_INPUT,
   JOURNAL_FORMAT,

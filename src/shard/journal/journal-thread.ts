@@ -2,7 +2,7 @@
 // journal is given up, the failure is reported once, and the shard runs without a journal.
 
 import { Worker } from 'node:worker_threads';
-import { moduleBeside } from '../../model/index.ts';
+import { moduleBeside } from '../../runtime/module-path.ts';
 import type { JournalLimits, JournalMessage, JournalSink } from './format.ts';
 
 export interface JournalThreadStart {

@@ -5,7 +5,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
 import type { DecisionOptions, MachineState, Need, Stamp } from '../../model/index.ts';
-import { type DemandDelta, DemandReceiver, DemandSender } from '../thread/demand-codec.ts';
+import { type DemandDelta, DemandReceiver, DemandSender } from '../process/demand-codec.ts';
 import type { Oddity, PackedInput, PackedMachines, PackedOptions } from './format.ts';
 
 /** Columns of a machine. */

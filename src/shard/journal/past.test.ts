@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { aCycleView, fileAt, Recorded, withPath } from '../../../testing/support/journal.ts';
 import type { ActionView, LossesView, LossView, SeriesPoint } from '../views.ts';
 import { readPast } from './past.ts';
-import { aCycleView, fileAt, Recorded, withPath } from './testkit.ts';
 
 const ACTION = { id: '1-1', machine: 'm', cluster: 'c', need: null, outcome: null } as unknown as ActionView;
 

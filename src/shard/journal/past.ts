@@ -2,9 +2,9 @@
 // hundred rows, read once at the start. Without a journal, or with one that cannot be read, history begins now.
 
 import { existsSync } from 'node:fs';
-import type { Past } from '../brain/brain.ts';
-import { MAX_OTHER_EVENTS } from '../brain/event-log.ts';
-import { COARSE } from '../brain/series.ts';
+import type { Past } from '../planning/controller.ts';
+import { COARSE } from '../planning/queries/series.ts';
+import { MAX_OTHER_EVENTS } from '../telemetry/event-log.ts';
 import type { JournalEvent } from './format.ts';
 import { JournalReader } from './journal-reader.ts';
 

@@ -4,9 +4,10 @@
 
 import type { Decision } from '../../engine/index.ts';
 import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
-import { type Action, type Clock, type DecisionOptions, formatResources } from '../../model/index.ts';
-import { needRef } from '../brain/need-names.ts';
-import type { UnmetChange } from '../brain/shortfalls.ts';
+import { type Action, type DecisionOptions, formatResources } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { needRef } from '../planning/queries/need-names.ts';
+import type { UnmetChange } from '../planning/shortfalls.ts';
 import type { CycleView, LossView, News, SeriesPoint } from '../views.ts';
 import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
 import type { Begin, HeldBackAction, JournalEvent, JournalLimits, JournalSink } from './format.ts';

@@ -3,11 +3,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aNeed, fleets, resources } from '../../../test/fleets.ts';
+import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
+import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import type { JournalEntry } from '../../fleet/index.ts';
 import type { DecisionInput, DecisionOptions, LedgerMachine } from '../../model/index.ts';
 import { ALWAYS } from './journal-reader.ts';
-import { fileAt, Recorded, replayAll, withPath } from './testkit.ts';
 
 interface Step {
   readonly to: DecisionInput;

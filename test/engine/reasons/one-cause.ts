@@ -1,7 +1,7 @@
 // Situations in which one thing keeps machines from the Need.
 
 import { MachineState } from '../../../src/model/index.ts';
-import { aMachine, resources, stampOf } from '../../fleets.ts';
+import { aMachine, resources, stampOf } from '../../../testing/support/fleets.ts';
 import {
   ADD_ONLY,
   BETTER,

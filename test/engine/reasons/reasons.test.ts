@@ -6,8 +6,8 @@ import { adviceOn, obstacleSentences } from '../../../src/cli/decide-obstacles.t
 import { explain } from '../../../src/engine/index.ts';
 import { fleetOf } from '../../../src/fleet/index.ts';
 import { keyOf, keyText, MachineState, type NeedKey, unmetWords } from '../../../src/model/index.ts';
-import { anInput } from '../../fleets.ts';
-import { obstacles as obstaclesOnOracle } from '../../oracle/oracle.ts';
+import { obstacles as obstaclesOnOracle } from '../../../testing/oracle/oracle.ts';
+import { anInput } from '../../../testing/support/fleets.ts';
 import { onBoth } from '../compare.ts';
 import { ONE_CAUSE } from './one-cause.ts';
 import { SEVERAL_CAUSES } from './several-causes.ts';

@@ -1,7 +1,7 @@
 // Situations with two causes, and gangs, spreads and folds.
 
 import { MachineState } from '../../../src/model/index.ts';
-import { aMachine, resources, stampOf } from '../../fleets.ts';
+import { aMachine, resources, stampOf } from '../../../testing/support/fleets.ts';
 import {
   ADD_ONLY,
   ADD_TO_DOMAIN,

@@ -10,7 +10,15 @@ import {
   type ObstacleCause,
   type UnmetReason,
 } from '../../../src/model/index.ts';
-import { aMachine, aNeed, RACK_KEY, resources, same, stampOf, strictSpread } from '../../fleets.ts';
+import {
+  aMachine,
+  aNeed,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+  strictSpread,
+} from '../../../testing/support/fleets.ts';
 
 const { Configured } = MachineState;
 

@@ -1,0 +1,126 @@
+// Everything behind a demonstration, over real gRPC, with the hands of a shard in front of it.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type HandsBench, handsBench } from '../../testing/support/demo-operator.ts';
+import { systemClock } from '../runtime/system-clock.ts';
+import { addSessions, sessionServerOptions } from '../shard/index.ts';
+import {
+  type DemoEnvironment,
+  type DemoEnvironmentEvent,
+  demoSizeIn,
+  STORY_NAMES,
+  startDemoEnvironment,
+} from './demo.ts';
+
+let dir: string;
+const open: (() => Promise<void> | void)[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'bigfleet-demo-'));
+});
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+  rmSync(dir, { recursive: true });
+});
+
+async function started(happened: DemoEnvironmentEvent[] = []): Promise<DemoEnvironment> {
+  const environment = await startDemoEnvironment({
+    dir: join(dir, 'state'),
+    clusters: 6,
+    machines: 120,
+    seed: 1,
+    speed: 100,
+    onEvent: (event) => happened.push(event),
+  });
+  open.push(() => environment.stop());
+  return environment;
+}
+
+async function shard(): Promise<HandsBench & { readonly address: string }> {
+  const bench = await handsBench(systemClock);
+  const server = new Server(sessionServerOptions(bench.hands.limits));
+  addSessions(server, bench.hands, { hasTls: false });
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  open.push(() => {
+    bench.hands.close();
+    server.forceShutdown();
+  });
+  return { ...bench, address: `127.0.0.1:${port}` };
+}
+
+/** Clusters report again and again at this speed, so that a fast one may do so before a slow one has begun. */
+const allReported = (of: HandsBench['of']) =>
+  vi.waitFor(() => expect(new Set(of('demand').map(({ cluster }) => cluster)).size).toBe(6));
+
+describe('environment', () => {
+  it('opens two clouds, then connects all clusters with their demand', async () => {
+    const happened: DemoEnvironmentEvent[] = [];
+    const environment = await started(happened);
+    expect(environment.providers.map(({ name }) => name)).toEqual(['metal', 'cloud']);
+    expect(environment.status().clusters.every(({ isConnected }) => !isConnected)).toBe(true);
+    const { address, of } = await shard();
+    environment.connect(address);
+    await allReported(of);
+    for (const { needs } of of('demand')) expect(needs.length).toBeGreaterThan(0);
+    // The shard has a report before the cluster has the answer to its hello.
+    await vi.waitFor(() => {
+      const { clusters } = environment.status();
+      expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
+    });
+    expect(environment.status().clouds.every(({ machines, hosts }) => hosts <= machines)).toBe(true);
+    expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
+  });
+
+  it('tells stories, each in words', async () => {
+    const environment = await started();
+    const { address, of } = await shard();
+    environment.connect(address);
+    await allReported(of);
+    for (const name of STORY_NAMES) expect(await environment.stories[name]()).not.toBe('');
+    expect(environment.status().stories).toHaveLength(2);
+    await vi.waitFor(() => {
+      const wanted = of('demand').flatMap(({ needs }) => needs);
+      expect(wanted.some(({ profile }) => profile.priority === 5000)).toBe(true);
+      expect(wanted.some(({ group }) => group.endsWith('rush-1'))).toBe(true);
+    });
+  });
+
+  it('given the end, then clusters hang up, and the folder is free for a second start', async () => {
+    const environment = await started();
+    const { address, of } = await shard();
+    environment.connect(address);
+    await allReported(of);
+    await Promise.all([environment.stop(), environment.stop()]);
+    // A cluster that was slow may have had more than one.
+    await vi.waitFor(() => expect(of('session-closed')).toHaveLength(of('session-opened').length));
+    expect((await started()).providers).toHaveLength(2);
+  });
+
+  it('given a second start of another size, then it says what the folder has', async () => {
+    expect(await demoSizeIn(dir)).toBeNull();
+    const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
+    await (await startDemoEnvironment(options)).stop();
+    expect(await demoSizeIn(dir)).toEqual({ clusters: 6, machines: 120, seed: 1 });
+    await expect(startDemoEnvironment({ ...options, machines: 60 })).rejects.toThrow(
+      'has the state of 6 clusters, 120 machines and seed 1, not of 6 clusters, 60 machines and seed 1',
+    );
+    await (await startDemoEnvironment({ ...options, speed: 100 })).stop();
+  });
+
+  it.each([
+    [{ clusters: 0 }, 'clusters must be a whole number from 1 to 1000, not 0'],
+    [{ speed: 0 }, 'speed must be a number from 0.01 to 1000, not 0'],
+    [{ machines: 10 }, '60 machines or more'],
+  ])('refuses %o', async (given, message) => {
+    const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10, ...given };
+    await expect(startDemoEnvironment(options)).rejects.toThrow(message);
+  });
+});

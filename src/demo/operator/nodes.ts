@@ -1,0 +1,129 @@
+// The nodes of a simulated cluster, as reported by its shard, and the eviction of pods from nodes to be returned.
+
+import { MachineState } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { NodeStateUpdate, ReclaimInstruction } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+
+export interface SimNode {
+  readonly machine: string;
+  readonly state: MachineState;
+  /** '' until the node has joined. */
+  readonly name: string;
+  readonly providerId: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Quantities as texts, such as `15880m`. */
+  readonly resources: ReadonlyMap<string, string>;
+  /** Accepts no new pods, since the shard reclaims it. */
+  readonly isCordoned: boolean;
+  /** Its pods have left. */
+  readonly isEmpty: boolean;
+}
+
+/** Pods leave after a fraction of their grace period, drawn from this range. */
+const LEAVE_AFTER = [0.1, 0.8] as const;
+/** Upper bound on the time evictable pods take to leave, however long the grace period. */
+const SLOWEST_LEAVE_MS = 30_000;
+
+export class Nodes {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #nodes = new Map<string, SimNode>();
+  readonly #leaving = new Map<string, () => void>();
+  /** Machines reported since the last `expectAll`; null: no resync is in progress. */
+  #heard: Set<string> | null = null;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  get all(): ReadonlyMap<string, SimNode> {
+    return this.#nodes;
+  }
+
+  /** Applies an update; a machine that is neither ours nor leaving is dropped. */
+  take(update: NodeStateUpdate): void {
+    const { machineId: machine, labels } = update;
+    const state = update.state as MachineState;
+    this.#heard?.add(machine);
+    if (!isOurs(state)) {
+      this.#forget(machine);
+      return;
+    }
+    const known = this.#nodes.get(machine);
+    // A machine that was draining and no longer is accepts pods again.
+    const { Draining } = MachineState;
+    const isNew = known === undefined || (known.state === Draining && state !== Draining);
+    if (isNew) this.#forget(machine);
+    this.#nodes.set(machine, {
+      machine,
+      state,
+      name: update.nodeName,
+      providerId: update.providerId,
+      labels,
+      resources: update.resources?.resources ?? new Map(),
+      isCordoned: !isNew && known.isCordoned,
+      isEmpty: !isNew && known.isEmpty,
+    });
+  }
+
+  /** Cordons nodes and starts to evict their pods. Returns how many of them exist here. */
+  reclaim({ nodes, gracePeriodSeconds }: ReclaimInstruction): number {
+    const graceMs = Number(gracePeriodSeconds) * 1000;
+    const machines = nodes.flatMap((name) => this.#machineOf(name) ?? []);
+    for (const machine of machines) this.#empty(machine, graceMs);
+    return machines.length;
+  }
+
+  /** Starts a resync: from now on the shard reports all machines that are ours. */
+  expectAll(): void {
+    this.#heard = new Set();
+  }
+
+  /** Drops machines not reported since `expectAll`: they left while the operator was disconnected. */
+  dropUnheard(): void {
+    const heard = this.#heard;
+    if (heard === null) return;
+    this.#heard = null;
+    for (const machine of [...this.#nodes.keys()]) if (!heard.has(machine)) this.#forget(machine);
+  }
+
+  stop(): void {
+    for (const cancel of this.#leaving.values()) cancel();
+    this.#leaving.clear();
+  }
+
+  #machineOf(name: string): string | undefined {
+    if (this.#nodes.has(name)) return name;
+    for (const node of this.#nodes.values()) if (node.name === name) return node.machine;
+    return undefined;
+  }
+
+  #empty(machine: string, graceMs: number): void {
+    const node = this.#nodes.get(machine)!;
+    // An instruction may be repeated with a shorter grace period.
+    this.#leaving.get(machine)?.();
+    this.#nodes.set(machine, { ...node, isCordoned: true });
+    if (node.isEmpty) return;
+    const [least, most] = LEAVE_AFTER;
+    const part = least + ((most - least) * this.#random.below(1000)) / 1000;
+    const leave = () => {
+      this.#leaving.delete(machine);
+      const now = this.#nodes.get(machine);
+      if (now !== undefined) this.#nodes.set(machine, { ...now, isEmpty: true });
+    };
+    this.#leaving.set(machine, this.#clock.after(Math.min(graceMs, SLOWEST_LEAVE_MS) * part, leave));
+  }
+
+  #forget(machine: string): void {
+    this.#leaving.get(machine)?.();
+    this.#leaving.delete(machine);
+    this.#nodes.delete(machine);
+  }
+}
+
+function isOurs(state: MachineState): boolean {
+  const { Configuring, Configured, Draining } = MachineState;
+  return state === Configuring || state === Configured || state === Draining;
+}

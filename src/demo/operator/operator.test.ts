@@ -1,0 +1,333 @@
+// Simulated operators against the real hands of a shard, in memory and on a virtual clock.
+
+import { describe, expect, it } from 'vitest';
+import {
+  aNeed,
+  anInstruction,
+  aQuestion,
+  type HandsBench,
+  handsBench,
+  nodeState,
+} from '../../../testing/support/demo-operator.ts';
+import { MachineState } from '../../model/index.ts';
+import { Random } from '../../runtime/random.ts';
+import { VirtualClock } from '../../runtime/virtual-clock.ts';
+import { type OperatorEvent, type OperatorParts, SimOperator } from './operator.ts';
+import { memoryDialer } from './operator-memory.ts';
+
+const CLUSTER = 'web';
+const REQUEST = '00000000000000aa';
+const { Configured, Configuring, Draining, Idle, Failed } = MachineState;
+
+interface Stage extends HandsBench {
+  readonly clock: VirtualClock;
+  readonly operator: SimOperator;
+  readonly said: OperatorEvent[];
+  /** Whether dials reach the shard. */
+  isReachable: boolean;
+  readonly dials: number[];
+}
+
+async function stage(given: Partial<OperatorParts> & { readonly delayMs?: number } = {}): Promise<Stage> {
+  const clock = new VirtualClock(1_000_000);
+  const bench = await handsBench(clock);
+  const said: OperatorEvent[] = [];
+  const dials: number[] = [];
+  const parts: Stage = {
+    ...bench,
+    clock,
+    said,
+    dials,
+    isReachable: true,
+    operator: new SimOperator({
+      cluster: CLUSTER,
+      clock,
+      random: new Random(1),
+      dialer: memoryDialer({
+        clock,
+        delayMs: () => given.delayMs ?? 0,
+        hands: () => {
+          dials.push(clock.now());
+          return parts.isReachable ? bench.hands : null;
+        },
+      }),
+      onEvent: (event) => said.push(event),
+      ...given,
+    }),
+  };
+  return parts;
+}
+
+describe('an operator that connects', () => {
+  it('says hello and sends its whole demand', async () => {
+    const { operator, clock, of, said } = await stage();
+    operator.setDemand([aNeed(CLUSTER, 4), aNeed(CLUSTER, 8, 1000)]);
+    operator.start();
+    await clock.advance(1);
+    expect(operator.isConnected).toBe(true);
+    expect(of('session-opened')).toMatchObject([{ cluster: CLUSTER }]);
+    const [{ needs } = { needs: [] }] = of('demand');
+    expect(needs.map(({ profile, aggregate }) => [profile.priority, aggregate.get('cpu')])).toEqual([
+      [100, 4000],
+      [1000, 8000],
+    ]);
+    expect(said.map(({ kind }) => kind)).toEqual(['connected', 'rollup-acked', 'rollup-reported']);
+    expect(said[0]).toMatchObject({ shardEpoch: 3n });
+  });
+
+  it('repeats itself every interval, and the shard takes a repetition for nothing new', async () => {
+    const { operator, clock, of } = await stage();
+    operator.setDemand([aNeed(CLUSTER, 4)]);
+    operator.start();
+    await clock.advance(60_001);
+    expect(operator.counts).toMatchObject({ sessions: 1, rollupsSent: 7, rollupsAcked: 7 });
+    expect(of('demand')).toHaveLength(1);
+  });
+
+  it('given a change of demand, then it is told at once, and the interval starts anew', async () => {
+    const { operator, clock, of } = await stage();
+    operator.setDemand([aNeed(CLUSTER, 4)]);
+    operator.start();
+    await clock.advance(5000);
+    operator.setDemand([aNeed(CLUSTER, 12)]);
+    await clock.advance(9999);
+    expect(operator.counts.rollupsSent).toBe(2);
+    expect(of('demand').at(-1)?.needs[0]?.aggregate.get('cpu')).toBe(12_000);
+    await clock.advance(1);
+    expect(operator.counts.rollupsSent).toBe(3);
+  });
+
+  it('given a change before the hello is acknowledged, then it is told as well', async () => {
+    const { operator, clock, of } = await stage({ delayMs: 100 });
+    operator.setDemand([aNeed(CLUSTER, 4)]);
+    operator.start();
+    await clock.advance(50);
+    operator.setDemand([aNeed(CLUSTER, 12)]);
+    // The shard reads one changed roll-up per second.
+    await clock.advance(1500);
+    expect(of('demand').at(-1)?.needs[0]?.aggregate.get('cpu')).toBe(12_000);
+  });
+
+  it('measures how long an ack takes', async () => {
+    const { operator, clock, said } = await stage({ delayMs: 40 });
+    operator.start();
+    await clock.advance(1000);
+    expect(said).toContainEqual({ kind: 'rollup-acked', ms: 80 });
+  });
+
+  it('refuses the demand of another cluster', async () => {
+    const { operator } = await stage();
+    expect(() => operator.setDemand([aNeed('other', 1)])).toThrow('a Need of other is none of web');
+  });
+});
+
+describe('an operator that is asked for a blob', () => {
+  it('answers after its delay', async () => {
+    const { operator, clock, hands, of } = await stage({ times: { blobMs: [300, 300] } });
+    operator.start();
+    await clock.advance(1);
+    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    await clock.advance(299);
+    expect(of('bootstrap-answered')).toEqual([]);
+    await clock.advance(2);
+    const [answer] = of('bootstrap-answered');
+    expect(answer).toMatchObject({ request: REQUEST, error: '', ttlSeconds: 3600 });
+    expect(Buffer.from(answer!.blob!).toString()).toContain('joins web');
+  });
+
+  it('says that it cannot, on request', async () => {
+    const { operator, clock, hands, of } = await stage();
+    operator.setBootstrap({ kind: 'refuse', error: 'no image' });
+    operator.start();
+    await clock.advance(1);
+    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    await clock.advance(1000);
+    expect(of('bootstrap-answered')).toMatchObject([{ blob: null, error: 'no image' }]);
+  });
+
+  it('says nothing, on request; and is asked again when it comes back', async () => {
+    const { operator, clock, hands, of } = await stage();
+    operator.setBootstrap({ kind: 'ignore' });
+    operator.start();
+    await clock.advance(1);
+    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    await clock.advance(60_000);
+    expect(of('bootstrap-answered')).toEqual([]);
+    operator.setBootstrap({ kind: 'answer' });
+    operator.drop();
+    await clock.advance(2000);
+    expect(of('bootstrap-answered')).toHaveLength(1);
+  });
+
+  it('given the connection is lost before the answer, then the new one brings exactly one', async () => {
+    const { operator, clock, hands, of } = await stage({ times: { blobMs: [200, 200] } });
+    operator.start();
+    await clock.advance(1);
+    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    await clock.advance(100);
+    operator.drop();
+    await clock.advance(5000);
+    expect(of('bootstrap-answered')).toHaveLength(1);
+    expect(hands.counters.answersUnknown).toBe(0);
+  });
+});
+
+describe('the nodes of an operator', () => {
+  async function withNode(): Promise<Stage> {
+    const stood = await stage();
+    stood.operator.start();
+    await stood.clock.advance(1);
+    stood.hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    await stood.clock.advance(1);
+    return stood;
+  }
+
+  it('are as the shard tells of them', async () => {
+    const { operator, hands, clock } = await withNode();
+    hands.sendNodeState(CLUSTER, nodeState('m-2', Configuring));
+    await clock.advance(1);
+    expect([...operator.nodes.values()].map(({ machine, state, name }) => [machine, state, name])).toEqual([
+      ['m-1', Configured, 'node-m-1'],
+      ['m-2', Configuring, ''],
+    ]);
+  });
+
+  it.each([['Idle', Idle] as const, ['Failed', Failed] as const])(
+    'given the farewell %s, then it is forgotten',
+    async (_, state) => {
+      const { operator, hands, clock } = await withNode();
+      hands.sendNodeState(CLUSTER, nodeState('m-1', state));
+      await clock.advance(1);
+      expect(operator.nodes.size).toBe(0);
+    },
+  );
+
+  it('given a reclaim, then it acks at once, cordons, and the pods leave within the grace', async () => {
+    const { operator, hands, clock, of } = await withNode();
+    hands.instructReclaim(anInstruction(CLUSTER, 'm-1', 20));
+    await clock.advance(1);
+    expect(of('reclaim-acked')).toEqual([{ kind: 'reclaim-acked', instruction: 'reclaim-m-1' }]);
+    expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: true, isEmpty: false });
+    hands.sendNodeState(CLUSTER, nodeState('m-1', Draining));
+    await clock.advance(20_000);
+    expect(operator.nodes.get('m-1')).toMatchObject({ state: Draining, isCordoned: true, isEmpty: true });
+  });
+
+  it('given a reclaim by the name of the node, or of one it does not know, then the ack says so', async () => {
+    const { hands, clock, said } = await withNode();
+    hands.instructReclaim(anInstruction(CLUSTER, 'node-m-1'));
+    hands.instructReclaim(anInstruction(CLUSTER, 'm-9'));
+    await clock.advance(1);
+    expect(said.flatMap((event) => (event.kind === 'reclaim' ? [event.started] : []))).toEqual([1, 0]);
+  });
+
+  it('given a machine that no longer leaves, then it takes pods again', async () => {
+    const { operator, hands, clock } = await withNode();
+    hands.instructReclaim(anInstruction(CLUSTER, 'm-1'));
+    hands.sendNodeState(CLUSTER, nodeState('m-1', Draining));
+    hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    await clock.advance(60_000);
+    expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: false, isEmpty: false });
+  });
+
+  it('given a machine left while nobody listened, then it is forgotten after the shard has told of all', async () => {
+    const { operator, hands, clock } = await withNode();
+    hands.sendNodeState(CLUSTER, nodeState('m-2', Configured));
+    await clock.advance(1);
+    operator.drop();
+    await clock.advance(2000);
+    hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    await clock.advance(1);
+    expect([...operator.nodes.keys()]).toEqual(['m-1', 'm-2']);
+    await clock.advance(60_000);
+    expect([...operator.nodes.keys()]).toEqual(['m-1']);
+  });
+
+  it('keeps hints of what could be had, until the connection ends', async () => {
+    const { operator, hands, clock } = await withNode();
+    const supersedesKey = 'available:p=1';
+    hands.sendAvailableCapacity(CLUSTER, {
+      supersedesKey,
+      requirements: [],
+      resources: undefined,
+      availableCount: 3,
+      confidence: 4,
+      costPerHour: 0.5,
+    });
+    await clock.advance(1);
+    expect(operator.hints.get(supersedesKey)).toMatchObject({ availableCount: 3 });
+    operator.drop();
+    expect(operator.hints.size).toBe(0);
+  });
+});
+
+describe('an operator that loses its shard', () => {
+  it('dials again, with waits that double up to their limit, and starts over after a good session', async () => {
+    const parts = await stage();
+    const { operator, clock, dials } = parts;
+    parts.isReachable = false;
+    operator.start();
+    await clock.advance(300_000);
+    const waits = dials.slice(1).map((at, i) => at - dials[i]!);
+    for (const [i, wait] of waits.entries()) {
+      const longest = Math.min(30_000, 500 * 2 ** i);
+      expect(wait).toBeLessThanOrEqual(longest);
+      expect(wait).toBeGreaterThanOrEqual(longest / 2);
+    }
+    expect(waits.length).toBeGreaterThan(10);
+    parts.isReachable = true;
+    await clock.advance(30_000);
+    expect(operator.isConnected).toBe(true);
+    operator.drop();
+    await clock.advance(501);
+    expect(operator.isConnected).toBe(true);
+  });
+
+  it('given a shard that never answers, then it gives the connection up', async () => {
+    const clock = new VirtualClock();
+    const opened: number[] = [];
+    const dialer = {
+      open: () => {
+        opened.push(clock.now());
+        return { send: () => {}, isBlocked: false, close: () => {} };
+      },
+    };
+    const operator = new SimOperator({ cluster: CLUSTER, clock, random: new Random(1), dialer });
+    operator.start();
+    await clock.advance(10_501);
+    expect(opened).toHaveLength(2);
+    operator.stop();
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('given a shard that ends its sessions, then it says why', async () => {
+    const { operator, clock, hands, said } = await stage();
+    operator.start();
+    await clock.advance(1);
+    hands.close();
+    await clock.advance(1);
+    expect(said.at(-1)).toMatchObject({ kind: 'disconnected', why: expect.stringContaining('no sessions') });
+    expect(operator.isConnected).toBe(false);
+  });
+
+  it('given the end, then nothing is left that could still happen', async () => {
+    const { operator, clock, of, hands } = await stage();
+    operator.start();
+    await clock.advance(1);
+    operator.stop();
+    await clock.advance(1);
+    expect(of('session-closed')).toHaveLength(1);
+    hands.close();
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('given an end and a new start, then it is back', async () => {
+    const { operator, clock } = await stage();
+    operator.start();
+    await clock.advance(1);
+    operator.stop();
+    operator.start();
+    await clock.advance(1);
+    expect(operator.isConnected).toBe(true);
+  });
+});

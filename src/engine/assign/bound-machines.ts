@@ -1,0 +1,238 @@
+// Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a cluster.
+// The index is kept for clusters that do not change, so that a covered row reads only its own machines.
+
+import { withRoom } from '../../collections/columns.ts';
+import type { Fleet } from '../../fleet/index.ts';
+import { NONE, type Turns } from './ranked-rows.ts';
+import { Regions } from './regions.ts';
+
+export class BoundIndex {
+  readonly #fleet: Fleet;
+  readonly #turns: Turns;
+  readonly #walk: BoundWalk;
+  slots = new Uint32Array(0);
+  /** Own bound machines of a turn: `slots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
+  ownStart = new Uint32Array(0);
+  ownEnd = new Uint32Array(0);
+  /** Orphans of a cluster: `slots[orphanStart[cluster] … orphanEnd[cluster] − 1]`. */
+  orphanStart = new Uint32Array(0);
+  orphanEnd = new Uint32Array(0);
+
+  readonly #regions = new Regions();
+  /** By cluster: start of its part of `slots`. */
+  region = new Uint32Array(0);
+  /** By position in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
+  #byStamp = new Int32Array(0);
+  #byTarget = new Int32Array(0);
+
+  constructor(fleet: Fleet, turns: Turns, walk: BoundWalk) {
+    this.#fleet = fleet;
+    this.#turns = turns;
+    this.#walk = walk;
+  }
+
+  /** Reserves room for the index of clusters whose room for turns is reserved. */
+  reserve(clusters: readonly number[]): void {
+    const { length } = this.#turns.kind;
+    this.ownStart = withRoom(this.ownStart, length);
+    this.ownEnd = withRoom(this.ownEnd, length);
+    const { size } = this.#fleet.clusters;
+    this.orphanStart = withRoom(this.orphanStart, size);
+    this.orphanEnd = withRoom(this.orphanEnd, size);
+    this.region = withRoom(this.region, size);
+    // A machine may belong to one row by stamp and to another by target.
+    for (const cluster of clusters)
+      this.region[cluster] = this.#regions.reserve(cluster, 2 * this.#walk.countOf(cluster));
+    this.slots = withRoom(this.slots, this.#regions.end);
+  }
+
+  /**
+   * Rebuilds the index of a cluster whose turns are made. Unless the turns of all clusters are made (`allMade`), returns
+   * false if a machine is on its way to a row that is not the cluster's.
+   */
+  index(cluster: number, allMade: boolean): boolean {
+    const start = this.#turns.start[cluster]!;
+    const end = this.#turns.end[cluster]!;
+    this.ownEnd.fill(0, start, end);
+    if (!this.#count(cluster, allMade)) return false;
+    // Counts become positions: while it is filled, `ownEnd` moves from the start of each turn's part to its end.
+    let free = this.region[cluster]!;
+    for (let turn = start; turn < end; turn++) {
+      const count = this.ownEnd[turn]!;
+      this.ownStart[turn] = free;
+      this.ownEnd[turn] = free;
+      free += count;
+    }
+    this.orphanStart[cluster] = free;
+    this.orphanEnd[cluster] = free;
+    this.#fill(cluster);
+    return true;
+  }
+
+  /** Finds the owners of each bound machine, and counts the machines of each turn in `ownEnd`. */
+  #count(cluster: number, allMade: boolean): boolean {
+    const { cluster: clusterOf, end, ofKey, start } = this.#turns;
+    const { stampKey, target } = this.#fleet.machines;
+    const bound = this.#walk.countOf(cluster);
+    this.#byStamp = withRoom(this.#byStamp, bound);
+    this.#byTarget = withRoom(this.#byTarget, bound);
+    const walk = this.#walk.begin(cluster);
+    for (let at = 0; at < bound; at++) {
+      const slot = walk.next();
+      const stamped = ofKey[stampKey[slot]!]!;
+      const targeted = target[slot] === 0 ? NONE : ofKey[target[slot]!]!;
+      if (target[slot] !== 0 && !allMade) {
+        if (targeted < start[cluster]! || targeted >= end[cluster]!) return false;
+      }
+      // A target may name a row of another cluster; the machine belongs to that row, but is bound to this cluster.
+      const here = targeted !== NONE && targeted !== stamped && clusterOf[targeted] === cluster;
+      this.#byStamp[at] = stamped === NONE && targeted === NONE ? ORPHAN : stamped;
+      this.#byTarget[at] = here ? targeted : NONE;
+      if (stamped !== NONE) this.ownEnd[stamped]!++;
+      if (here) this.ownEnd[targeted]!++;
+    }
+    return true;
+  }
+
+  #fill(cluster: number): void {
+    const walk = this.#walk.begin(cluster);
+    let at = 0;
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next(), at++) {
+      const stamped = this.#byStamp[at]!;
+      const targeted = this.#byTarget[at]!;
+      if (stamped === ORPHAN) this.slots[this.orphanEnd[cluster]!++] = slot;
+      else if (stamped !== NONE) this.slots[this.ownEnd[stamped]!++] = slot;
+      if (targeted !== NONE) this.slots[this.ownEnd[targeted]!++] = slot;
+    }
+  }
+
+  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's turns. */
+  isEntangled(cluster: number): boolean {
+    const { keys, machines } = this.#fleet;
+    const walk = this.#walk.begin(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      const target = machines.target[slot]!;
+      if (target !== 0 && keys.clusterOf(target) !== cluster) return true;
+    }
+    return false;
+  }
+}
+
+/** In the column of owners by stamp: no owner, neither by stamp nor by target. */
+const ORPHAN = -2;
+
+/**
+ * Walks a turn's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
+ * before orphans at equal price. One instance serves all turns, one after the other.
+ */
+export class MineWalk {
+  readonly #fleet: Fleet;
+  readonly #bound: BoundIndex;
+  readonly #turns: Turns;
+  #slots = new Uint32Array(0);
+  #own = 0;
+  #ownEnd = 0;
+  #orphan = 0;
+  #orphanEnd = 0;
+
+  constructor(fleet: Fleet, bound: BoundIndex, turns: Turns) {
+    this.#fleet = fleet;
+    this.#bound = bound;
+    this.#turns = turns;
+  }
+
+  begin(turn: number): this {
+    const cluster = this.#turns.cluster[turn]!;
+    this.#slots = this.#bound.slots;
+    this.#own = this.#bound.ownStart[turn]!;
+    this.#ownEnd = this.#bound.ownEnd[turn]!;
+    this.#orphan = this.#bound.orphanStart[cluster]!;
+    this.#orphanEnd = this.#bound.orphanEnd[cluster]!;
+    return this;
+  }
+
+  get left(): number {
+    return this.#ownEnd - this.#own + this.#orphanEnd - this.#orphan;
+  }
+
+  /** The next slot, or NONE. */
+  next(): number {
+    const slots = this.#slots;
+    if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : slots[this.#own++]!;
+    if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
+    const { classes, machines } = this.#fleet;
+    const mine = slots[this.#own]!;
+    const nobodys = slots[this.#orphan]!;
+    const order =
+      machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
+      classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
+    return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
+  }
+}
+
+/** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
+export class BoundWalk {
+  readonly #fleet: Fleet;
+  /** By cluster, four numbers: start and end of its Configured run, then of its Configuring run. */
+  runs = new Uint32Array(0);
+  #slots: Uint32Array = new Uint32Array(0);
+  #at = 0;
+  #end = 0;
+  #then = 0;
+  #thenEnd = 0;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Records the current position of the clusters' runs. */
+  locate(clusters: readonly number[]): void {
+    this.runs = withRoom(this.runs, this.#fleet.clusters.size * 4);
+    for (const cluster of clusters) {
+      const bound = this.#fleet.machines.boundOf(cluster);
+      const at = cluster * 4;
+      if (bound === undefined) this.runs.fill(0, at, at + 4);
+      else {
+        const { configured, configuring } = bound;
+        this.runs[at] = configured.offset;
+        this.runs[at + 1] = configured.offset + configured.length;
+        this.runs[at + 2] = configuring.offset;
+        this.runs[at + 3] = configuring.offset + configuring.length;
+      }
+    }
+  }
+
+  countOf(cluster: number): number {
+    const at = cluster * 4;
+    return this.runs[at + 1]! - this.runs[at]! + this.runs[at + 3]! - this.runs[at + 2]!;
+  }
+
+  begin(cluster: number): this {
+    const at = cluster * 4;
+    this.#slots = this.#fleet.machines.arena.data;
+    this.#at = this.runs[at]!;
+    this.#end = this.runs[at + 1]!;
+    this.#then = this.runs[at + 2]!;
+    this.#thenEnd = this.runs[at + 3]!;
+    return this;
+  }
+
+  /** Walks slots of a list, in its order. */
+  beginList(slots: Uint32Array, from: number, to: number): this {
+    this.#slots = slots;
+    this.#at = from;
+    this.#end = this.#then = this.#thenEnd = to;
+    return this;
+  }
+
+  /** The next slot, or NONE. */
+  next(): number {
+    if (this.#at === this.#end) {
+      if (this.#then === this.#thenEnd) return NONE;
+      this.#at = this.#then;
+      this.#end = this.#thenEnd;
+      this.#then = this.#thenEnd;
+    }
+    return this.#slots[this.#at++]!;
+  }
+}

@@ -1,0 +1,100 @@
+// Which clusters must be served again, and which of them keep their turns because only their machines changed.
+
+import { withRoom } from '../../collections/columns.ts';
+import type { Fleet } from '../../fleet/index.ts';
+import type { Foldable } from './foldable.ts';
+import type { Infeasible } from './infeasible.ts';
+
+export class DirtyClusters {
+  readonly #fleet: Fleet;
+  readonly #foldable: Foldable;
+  readonly #infeasible: Infeasible;
+  /** Clusters that changed since the last cycle, and the subset whose turns may have changed. */
+  readonly changed: Set<number>;
+  readonly #reshaped: Set<number>;
+  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's turns. */
+  readonly #entangled = new Set<number>();
+  #isFirst = true;
+  /** By cluster that is served again: 1 if its turns are unchanged, because only its machines changed. */
+  keeps = new Uint8Array(0);
+  /** By cluster: 1 if its turns depend on which machines are bound to it. */
+  scanned = new Uint8Array(0);
+
+  constructor(
+    fleet: Fleet,
+    foldable: Foldable,
+    infeasible: Infeasible,
+    changed: Set<number>,
+    reshaped: Set<number>,
+  ) {
+    this.#fleet = fleet;
+    this.#foldable = foldable;
+    this.#infeasible = infeasible;
+    this.changed = changed;
+    this.#reshaped = reshaped;
+  }
+
+  /** The clusters that a cycle serves again; with `everything`, and in the first cycle, all of them. */
+  take(everything: boolean): number[] {
+    const { clusters } = this.#fleet;
+    const anew = new Set([
+      ...this.#foldable.refresh(),
+      ...this.#infeasible.flipped(this.changed),
+      ...this.#entangled,
+    ]);
+    const taken =
+      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.changed, ...anew])];
+    this.keeps = withRoom(this.keeps, clusters.size);
+    this.scanned = withRoom(this.scanned, clusters.size);
+    const all = this.isEverything(taken);
+    for (const cluster of taken)
+      this.keeps[cluster] = all || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
+    this.#isFirst = false;
+    this.changed.clear();
+    this.#reshaped.clear();
+    return taken;
+  }
+
+  /**
+   * Of the changed clusters, those that can be served again while others report: only their machines changed, so their
+   * turns are unchanged. They are served again in the cycle only if they change once more.
+   */
+  takeAhead(reporting: ReadonlySet<number>): number[] {
+    if (this.#isFirst) return [];
+    const taken = [...this.changed].filter(
+      (cluster) => !reporting.has(cluster) && !this.#entangled.has(cluster) && !this.#isReshaped(cluster),
+    );
+    if (this.isEverything(taken)) return [];
+    this.keeps = withRoom(this.keeps, this.#fleet.clusters.size);
+    for (const cluster of taken) {
+      this.keeps[cluster] = 1;
+      this.changed.delete(cluster);
+    }
+    return taken;
+  }
+
+  isEverything(taken: readonly number[]): boolean {
+    return taken.length >= this.#fleet.clusters.size - 1;
+  }
+
+  /** Marks a cluster as dirty for the next cycle. */
+  add(cluster: number): void {
+    this.changed.add(cluster);
+  }
+
+  /** Marks a cluster as dirty in every cycle for as long as it is entangled. */
+  entangle(cluster: number, isEntangled: boolean): void {
+    if (isEntangled) this.#entangled.add(cluster);
+    else this.#entangled.delete(cluster);
+  }
+
+  /** Marks all clusters as dirty for the next cycle. */
+  restart(): void {
+    this.#isFirst = true;
+  }
+
+  /** Whether the turns of a changed cluster may have changed. */
+  #isReshaped(cluster: number): boolean {
+    return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#infeasible.has(cluster);
+  }
+}

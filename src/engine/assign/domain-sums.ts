@@ -1,0 +1,308 @@
+// What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free machines.
+// The choice of a domain compares these sums, in whole parts per million of what the gang wants.
+
+import type { DomainStock } from '../candidates/domain-availability.ts';
+import type { Cycle } from '../cycle.ts';
+import { partsPerMillion } from './coverage.ts';
+import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './in-flight.ts';
+import { NONE, TurnKind } from './ranked-rows.ts';
+
+const MILLION = 1_000_000;
+/** Up to this multiple of what is wanted, parts per million are exact in a double. */
+const MANY = 1_000_000;
+
+/** The sums of the gang being served; one instance serves all gangs, one after another. */
+export class DomainSums {
+  readonly #cycle: Cycle;
+  #stock!: DomainStock;
+  #turn = NONE;
+  /** False for a cluster that cannot bind: free machines do not count. */
+  #pooled = false;
+  /** Dimensions that the gang wants, and the amounts. */
+  #dims: number[] = [];
+  #wants: number[] = [];
+  /** Domains with machines other than free ones. */
+  homes: number[] = [];
+  /** Unclaimed bound machines of the cluster that fit, in walk order. */
+  bound: number[] = [];
+  /** Idle, then Creating machines in flight for the gang. */
+  coming: number[] = [];
+  draining: number[] = [];
+  // By domain and dimension, uncapped; zero except for homes. A sum beyond 2^53 is not exact, but more than is wanted.
+  #creditable = new Float64Array(0);
+  #own = new Float64Array(0);
+  /** Machines outside the stock: all of them, and the creditable ones. */
+  #beside = new Float64Array(0);
+  #besideCreditable = new Float64Array(0);
+  /** By domain: number of machines outside the stock, and whether it is a home. */
+  #counts = new Int32Array(0);
+  #isHome = new Uint8Array(0);
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Computes the sums of a gang. */
+  begin(turn: number): void {
+    const cycle = this.#cycle;
+    const stock = cycle.stocks.of(turn);
+    this.#clear();
+    this.#turn = turn;
+    this.#stock = stock;
+    this.#pooled = cycle.canBind(turn);
+    this.#reserve(stock);
+    this.#readWants(turn);
+    this.#addBound(turn);
+    const isComing = cycle.turns.coming[turn] === 1;
+    const idle = isComing ? comingIdle(cycle, turn) : [];
+    const creating = isComing ? comingCreating(cycle, turn, false) : [];
+    this.coming = [...idle, ...creating];
+    this.draining = isComing ? drainingFor(cycle, turn, false) : [];
+    // Idle machines in flight are also in the stock.
+    for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
+    for (const slot of creating) this.#add(slot, true, true, true);
+    for (const slot of this.draining) this.#add(slot, false, true, true);
+    if (!this.#pooled || !isComing) return;
+    for (const slot of ownSpeculative(cycle, turn)) this.#add(slot, false, true, false);
+  }
+
+  #clear(): void {
+    if (this.#turn === NONE) return;
+    const { dims } = this.#stock;
+    for (const domain of this.homes) {
+      for (const column of this.#columns()) column.fill(0, domain * dims, (domain + 1) * dims);
+      this.#counts[domain] = 0;
+      this.#isHome[domain] = 0;
+    }
+    this.homes = [];
+    this.bound = [];
+    this.#turn = NONE;
+  }
+
+  #columns(): Float64Array[] {
+    return [this.#creditable, this.#own, this.#beside, this.#besideCreditable];
+  }
+
+  /** Replaces columns without copying: all are zero when this is called. */
+  #reserve({ free, counts }: DomainStock): void {
+    if (this.#creditable.length < free.length) {
+      this.#creditable = new Float64Array(free.length * 2);
+      this.#own = new Float64Array(free.length * 2);
+      this.#beside = new Float64Array(free.length * 2);
+      this.#besideCreditable = new Float64Array(free.length * 2);
+    }
+    if (this.#counts.length >= counts.length) return;
+    this.#counts = new Int32Array(counts.length * 2);
+    this.#isHome = new Uint8Array(counts.length * 2);
+  }
+
+  #readWants(turn: number): void {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const from = this.#cycle.turns.row[turn]! * dimensions.stride;
+    this.#dims = [];
+    this.#wants = [];
+    for (let d = 0; d < dimensions.count; d++) {
+      const wanted = demand.aggregate.data[from + d]!;
+      if (wanted === 0) continue;
+      this.#dims.push(d);
+      this.#wants.push(wanted);
+    }
+  }
+
+  #addBound(turn: number): void {
+    const cycle = this.#cycle;
+    const { machines, patterns } = cycle.fleet;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const key = cycle.turns.key[turn]!;
+    const cluster = cycle.turns.cluster[turn]!;
+    // An infeasible gang may also claim machines that worse-ranked rows were credited with.
+    const walk = cycle.turns.infeasible[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
+      this.bound.push(slot);
+      this.#add(slot, true, cycle.isOwn(slot, key), true);
+    }
+  }
+
+  /**
+   * Whether the machine is unclaimed, or the gang is infeasible and the claimant is served later: such rows do not wait for
+   * it. A row that is set aside claims before all turns.
+   */
+  #isFree(slot: number, turn: number): boolean {
+    const { turns } = this.#cycle;
+    const by = this.#cycle.claimedBy[slot]! - 1;
+    if (by === NONE) return true;
+    if (turns.infeasible[turn] === 0 || turns.kind[by] === TurnKind.SetAside) return false;
+    return turns.place[by]! > turns.place[turn]!;
+  }
+
+  #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {
+    const { classes, dimensions, machines } = this.#cycle.fleet;
+    const c = machines.classOf[slot]!;
+    const domain = this.#stock.domains.of(c);
+    if (this.#isHome[domain] === 0) {
+      this.#isHome[domain] = 1;
+      this.homes.push(domain);
+    }
+    if (beside) this.#counts[domain]!++;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const d = this.#dims[i]!;
+      const amount = classes.allocatable.data[c * dimensions.stride + d]!;
+      const at = domain * this.#stock.dims + d;
+      if (creditable) this.#creditable[at]! += amount;
+      if (own) this.#own[at]! += amount;
+      if (!beside) continue;
+      this.#beside[at]! += amount;
+      if (creditable) this.#besideCreditable[at]! += amount;
+    }
+  }
+
+  /** All domains that may have a machine. */
+  get domains(): readonly number[] {
+    return this.#pooled ? this.#stock.list : this.homes;
+  }
+
+  /** Number of machines in a domain. */
+  countOf(domain: number): number {
+    if (!this.#pooled) return this.#counts[domain]!;
+    this.#stock.look(domain);
+    return this.#counts[domain]! + this.#stock.counts[domain]!;
+  }
+
+  /** All there is of a dimension in a domain. */
+  #joint(domain: number, d: number): number {
+    const at = domain * this.#stock.dims + d;
+    return this.#pooled ? this.#beside[at]! + this.#stock.free[at]! : this.#beside[at]!;
+  }
+
+  satisfies(domain: number): boolean {
+    if (this.#pooled) this.#stock.look(domain);
+    for (let i = 0; i < this.#dims.length; i++) {
+      if (this.#joint(domain, this.#dims[i]!) < this.#wants[i]!) return false;
+    }
+    return true;
+  }
+
+  /** Whether the creditable machines of a domain cover the gang. */
+  isCreditable(domain: number): boolean {
+    for (let i = 0; i < this.#dims.length; i++) {
+      if (this.#creditable[domain * this.#stock.dims + this.#dims[i]!]! < this.#wants[i]!) return false;
+    }
+    return true;
+  }
+
+  // Coverage: parts per million, summed over the dimensions.
+
+  creditable(domain: number): number {
+    return this.#coverage(domain, this.#creditable);
+  }
+
+  own(domain: number): number {
+    return this.#coverage(domain, this.#own);
+  }
+
+  #coverage(domain: number, column: Float64Array): number {
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      ppm += cappedParts(column[domain * this.#stock.dims + this.#dims[i]!]!, this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  creditableAndIdle(domain: number): number {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const at = domain * this.#stock.dims + this.#dims[i]!;
+      const idle = this.#pooled ? this.#stock.idle[at]! : 0;
+      ppm += cappedParts(this.#besideCreditable[at]! + idle, this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  joint(domain: number): number {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      ppm += cappedParts(this.#joint(domain, this.#dims[i]!), this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  /** Must be called before `worst`. */
+  lookAll(): void {
+    if (this.#pooled) this.#stock.lookAll();
+  }
+
+  /**
+   * Coverage of the worst-covered dimension of a domain; NONE as soon as it is known to be below `least`, or if the domain
+   * has no machine. Requires `lookAll`.
+   */
+  worst(domain: number, least: number): number {
+    if (this.#counts[domain] === 0 && (!this.#pooled || this.#stock.counts[domain] === 0)) return NONE;
+    let worst = MILLION;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const have = this.#joint(domain, this.#dims[i]!);
+      const want = this.#wants[i]!;
+      // Inexact, but by less than the one part that is subtracted.
+      if (have < want * ((least - 1) / MILLION)) return NONE;
+      worst = Math.min(worst, cappedParts(have, want));
+      if (worst < least) return NONE;
+    }
+    return worst;
+  }
+
+  /** Parts per million without the cap. */
+  uncapped(domain: number): number | bigint {
+    if (this.#pooled) this.#stock.look(domain);
+    let ppm = 0;
+    for (let i = 0; i < this.#dims.length; i++) {
+      const have = this.#joint(domain, this.#dims[i]!);
+      const want = this.#wants[i]!;
+      if (have > Number.MAX_SAFE_INTEGER || have > want * MANY) return this.#uncappedExactly(domain);
+      ppm += partsPerMillion(have, want);
+    }
+    return ppm;
+  }
+
+  #uncappedExactly(domain: number): bigint {
+    let ppm = 0n;
+    for (const [i, d] of this.#dims.entries()) {
+      ppm += (BigInt(MILLION) * this.#jointExactly(domain, d)) / BigInt(this.#wants[i]!);
+    }
+    return ppm;
+  }
+
+  #jointExactly(domain: number, d: number): bigint {
+    const cycle = this.#cycle;
+    const { classes, dimensions, machines } = cycle.fleet;
+    let sum = 0n;
+    const add = (c: number, count: number): void => {
+      if (this.#stock.domains.of(c) !== domain) return;
+      sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!) * BigInt(count);
+    };
+    for (const slot of [...this.bound, ...this.coming, ...this.draining]) add(machines.classOf[slot]!, 1);
+    if (!this.#pooled) return sum;
+    const coming = new Set(this.coming);
+    for (const c of this.#stock.classesIn(domain))
+      add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
+    for (const slot of this.#stock.specialIn(domain)) {
+      if (cycle.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
+    }
+    return sum;
+  }
+
+  /** What a domain lacks even with all there is, by dimension of the fleet; null if nothing. */
+  missing(domain: number): Float64Array | null {
+    if (this.satisfies(domain)) return null;
+    const missing = new Float64Array(this.#stock.dims);
+    for (const [i, d] of this.#dims.entries()) {
+      missing[d] = Math.max(0, this.#wants[i]! - this.#joint(domain, d));
+    }
+    return missing;
+  }
+}
+
+function cappedParts(have: number, want: number): number {
+  return have >= want ? MILLION : partsPerMillion(have, want);
+}

@@ -1,0 +1,45 @@
+// Phase 1: serves every row, with the result of serving them one by one in rank order. First each cluster is credited by
+// itself; then the rows that need free machines are served in rank order over all clusters.
+
+import type { DecisionOptions } from '../../model/index.ts';
+import type { Cycle } from '../cycle.ts';
+import type { Lanes } from '../parallel/lanes.ts';
+import { ParallelStep } from '../parallel/parallel-step.ts';
+import type { WorkerPool } from '../parallel/worker-pool.ts';
+import { settleRestamps } from './restamps.ts';
+import { addSetAside } from './set-aside.ts';
+
+/** Phases of a cycle, in the order they end. */
+export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
+
+/** Called when a phase has ended. The engine reads no clock; a caller that measures durations does. */
+export type Probe = (ended: Phase) => void;
+
+/** Serves a whole cycle; with `everything`, also clusters that have not changed. */
+export function solve(
+  cycle: Cycle,
+  workerPool: WorkerPool,
+  lanes: Lanes,
+  nowMs: number,
+  options: DecisionOptions,
+  everything: boolean,
+  probe: Probe,
+): void {
+  const dirty = cycle.begin(nowMs, options, everything);
+  probe('normalise');
+  workerPool.run(
+    cycle.dirtyClusters.isEverything(dirty) ? ParallelStep.Serve : ParallelStep.ServeAgain,
+    dirty,
+  );
+  workerPool.run(ParallelStep.Credit, cycle.takeUp());
+  const { served } = cycle;
+  settleRestamps(cycle, served);
+  probe('credit');
+  let rows = 0;
+  for (const cluster of served) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
+  cycle.stats.credited(served.length, rows);
+  cycle.openPass();
+  lanes.serve();
+  addSetAside(cycle);
+  probe('acquire');
+}

@@ -1,0 +1,100 @@
+// Strict spread: a plain row whose machines must stay even over the domains of a key. Bound machines count, whatever their
+// skew; every added machine goes to a domain that is at most maxSkew − 1 above the emptiest.
+
+import type { Domains } from '../../fleet/index.ts';
+import { comingClasses } from '../candidates/domain-candidates.ts';
+import { Credit, type Cycle } from '../cycle.ts';
+import { addUnmet } from '../unmet.ts';
+import type { SpreadView } from '../views.ts';
+import { beyondDrains } from './acquire.ts';
+import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
+import { NONE } from './ranked-rows.ts';
+import { type SpreadTest, spreadDomains } from './skew.ts';
+
+/** Classes with the key that fit a turn and have free Idle or Speculative machines now. */
+function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> {
+  const { machines, patterns } = cycle.fleet;
+  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const found = new Set<number>();
+  for (const c of pattern.fittingClasses()) {
+    if (cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c) > 0 && domains.of(c) >= 0)
+      found.add(c);
+  }
+  for (const slot of cycle.freeMachines.freeSpecial()) {
+    const c = machines.classOf[slot]!;
+    if (pattern.fits(c) && domains.of(c) >= 0) found.add(c);
+  }
+  return found;
+}
+
+/** The view of a row that is still short after acquisition; machines it acquired were free when it was served. */
+function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest): SpreadView {
+  const free = freeClasses(cycle, turn, domains);
+  const offers = new Set([...free, ...comingClasses(cycle, turn, domains)]);
+  for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
+    offers.add(cycle.fleet.machines.classOf[cycle.claims[i]!]!);
+  }
+  return { counts: test.counts(), offers, free };
+}
+
+/**
+ * Credits a strict-spread row. With `early`, a row with machines in flight waits: their test depends on the free machines.
+ */
+export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
+  const { unfilled } = cycle;
+  const coming = cycle.turns.coming[turn] === 1;
+  if (early && coming) return Credit.Waits;
+  const domains = spreadDomains(cycle, turn);
+  const list = cycle.even.begin(turn, domains);
+  list.collectMine();
+  if (!list.credit([], early)) return Credit.Waits;
+  if (unfilled.covered) return Credit.Covered;
+  if (coming) {
+    cycle.domainCandidates.begin(turn, domains);
+    creditComing(cycle, turn, cycle.domainCandidates.test);
+    if (unfilled.covered) return Credit.Covered;
+  }
+  list.collectOthers(early);
+  if (!list.credit(coming ? drainingFor(cycle, turn, true) : [], early)) return Credit.Waits;
+  return unfilled.covered ? Credit.Covered : Credit.Short;
+}
+
+/** Acquires free machines that keep a credited row even: Idle first, and Idle again after each Speculative one. */
+export function acquireEvenly(cycle: Cycle, turn: number): void {
+  const { domainCandidates, unfilled } = cycle;
+  const { test } = domainCandidates;
+  const domains = spreadDomains(cycle, turn);
+  domainCandidates.begin(turn, domains);
+  if (cycle.canBind(turn)) {
+    const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
+    while (!unfilled.covered) {
+      test.settle(unfilled);
+      let slot = domainCandidates.nextIdle(mayTakeTargeted);
+      if (slot === NONE) slot = domainCandidates.nextSpeculative();
+      if (slot === NONE) break;
+      const classNumber = cycle.freeMachines.classOf(slot);
+      cycle.take(turn, slot);
+      domainCandidates.took(classNumber);
+      test.count(classNumber);
+    }
+  }
+  if (!unfilled.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));
+}
+
+/** Credits machines in flight that keep the row even: at each step the first that does. */
+function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
+  const { unfilled } = cycle;
+  const { machines } = cycle.fleet;
+  const slots = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)];
+  while (!unfilled.covered) {
+    test.settle(unfilled);
+    const next = slots.find((slot) => {
+      const classNumber = machines.classOf[slot]!;
+      return cycle.isFree(slot) && unfilled.adds(classNumber, true) && test.passes(classNumber);
+    });
+    if (next === undefined) return;
+    cycle.credit(turn, next, true);
+    cycle.takeOut(next);
+    test.count(machines.classOf[next]!);
+  }
+}

@@ -1,0 +1,56 @@
+// Rows that need free machines, over all clusters: their order, and a prefetch of those that are served next.
+
+import { withRoom } from '../../collections/columns.ts';
+import { Sorter } from '../../collections/radix.ts';
+import type { Cycle } from '../cycle.ts';
+
+/** Sorts rows. Its columns are reused, since a cold fleet has hundreds of thousands of rows. */
+export class Pending {
+  #turns = new Uint32Array(0);
+  #ranks = new Float64Array(0);
+  #times = new Float64Array(0);
+  readonly #sorter = new Sorter();
+
+  /** Turns of all clusters that need free machines, in the order they are served; valid until the next call. */
+  inOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
+    const { firstSeenMs, precedence, start } = turns;
+    const clusters = fleet.clusters.sorted();
+    let count = 0;
+    for (const cluster of clusters) count += pendingEnd[cluster]! - start[cluster]!;
+    this.#turns = withRoom(this.#turns, count);
+    this.#ranks = withRoom(this.#ranks, count);
+    this.#times = withRoom(this.#times, count);
+    const [all, ranks, times] = [this.#turns, this.#ranks, this.#times];
+    // Cluster by cluster, each in rank order: the sort is stable, so this breaks all ties.
+    let at = 0;
+    for (const cluster of clusters) {
+      for (let i = start[cluster]!; i < pendingEnd[cluster]!; i++, at++) {
+        const turn = pending[i]!;
+        all[at] = turn;
+        ranks[at] = -precedence[turn]!;
+        times[at] = firstSeenMs[turn]!;
+      }
+    }
+    return this.#sorter.sort(all.subarray(0, count), ranks.subarray(0, count), times.subarray(0, count));
+  }
+}
+
+/**
+ * Prefetches what serving some rows will read. Rows are served in rank order but stored cluster by cluster, so each would
+ * miss the CPU cache; read in a batch, the misses of many rows overlap. Returns a sum without meaning, which the caller
+ * keeps, so that the reads are not optimized away.
+ */
+export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
+  const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
+  const { coming, kind, pattern, profile, row } = cycle.turns;
+  const { aggregate } = cycle.fleet.demand;
+  const { stride } = cycle.fleet.dimensions;
+  let seen = 0;
+  for (let i = from; i < Math.min(to, order.length); i++) {
+    const turn = order[i]!;
+    seen += aggregate.data[row[turn]! * stride]!;
+    seen += coming[turn]! + kind[turn]! + outcome[turn]! + pattern[turn]! + profile[turn]!;
+    seen += creditStart[turn]! + creditEnd[turn]! + laterStart[turn]! + laterEnd[turn]!;
+  }
+  return seen;
+}

@@ -1,0 +1,184 @@
+// Free machines of one state, Idle or Speculative: by class, a run of machines in id order and how many of them have been
+// taken. Machines of a class are taken in that order, so the tail of the run is what remains of the class.
+
+import { ChangeLog } from '../../collections/changelog.ts';
+import { withRoom } from '../../collections/columns.ts';
+import type { Run } from '../../collections/sorted-slices.ts';
+import type { Fleet } from '../../fleet/index.ts';
+import { type Attributes, MachineState } from '../../model/index.ts';
+import { NONE } from '../assign/ranked-rows.ts';
+import { Heap, Heaps, NOTHING_LEFT } from './class-heap.ts';
+
+/** Machines of a class that are prefetched at once: a batch takes little longer than a single machine. */
+const AHEAD = 16;
+/** Heaps unused for this number of cycles are evicted from the cache. */
+const HEAP_CYCLES = 16;
+
+/** Whether machines in this state are free machines. */
+export function isFreeState(state: number | undefined): boolean {
+  return state === MachineState.Idle || state === MachineState.Speculative;
+}
+
+export class ClassAvailability {
+  readonly #fleet: Fleet;
+  readonly #runs: readonly (Run | undefined)[];
+  /** By class: machines taken in this cycle. */
+  #heads = new Int32Array(0);
+  /**
+   * By class: ordinals (positions in id order) of the AHEAD machines of its run from `#lookedFrom` on; -1 in `#lookedFrom`
+   * if not prefetched.
+   */
+  #ordinals = new Int32Array(0);
+  #lookedFrom = new Int32Array(0);
+  /** By class: its attributes when it last had machines; undefined without. A reused class number has a new object. */
+  #known: (Attributes | undefined)[] = [];
+  #seen = -1;
+  #claimedBy: Int32Array = new Int32Array(0);
+  /** Sum of all prefetched claims. Public, so that the reads do not look unused and are not optimized away. */
+  glanced = 0;
+  /** Classes that gained their first machine, lost their last, or reuse the number of another. */
+  readonly changes = new ChangeLog();
+  /** By class: position of its last entry in `changes`. */
+  #changedAt = new Float64Array(0);
+  /** Caches, keyed by the class numbers joined to a text. */
+  readonly #groups = new Map<string, Heaps>();
+  readonly #heaps = new Map<string, Heap>();
+  /** Counts cycles; what a heap found in one cycle is invalid in the next. */
+  cycle = 0;
+
+  constructor(fleet: Fleet, runs: readonly (Run | undefined)[]) {
+    this.#fleet = fleet;
+    this.#runs = runs;
+  }
+
+  /** One more than the largest class number in use. */
+  get size(): number {
+    return this.#fleet.classes.size;
+  }
+
+  /** Returns all taken machines, and records which classes appeared or disappeared since the last cycle. */
+  begin(claimedBy: Int32Array): void {
+    const { classes, machines } = this.#fleet;
+    this.cycle++;
+    this.#claimedBy = claimedBy;
+    this.#heads = withRoom(this.#heads, classes.size);
+    this.#heads.fill(0);
+    this.#ordinals = withRoom(this.#ordinals, classes.size * AHEAD);
+    this.#lookedFrom = withRoom(this.#lookedFrom, classes.size).fill(-1);
+    this.#changedAt = withRoom(this.#changedAt, classes.size);
+    const restocked = machines.restocked.since(this.#seen);
+    this.#seen = machines.restocked.end;
+    if (restocked === null) {
+      this.changes.restart();
+      this.#known = Array.from({ length: classes.size }, (_, c) => this.#attributesOf(c));
+      return;
+    }
+    for (const c of restocked) {
+      if (this.#attributesOf(c) === this.#known[c]) continue;
+      this.#known[c] = this.#attributesOf(c);
+      this.#changedAt[c] = this.changes.end;
+      this.changes.add(c);
+    }
+    for (const heaps of [this.#groups, this.#heaps]) {
+      for (const [text, { cycle }] of heaps) if (cycle < this.cycle - HEAP_CYCLES) heaps.delete(text);
+    }
+  }
+
+  /**
+   * Heaps for classes of equal cost, one heap per instance type and zone. Most patterns can use all classes of such a pair
+   * or none, so patterns share heaps; patterns that can use the same classes share the whole set.
+   */
+  heapsOf(classes: Uint32Array): Heaps {
+    const sorted = classes.toSorted();
+    const text = sorted.join();
+    let heaps = this.#groups.get(text);
+    if (heaps === undefined) {
+      const { attributes } = this.#fleet.classes;
+      const kinds = Map.groupBy(sorted, (c) => `${attributes[c]!.instanceType}\n${attributes[c]!.zone}`);
+      heaps = new Heaps([...kinds.values()].map((members) => this.#heapOf(members)));
+      this.#groups.set(text, heaps);
+    }
+    return heaps;
+  }
+
+  #heapOf(classes: readonly number[]): Heap {
+    const text = classes.join();
+    let heap = this.#heaps.get(text);
+    if (heap === undefined) {
+      heap = new Heap(this, Uint32Array.from(classes));
+      this.#heaps.set(text, heap);
+    }
+    return heap;
+  }
+
+  #attributesOf(classNumber: number): Attributes | undefined {
+    return this.holds(classNumber) ? this.#fleet.classes.attributes[classNumber] : undefined;
+  }
+
+  /** Whether the class had machines when the cycle began. */
+  holds(classNumber: number): boolean {
+    return (this.#runs[classNumber]?.length ?? 0) > 0;
+  }
+
+  /** Whether the class has changed since a reader of `changes` was at `position`. */
+  changedSince(position: number, classNumber: number): boolean {
+    return this.#changedAt[classNumber]! >= position;
+  }
+
+  free(classNumber: number): number {
+    return (this.#runs[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
+  }
+
+  takenFrom(classNumber: number): number {
+    return this.#heads[classNumber]!;
+  }
+
+  /** The first remaining machine of a class, or NONE. */
+  firstOf(classNumber: number): number {
+    const run = this.#runs[classNumber];
+    const head = this.#heads[classNumber]!;
+    if (run === undefined || head >= run.length) return NONE;
+    return this.#fleet.machines.arena.data[run.offset + head]!;
+  }
+
+  /** Ordinal of the first remaining machine of a class, or NOTHING_LEFT. */
+  firstOrdinalOf(classNumber: number): number {
+    const head = this.#heads[classNumber]!;
+    const from = head - (head % AHEAD);
+    if (this.#lookedFrom[classNumber] !== from) this.#lookAhead(classNumber, from);
+    return this.#ordinals[classNumber * AHEAD + head - from]!;
+  }
+
+  /**
+   * Prefetches ordinals, and also reads the claims of the machines: they are written soon, and a write to an uncached place
+   * takes longer.
+   */
+  #lookAhead(classNumber: number, from: number): void {
+    const { arena, ordinal } = this.#fleet.machines;
+    const run = this.#runs[classNumber];
+    const left = run === undefined ? 0 : Math.min(run.length - from, AHEAD);
+    const to = classNumber * AHEAD;
+    let seen = 0;
+    for (let i = 0; i < left; i++) {
+      const slot = arena.data[run!.offset + from + i]!;
+      this.#ordinals[to + i] = ordinal[slot]!;
+      seen += this.#claimedBy[slot]!;
+    }
+    this.#ordinals.fill(NOTHING_LEFT, to + left, to + AHEAD);
+    this.#lookedFrom[classNumber] = from;
+    this.glanced += seen;
+  }
+
+  /** Takes a machine, if it is the first remaining one of its class. */
+  take(slot: number, classNumber: number): void {
+    if (this.firstOf(classNumber) === slot) this.#heads[classNumber]!++;
+  }
+
+  /** Returns a machine, if it was the last one taken from its class. */
+  putBack(slot: number): void {
+    const classNumber = this.#fleet.machines.classOf[slot]!;
+    if (this.#heads[classNumber] === 0) return;
+    this.#heads[classNumber]!--;
+    if (this.firstOf(classNumber) !== slot) this.#heads[classNumber]!++;
+  }
+}

@@ -1,0 +1,214 @@
+// What a strict-spread row could acquire, domain by domain: candidate lists, and machines on their way to it.
+
+import type { Domains } from '../../fleet/index.ts';
+import { MachineState } from '../../model/index.ts';
+import { unboundWhere } from '../assign/in-flight.ts';
+import { NONE } from '../assign/ranked-rows.ts';
+import { SpreadTest } from '../assign/skew.ts';
+import type { Unfilled } from '../assign/unfilled.ts';
+import type { Cycle } from '../cycle.ts';
+import type { Candidates, ClassFilter } from './candidate-list.ts';
+
+/** The first class is not computed. */
+const UNKNOWN = -2;
+
+interface DomainEntry {
+  readonly domain: number;
+  readonly candidates: Candidates;
+  readonly isHere: ClassFilter;
+}
+
+const NO_CLASSES: readonly number[] = [];
+
+/** Free machines and machines in flight for a strict-spread row, domain by domain; for one row at a time. */
+export class DomainCandidates {
+  readonly #cycle: Cycle;
+  /** The row's test; it includes the row's credits. */
+  readonly test: SpreadTest;
+  #turn = NONE;
+  #domains!: Domains;
+  #entries: readonly DomainEntry[] = [];
+  /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
+  #open = 0;
+  /** Classes of machines that are on their way to the row. */
+  #coming = NO_CLASSES;
+  /**
+   * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. What is
+   * unfilled only shrinks and other rows wait, so it stays first until a machine is claimed there or it no longer reduces
+   * what is unfilled.
+   */
+  readonly #idle: number[] = [];
+  readonly #speculative: number[] = [];
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+    this.test = new SpreadTest((unfilled, counted) => {
+      return this.#addsElsewhere(unfilled, counted) || this.#addsComing(unfilled, counted);
+    });
+  }
+
+  begin(turn: number, domains: Domains): void {
+    const { claims, creditEnd, creditStart, fleet, turns } = this.#cycle;
+    this.#turn = turn;
+    this.#domains = domains;
+    this.#entries = this.#all();
+    this.#open = this.#entries.length;
+    this.#coming = turns.coming[turn] === 0 ? NO_CLASSES : comingClasses(this.#cycle, turn, domains);
+    for (let at = 0; at < this.#open; at++) {
+      this.#idle[at] = UNKNOWN;
+      this.#speculative[at] = UNKNOWN;
+    }
+    this.test.begin(domains, this.#cycle.profileOf(turn).maxSkew);
+    for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
+      this.test.count(fleet.machines.classOf[claims[i]!]!);
+    }
+  }
+
+  #all(): readonly DomainEntry[] {
+    const { fleet, freeMachines, turns } = this.#cycle;
+    const domains = this.#domains;
+    const pattern = turns.pattern[this.#turn]!;
+    const profile = turns.profile[this.#turn]!;
+    const byDomain = freeMachines.candidatesBy(pattern, profile, domains);
+    const entries = entriesOf(byDomain, domains);
+    if (fleet.machines.specialIdle.length === 0) return entries;
+    return [...entries, ...this.#further(pattern, profile, byDomain)];
+  }
+
+  /** Domains in which only Idle machines with a target or a penalty are left. */
+  #further(
+    number: number,
+    profile: number,
+    byDomain: ReadonlyMap<number, Candidates>,
+  ): readonly DomainEntry[] {
+    const { fleet, freeMachines } = this.#cycle;
+    const domains = this.#domains;
+    const pattern = fleet.patterns.patternOf(number);
+    const further = new Set<number>();
+    for (const slot of freeMachines.freeSpecial()) {
+      const c = fleet.machines.classOf[slot]!;
+      const domain = domains.of(c);
+      if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
+    }
+    return [...further].map((domain) => {
+      return entryOf(domains, domain, freeMachines.candidatesIn(number, profile, domains, domain));
+    });
+  }
+
+  // What is unfilled only shrinks, and a domain that has a machine of the row keeps it.
+  #addsElsewhere(unfilled: Unfilled, counted: SpreadTest): boolean {
+    for (; this.#open > 0; this.#open--) {
+      const at = this.#open - 1;
+      if (counted.hasCounted(this.#entries[at]!.domain)) continue;
+      if (this.#hasIdle(at, unfilled) || this.#firstSpeculative(at, unfilled) !== NONE) return true;
+    }
+    return false;
+  }
+
+  #addsComing(unfilled: Unfilled, counted: SpreadTest): boolean {
+    for (const c of this.#coming) {
+      if (!counted.hasCounted(this.#domains.of(c)) && unfilled.adds(c, true)) return true;
+    }
+    return false;
+  }
+
+  #hasIdle(at: number, unfilled: Unfilled): boolean {
+    const { fleet, freeMachines } = this.#cycle;
+    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled) !== NONE;
+    const { candidates, isHere } = this.#entries[at]!;
+    return freeMachines.nextIdle(candidates, unfilled, 0, isHere, null) !== NONE;
+  }
+
+  #firstIdle(at: number, unfilled: Unfilled): number {
+    const known = this.#idle[at]!;
+    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
+    const first = this.#cycle.freeMachines.nextIdleClass(this.#entries[at]!.candidates, unfilled);
+    this.#idle[at] = first;
+    return first;
+  }
+
+  #firstSpeculative(at: number, unfilled: Unfilled): number {
+    const known = this.#speculative[at]!;
+    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
+    const first = this.#cycle.freeMachines.nextSpeculativeClass(this.#entries[at]!.candidates, unfilled);
+    this.#speculative[at] = first;
+    return first;
+  }
+
+  /** A machine of a class was claimed for the row: invalidates the first classes of its domain. */
+  took(classNumber: number): void {
+    const domain = this.#domains.of(classNumber);
+    for (let at = 0; at < this.#entries.length; at++) {
+      if (this.#entries[at]!.domain !== domain) continue;
+      this.#idle[at] = UNKNOWN;
+      this.#speculative[at] = UNKNOWN;
+    }
+  }
+
+  /** The next Idle machine in a domain that passes the test, or NONE. */
+  nextIdle(mayTakeTargeted: ClassFilter | null): number {
+    const { fleet, freeMachines, turns, unfilled } = this.#cycle;
+    if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
+    const key = turns.key[this.#turn]!;
+    let next = NONE;
+    for (const { domain, candidates, isHere } of this.#entries) {
+      if (!this.test.passesIn(domain)) continue;
+      const slot = freeMachines.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
+      if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
+    }
+    return next;
+  }
+
+  /** Fast path if no Idle machine has a target or a penalty: compares classes instead of machines. */
+  #nextPlain(): number {
+    const { freeMachines, unfilled } = this.#cycle;
+    let next = NONE;
+    for (let at = 0; at < this.#entries.length; at++) {
+      if (!this.test.passesIn(this.#entries[at]!.domain)) continue;
+      const c = this.#firstIdle(at, unfilled);
+      if (c !== NONE && (next === NONE || freeMachines.compareIdle(c, next) < 0)) next = c;
+    }
+    return freeMachines.firstIdle(next);
+  }
+
+  /** The next Speculative machine in a domain that passes the test, or NONE. */
+  nextSpeculative(): number {
+    const { freeMachines, unfilled } = this.#cycle;
+    let next = NONE;
+    for (let at = 0; at < this.#entries.length; at++) {
+      const { domain, candidates } = this.#entries[at]!;
+      if (!this.test.passesIn(domain)) continue;
+      const c = this.#firstSpeculative(at, unfilled);
+      if (c === NONE) continue;
+      if (next === NONE || freeMachines.compareSpeculative(candidates.speculative, c, next) < 0) next = c;
+    }
+    return freeMachines.firstSpeculative(next);
+  }
+}
+
+function entryOf(domains: Domains, domain: number, candidates: Candidates): DomainEntry {
+  return { domain, candidates, isHere: (c) => domains.of(c) === domain };
+}
+
+/** Entries are shared by all rows with the same candidate lists. */
+const ENTRIES = new WeakMap<ReadonlyMap<number, Candidates>, readonly DomainEntry[]>();
+
+function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains): readonly DomainEntry[] {
+  let entries = ENTRIES.get(byDomain);
+  if (entries === undefined) {
+    const named = [...byDomain].filter(([domain]) => domain >= 0);
+    entries = named.map(([domain, candidates]) => entryOf(domains, domain, candidates));
+    ENTRIES.set(byDomain, entries);
+  }
+  return entries;
+}
+
+/** Classes with the key of machines that are on their way to a turn and have not arrived. */
+export function comingClasses(cycle: Cycle, turn: number, domains: Domains): number[] {
+  const { classOf, held, state } = cycle.fleet.machines;
+  const coming = unboundWhere(cycle, turn, (slot) => {
+    const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
+    return isComing && held[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
+  });
+  return coming.map((slot) => classOf[slot]!);
+}

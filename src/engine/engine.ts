@@ -1,0 +1,385 @@
+// The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
+// byte-equal plans. docs/engine.md describes the rules.
+
+import type { Fleet, Meanwhile } from '../fleet/index.ts';
+import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
+import { NONE } from './assign/ranked-rows.ts';
+import { allRestamped } from './assign/restamps.ts';
+import { type Probe, solve } from './assign/solve.ts';
+import type { ClaimWatch } from './claim-watch.ts';
+import { Cycle } from './cycle.ts';
+import { matchingOf } from './missing-supply.ts';
+import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
+import { Lanes, type Schedule } from './parallel/lanes.ts';
+import { ParallelStep } from './parallel/parallel-step.ts';
+import { SMALLEST_STEP, WorkerPool } from './parallel/worker-pool.ts';
+import { type Preemption, preempt } from './preempt/preempt.ts';
+import { reclaims, releases, spareOf } from './reclaim/reclaim.ts';
+import { isSamePlan, type Solved } from './same-plan.ts';
+import type { ServedHardware, ServedTally } from './served-tally.ts';
+import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
+import { metVerdictOf, turnOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
+
+/**
+ * The result of a cycle. Verdicts on unmet rows are computed at once and stay valid. Actions, claims, restamps and other
+ * verdicts are stored as numbers and resolved on access, which must happen before the fleet changes or the next cycle
+ * begins, since numbers are reused. Later access throws.
+ */
+export class Decision {
+  readonly #cycle: Cycle;
+  readonly #preemptions: ReadonlyMap<number, Preemption>;
+  /** Revision of the fleet and number of the cycle at the time of the decision. */
+  readonly #revision: number;
+  readonly #number: number;
+  /** Verdicts on unmet Needs, in the order they were served. */
+  readonly unmet: readonly Verdict[];
+  /** `unmet` by turn, built on first use. */
+  #unmetByTurn: ReadonlyMap<number, Verdict> | null = null;
+
+  constructor(cycle: Cycle, probe: Probe) {
+    this.#cycle = cycle;
+    this.#revision = cycle.fleet.revision;
+    this.#number = cycle.number;
+    this.#preemptions = preempt(cycle);
+    probe('preempt');
+    const leaving = reclaims(cycle);
+    const released = releases(cycle);
+    probe('reclaim');
+    cycle.actions.collect(this.#preemptions, leaving, released);
+    this.unmet = unmetVerdictsOf(cycle, this.#preemptions);
+    probe('plan');
+  }
+
+  /** The cycle, if it still holds the state of this decision. */
+  get #current(): Cycle {
+    const { fleet, number } = this.#cycle;
+    if (this.#revision !== fleet.revision) throw new Error('The fleet has changed since this was decided.');
+    if (this.#number !== number) throw new Error('Another cycle has begun since this was decided.');
+    return this.#cycle;
+  }
+
+  get actionCount(): number {
+    return this.#current.actions.count;
+  }
+
+  /** Rows after the fold. */
+  get rows(): number {
+    return this.#current.turns.count;
+  }
+
+  get counts(): Readonly<Record<Action['kind'], number>> {
+    return this.#current.actions.counts;
+  }
+
+  /** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
+  actions(): Action[] {
+    return [...this.eachAction()];
+  }
+
+  /** Yields the actions of `actions()` one by one: a cold plan is too long to be held as objects. */
+  *eachAction(): Generator<Action> {
+    for (let i = 0; i < this.#current.actions.count; i++) yield this.#current.actions.at(i);
+  }
+
+  /** Which row (or fold) claims which machine. */
+  claims(): Map<string, NeedKey> {
+    const cycle = this.#current;
+    const { keys, machines } = cycle.fleet;
+    const claims = new Map<string, NeedKey>();
+    // By machine first: there may be a million rows without claims.
+    const turns = new Set<number>();
+    for (let slot = 0; slot < machines.size; slot++) {
+      const claimant = cycle.claimedBy[slot]! - 1;
+      if (claimant !== NONE) turns.add(claimant);
+    }
+    for (const turn of [...turns].sort((a, b) => cycle.turns.compare(cycle.fleet, a, b))) {
+      const need = keys.keyOf(cycle.turns.key[turn]!);
+      for (const slot of cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
+    }
+    return claims;
+  }
+
+  /** Configured machines of a cluster that no row claims and no row preempts. */
+  spareOf(cluster: string): number {
+    const cycle = this.#current;
+    return spareOf(cycle, cycle.fleet.clusters.find(cluster));
+  }
+
+  /** Configured machines that met rows gave up since the last call with this watch. */
+  claimChanges(watch: ClaimWatch): number {
+    return watch.observe(this.#current);
+  }
+
+  /** The served part of what rows want, by index in HARDWARE; the tally caches what does not change between cycles. */
+  served(tally: ServedTally): readonly ServedHardware[] {
+    return tally.observe(this.#current);
+  }
+
+  /** Bound machines that a gang took over. */
+  restamps(): Map<string, NeedKey> {
+    const cycle = this.#current;
+    const { claimedBy, turns } = cycle;
+    const { keys, machines } = cycle.fleet;
+    const restamps = new Map<string, NeedKey>();
+    const turnOf = (slot: number): number => claimedBy[slot]! - 1;
+    // A turn's machines were noted in claim order; the sort keeps that.
+    const inOrder = allRestamped(cycle).sort((a, b) => turns.compare(cycle.fleet, turnOf(a), turnOf(b)));
+    for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
+    return restamps;
+  }
+
+  /** One verdict per Need, all or those that the question selects; by rank unless it names another order. */
+  verdicts(question: VerdictQuestion = {}): Verdict[] {
+    return verdictsOf(this.#current, this.#preemptions, question);
+  }
+
+  /** The verdict on one Need; null if there is no such row. */
+  verdictOf(key: NeedKey): Verdict | null {
+    const cycle = this.#current;
+    const row = cycle.fleet.demand.rowOf(key);
+    if (row === undefined) return null;
+    this.#unmetByTurn ??= new Map(cycle.unmet.map(({ turn }, i) => [turn, this.unmet[i]!]));
+    const turn = turnOf(cycle, row);
+    return this.#unmetByTurn.get(turn) ?? metVerdictOf(cycle, turn, row, this.#preemptions);
+  }
+
+  plan(): Plan {
+    return {
+      actions: this.actions(),
+      verdicts: this.verdicts(),
+      claims: this.claims(),
+      restamps: this.restamps(),
+    };
+  }
+}
+
+export interface EngineOptions {
+  /** Threads that share the work of crediting clusters; with 1 none is started. The plan is the same for any number. */
+  readonly workers?: number;
+  /** Steps of fewer clusters are credited without waking the other threads. */
+  readonly smallestStep?: number;
+  /**
+   * Number of rows served from the free machines at a time; 'auto' uses as many lanes as pay off. The plan is the same for
+   * any number.
+   */
+  readonly lanes?: number | 'auto';
+  /**
+   * How often a row whose proposal was refused, or that was displaced, is solved again before it waits for the barrier. A
+   * low bound sends rows with brief contention to the barrier, where rows are solved one by one; a high bound wastes
+   * solves.
+   */
+  readonly retries?: number;
+  /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
+  readonly schedule?: Schedule;
+  /** Keep the state of clusters that have not changed; if false, every cycle solves everything. */
+  readonly incremental?: boolean;
+  /**
+   * Every `checkEvery` cycles, an incremental cycle is compared with a full solve; 0: never. The check costs time; a longer
+   * interval finds differences later.
+   */
+  readonly checkEvery?: number;
+  /**
+   * Called for a cycle whose plan differs from that of a full solve, which is a defect. The engine continues with the full
+   * one.
+   */
+  readonly onDifference?: (difference: PlanDifference) => void;
+  /** Without one all times in `metrics` are 0. */
+  readonly clock?: Clock;
+}
+
+/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other turns. */
+export interface PlanDifference {
+  /** Number of the cycle, from 1. */
+  readonly cycle: number;
+  readonly incremental: Plan;
+  /** The correct plan, which is carried out. */
+  readonly full: Plan;
+}
+
+/** How one cycle is run; none of it changes the result. */
+export interface CycleOptions {
+  /** Keep nothing from the previous cycle. */
+  readonly everything?: boolean;
+  readonly probe?: Probe;
+  /** Also time each row that is served from the free machines, at the cost of two clock reads per row. */
+  readonly timesRows?: boolean;
+}
+
+const DEFAULT_RETRIES = 10;
+/** At a cycle a second, a difference is found within two minutes; the check costs a few cycles' time. */
+const DEFAULT_CHECK_EVERY = 100;
+
+const noProbe: Probe = () => {};
+
+/**
+ * Decides cycle after cycle over one fleet. Clusters that have not changed keep their credits; the result is exactly that
+ * of a full solve.
+ */
+export class Engine {
+  readonly #lanes: Lanes;
+  /** Sums over all cycles. */
+  readonly metrics = new EngineMetrics();
+  readonly #cycle: Cycle;
+  readonly #workerPool: WorkerPool;
+  readonly #incremental: boolean;
+  readonly #checkEvery: number;
+  readonly #onDifference: ((difference: PlanDifference) => void) | undefined;
+  readonly #clock: Clock | undefined;
+
+  constructor(fleet: Fleet, options: EngineOptions = {}) {
+    const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
+    const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
+    this.#cycle = new Cycle(fleet);
+    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, schedule });
+    this.#incremental = options.incremental ?? true;
+    this.#checkEvery = checkEvery;
+    this.#onDifference = options.onDifference;
+    this.#clock = options.clock;
+  }
+
+  get lastCycle(): CycleStats {
+    return this.#cycle.stats;
+  }
+
+  /** Threads that would share the next cycle: fewer than configured while some are still starting. */
+  get threads(): number {
+    return this.#workerPool.ready;
+  }
+
+  /** Reasons why threads were abandoned; the remaining threads do their work. */
+  get threadFailures(): readonly string[] {
+    return this.#workerPool.failures;
+  }
+
+  /** Ends the worker threads; cycles continue without them. */
+  async close(): Promise<void> {
+    await this.#workerPool.close();
+  }
+
+  /** One cycle: Phases 1, 2 and 3. */
+  decide(nowMs: number, options: DecisionOptions, how: CycleOptions = {}): Decision {
+    const { probe = noProbe, timesRows = false } = how;
+    const everything = how.everything === true || !this.#incremental;
+    const cycle = this.#cycle;
+    const stats = new CycleStats(this.#clock, timesRows);
+    cycle.stats = stats;
+    const ended: Probe = (phase) => {
+      stats.ended(phase);
+      probe(phase);
+    };
+    try {
+      solve(cycle, this.#workerPool, this.#lanes, nowMs, options, everything, ended);
+      const decision = new Decision(cycle, ended);
+      stats.needs = cycle.fleet.demand.count;
+      // A cycle that keeps nothing is itself a full solve.
+      const number = this.metrics.cycles + 1;
+      const due = this.#checkEvery > 0 && number % this.#checkEvery === 0;
+      const right = due && !everything ? this.#checked(decision, number) : decision;
+      this.metrics.add(stats);
+      return right;
+    } catch (error) {
+      // The cycle failed at an unknown point.
+      cycle.reset();
+      throw error;
+    }
+  }
+
+  /**
+   * Overlaps work for the next decision with the writing of roll-ups: other threads serve the clusters of which only
+   * machines have changed. Returns a function that the writer calls when all roll-ups are written, before anything else
+   * happens. Neither throws, so that the writer can continue: errors are added to `threadFailures`, and the next cycle
+   * starts from an empty state.
+   */
+  readonly ahead: Meanwhile = (reporting) => {
+    let end = (): void => {};
+    if (this.#incremental) {
+      this.#orNothing(() => {
+        end = this.#workerPool.begin(ParallelStep.ServeAgain, this.#cycle.beginAhead(reporting));
+      });
+    }
+    return () => this.#orNothing(end);
+  };
+
+  #orNothing(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#cycle.reset();
+      this.#workerPool.failures.push(String(error));
+    }
+  }
+
+  /** The decision, if a full solve of the same fleet gives the same plan; otherwise that of the full solve. */
+  #checked(decision: Decision, number: number): Decision {
+    const cycle = this.#cycle;
+    const full = solveAnew(cycle.fleet, cycle.nowMs, cycle.options);
+    const equal = isSamePlan({ cycle, decision }, full);
+    if (!equal) {
+      this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.decision.plan() });
+      // Part of the kept state is wrong, and it is unknown which part.
+      cycle.reset();
+    }
+    cycle.stats.checked(equal);
+    return equal ? decision : full.decision;
+  }
+}
+
+/**
+ * A decision independent of earlier ones. Solving everything on the engine's own cycle would need no memory, but it would
+ * overwrite the decision it is to be compared with, and use the buffers and block lists that earlier cycles left, so that a
+ * defect in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work of
+ * the others is checked as well. It costs columns of its own, which are garbage afterwards.
+ */
+function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solved {
+  const cycle = new Cycle(fleet);
+  solveAlone(cycle, nowMs, options);
+  return { cycle, decision: new Decision(cycle, noProbe) };
+}
+
+function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
+  const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP);
+  solve(
+    cycle,
+    workerPool,
+    new Lanes(cycle, workerPool, { lanes: 1, retries: 0 }),
+    nowMs,
+    options,
+    true,
+    noProbe,
+  );
+}
+
+/** One cycle over a fleet; returns the whole plan. */
+export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
+  return solveAnew(fleet, nowMs, options).decision.plan();
+}
+
+/**
+ * Explains what one Need found when it was served, met or not; null if there is no such row. Runs a cycle of its own, in
+ * which the row waits for the pass over the free machines: the plan is the same, but there the row examines every machine.
+ * `visit` is called for every machine that meets the requirements, so that a caller can count by its own criteria.
+ */
+export function explain(
+  fleet: Fleet,
+  nowMs: number,
+  options: DecisionOptions,
+  key: NeedKey,
+  visit?: ObstacleVisitor,
+): Explanation | null {
+  const { demand, keys } = fleet;
+  const row = demand.rowOf(key);
+  if (row === undefined) return null;
+  const cycle = new Cycle(fleet);
+  cycle.explained.add(demand.key[row]!);
+  if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
+  solveAlone(cycle, nowMs, options);
+  const turn = turnOf(cycle, row);
+  const blocker = cycle.explainedBlockers.get(turn) ?? NONE;
+  return {
+    candidates: cycle.gangs.get(turn)?.candidates ?? [],
+    matching: matchingOf(cycle, demand.pattern[row]!),
+    blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
+    obstacles: obstaclesOf(cycle, turn, preempt(cycle), visit),
+  };
+}

@@ -1,0 +1,223 @@
+// A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
+// claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
+// with the same result, as if it were served in its turn.
+
+import { TurnKind } from '../assign/ranked-rows.ts';
+import { serve } from '../assign/serve.ts';
+import { Credit, Cycle } from '../cycle.ts';
+import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
+import { Buckets } from './buckets.ts';
+
+/** Input of a lane, on any thread. */
+export interface LaneWork {
+  readonly memory: BrokerMemory;
+  /** Turns in rank order. */
+  readonly order: Uint32Array;
+  /** Index of the first claim of the pass. */
+  readonly passStart: number;
+  /** Bucket numbers from here on are clusters. */
+  readonly patternCount: number;
+}
+
+const Step = { Dequeue: 0, Observe: 1, Solve: 2, Propose: 3 } as const;
+type Step = (typeof Step)[keyof typeof Step];
+
+export class Lane {
+  readonly #cycle: Cycle;
+  readonly #broker: Broker;
+  readonly #buckets: Buckets;
+  /** Turns in rank order. */
+  readonly #order: Uint32Array;
+  /** Claims of committed rows, as of `#read` in the log. */
+  readonly #committed: (Int32Array | undefined)[] = [];
+  /** Committed rows in the view, in rank order, and the index of the first claim of each. */
+  readonly #rows: number[] = [];
+  readonly #starts: number[] = [];
+  /** The view holds every committed row before this one. */
+  #built = 0;
+  #read = 0;
+
+  #step: Step = Step.Dequeue;
+  #row = -1;
+  #observed: number[] = [];
+  #proposal: Proposal | null = null;
+
+  constructor(cycle: Cycle, { memory, order, passStart, patternCount }: LaneWork) {
+    const trial = Cycle.trialOf(cycle, passStart);
+    const buckets = new Buckets(trial, order, patternCount);
+    this.#cycle = trial;
+    this.#broker = new Broker(memory, (slot) => buckets.of(slot));
+    this.#buckets = buckets;
+    this.#order = order;
+  }
+
+  /**
+   * Runs one step; between two steps other lanes may run any number of theirs. Returns false when the barrier is reached.
+   */
+  step(): boolean {
+    switch (this.#step) {
+      case Step.Dequeue:
+        return this.#dequeue();
+      case Step.Observe:
+        this.#observe();
+        return true;
+      case Step.Solve:
+        this.#solve();
+        return true;
+      case Step.Propose:
+        this.#propose();
+        return true;
+    }
+  }
+
+  #dequeue(): boolean {
+    this.#row = this.#broker.next();
+    if (this.#row !== -1) this.#step = Step.Observe;
+    else if (this.#broker.barrier) return false;
+    return true;
+  }
+
+  /** Leaves the lane's row in flight to the barrier. */
+  leave(): void {
+    if (this.#step !== Step.Dequeue) this.#broker.leave(this.#row);
+    this.#step = Step.Dequeue;
+  }
+
+  /** Waits up to 1 ms for other lanes. */
+  rest(): void {
+    this.#broker.rest();
+  }
+
+  /** Another lane is gone: leaves all rows in flight to the barrier. */
+  inherit(): void {
+    this.#broker.leaveAll();
+  }
+
+  /** Whether the lane has no work until another lane commits or gives up a row. */
+  get idle(): boolean {
+    return this.#step === Step.Dequeue && this.#row === -1;
+  }
+
+  /** Sequence numbers first, then the view: a change in between makes the numbers stale, never the view. */
+  #observe(): void {
+    const buckets = this.#buckets.readBy(this.#cycle, this.#order[this.#row]!);
+    this.#observed = buckets.map((bucket) => this.#broker.sequenceOf(bucket));
+    this.#bringUpToDate();
+    this.#step = Step.Solve;
+  }
+
+  #bringUpToDate(): void {
+    const { clock } = this.#broker;
+    let changed = this.#row;
+    this.#broker.replay(
+      this.#read,
+      clock,
+      (row, machines) => {
+        this.#committed[row] = machines;
+        changed = Math.min(changed, row);
+      },
+      (row) => {
+        this.#committed[row] = undefined;
+        changed = Math.min(changed, row);
+      },
+    );
+    this.#read = clock;
+    this.#rewindTo(changed);
+    for (; this.#built < this.#row; this.#built++) this.#adopt(this.#built);
+  }
+
+  #rewindTo(row: number): void {
+    while (this.#rows.length > 0 && this.#rows.at(-1)! >= row) {
+      this.#rows.pop();
+      this.#cycle.rewind(this.#starts.pop()!);
+    }
+    this.#built = Math.min(this.#built, row);
+  }
+
+  #adopt(row: number): void {
+    const machines = this.#committed[row];
+    if (machines === undefined || machines.length === 0) return;
+    this.#rows.push(row);
+    this.#starts.push(this.#cycle.claimCount);
+    for (const slot of machines) this.#cycle.adopt(this.#order[row]!, slot);
+  }
+
+  #solve(): void {
+    const cycle = this.#cycle;
+    const turn = this.#order[this.#row]!;
+    const from = cycle.claimCount;
+    const waits = cycle.outcome[turn] === Credit.Waits;
+    serve(cycle, turn);
+    const unhosted = cycle.turns.kind[turn] === TurnKind.Fold && cycle.unfilled.gangsLeft > 0;
+    const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
+    const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
+    cycle.takeBack(turn, from);
+    cycle.pass.clear();
+    cycle.restamped = [];
+    cycle.gangs.clear();
+    if (unhosted) {
+      // Its members become turns of their own, which only the thread that owns the turns can add.
+      this.#broker.leave(this.#row);
+      this.#step = Step.Dequeue;
+      return;
+    }
+    this.#proposal = proposalOf(cycle, this.#buckets, this.#row, turn, machines, credited, {
+      observed: this.#observed,
+      clock: this.#read,
+    });
+    this.#step = Step.Propose;
+  }
+
+  #propose(): void {
+    const proposal = this.#proposal!;
+    const outcome =
+      proposal.machines.length === 0 ? this.#broker.abstain(proposal) : this.#broker.propose(proposal);
+    this.#step = outcome.status === 'conflict' ? Step.Observe : Step.Dequeue;
+  }
+}
+
+/**
+ * Runs lanes on this thread, in rotation, until the barrier is reached; `deserted` tells whether a lane of another thread
+ * is gone.
+ */
+export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted: () => boolean): void {
+  const lanes = Array.from({ length: count }, () => new Lane(cycle, work));
+  try {
+    for (let running = true; running; ) {
+      running = false;
+      for (const lane of lanes) if (lane.step()) running = true;
+      if (!running || lanes.some((lane) => !lane.idle)) continue;
+      lanes[0]!.rest();
+      if (deserted()) lanes[0]!.inherit();
+    }
+  } catch (error) {
+    for (const lane of lanes) lane.leave();
+    throw error;
+  }
+}
+
+/** Gangs acquire all machines or none. */
+export function modeOf({ turns }: Cycle, turn: number): Mode {
+  return turns.kind[turn] === TurnKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
+}
+
+export function proposalOf(
+  cycle: Cycle,
+  buckets: Buckets,
+  row: number,
+  turn: number,
+  machines: readonly number[],
+  credited: number,
+  view: Pick<Proposal, 'observed' | 'clock'>,
+): Proposal {
+  const kind = cycle.turns.kind[turn];
+  return {
+    row,
+    mode: modeOf(cycle, turn),
+    machines,
+    credited,
+    buckets: buckets.readBy(cycle, turn),
+    sensitive: kind === TurnKind.Gang || kind === TurnKind.Spread,
+    ...view,
+  };
+}

@@ -1,0 +1,183 @@
+// Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly that
+// result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims are
+// adopted, all other rows are served then. See docs/engine.md, "Lanes".
+
+import { domainsOf, settleWhole } from '../assign/gang.ts';
+import { TurnKind } from '../assign/ranked-rows.ts';
+import { beginShort, serveInTurn } from '../assign/serve.ts';
+import { glance, Pending } from '../assign/waiting-rows.ts';
+import { Credit, type Cycle } from '../cycle.ts';
+import { conflictFraction, MODES } from '../stats.ts';
+import { noteTaken } from '../unmet.ts';
+import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
+import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
+import { Buckets } from './buckets.ts';
+import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** Picks which of `lanes` lanes takes the next step. All lanes then run on one thread, in a reproducible order. */
+export type Schedule = (lanes: number) => number;
+
+export interface LaneOptions {
+  /** 'auto': as many lanes as pay off. */
+  readonly lanes: number | 'auto';
+  readonly retries: number;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** Rows prefetched together, while the batch prefetched before is served. */
+const AHEAD = 16;
+/** Cycles to wait before lanes are tried again: demand changes shape slowly. */
+const PAUSE = 100;
+
+export class Lanes {
+  readonly #cycle: Cycle;
+  readonly #workerPool: WorkerPool;
+  readonly #options: LaneOptions;
+  readonly #pending = new Pending();
+  /** Remaining cycles that use one lane, since several had too many conflicts. */
+  #pause = 0;
+  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
+  glanced = 0;
+
+  constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
+    this.#cycle = cycle;
+    this.#workerPool = workerPool;
+    this.#options = options;
+  }
+
+  /** Serves the rows that need free machines, in rank order. */
+  serve(): void {
+    const cycle = this.#cycle;
+    const order = this.#pending.inOrder(cycle);
+    const lanes = this.#count(order);
+    cycle.stats.lanes = lanes;
+    if (lanes === 1) {
+      for (let i = 0; i < order.length; i++) {
+        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i + AHEAD, i + 2 * AHEAD);
+        this.#serveAlone(order[i]!);
+      }
+      return;
+    }
+    const { retries } = this.#options;
+    const { clusters, patterns } = cycle.fleet;
+    const patternCount = patterns.size;
+    const bucketCount = patternCount + clusters.size;
+    const memory = brokerMemory(order.length, cycle.claimedBy.length, bucketCount, retries);
+    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claimCount, patternCount };
+    this.#run(lanes, work);
+    const buckets = new Buckets(cycle, order, patternCount);
+    const broker = new Broker(memory, (slot) => buckets.of(slot));
+    this.#note(broker.counts);
+    if (MODES.some((mode) => conflictFraction(cycle.stats.modes[mode]) > MOST_CONFLICTS)) this.#pause = PAUSE;
+    settle(cycle, broker, buckets, order);
+  }
+
+  /** Serves a row without concurrent lanes: its picks are committed as proposed. */
+  #serveAlone(turn: number): void {
+    const cycle = this.#cycle;
+    const from = cycle.claimCount;
+    const startMs = cycle.stats.rowMs();
+    serveInTurn(cycle, turn);
+    if (cycle.claimCount > from) cycle.stats.committed(MODES[modeOf(cycle, turn)]!, startMs);
+  }
+
+  #count(order: Uint32Array): number {
+    const { lanes } = this.#options;
+    // An explained row examines every machine, which only the cycle's own thread supports.
+    if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
+    if (lanes !== 'auto') return lanes;
+    if (this.#pause > 0) {
+      this.#pause--;
+      return 1;
+    }
+    return lanesThatPay(this.#cycle, order.length, this.#workerPool.ready);
+  }
+
+  #run(lanes: number, work: LaneWork): void {
+    const { schedule } = this.#options;
+    if (schedule === undefined) {
+      this.#workerPool.drive(lanes, work);
+      return;
+    }
+    const all = Array.from({ length: lanes }, () => new Lane(this.#cycle, work));
+    const running = new Set(all);
+    while (running.size > 0) {
+      const first = schedule(lanes);
+      // A lane that has nothing to do yields to the next one.
+      for (let i = first; i < first + lanes; i++) {
+        const lane = all[i % lanes]!;
+        if (running.has(lane) && !lane.step()) running.delete(lane);
+        if (running.has(lane) && !lane.idle) break;
+      }
+    }
+  }
+
+  #note({ commits, conflicts, displacements, exhausted, proposals, retried }: BrokerCounts): void {
+    for (const [i, mode] of MODES.entries()) {
+      const stats = this.#cycle.stats.modes[mode];
+      stats.proposals += proposals[i]!;
+      stats.commits += commits[i]!;
+      stats.conflicts += conflicts[i]!;
+      stats.displacements += displacements[i]!;
+      stats.exhausted += exhausted[i]!;
+      stats.recommits += retried[i]!;
+    }
+  }
+}
+
+/** The barrier: in rank order, adopts what lanes have committed and serves all other rows. */
+function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
+  for (const [row, turn] of order.entries()) {
+    const committed = broker.statusOf(row) === RowStatus.Committed;
+    if (committed && takeOver(cycle, turn, broker.claimsOf(row), broker.creditsOf(row))) continue;
+    const from = cycle.claimCount;
+    serveInTurn(cycle, turn);
+    const machines = cycle.claims.subarray(from, cycle.claimCount);
+    if (committed && equal(machines, broker.claimsOf(row))) continue;
+    // Worse-ranked rows that were solved with a different view of this one must be served again as well.
+    const view = { observed: [], clock: broker.clock };
+    broker.settle(proposalOf(cycle, buckets, row, turn, [...machines], 0, view));
+  }
+}
+
+/** Claims for a row what a lane has found for it. Returns false, with no claim left, if that does not cover the row. */
+function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
+  const { fleet, turns, unfilled } = cycle;
+  // The reason why a row is short, or a gang wants nothing, is known only after serving it here.
+  if (machines.length === 0) return false;
+  const from = cycle.claimCount;
+  const pattern = cycle.patternOf(turn);
+  if (cycle.outcome[turn] === Credit.Short) beginShort(cycle, turn);
+  else {
+    cycle.beginUnfilled(turn);
+    cycle.openCredits(turn);
+    for (const slot of machines.subarray(0, credited)) {
+      cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
+      cycle.takeOut(slot);
+    }
+  }
+  cycle.openLater(turn);
+  for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
+  if (!unfilled.covered) {
+    cycle.takeBack(turn, from);
+    return false;
+  }
+  cycle.pass.enter(turn, from);
+  if (turns.kind[turn] === TurnKind.Gang) {
+    settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
+  }
+  noteTaken(cycle, turn);
+  return true;
+}
+
+/** A copy in shared memory. */
+function shared(numbers: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(new SharedArrayBuffer(numbers.byteLength));
+  copy.set(numbers);
+  return copy;
+}
+
+function equal(a: Uint32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((slot, i) => slot === b[i]);
+}

@@ -1,0 +1,41 @@
+// Parallel steps: work that threads share. A step is a list of tasks that run in any order, each on one thread, and a task
+// writes nothing that belongs to another. A new kind of step needs entries here and in `shared-state.ts`, which defines
+// what the threads see.
+
+import { creditCluster, serveCluster } from '../assign/credit.ts';
+import { NONE } from '../assign/ranked-rows.ts';
+import type { Cycle } from '../cycle.ts';
+
+export const ParallelStep = {
+  /** Makes the turns of clusters, indexes their machines and credits them; none of their machines is claimed yet. */
+  Serve: 0,
+  /** Credits clusters that were put off. */
+  Credit: 1,
+  /** Serves clusters some of whose machines are still claimed from the previous cycle. */
+  ServeAgain: 2,
+} as const;
+export type ParallelStep = (typeof ParallelStep)[keyof typeof ParallelStep];
+
+interface StepTask {
+  readonly work: (cycle: Cycle, task: number) => void;
+  /** Undoes a task that was done, half done or not begun, after a thread has failed. */
+  readonly undo: (cycle: Cycle, task: number) => void;
+}
+
+/** Undoes all credits of a cluster, complete or not. */
+function uncredit({ claimedBy, putOff, walk }: Cycle, cluster: number): void {
+  walk.begin(cluster);
+  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) claimedBy[slot] = 0;
+  putOff[cluster] = 0;
+}
+
+function serveAgain(cycle: Cycle, cluster: number): void {
+  uncredit(cycle, cluster);
+  serveCluster(cycle, cluster);
+}
+
+export const TASKS: Readonly<Record<ParallelStep, StepTask>> = {
+  [ParallelStep.Serve]: { work: serveCluster, undo: uncredit },
+  [ParallelStep.Credit]: { work: creditCluster, undo: uncredit },
+  [ParallelStep.ServeAgain]: { work: serveAgain, undo: uncredit },
+};

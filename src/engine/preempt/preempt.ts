@@ -1,0 +1,252 @@
+// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a victim
+// drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first.
+
+import { withRoom } from '../../collections/columns.ts';
+import { compareText, drainGraceSeconds, MachineState } from '../../model/index.ts';
+import { domainsOf } from '../assign/gang.ts';
+import { drainingFor, targeted } from '../assign/in-flight.ts';
+import { NONE, TurnKind } from '../assign/ranked-rows.ts';
+import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
+import type { Cycle } from '../cycle.ts';
+import type { Unmet } from '../unmet.ts';
+import { VictimStock } from './victim-availability.ts';
+import { NO_VICTIMS, type VictimList, Victims } from './victims.ts';
+
+interface Pick {
+  readonly slot: number;
+  readonly graceSeconds: number;
+  /** Unclaimed, in a cluster that has reported. */
+  readonly excess: boolean;
+}
+
+/** Result of Phase 2 for one row. */
+export interface Preemption {
+  readonly picks: readonly Pick[];
+  /** Whether machines that drain for the row, and those picked now, cover it. */
+  readonly covered: boolean;
+  /** A gang that no domain could complete even with all its machines. */
+  readonly infeasible: boolean;
+}
+
+const NOTHING: Preemption = { picks: [], covered: false, infeasible: false };
+const INFEASIBLE: Preemption = { picks: [], covered: false, infeasible: true };
+
+/** Picks for every unmet row, by turn. */
+export function preempt(cycle: Cycle): Map<number, Preemption> {
+  const preemptions = new Map<number, Preemption>();
+  if (cycle.unmet.length === 0) return preemptions;
+  const phase = new PhaseTwo(cycle);
+  for (const unmet of cycle.unmet) {
+    const preemption = phase.serve(unmet);
+    preemptions.set(unmet.turn, preemption);
+    for (const { slot } of preemption.picks) cycle.picks.push(slot);
+  }
+  return preemptions;
+}
+
+class PhaseTwo {
+  readonly #cycle: Cycle;
+  readonly #picked: Uint8Array;
+  /** Victims by (pattern, priority): rows that share both share the list. */
+  readonly #victims = new Map<string, VictimList>();
+  #stock: VictimStock | null = null;
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+    cycle.picked = withRoom(cycle.picked, cycle.fleet.machines.size);
+    this.#picked = cycle.picked;
+  }
+
+  serve(unmet: Unmet): Preemption {
+    const { turns, unfilled } = this.#cycle;
+    const { turn } = unmet;
+    if (turns.kind[turn] === TurnKind.SetAside) return NOTHING;
+    if (turns.kind[turn] === TurnKind.Gang) {
+      // One domain must have enough machines, claimed or not.
+      const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
+      return possible.length > 0 ? this.#serveGang(turn) : INFEASIBLE;
+    }
+    unfilled.restore(turns.row[turn]!, unmet.shortage);
+    const test = this.#spreadTestOf(unmet);
+    for (const slot of drainingFor(this.#cycle, turn, true)) {
+      const c = this.#classOf(slot);
+      unfilled.take(c, true);
+      test?.count(c);
+    }
+    const picks: Pick[] = [];
+    if (this.#cycle.canBind(turn)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
+    return picks.length === 0 && !unfilled.covered
+      ? NOTHING
+      : { picks, covered: unfilled.covered, infeasible: false };
+  }
+
+  /** Picks in order until the row is covered, from the victims that pass `eligible`. */
+  #pick(
+    turn: number,
+    victims: VictimList,
+    eligible: ((slot: number) => boolean) | null,
+    test: SpreadTest | null,
+    picks: Pick[],
+  ): void {
+    const { unfilled } = this.#cycle;
+    if (unfilled.covered) return;
+    const priority = this.#priorityOf(turn);
+    const first = victims.first(this.#picked);
+    let again = true;
+    // A pick can open another domain of a spread for a better victim that was passed over: start from the first again.
+    while (again && !unfilled.covered) {
+      again = false;
+      test?.settle(unfilled);
+      for (let i = first; victims.has(i) && !unfilled.covered; i++) {
+        const slot = victims.slotAt(i);
+        if (this.#picked[slot] === 1) continue;
+        const c = this.#classOf(slot);
+        if (!unfilled.adds(c, true) || (test !== null && !test.passes(c))) continue;
+        if (eligible !== null && !eligible(slot)) continue;
+        this.#picked[slot] = 1;
+        unfilled.take(c, true);
+        const graceSeconds = drainGraceSeconds(priority, victims.priorityAt(i));
+        picks.push({ slot, graceSeconds, excess: victims.isExcess(i) });
+        if (test !== null) {
+          test.count(c);
+          again = true;
+          break;
+        }
+      }
+    }
+  }
+
+  /** A gang preempts only if that completes it, in the first domain where it does. */
+  #serveGang(turn: number): Preemption {
+    const cycle = this.#cycle;
+    const domains = domainsOf(cycle, turn);
+    for (const domain of this.#hopeful(turn)) {
+      const counted = this.#countDomain(turn, domain);
+      const picks: Pick[] = [];
+      const eligible = (slot: number): boolean => {
+        return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
+      };
+      this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
+      if (cycle.unfilled.covered) return { picks, covered: true, infeasible: false };
+      for (const { slot } of picks) this.#picked[slot] = 0;
+    }
+    return NOTHING;
+  }
+
+  /**
+   * Domains that might complete a gang, by an upper bound: everything that fits and is free, its cluster's or its own, and
+   * every victim. First the domains it chose from in its own ranking, then those with victims only, by name. Saves trying
+   * each rack of a fleet one by one.
+   */
+  #hopeful(turn: number): number[] {
+    const cycle = this.#cycle;
+    const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+    if (possible.length === 0) return [];
+    const { names } = domainsOf(cycle, turn);
+    const chosen = cycle.gangs.get(turn)!.order;
+    const tried = new Set(chosen);
+    const further = possible
+      .filter((domain) => !tried.has(domain))
+      .sort((a, b) => compareText(names[a]!, names[b]!));
+    const { demand, dimensions } = cycle.fleet;
+    const have = this.#generously(turn);
+    const wanted = demand.aggregate.data;
+    const from = cycle.turns.row[turn]! * dimensions.stride;
+    return [...chosen, ...further].filter((domain) => {
+      for (let d = 0; d < dimensions.count; d++) {
+        if (have[domain * dimensions.count + d]! < wanted[from + d]!) return false;
+      }
+      return true;
+    });
+  }
+
+  /** By domain and dimension: upper bound of what a gang could claim or preempt; some machines count twice. */
+  #generously(turn: number): Float64Array {
+    const cycle = this.#cycle;
+    const { classes, dimensions, patterns } = cycle.fleet;
+    const { count: dims, stride } = dimensions;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const stock = cycle.stocks.of(turn);
+    stock.lookAll();
+    const have = stock.free.slice();
+    const add = (c: number, count: number): void => {
+      const at = stock.domains.of(c) * dims;
+      for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
+    };
+    for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
+    for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
+    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
+      if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
+    }
+    const victims = this.#victimsOfGang(turn);
+    for (const c of victims.classes) add(c, victims.countOf(c));
+    return have;
+  }
+
+  /**
+   * Starts from the whole aggregate of a gang and subtracts what it has or could claim in a domain without a preemption.
+   */
+  #countDomain(turn: number, domain: number): Set<number> {
+    const cycle = this.#cycle;
+    const { machines, patterns } = cycle.fleet;
+    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+    const domains = domainsOf(cycle, turn);
+    const counted = new Set<number>();
+    const count = (slot: number): void => {
+      const c = this.#classOf(slot);
+      const by = cycle.claimedBy[slot]!;
+      if ((by !== 0 && by !== turn + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
+      if (counted.has(slot) || this.#picked[slot] === 1) return;
+      counted.add(slot);
+      cycle.unfilled.take(c, true);
+    };
+    cycle.beginUnfilled(turn);
+    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) count(slot);
+    for (const slot of targeted(cycle, turn)) {
+      const state = machines.state[slot];
+      const coming =
+        state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
+      if (coming && machines.held[slot] === 0) count(slot);
+    }
+    // Its own claims among Idle and Speculative machines, and unclaimed ones.
+    for (const slot of cycle.claimsOf(turn)) count(slot);
+    if (!cycle.canBind(turn)) return counted;
+    for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
+    for (const c of cycle.stocks.of(turn).classesIn(domain)) {
+      const free = cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c);
+      for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
+    }
+    return counted;
+  }
+
+  #victimsOfGang(turn: number): VictimList {
+    return this.#cycle.canBind(turn) ? this.#victimsOf(turn) : NO_VICTIMS;
+  }
+
+  #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {
+    return spread === null ? null : spreadTestOf(this.#cycle, turn, spread);
+  }
+
+  #priorityOf(turn: number): number {
+    return this.#cycle.fleet.demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).profile.priority;
+  }
+
+  #victimsOf(turn: number): VictimList {
+    const pattern = this.#cycle.turns.pattern[turn]!;
+    const priority = this.#priorityOf(turn);
+    const memo = `${pattern}/${priority}`;
+    let victims = this.#victims.get(memo);
+    if (victims === undefined) {
+      this.#stock ??= new VictimStock(this.#cycle);
+      victims = new Victims(this.#stock, pattern, priority);
+      this.#victims.set(memo, victims);
+    }
+    return victims;
+  }
+
+  #classOf(slot: number): number {
+    return this.#cycle.fleet.machines.classOf[slot]!;
+  }
+}

@@ -1,0 +1,187 @@
+// What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally good
+// victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all readers,
+// and only as far as one reads.
+
+import type { Run } from '../../collections/sorted-slices.ts';
+import { NONE } from '../assign/ranked-rows.ts';
+import type { Cycle } from '../cycle.ts';
+
+/** The cost of losing a machine: to the row that claims it, or by its stamp if no row does. */
+export interface Loss {
+  readonly priority: number;
+  readonly interruptionDollars: number;
+  readonly reclamationDollars: number;
+}
+
+/** Machines of one class with the same loss, in id order. */
+export interface VictimGroup {
+  /** Machine number `i`, or NONE. */
+  at(i: number): number;
+  /** Number of machines; scans all. */
+  count(): number;
+}
+
+/** Unclaimed machines that differ only in their class. */
+export class UnclaimedVictims {
+  readonly loss: Loss;
+  /** Their cluster has reported, and its rows do not claim them. */
+  readonly excess: boolean;
+  readonly byClass = new Map<number, SortedGroup>();
+
+  constructor(loss: Loss, excess: boolean) {
+    this.loss = loss;
+    this.excess = excess;
+  }
+
+  add(cycle: Cycle, slot: number): void {
+    const { classOf, idOrder } = cycle.fleet.machines;
+    const c = classOf[slot]!;
+    let group = this.byClass.get(c);
+    if (group === undefined) {
+      group = new SortedGroup(idOrder);
+      this.byClass.set(c, group);
+    }
+    group.add(slot);
+  }
+}
+
+/** Sorted at the first read; nothing is added after that. */
+class SortedGroup implements VictimGroup {
+  readonly #order: (a: number, b: number) => number;
+  readonly #slots: number[] = [];
+  #sorted = false;
+
+  constructor(order: (a: number, b: number) => number) {
+    this.#order = order;
+  }
+
+  add(slot: number): void {
+    this.#slots.push(slot);
+  }
+
+  at(i: number): number {
+    if (!this.#sorted) this.#slots.sort(this.#order);
+    this.#sorted = true;
+    return this.#slots[i] ?? NONE;
+  }
+
+  count(): number {
+    return this.#slots.length;
+  }
+}
+
+/** Claimed machines of one class, by the loss to their claimants. */
+class ClaimedOfClass {
+  readonly #stock: VictimStock;
+  readonly #run: Run;
+  #read = 0;
+  readonly #byLoss: number[][];
+
+  constructor(stock: VictimStock, run: Run) {
+    this.#stock = stock;
+    this.#run = run;
+    this.#byLoss = stock.losses.map(() => []);
+  }
+
+  groupOf(loss: number): VictimGroup {
+    const slots = this.#byLoss[loss]!;
+    return {
+      at: (i) => {
+        while (slots.length <= i && this.#read < this.#run.length) this.#readOne();
+        return slots[i] ?? NONE;
+      },
+      count: () => {
+        while (this.#read < this.#run.length) this.#readOne();
+        return slots.length;
+      },
+    };
+  }
+
+  #readOne(): void {
+    const { cycle } = this.#stock;
+    const slot = cycle.fleet.machines.arena.data[this.#run.offset + this.#read++]!;
+    const claimant = cycle.claimedBy[slot]! - 1;
+    if (claimant !== NONE) this.#byLoss[this.#stock.lossOf(claimant)]!.push(slot);
+  }
+}
+
+export class VictimStock {
+  readonly cycle: Cycle;
+  /** Distinct losses of claimants, by number. */
+  readonly losses: Loss[] = [];
+  readonly #lossOfProfile: number[] = [];
+  readonly #claimed: (ClaimedOfClass | undefined)[] = [];
+  readonly unclaimed: readonly UnclaimedVictims[];
+
+  constructor(cycle: Cycle) {
+    this.cycle = cycle;
+    this.#numberLosses();
+    this.unclaimed = this.#unclaimed();
+  }
+
+  /** Number of the loss to a turn. */
+  lossOf(turn: number): number {
+    return this.#lossOfProfile[this.cycle.turns.profile[turn]!]!;
+  }
+
+  /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */
+  claimed(classNumber: number, loss: number): VictimGroup | null {
+    const run = this.cycle.fleet.machines.configuredRuns[classNumber];
+    if (run === undefined || run.length === 0) return null;
+    this.#claimed[classNumber] ??= new ClaimedOfClass(this, run);
+    return this.#claimed[classNumber].groupOf(loss);
+  }
+
+  /** Profiles equal in precedence are equal in all fields of a loss. */
+  #numberLosses(): void {
+    const numbers = new Map<number, number>();
+    for (const [profile, entry] of this.cycle.fleet.demand.profiles.entries.entries()) {
+      if (entry === undefined) continue;
+      let number = numbers.get(entry.precedence);
+      if (number === undefined) {
+        const { interruptionDollars, reclamationDollars } = entry;
+        number = this.losses.length;
+        numbers.set(entry.precedence, number);
+        this.losses.push({ priority: entry.profile.priority, interruptionDollars, reclamationDollars });
+      }
+      this.#lossOfProfile[profile] = number;
+    }
+  }
+
+  #unclaimed(): UnclaimedVictims[] {
+    const { cycle } = this;
+    const { clusters, machines } = cycle.fleet;
+    const { stamps } = machines;
+    const found = new Map<number, UnclaimedVictims>();
+    for (let cluster = 1; cluster < clusters.size; cluster++) {
+      const end = cycle.unclaimedEnd[cluster] ?? 0;
+      let i = cycle.creditPlace[cluster] ?? 0;
+      if (i === end) continue;
+      const ready = cycle.isReady(cluster);
+      for (; i < end; i++) {
+        const slot = cycle.unclaimed[i]!;
+        const stamp = machines.stamp[slot]!;
+        // A blocked machine could not be acquired once it has drained; one without a priority may not be preempted by its
+        // stamp.
+        if (!cycle.isFree(slot) || machines.held[slot] === 1 || stamps.hasPriority[stamp] === 0) continue;
+        const memo = stamp * 2 + (ready ? 1 : 0);
+        let victims = found.get(memo);
+        if (victims === undefined) {
+          victims = new UnclaimedVictims(this.#stamped(stamp), ready);
+          found.set(memo, victims);
+        }
+        victims.add(cycle, slot);
+      }
+    }
+    return [...found.values()];
+  }
+
+  #stamped(stamp: number): Loss {
+    const { priority, interruptionDollars, reclamationDollars } = this.cycle.fleet.machines.stamps;
+    return {
+      priority: priority[stamp]!,
+      interruptionDollars: interruptionDollars[stamp]!,
+      reclamationDollars: reclamationDollars[stamp]!,
+    };
+  }
+}

@@ -1,0 +1,206 @@
+// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first; then
+// the score decides, then the id. Lists are sorted lazily, only as far as they are read.
+
+import { victimScore } from '../../model/index.ts';
+import { NONE } from '../assign/ranked-rows.ts';
+import type { Loss, VictimGroup, VictimStock } from './victim-availability.ts';
+
+/** Victims in order, read by index. */
+export interface VictimList {
+  /** Classes that have victims. */
+  readonly classes: readonly number[];
+  countOf(classNumber: number): number;
+  /** Index of the first victim that is not marked as picked; picks that may be undone must not be marked. */
+  first(picked: Uint8Array): number;
+  /** Whether there is a victim at index `i`, counted from the best. */
+  has(i: number): boolean;
+  slotAt(i: number): number;
+  /** Priority of the row that would lose it. */
+  priorityAt(i: number): number;
+  /** Unclaimed, in a cluster that has reported. */
+  isExcess(i: number): boolean;
+}
+
+/** Equally good victims: one loss, one drain time. */
+interface Batch {
+  readonly loss: Loss;
+  readonly excess: boolean;
+  readonly score: number;
+  readonly groups: () => (readonly [classNumber: number, VictimGroup])[];
+}
+
+/** A cursor into a group; the head is at index `next − 1`. */
+interface Reading {
+  readonly batch: Batch;
+  readonly group: VictimGroup;
+  head: number;
+  next: number;
+}
+
+export class Victims implements VictimList {
+  readonly #stock: VictimStock;
+  readonly #preemptor: number;
+  readonly #slots: number[] = [];
+  readonly #from: Batch[] = [];
+  #first = 0;
+  /** Best first; those before `#opened` are in the heap or fully read. */
+  readonly #batches: readonly Batch[];
+  #opened = 0;
+  /** Groups of equal score, the smallest id on top. */
+  readonly #heap: Reading[] = [];
+  #counts: Map<number, number> | null = null;
+
+  constructor(stock: VictimStock, patternNumber: number, preemptor: number) {
+    const { classes, patterns } = stock.cycle.fleet;
+    this.#stock = stock;
+    this.#preemptor = preemptor;
+    const fitting = patterns.patternOf(patternNumber).fittingClasses();
+    const bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
+    this.#batches = [...this.#unclaimed(bySeconds), ...this.#claimed(bySeconds)].sort(
+      (a, b) => Number(b.excess) - Number(a.excess) || b.score - a.score,
+    );
+  }
+
+  get classes(): readonly number[] {
+    return [...this.#counted().keys()];
+  }
+
+  countOf(classNumber: number): number {
+    return this.#counted().get(classNumber) ?? 0;
+  }
+
+  first(picked: Uint8Array): number {
+    while (this.has(this.#first) && picked[this.slotAt(this.#first)] === 1) this.#first++;
+    return this.#first;
+  }
+
+  has(i: number): boolean {
+    while (this.#slots.length <= i && this.#fill()) this.#read();
+    return i < this.#slots.length;
+  }
+
+  slotAt(i: number): number {
+    return this.#slots[i]!;
+  }
+
+  priorityAt(i: number): number {
+    return this.#from[i]!.loss.priority;
+  }
+
+  isExcess(i: number): boolean {
+    return this.#from[i]!.excess;
+  }
+
+  *#unclaimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
+    for (const { loss, excess, byClass } of this.#stock.unclaimed) {
+      if (loss.priority >= this.#preemptor) continue;
+      for (const [seconds, classes] of bySeconds) {
+        const groups = () => classes.flatMap((c) => (byClass.has(c) ? [[c, byClass.get(c)!] as const] : []));
+        yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };
+      }
+    }
+  }
+
+  *#claimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
+    for (const [number, loss] of this.#stock.losses.entries()) {
+      if (loss.priority >= this.#preemptor) continue;
+      for (const [seconds, classes] of bySeconds) {
+        const groups = () =>
+          classes.flatMap((c) => {
+            const group = this.#stock.claimed(c, number);
+            return group === null ? [] : [[c, group] as const];
+          });
+        yield { loss, excess: false, score: this.#scoreOf(loss, seconds), groups };
+      }
+    }
+  }
+
+  #scoreOf(loss: Loss, drainSeconds: number): number {
+    return victimScore(this.#preemptor, { ...loss, drainSeconds }, this.#stock.cycle.options.weights);
+  }
+
+  #counted(): Map<number, number> {
+    if (this.#counts !== null) return this.#counts;
+    this.#counts = new Map();
+    for (const { groups } of this.#batches) {
+      for (const [c, group] of groups()) {
+        const count = group.count();
+        if (count > 0) this.#counts.set(c, (this.#counts.get(c) ?? 0) + count);
+      }
+    }
+    return this.#counts;
+  }
+
+  /** Refills the heap with the next best batches; false if there is no victim left. */
+  #fill(): boolean {
+    const batches = this.#batches;
+    while (this.#heap.length === 0 && this.#opened < batches.length) {
+      const { excess, score } = batches[this.#opened]!;
+      while (batches[this.#opened]?.score === score && batches[this.#opened]!.excess === excess) {
+        this.#open(batches[this.#opened++]!);
+      }
+      for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
+    }
+    return this.#heap.length > 0;
+  }
+
+  #open(batch: Batch): void {
+    for (const [, group] of batch.groups()) {
+      const reading = { batch, group, head: NONE, next: 0 };
+      if (this.#advance(reading)) this.#heap.push(reading);
+    }
+  }
+
+  /** Moves the top of the heap to the end of the list. */
+  #read(): void {
+    const heap = this.#heap;
+    const top = heap[0]!;
+    this.#slots.push(top.head);
+    this.#from.push(top.batch);
+    if (!this.#advance(top)) {
+      const last = heap.pop()!;
+      if (heap.length === 0) return;
+      heap[0] = last;
+    }
+    this.#sink(0);
+  }
+
+  #advance(reading: Reading): boolean {
+    do reading.head = reading.group.at(reading.next++);
+    while (reading.head !== NONE && !this.#mayLose(reading.head));
+    return reading.head !== NONE;
+  }
+
+  /** The claims of a cluster that has not reported are not current, so the stamp must also allow the preemption. */
+  #mayLose(slot: number): boolean {
+    const { cycle } = this.#stock;
+    const { cluster, stamp, stamps } = cycle.fleet.machines;
+    if (cycle.isReady(cluster[slot]!)) return true;
+    return stamps.hasPriority[stamp[slot]!] === 1 && stamps.priority[stamp[slot]!]! < this.#preemptor;
+  }
+
+  #sink(at: number): void {
+    const heap = this.#heap;
+    const { ordinal } = this.#stock.cycle.fleet.machines;
+    const reading = heap[at]!;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && ordinal[heap[child + 1]!.head]! < ordinal[heap[child]!.head]!) child++;
+      if (ordinal[heap[child]!.head]! > ordinal[reading.head]!) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = reading;
+  }
+}
+
+export const NO_VICTIMS: VictimList = {
+  classes: [],
+  countOf: () => 0,
+  first: () => 0,
+  has: () => false,
+  slotAt: () => 0,
+  priorityAt: () => 0,
+  isExcess: () => false,
+};

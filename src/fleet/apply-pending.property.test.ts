@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { aMachine, aNeed, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
+import { Command, MachineState, type NeedKey } from '../model/index.ts';
+import { type AppliedChanges, Fleet, Journal, type JournalEntry } from './index.ts';
+
+const IDS = ['a', 'b', 'c', 'd'];
+const KEYS: readonly NeedKey[] = ['c1', 'c2'].map((cluster) => ({ cluster, fingerprint: 'f', group: '' }));
+const STAMP = {
+  priority: 1,
+  interruptionPenaltyDollars: 0,
+  reclamationPenaltyDollars: 0,
+  fingerprint: 'f',
+  group: '',
+};
+
+const id = fc.constantFrom(...IDS);
+const key = fc.constantFrom(...KEYS);
+const atMs = fc.integer({ min: 1, max: 1_000 });
+// Two of three new names fit into the fleets below.
+const amounts = fc.constantFrom(resources({ r0: 1 }), resources({ x: 1 }), resources({ y: 1, z: 1 }));
+
+const observe = fc
+  .record({
+    name: id,
+    state: fc.constantFrom(...Object.values(MachineState)),
+    offer: fc.record({
+      pricePerHour: fc.constantFrom(1, 1, 2, -1),
+      instanceType: fc.constantFrom('small', 'large'),
+      resources: amounts,
+      stamp: fc.constantFrom(null, STAMP),
+    }),
+    cluster: fc.constantFrom('c1', 'c1', 'c2', ''),
+    atMs,
+  })
+  .map(({ name, state, offer, cluster, atMs: at }): JournalEntry => {
+    const plain = aMachine(name, state, offer);
+    return { kind: 'observe', machine: plain.cluster === '' ? plain : { ...plain, cluster }, atMs: at };
+  });
+const command = fc
+  .record({ id, target: key, move: fc.constantFrom(...Object.values(Command)), reclaim: fc.boolean(), atMs })
+  .map(({ move, target, reclaim, ...given }): JournalEntry => {
+    const entry = { kind: 'command', ...given } as const;
+    if (move === 'create') return { ...entry, command: move, target };
+    if (move === 'configure') return { ...entry, command: move, target, stamp: STAMP };
+    if (move === 'drain') return { ...entry, command: move, target: reclaim ? null : target };
+    return { ...entry, command: move };
+  });
+const demand = fc
+  .record({
+    cluster: fc.constantFrom('c1', 'c2'),
+    rows: fc.array(
+      fc.record({ cluster: fc.constantFrom('c1', 'c1', 'c2'), aggregate: amounts, gang: fc.boolean() }),
+      {
+        maxLength: 3,
+      },
+    ),
+  })
+  .map(({ cluster, rows }): JournalEntry => {
+    const needs = rows.map(({ gang, ...row }) =>
+      aNeed({ ...row, requirements: gang ? [same(RACK_KEY)] : [] }),
+    );
+    return { kind: 'demand', cluster, needs };
+  });
+const entry: fc.Arbitrary<JournalEntry> = fc.oneof(
+  { weight: 6, arbitrary: observe },
+  { weight: 6, arbitrary: command },
+  { weight: 2, arbitrary: demand },
+  { weight: 1, arbitrary: id.map((name): JournalEntry => ({ kind: 'gone', id: name })) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), id, held: fc.boolean() }) },
+  { weight: 1, arbitrary: key.map((ended): JournalEntry => ({ kind: 'row-ended', key: ended })) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('restamp' as const),
+      id,
+      key,
+      priority: fc.constant(2),
+      interruptionPenaltyDollars: fc.constant(0),
+      reclamationPenaltyDollars: fc.constantFrom(0, 1),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('drain-seconds' as const),
+      of: fc.constantFrom({ id: 'a' }, { instanceType: 'small' }, { instanceType: 'large' }),
+      seconds: fc.constantFrom(-1, 5, 50),
+    }),
+  },
+);
+
+function fleetNearTheLimit(): Fleet {
+  const fleet = new Fleet();
+  const many = resources(Object.fromEntries(Array.from({ length: 14 }, (_, i) => [`r${i}`, 1])));
+  fleet.machines.put(aMachine('a', MachineState.Idle, { resources: many }));
+  fleet.machines.put(aMachine('b', MachineState.Speculative, { instanceType: 'small' }));
+  return fleet;
+}
+
+function frozen(fleet: Fleet, entries: readonly JournalEntry[]): AppliedChanges {
+  const journal = new Journal();
+  for (const it of entries) journal.append(it);
+  return fleet.freeze(journal);
+}
+
+/** Everything a cycle can read, by name instead of by number. */
+function viewOf(fleet: Fleet) {
+  const { machines, demand: rows, clusters, keys, classes, patterns, dimensions } = fleet;
+  const ids = (run: { offset: number; length: number } | undefined) =>
+    run === undefined
+      ? []
+      : [...machines.arena.data.subarray(run.offset, run.offset + run.length)].map((s) => machines.idOf(s));
+  const slots = IDS.map((name) => machines.slotOf(name)).filter((slot) => slot !== undefined);
+  return {
+    machines: slots.map((slot) => ({ ...machines.recordAt(slot), place: machines.ordinal[slot] })),
+    idle: slots.map((slot) => ids(machines.idleRuns[machines.classOf[slot]!])),
+    quota: slots.map((slot) => ids(machines.speculativeRuns[machines.classOf[slot]!])),
+    special: ids(machines.specialIdle),
+    clusters: ['c1', 'c2'].map((name) => {
+      const number = clusters.find(name);
+      const bound = machines.boundOf(number);
+      const { offset, length } = rows.rowsOf(number);
+      const ranked = [...rows.ranked.subarray(offset, offset + length)];
+      const wanted = ranked.map((row) => [rows.keyOf(row), rows.aggregateOf(row)]);
+      return { wanted, configured: ids(bound?.configured), configuring: ids(bound?.configuring) };
+    }),
+    targeted: KEYS.map((it) => ids(machines.targetedAt(keys.find(it)))),
+    owned: KEYS.map((it) => (keys.find(it) === 0 ? 0 : machines.ownedBy(keys.find(it)))),
+    used: [keys.count, classes.count, patterns.count, rows.profiles.count, machines.stamps.count, rows.count],
+    dimensions: Array.from({ length: dimensions.count }, (_, d) => dimensions.nameOf(d)),
+    drainSeconds: fleet.drainSecondsOfType,
+  };
+}
+
+describe('freezing', () => {
+  it('where freezes cut a journal makes no difference: to the ledgers, to what was seen, to what was refused', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 30 }), fc.array(fc.nat(30)), (entries, cuts) => {
+        const whole = fleetNearTheLimit();
+        const at = frozen(whole, entries);
+        const single = fleetNearTheLimit();
+        const one = entries.map((it) => frozen(single, [it]));
+        const ends = [...new Set([...cuts, entries.length])].sort((a, b) => a - b);
+        const cut = fleetNearTheLimit();
+        const some = ends.map((end, i) => frozen(cut, entries.slice(ends[i - 1] ?? 0, end)));
+        for (const [fleet, parts] of [[single, one] as const, [cut, some] as const]) {
+          fleet.machines.settleOrdinals();
+          whole.machines.settleOrdinals();
+          expect(viewOf(fleet)).toEqual(viewOf(whole));
+          expect(parts.flatMap((part) => part.sightings)).toEqual(at.sightings);
+          expect(parts.flatMap((part) => part.refused)).toEqual(at.refused);
+          // Changes of a single freeze are a subset of those of many freezes, which also report changes undone later.
+          const named = new Set(parts.flatMap((part) => part.clusters.map((n) => fleet.clusters.nameOf(n))));
+          for (const number of at.clusters) expect(named).toContain(whole.clusters.nameOf(number));
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('what a freeze does not name has not changed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(entry, { maxLength: 15 }),
+        fc.array(entry, { maxLength: 6 }),
+        (before, entries) => {
+          const fleet = fleetNearTheLimit();
+          frozen(fleet, before);
+          const recordOf = (name: string) => {
+            const slot = fleet.machines.slotOf(name);
+            return slot === undefined ? null : fleet.machines.recordAt(slot);
+          };
+          const known = new Map(IDS.map((name) => [name, recordOf(name)]));
+          const { slots, removed, retimed } = frozen(fleet, entries);
+          const named = new Set([...removed, ...slots.map((slot) => fleet.machines.idOf(slot))]);
+          for (const name of IDS) {
+            if (named.has(name)) continue;
+            const before = known.get(name)!;
+            const seconds = before === null ? undefined : retimed.get(before.instanceType);
+            const after = seconds === undefined ? before : { ...before, drainSeconds: seconds };
+            expect(recordOf(name)).toEqual(after);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,601 @@
+// The demand ledger: every row in columns, one block per cluster. A roll-up replaces all rows of its cluster or, if it is
+// refused, none. Rows are not stored in rank order, so that unchanged rows are not moved; `ranked` is the rank order.
+
+import { type Block, Blocks } from '../../collections/blocks.ts';
+import type { Changes } from '../../collections/changes.ts';
+import {
+  extended,
+  grownCapacity,
+  sharedFloat64,
+  sharedUint8,
+  sharedUint32,
+  withRoom,
+} from '../../collections/columns.ts';
+import {
+  isZero,
+  mergeNeeds,
+  type Need,
+  type NeedKey,
+  type ResourceVector,
+  setAside,
+} from '../../model/index.ts';
+import type { KeyTable, NameTable } from '../tables/names.ts';
+import type { PatternTable } from '../tables/patterns.ts';
+import { ProfileTable } from '../tables/profiles.ts';
+import type { Dimensions, VectorColumn } from '../tables/vectors.ts';
+import { AmountTexts } from './amount-texts.ts';
+import {
+  admitRows,
+  type BeyondLimit,
+  haveSharedKeys,
+  markStaying,
+  NOTHING_REPORTED,
+  NOWHERE,
+  type Reported,
+  type RollUp,
+  refuseStray,
+  sameObjects,
+  takenOver,
+} from './roll-up.ts';
+import type { AmountHoldings, Arrival, Holdings } from './row-references.ts';
+import { TextPlaces, UNPLACED } from './text-places.ts';
+
+/** The rows of one cluster: `offset … offset + length − 1`, unordered. */
+export interface ClusterRows extends Block {
+  readonly length: number;
+}
+
+const NO_ROWS: ClusterRows = { offset: 0, capacity: 0, length: 0 };
+/** A block shrinks when its capacity is at least this many times the number of rows. */
+const ROOMY = 4;
+/** Maximum number of leaving rows of the same profile that a new row is compared with to find one of equal amounts. */
+const MOST_ASKED = 8;
+
+export class DemandLedger {
+  readonly #changed: readonly Changes[];
+  readonly #clusters: NameTable;
+  readonly #keys: KeyTable;
+  readonly #patterns: PatternTable;
+  readonly #dimensions: Dimensions;
+  readonly profiles = new ProfileTable();
+  readonly #blocks = new Blocks();
+  readonly #rowsOf: (ClusterRows | undefined)[] = [];
+  /** By cluster: the roll-up its rows were written from. */
+  readonly #reported: (Reported | undefined)[] = [];
+  /** By key: its row. Entries of keys without a row may be stale; `#rowWith` verifies them. */
+  #rowOf = new Uint32Array(0);
+  readonly #places: TextPlaces;
+  readonly #texts = new AmountTexts();
+  /** Scratch array, by place within the cluster being checked or written: 1 if the row stays. */
+  #stays = new Uint8Array(0);
+  #count = 0;
+
+  /** Rows of each cluster in rank order, at the indexes of the cluster's block. */
+  ranked: Uint32Array = sharedUint32(0);
+
+  // Columns, by row.
+  cluster: Uint32Array = sharedUint32(0);
+  key: Uint32Array = sharedUint32(0);
+  profile: Uint32Array = sharedUint32(0);
+  /** Requirements and min_unit. */
+  pattern: Uint32Array = sharedUint32(0);
+  /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
+  precedence: Float64Array = sharedFloat64(0);
+  spreads: Uint8Array = sharedUint8(0);
+  /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
+  same: Uint8Array = sharedUint8(0);
+  wholePattern: Uint32Array = sharedUint32(0);
+  foldPattern: Uint32Array = sharedUint32(0);
+  foldProfile: Uint32Array = sharedUint32(0);
+  foldKey: Uint32Array = sharedUint32(0);
+  /**
+   * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
+   * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
+   */
+  text: Uint32Array = sharedUint32(0);
+  foldText: Uint32Array = sharedUint32(0);
+  /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
+  empty: Uint8Array = sharedUint8(0);
+  /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
+  setAside: Uint8Array = sharedUint8(0);
+  /** By cluster: number of rows set aside. */
+  setAsideIn: Uint32Array = sharedUint32(0);
+  firstSeenMs: Float64Array = sharedFloat64(0);
+  readonly aggregate: VectorColumn;
+  readonly minUnit: VectorColumn;
+
+  /** Every entry of `changed` receives the clusters whose rows changed. */
+  constructor(
+    clusters: NameTable,
+    keys: KeyTable,
+    patterns: PatternTable,
+    dimensions: Dimensions,
+    changed: readonly Changes[],
+  ) {
+    this.#changed = changed;
+    this.#clusters = clusters;
+    this.#keys = keys;
+    this.#places = new TextPlaces(keys);
+    this.#patterns = patterns;
+    this.#dimensions = dimensions;
+    this.aggregate = dimensions.column();
+    this.minUnit = dimensions.column();
+  }
+
+  /** Counts writes. */
+  revision = 0;
+
+  /** Rows of all clusters together. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One more than the largest row number in use. */
+  get size(): number {
+    return this.#blocks.end;
+  }
+
+  rowsOf(cluster: number): ClusterRows {
+    return this.#rowsOf[cluster] ?? NO_ROWS;
+  }
+
+  keyOf(row: number): NeedKey {
+    return this.#keys.keyOf(this.key[row]!);
+  }
+
+  /** The row that has a key, if any. */
+  rowOf(key: NeedKey): number | undefined {
+    const { offset, length } = this.rowsOf(this.#clusters.find(key.cluster));
+    return this.#rowWith(this.#keys.find(key), offset, length);
+  }
+
+  /** Whether any row has the key of this number. */
+  hasKey(key: number): boolean {
+    const { offset, length } = this.rowsOf(this.#keys.clusterOf(key));
+    return this.#rowWith(key, offset, length) !== undefined;
+  }
+
+  /** The Need of a key as reported; marked if the ledger set it aside. */
+  needOf(key: NeedKey): Need | undefined {
+    const row = this.rowOf(key);
+    if (row === undefined) return undefined;
+    const cluster = this.cluster[row]!;
+    const { needs, places, beyond } = this.#reportedBy(cluster);
+    const need = needs[places.indexOf(row - this.rowsOf(cluster).offset)];
+    return need && (beyond.rows.get(need) ?? need);
+  }
+
+  /** All Needs of a cluster as reported; those that the ledger set aside are marked. */
+  needsOf(cluster: number): readonly Need[] {
+    const { needs, beyond } = this.#reportedBy(cluster);
+    return beyond.rows.size === 0 ? needs.slice() : needs.map((need) => beyond.rows.get(need) ?? need);
+  }
+
+  aggregateOf(row: number): ResourceVector {
+    return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
+  }
+
+  /** `check` followed by `write`. Returns whether anything changed. */
+  replace(cluster: string, needs: readonly Need[]): boolean {
+    return this.write(cluster, this.check(cluster, needs));
+  }
+
+  /**
+   * Compares a roll-up with the rows on record. Rows with equal keys are merged; rows that name a resource for which no
+   * dimension is left are set aside. Throws without any change if a row names another cluster.
+   */
+  check(cluster: string, needs: readonly Need[]): RollUp {
+    const number = this.#clusters.find(cluster);
+    const before = number === 0 && cluster !== '' ? NOTHING_REPORTED : this.#reportedBy(number);
+    const origin = sameObjects(before, needs);
+    const others: number[] = [];
+    for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) others.push(i);
+    for (const i of others) if (needs[i]!.cluster !== cluster) refuseStray(cluster, needs[i]!, i);
+    if (!this.#recognise(number, needs, origin, others)) return this.check(cluster, mergeNeeds(needs));
+    const beyond = admitRows(this.#dimensions, before, needs, others);
+    return { before, needs, origin, beyond, ...this.#compare(number, needs, origin, others, beyond) };
+  }
+
+  /** Splits the rows that `sameObjects` did not find into those with a place but changed amounts, and new ones. */
+  #compare(
+    cluster: number,
+    needs: readonly Need[],
+    origin: Int32Array,
+    others: readonly number[],
+    { rows }: BeyondLimit,
+  ): Pick<RollUp, 'amended' | 'added'> {
+    const { offset } = this.rowsOf(cluster);
+    const amended: number[] = [];
+    const added: number[] = [];
+    for (const i of others) {
+      const need = rows.get(needs[i]!) ?? needs[i]!;
+      const row = offset + origin[i]!;
+      // A row that is set aside holds fewer references than an ordinary one, so neither becomes the other in place.
+      if (origin[i] !== NOWHERE && this.setAside[row] !== flagOf(need)) origin[i] = NOWHERE;
+      if (origin[i] === NOWHERE) added.push(i);
+      else if (!this.#wants(row, need)) amended.push(i);
+    }
+    return { amended, added };
+  }
+
+  #reportedBy(cluster: number): Reported {
+    return this.#reported[cluster] ?? NOTHING_REPORTED;
+  }
+
+  /**
+   * Finds the places of rows that are on record with the same key and `firstSeenMs`. Returns false if two rows of the
+   * roll-up share a key.
+   */
+  #recognise(
+    cluster: number,
+    needs: readonly Need[],
+    origin: Int32Array,
+    others: readonly number[],
+  ): boolean {
+    const { offset, length } = this.rowsOf(cluster);
+    const taken = this.#staying(origin, length);
+    const unknown: Need[] = [];
+    for (const i of others) {
+      const need = needs[i]!;
+      const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
+      const row = this.#rowWith(key, offset, length);
+      if (row === undefined) {
+        unknown.push(need);
+        continue;
+      }
+      if (taken[row - offset] === 1) return false;
+      taken[row - offset] = 1;
+      if (this.firstSeenMs[row] === need.firstSeenMs) origin[i] = row - offset;
+    }
+    return !haveSharedKeys(unknown);
+  }
+
+  /** By place, `length` entries: 1 if a row of the report had it before. Valid until the next call. */
+  #staying(origin: Int32Array, length: number): Uint8Array {
+    this.#stays = withRoom(this.#stays, length);
+    return markStaying(origin, this.#stays.subarray(0, length));
+  }
+
+  /** The row of a key within one cluster's block. */
+  #rowWith(key: number, offset: number, length: number): number | undefined {
+    const row = this.#rowOf[key];
+    // `#rowOf` may be stale for a key that no row has any more, or whose number was reused.
+    if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
+    return this.key[row] === key ? row : undefined;
+  }
+
+  /** New rows, each with a reference to its profile. */
+  #arrivals({ needs, added, beyond }: RollUp): Arrival[] {
+    return added.map((index): Arrival => {
+      const need = beyond.rows.get(needs[index]!) ?? needs[index]!;
+      return { need, index, key: 0, profile: this.profiles.hold(need.profile) };
+    });
+  }
+
+  /** Adds references to the keys of rows that have none yet, and sorts all rows by rank. */
+  #inRank(cluster: number, fresh: Arrival[]): readonly Arrival[] {
+    for (const arrival of fresh) {
+      const { profile, group } = arrival.need;
+      if (arrival.key === 0) arrival.key = this.#keys.holdIn(cluster, profile.fingerprint, group);
+    }
+    this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
+    const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
+    return fresh.sort(
+      (a, b) =>
+        precedence(b) - precedence(a) ||
+        a.need.firstSeenMs - b.need.firstSeenMs ||
+        this.#keys.compare(a.key, b.key),
+    );
+  }
+
+  /** Whether a new row precedes an existing row of its cluster in rank order. */
+  #isAhead({ need, key, profile }: Arrival, row: number): boolean {
+    const order =
+      this.precedence[row]! - this.profiles.entryOf(profile).precedence ||
+      need.firstSeenMs - this.firstSeenMs[row]! ||
+      this.#keys.compare(key, this.key[row]!);
+    return order < 0;
+  }
+
+  /** Replaces the cluster's rows by a roll-up from `check`, with no write in between. Returns whether rows changed. */
+  write(cluster: string, rollUp: RollUp): boolean {
+    const { before, needs, origin, amended, added, beyond } = rollUp;
+    const number = this.#clusters.numberOf(cluster);
+    if (before !== this.#reportedBy(number)) {
+      throw new Error('a roll-up was compared with rows that are no longer there');
+    }
+    const old = this.rowsOf(number);
+    this.#reported[number] = { needs: takenOver(before.needs, needs), places: origin, beyond };
+    if (added.length + amended.length === 0 && needs.length === old.length) return false;
+    for (const changes of this.#changed) changes.add(number);
+    this.revision++;
+    const stays = this.#staying(origin, old.length);
+    const inRank = this.#rankedIn(old, stays);
+    const arrivals = this.#arrivals(rollUp);
+    const heirs = this.#heirs(old.offset, arrivals, origin, stays);
+    // Written in rank order, so that a cycle reads rows that arrived together sequentially.
+    const fresh = this.#inRank(number, arrivals);
+    const left: Holdings[] = [];
+    for (let place = 0; place < old.length; place++) {
+      if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
+    }
+    this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
+    const current = this.#roomFor(old, needs.length);
+    // New references are added before old ones are dropped, so that shared entries keep their numbers.
+    const outdated: AmountHoldings[] = [];
+    for (const i of amended) {
+      const former = this.#amend(current.offset + origin[i]!, needs[i]!);
+      if (former !== null) outdated.push(former);
+    }
+    for (const heir of heirs) this.#rename(current.offset + origin[heir.index]!, heir);
+    this.#fill(number, current, origin, fresh, stays);
+    this.#rank(current, origin, fresh, inRank);
+    this.#places.settle(this, current);
+    for (const amounts of outdated) this.#releaseAmounts(amounts);
+    for (const holdings of left) this.#release(holdings);
+    this.#rowsOf[number] = current;
+    this.#count += needs.length - old.length;
+    this.#countSetAside(number, current);
+    return true;
+  }
+
+  #countSetAside(cluster: number, { offset, length }: ClusterRows): void {
+    if (cluster >= this.setAsideIn.length)
+      this.setAsideIn = extended(this.setAsideIn, grownCapacity(this.setAsideIn.length, this.#clusters.size));
+    let count = 0;
+    for (let row = offset; row < offset + length; row++) count += this.setAside[row]!;
+    this.setAsideIn[cluster] = count;
+  }
+
+  /**
+   * New rows with the profile and amounts of a leaving row, such as a job that replaces an ended one of the same shape.
+   * They inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and
+   * adding the same references.
+   */
+  #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
+    const leaving = new Map<number, number[]>();
+    for (let place = 0; place < stays.length; place++) {
+      if (stays[place] === 1) continue;
+      const profile = this.profile[offset + place]!;
+      const places = leaving.get(profile);
+      if (places === undefined) leaving.set(profile, [place]);
+      else places.push(place);
+    }
+    return fresh.filter((arrival) => {
+      const { index, need, profile } = arrival;
+      const places = leaving.get(profile);
+      if (places === undefined) return false;
+      const least = Math.max(0, places.length - MOST_ASKED);
+      let at = places.length - 1;
+      while (at >= least && !this.#wants(offset + places[at]!, need)) at--;
+      if (at < least) return false;
+      const place = places[at]!;
+      places[at] = places.at(-1)!;
+      places.pop();
+      origin[index] = place;
+      stays[place] = 1;
+      arrival.key = this.#keys.exchange(this.key[offset + place]!, need.group);
+      return true;
+    });
+  }
+
+  /** Whether a row has the amounts of a Need. Amounts of rows that are set aside are not compared. */
+  #wants(row: number, need: Need): boolean {
+    if (this.setAside[row] !== flagOf(need)) return false;
+    if (need.setAside === true) return true;
+    return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
+  }
+
+  /** Passes a row on to its heir, which has the same profile and amounts. */
+  #rename(row: number, { key, need, profile }: Arrival): void {
+    this.key[row] = key;
+    this.#rowOf[key] = row;
+    this.firstSeenMs[row] = need.firstSeenMs;
+    this.text[row] = UNPLACED;
+    this.foldText[row] = UNPLACED;
+    this.profiles.release(profile);
+  }
+
+  /** Places of a cluster's rows in rank order, without those that leave. */
+  #rankedIn({ offset, length }: ClusterRows, stays: Uint8Array): Uint32Array {
+    const places = new Uint32Array(length);
+    let count = 0;
+    for (let i = offset; i < offset + length; i++) {
+      const place = this.ranked[i]! - offset;
+      if (stays[place] === 1) places[count++] = place;
+    }
+    return places.subarray(0, count);
+  }
+
+  /** A block for `length` rows. Staying rows keep their places, relative to the new block if it is replaced. */
+  #roomFor(old: ClusterRows, length: number): ClusterRows {
+    if (length <= old.capacity && length * ROOMY > old.capacity) return { ...old, length };
+    const block = length === 0 ? NO_ROWS : this.#blocks.take(length);
+    this.#reserve(this.#blocks.end);
+    this.#move({ offset: old.offset, length: Math.min(old.length, length) }, block.offset);
+    this.#blocks.giveBack(old);
+    return { ...block, length };
+  }
+
+  /** Moves rows from places at or above the new `length` into free places below it, and updates `origin` and `inRank`. */
+  #closeGaps(
+    offset: number,
+    length: number,
+    origin: Int32Array,
+    stays: Uint8Array,
+    inRank: Uint32Array,
+  ): void {
+    if (length >= stays.length) return;
+    const moved = new Map<number, number>();
+    let gap = 0;
+    for (let place = length; place < stays.length; place++) {
+      if (stays[place] === 0) continue;
+      while (stays[gap] === 1) gap++;
+      stays[gap] = 1;
+      moved.set(place, gap);
+      this.#move({ offset: offset + place, length: 1 }, offset + gap);
+    }
+    if (moved.size === 0) return;
+    for (let i = 0; i < origin.length; i++) origin[i] = moved.get(origin[i]!) ?? origin[i]!;
+    for (let i = 0; i < inRank.length; i++) inRank[i] = moved.get(inRank[i]!) ?? inRank[i]!;
+  }
+
+  /** Writes new rows that have no place yet into free places, and records the places in `origin`. */
+  #fill(
+    cluster: number,
+    { offset }: ClusterRows,
+    origin: Int32Array,
+    fresh: readonly Arrival[],
+    stays: Uint8Array,
+  ): void {
+    let place = 0;
+    for (const arrival of fresh) {
+      if (origin[arrival.index] !== NOWHERE) continue;
+      while (stays[place] === 1) place++;
+      this.#write(offset + place, cluster, arrival);
+      origin[arrival.index] = place++;
+    }
+  }
+
+  /** Merges new rows into `ranked`; `fresh` and `inRank` are both in rank order. */
+  #rank({ offset }: ClusterRows, origin: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
+    let next = 0;
+    let end = offset;
+    for (let i = 0; i < inRank.length; i++) {
+      const row = offset + inRank[i]!;
+      while (next < fresh.length && this.#isAhead(fresh[next]!, row)) {
+        this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
+      }
+      this.ranked[end++] = row;
+    }
+    while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
+  }
+
+  /** Copies rows with all columns to another place. */
+  #move({ offset, length }: { readonly offset: number; readonly length: number }, to: number): void {
+    const end = offset + length;
+    for (const column of [this.cluster, this.key, this.profile, this.pattern, this.text, this.foldText]) {
+      column.copyWithin(to, offset, end);
+    }
+    for (const column of [this.wholePattern, this.foldPattern, this.foldProfile, this.foldKey]) {
+      column.copyWithin(to, offset, end);
+    }
+    for (const column of [this.same, this.spreads, this.empty, this.setAside])
+      column.copyWithin(to, offset, end);
+    for (const column of [this.precedence, this.firstSeenMs]) column.copyWithin(to, offset, end);
+    for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
+    for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
+  }
+
+  #write(row: number, cluster: number, { need, key, profile }: Arrival): void {
+    this.cluster[row] = cluster;
+    this.key[row] = key;
+    this.text[row] = UNPLACED;
+    this.#rowOf[key] = row;
+    this.profile[row] = profile;
+    this.firstSeenMs[row] = need.firstSeenMs;
+    const entry = this.profiles.entryOf(profile);
+    this.precedence[row] = entry.precedence;
+    this.setAside[row] = flagOf(need);
+    const isOrdinary = need.setAside !== true;
+    this.spreads[row] = isOrdinary && entry.spreadKey !== undefined ? 1 : 0;
+    this.same[row] = isOrdinary && entry.sameKey !== undefined ? 1 : 0;
+    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.hold(entry.stripped);
+    this.#writeAmounts(row, isOrdinary ? need : setAside(need));
+  }
+
+  /** Writes all columns that depend on a row's amounts. */
+  #writeAmounts(row: number, need: Need): void {
+    const { profile } = this.profiles.entryOf(this.profile[row]!);
+    this.minUnit.set(row, need.minUnit);
+    const { amounts } = this.#texts.of(this.minUnit, row, need.minUnit);
+    this.pattern[row] = this.#patterns.hold(profile.requirements, need.minUnit, amounts);
+    this.#writeAggregate(row, need);
+  }
+
+  #writeAggregate(row: number, { aggregate }: Need): void {
+    this.aggregate.set(row, aggregate);
+    this.empty[row] = isZero(aggregate) ? 1 : 0;
+    if (this.same[row] === 0) return;
+    const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
+    const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
+    this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate, amounts);
+    this.foldPattern[row] = this.#patterns.hold(stripped.requirements, aggregate, amounts);
+    this.foldKey[row] = this.#keys.holdIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
+    this.foldText[row] = UNPLACED;
+  }
+
+  /**
+   * Writes new amounts and returns the references that the old amounts held; null if the references are unchanged, which is
+   * the common case: a plain row that grows or shrinks by a few equal pods.
+   */
+  #amend(row: number, need: Need): AmountHoldings | null {
+    if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {
+      this.#writeAggregate(row, need);
+      return null;
+    }
+    const { amounts } = this.#holdingsOf(row);
+    this.#writeAmounts(row, need);
+    return amounts;
+  }
+
+  #holdingsOf(row: number): Holdings {
+    const folds = this.same[row] === 1;
+    return {
+      key: this.key[row]!,
+      profile: this.profile[row]!,
+      foldProfile: folds ? this.foldProfile[row]! : null,
+      amounts: {
+        pattern: this.pattern[row]!,
+        fold: folds
+          ? {
+              wholePattern: this.wholePattern[row]!,
+              foldPattern: this.foldPattern[row]!,
+              foldKey: this.foldKey[row]!,
+            }
+          : null,
+      },
+    };
+  }
+
+  #release({ key, profile, foldProfile, amounts }: Holdings): void {
+    this.#keys.release(key);
+    this.profiles.release(profile);
+    if (foldProfile !== null) this.profiles.release(foldProfile);
+    this.#releaseAmounts(amounts);
+  }
+
+  #releaseAmounts({ pattern, fold }: AmountHoldings): void {
+    this.#patterns.release(pattern);
+    if (fold === null) return;
+    this.#patterns.release(fold.wholePattern);
+    this.#patterns.release(fold.foldPattern);
+    this.#keys.release(fold.foldKey);
+  }
+
+  #reserve(needed: number): void {
+    if (needed <= this.key.length) return;
+    const capacity = grownCapacity(this.key.length, needed);
+    this.ranked = extended(this.ranked, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.key = extended(this.key, capacity);
+    this.profile = extended(this.profile, capacity);
+    this.pattern = extended(this.pattern, capacity);
+    this.same = extended(this.same, capacity);
+    this.precedence = extended(this.precedence, capacity);
+    this.spreads = extended(this.spreads, capacity);
+    this.wholePattern = extended(this.wholePattern, capacity);
+    this.foldPattern = extended(this.foldPattern, capacity);
+    this.foldProfile = extended(this.foldProfile, capacity);
+    this.foldKey = extended(this.foldKey, capacity);
+    this.text = extended(this.text, capacity);
+    this.foldText = extended(this.foldText, capacity);
+    this.empty = extended(this.empty, capacity);
+    this.setAside = extended(this.setAside, capacity);
+    this.firstSeenMs = extended(this.firstSeenMs, capacity);
+  }
+}
+
+function flagOf({ setAside: isSetAside }: Need): 0 | 1 {
+  return isSetAside === true ? 1 : 0;
+}

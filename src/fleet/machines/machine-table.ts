@@ -1,0 +1,532 @@
+// The machine ledger: every machine in columns, and the sorted runs that decisions iterate over. It has a single writer;
+// every write removes the machine from its runs, changes the columns, and inserts it into the runs it now belongs to.
+
+import { ChangeLog } from '../../collections/changelog.ts';
+import { Changes } from '../../collections/changes.ts';
+import {
+  extended,
+  grownCapacity,
+  sharedFloat64,
+  sharedUint8,
+  sharedUint32,
+  withRoom,
+} from '../../collections/columns.ts';
+import { RunBatch } from '../../collections/slice-batch.ts';
+import { type Run, RunArena, type SlotOrder } from '../../collections/sorted-slices.ts';
+import { isBound, type LedgerMachine, MachineState, type Stamp } from '../../model/index.ts';
+import type { ClassFacts, ClassTable } from '../tables/classes.ts';
+import type { KeyTable, NameTable } from '../tables/names.ts';
+import { StampTable } from '../tables/stamps.ts';
+import { Firsts } from './firsts.ts';
+import { IdTable } from './ids.ts';
+
+const { Idle, Speculative, Configuring, Configured } = MachineState;
+/** States are numbered from 1 to 8. */
+const STATES = 9;
+const UNKNOWN_TIME = Number.NaN;
+const NOTHING: Partial<Standing> = {
+  held: false,
+  cluster: '',
+  stamp: null,
+  target: null,
+  idleSinceMs: null,
+};
+
+/** Bound machines of one cluster, each run by (price, reclamation penalty desc, id). */
+export interface BoundRuns {
+  readonly configured: Run;
+  readonly configuring: Run;
+}
+
+/** Free machines by class, machines on their way to a row by the row's key, and machine counts by class and state. */
+export interface Supply {
+  readonly idleRuns: readonly (Run | undefined)[];
+  readonly speculativeRuns: readonly (Run | undefined)[];
+  readonly specialIdle: Run;
+  readonly targeted: ReadonlyMap<number, Run>;
+  readonly counts: readonly number[];
+}
+
+/** The fields of a machine that it does not share with its class. */
+export type Standing = Pick<LedgerMachine, 'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'>;
+
+/** A machine as stored in the columns, without host and error text, which no decision reads. */
+export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & Standing;
+
+export class MachineLedger {
+  readonly classes: ClassTable;
+  readonly clusters: NameTable;
+  readonly keys: KeyTable;
+  readonly #changed: Changes;
+  readonly #reshaped: Changes;
+  readonly stamps = new StampTable();
+  readonly arena = new RunArena();
+
+  // Columns, by slot. A slot without a machine has state 0.
+  state: Uint8Array = sharedUint8(0);
+  held: Uint8Array = sharedUint8(0);
+  classOf: Uint32Array = sharedUint32(0);
+  cluster: Uint32Array = sharedUint32(0);
+  stamp: Uint32Array = sharedUint32(0);
+  /** Key of the row a bound machine was bound for, and of the row a machine is on its way to. */
+  stampKey: Uint32Array = sharedUint32(0);
+  target: Uint32Array = sharedUint32(0);
+  /** Position of the id in the order of all ids; the tie-breaker of every order. */
+  ordinal: Uint32Array = sharedUint32(0);
+  /** When it became Idle. Kept in Configuring and Deleting, so that a rollback does not restart the release hold. */
+  idleSinceMs: Float64Array = sharedFloat64(0);
+
+  readonly #ids = new IdTable();
+  readonly #firsts = new Firsts();
+  #batch: RunBatch | null = null;
+  /** Scratch array of `RunBatch`, by slot; all zero between batches. */
+  #marks = new Uint8Array(0);
+
+  readonly #bound: (BoundRuns | undefined)[] = [];
+  /** Idle and Speculative machines that are not held, by class; Idle ones only without target and penalty. */
+  readonly idleRuns: (Run | undefined)[] = [];
+  readonly speculativeRuns: (Run | undefined)[] = [];
+  /** Idle machines that are not held and have a target or a reclamation penalty, in `keepOrder`. There are few. */
+  readonly specialIdle: Run;
+  /** Configured machines of all clusters that are not held, by class, in id order. */
+  readonly configuredRuns: (Run | undefined)[] = [];
+  /** Idle machines with a known `idleSinceMs`, by capacity type, longest idle first. Includes held machines. */
+  readonly idleClocks: (Run | undefined)[] = [];
+  /** Classes that gained or lost an Idle or Speculative machine. */
+  readonly restocked = new ChangeLog();
+  /** Classes that gained or lost a machine in any state. */
+  readonly counted = new ChangeLog();
+  /** Machines on their way to a row, by the row's key, in id order. */
+  readonly #targeted = new Map<number, Run>();
+  /** Keys that lost a machine on its way to them; their runs may be empty. */
+  readonly #left = new Set<number>();
+  /** By key: number of machines with it as stamp or target, in any state; and of unbound machines with it as target. */
+  owned: Uint32Array = sharedUint32(0);
+  coming: Uint32Array = sharedUint32(0);
+  /** Publishes slots of machines that were overwritten or removed; slots of new machines are not included. */
+  readonly written = new Changes();
+  /** Publishes classes whose count of machines that are not held went from 0 to 1 in some state. */
+  readonly supplied = new Changes();
+  /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
+  readonly #counts: number[] = [];
+  readonly #freeCounts: number[] = [];
+
+  readonly keepOrder = (a: number, b: number): number =>
+    this.classes.price[this.classOf[a]!]! - this.classes.price[this.classOf[b]!]! ||
+    compareNumbers(this.reclamationOf(b), this.reclamationOf(a)) ||
+    this.ordinal[a]! - this.ordinal[b]!;
+
+  readonly idOrder = (a: number, b: number): number => this.ordinal[a]! - this.ordinal[b]!;
+
+  readonly #clockOrder = (a: number, b: number): number =>
+    this.idleSinceMs[a]! - this.idleSinceMs[b]! || this.ordinal[a]! - this.ordinal[b]!;
+
+  /**
+   * `changed` receives the clusters whose rows are affected by a write. `reshaped` receives the clusters of keys whose
+   * count in `owned` or `coming` became zero or nonzero.
+   */
+  constructor(classes: ClassTable, clusters: NameTable, keys: KeyTable, changed: Changes, reshaped: Changes) {
+    this.#changed = changed;
+    this.#reshaped = reshaped;
+    this.classes = classes;
+    this.clusters = clusters;
+    this.keys = keys;
+    this.specialIdle = this.arena.newRun();
+  }
+
+  /** Counts writes. */
+  revision = 0;
+
+  /** Machines on record. */
+  get count(): number {
+    return this.#ids.count;
+  }
+
+  /** One more than the largest slot in use. */
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  /** Bytes of the hot columns, reserve included. */
+  get columnBytes(): number {
+    const columns = [
+      this.state,
+      this.held,
+      this.classOf,
+      this.cluster,
+      this.stamp,
+      this.stampKey,
+      this.target,
+    ];
+    return [...columns, this.ordinal, this.idleSinceMs].reduce((sum, column) => sum + column.byteLength, 0);
+  }
+
+  idOf(slot: number): string {
+    return this.#ids.idOf(slot);
+  }
+
+  slotOf(id: string): number | undefined {
+    return this.#ids.slotOf(id);
+  }
+
+  stateOf(slot: number): MachineState {
+    return this.state[slot] as MachineState;
+  }
+
+  reclamationOf(slot: number): number {
+    return this.stamps.reclamationDollars[this.stamp[slot]!]!;
+  }
+
+  boundOf(cluster: number): BoundRuns | undefined {
+    return this.#bound[cluster];
+  }
+
+  targetedAt(key: number): Run | undefined {
+    return this.#targeted.get(key);
+  }
+
+  /** Keys of the rows that machines are on their way to. */
+  *targetedKeys(): Generator<number> {
+    for (const [key, { length }] of this.#targeted) if (length > 0) yield key;
+  }
+
+  /** The runs and counts that are not in columns, for a worker thread that reads the same columns. */
+  supply(): Supply {
+    const { idleRuns, speculativeRuns, specialIdle } = this;
+    return { idleRuns, speculativeRuns, specialIdle, targeted: this.#targeted, counts: this.#counts };
+  }
+
+  /** Replaces runs and counts by those of another thread's ledger. */
+  mirror({ idleRuns, speculativeRuns, specialIdle, targeted, counts }: Supply): void {
+    replaceAll(this.idleRuns, idleRuns);
+    replaceAll(this.speculativeRuns, speculativeRuns);
+    replaceAll(this.#counts, counts);
+    Object.assign(this.specialIdle, specialIdle);
+    this.restocked.restart();
+    this.counted.restart();
+    this.#targeted.clear();
+    for (const [key, run] of targeted) this.#targeted.set(key, run);
+  }
+
+  standingOf(slot: number): Standing {
+    const target = this.target[slot]!;
+    const idleSinceMs = this.idleSinceMs[slot]!;
+    return {
+      state: this.stateOf(slot),
+      held: this.held[slot] === 1,
+      cluster: this.clusters.nameOf(this.cluster[slot]!),
+      stamp: this.stamps.stampOf(this.stamp[slot]!),
+      target: target === 0 ? null : this.keys.keyOf(target),
+      idleSinceMs: Number.isNaN(idleSinceMs) ? null : idleSinceMs,
+    };
+  }
+
+  recordAt(slot: number): LedgerRecord {
+    return { id: this.idOf(slot), ...this.classes.factsOf(this.classOf[slot]!), ...this.standingOf(slot) };
+  }
+
+  /** Writes many records atomically: all of them or, if one is refused, none. */
+  load(machines: readonly LedgerRecord[]): void {
+    this.classes.admit(machines);
+    this.batch(() => {
+      for (const machine of machines) this.put(machine);
+    });
+  }
+
+  /** Applies many changes and updates each run once, at the end. Until then runs, counts and ordinals are stale. */
+  batch(change: () => void): void {
+    if (this.#batch !== null) {
+      change();
+      return;
+    }
+    this.#marks = withRoom(this.#marks, this.size);
+    const batch = new RunBatch(this.arena, this.#marks);
+    this.#batch = batch;
+    try {
+      change();
+    } finally {
+      this.#batch = null;
+      this.settleOrdinals();
+      batch.sweep();
+      for (const slot of batch.arriving) this.#place(slot, batch);
+      batch.merge();
+      this.#dropEmptyTargets();
+    }
+  }
+
+  /** Inserts or replaces a record that the caller has validated. */
+  put(machine: LedgerRecord): number {
+    // Done first, because it is the only step that can refuse the record.
+    const joined = this.classes.join(machine);
+    let slot = this.#ids.slotOf(machine.id);
+    if (slot === undefined) {
+      slot = this.#ids.add(machine.id);
+      if (slot >= this.state.length) this.#reserve(slot + 1);
+      if (this.#batch === null) this.settleOrdinals();
+    } else {
+      this.#displace(slot);
+      this.#leaveClass(slot, joined);
+    }
+    this.classOf[slot] = joined;
+    this.#write(slot, machine);
+    this.#place(slot);
+    return slot;
+  }
+
+  /** Writes only the given fields. With `facts` the machine joins the class of these facts. */
+  update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
+    const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
+    this.#displace(slot);
+    if (facts !== undefined) this.#leaveClass(slot, joined);
+    this.classOf[slot] = joined;
+    this.#write(slot, changes);
+    this.#place(slot);
+  }
+
+  remove(id: string): void {
+    const slot = this.#ids.slotOf(id);
+    if (slot === undefined) return;
+    this.#displace(slot);
+    this.#leaveClass(slot, null);
+    this.#write(slot, NOTHING);
+    this.state[slot] = 0;
+    this.#ids.remove(slot);
+  }
+
+  /** Number of machines with the key as stamp or target, in any state. */
+  ownedBy(key: number): number {
+    return key < this.owned.length ? this.owned[key]! : 0;
+  }
+
+  /** Number of unbound machines with the key as target. */
+  comingTo(key: number): number {
+    return key < this.coming.length ? this.coming[key]! : 0;
+  }
+
+  /** Number of machines of a class in a state; `freeCountOf` counts those that are not held. */
+  countOf(classNumber: number, state: MachineState): number {
+    return this.#counts[classNumber * STATES + state] ?? 0;
+  }
+
+  freeCountOf(classNumber: number, state: MachineState): number {
+    return this.#freeCounts[classNumber * STATES + state] ?? 0;
+  }
+
+  #own(key: number, by: 1 | -1): void {
+    if (key === 0) return;
+    if (key >= this.owned.length) {
+      const capacity = grownCapacity(this.owned.length, key + 1);
+      this.owned = extended(this.owned, capacity);
+      this.coming = extended(this.coming, capacity);
+    }
+    this.owned[key]! += by;
+    this.#noteFirst(this.owned[key]!, by, key);
+  }
+
+  /** Publishes the cluster of a key that gained its first machine or lost its last. */
+  #noteFirst(count: number, by: 1 | -1, key: number): void {
+    if (count === (by === 1 ? 1 : 0)) this.#reshaped.add(this.keys.clusterOf(key));
+  }
+
+  /** The machine of a class with the smallest id, in any state. */
+  firstOf(classNumber: number): number {
+    return this.#firsts.of(classNumber, this.state, this.classOf, this.ordinal, this.size);
+  }
+
+  #leaveClass(slot: number, joined: number | null): void {
+    const left = this.classOf[slot]!;
+    this.classes.leave(left);
+    if (left !== joined) this.#firsts.leave(slot, left, this.classes.attributes[left] === undefined);
+  }
+
+  // New references are added before old ones are dropped, so that an unchanged entry keeps its number.
+  #write(slot: number, changes: Partial<Standing>): void {
+    this.revision++;
+    const { state, held, idleSinceMs, target, cluster, stamp } = changes;
+    if (state !== undefined) this.state[slot] = state;
+    if (held !== undefined) this.held[slot] = held ? 1 : 0;
+    if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
+    if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.hold(target));
+    if (cluster === undefined && stamp === undefined) return;
+    if (cluster !== undefined) this.cluster[slot] = this.clusters.numberOf(cluster);
+    const old = this.stamp[slot]!;
+    if (stamp !== undefined) this.stamp[slot] = this.stamps.hold(stamp);
+    const current = this.stamps.stampOf(this.stamp[slot]!);
+    this.#name(this.stampKey, slot, this.#stampKeyOf(this.cluster[slot]!, current));
+    if (stamp !== undefined) this.stamps.release(old);
+  }
+
+  // Stores a key, whose reference the caller has added, in a column of keys, and drops the reference to the old one.
+  #name(column: Uint32Array, slot: number, key: number): void {
+    const old = column[slot]!;
+    column[slot] = key;
+    this.#own(key, 1);
+    this.#own(old, -1);
+    this.keys.release(old);
+  }
+
+  // A stamp refers to a row of the cluster the machine is bound to; without a cluster it has no key.
+  #stampKeyOf(cluster: number, stamp: Stamp | null): number {
+    return stamp === null || cluster === 0 ? 0 : this.keys.holdIn(cluster, stamp.fingerprint, stamp.group);
+  }
+
+  /**
+   * Recomputes `ordinal`; a no-op if no id was added or removed. Runs stay valid, because the relative order of old ids
+   * does not change. Slots of removed machines may be reused afterwards.
+   */
+  settleOrdinals(): void {
+    this.#ids.settle(this.ordinal);
+  }
+
+  // In a batch, insertion is deferred to the end of the batch, when all ordinals are known.
+  #place(slot: number, batch?: RunBatch): void {
+    if (this.#batch !== null) {
+      this.#batch.arrive(slot);
+      return;
+    }
+    this.#touch(slot);
+    this.#count(slot, 1);
+    this.#firsts.join(slot, this.classOf[slot]!, this.ordinal);
+    const insert = (run: Run, order: SlotOrder): void =>
+      batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
+    const run = this.#runOf(slot);
+    if (run !== null) insert(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) insert(leaving, this.#leavingOrderOf(slot));
+    const key = this.target[slot]!;
+    if (key === 0) return;
+    let targeted = this.#targeted.get(key);
+    if (targeted === undefined) {
+      targeted = this.arena.newRun();
+      this.#targeted.set(key, targeted);
+    }
+    insert(targeted, this.idOrder);
+  }
+
+  #displace(slot: number): void {
+    const batch = this.#batch;
+    if (batch?.turnBack(slot) === true) return;
+    this.written.add(slot);
+    this.#touch(slot);
+    this.#count(slot, -1);
+    const remove = (run: Run, order: SlotOrder): void =>
+      batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot, order);
+    const run = this.#runOf(slot);
+    if (run !== null) remove(run, this.#orderOf(slot));
+    const leaving = this.#leavingRunOf(slot);
+    if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
+    const key = this.target[slot]!;
+    if (key !== 0) {
+      remove(this.#targeted.get(key)!, this.idOrder);
+      this.#left.add(key);
+    }
+    if (batch === null) this.#dropEmptyTargets();
+    else batch.left(slot);
+  }
+
+  /** Publishes the cluster a machine is bound to, and those of the rows of its stamp and target. */
+  #touch(slot: number): void {
+    const cluster = this.cluster[slot]!;
+    const stamped = this.keys.clusterOf(this.stampKey[slot]!);
+    const targeted = this.keys.clusterOf(this.target[slot]!);
+    // Usually all three are equal; the comparisons avoid redundant adds.
+    if (cluster !== 0) this.#changed.add(cluster);
+    if (stamped !== 0 && stamped !== cluster) this.#changed.add(stamped);
+    if (targeted !== 0 && targeted !== cluster && targeted !== stamped) this.#changed.add(targeted);
+  }
+
+  #dropEmptyTargets(): void {
+    for (const key of this.#left) {
+      const targeted = this.#targeted.get(key);
+      if (targeted === undefined || targeted.length > 0) continue;
+      this.arena.giveBack(targeted);
+      this.#targeted.delete(key);
+    }
+    this.#left.clear();
+  }
+
+  // Speculative machines of a class differ in their id only; all others are sorted by price and penalty.
+  #orderOf(slot: number): SlotOrder {
+    return this.state[slot] === Speculative ? this.idOrder : this.keepOrder;
+  }
+
+  #count(slot: number, by: 1 | -1): void {
+    const state = this.state[slot]!;
+    const at = this.classOf[slot]! * STATES + state;
+    this.counted.add(this.classOf[slot]!);
+    if (state === Idle || state === Speculative) this.restocked.add(this.classOf[slot]!);
+    this.#counts[at] = (this.#counts[at] ?? 0) + by;
+    const key = this.target[slot]!;
+    if (key !== 0 && !isBound(this.stateOf(slot))) {
+      this.coming[key]! += by;
+      this.#noteFirst(this.coming[key]!, by, key);
+    }
+    if (this.held[slot] === 1) return;
+    this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
+    if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
+  }
+
+  /** The run that rows acquire or claim the machine from, if any. */
+  #runOf(slot: number): Run | null {
+    const state = this.state[slot]!;
+    if (state === Configured || state === Configuring) {
+      const cluster = this.cluster[slot]!;
+      if (cluster === 0) return null;
+      let bound = this.#bound[cluster];
+      if (bound === undefined) {
+        bound = { configured: this.arena.newRun(), configuring: this.arena.newRun() };
+        this.#bound[cluster] = bound;
+      }
+      return state === Configured ? bound.configured : bound.configuring;
+    }
+    if (this.held[slot] === 1) return null;
+    if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
+    if (state !== Idle && state !== Speculative) return null;
+    return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
+  }
+
+  /** The run that preemption (by class) or release (by idle time) finds the machine in, if any. */
+  #leavingRunOf(slot: number): Run | null {
+    const state = this.state[slot]!;
+    const number = this.classOf[slot]!;
+    if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
+      return this.#runAt(this.configuredRuns, number);
+    }
+    if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
+    return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
+  }
+
+  #leavingOrderOf(slot: number): SlotOrder {
+    return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
+  }
+
+  #runAt(runs: (Run | undefined)[], number: number): Run {
+    let run = runs[number];
+    if (run === undefined) runs[number] = run = this.arena.newRun();
+    return run;
+  }
+
+  #reserve(needed: number): void {
+    const capacity = grownCapacity(this.state.length, needed);
+    this.state = extended(this.state, capacity);
+    this.held = extended(this.held, capacity);
+    this.classOf = extended(this.classOf, capacity);
+    this.cluster = extended(this.cluster, capacity);
+    this.stamp = extended(this.stamp, capacity);
+    this.stampKey = extended(this.stampKey, capacity);
+    this.target = extended(this.target, capacity);
+    this.ordinal = extended(this.ordinal, capacity);
+    this.idleSinceMs = extended(this.idleSinceMs, capacity);
+  }
+}
+
+// A loop instead of `push(...entries)`: many arguments would overflow the stack.
+function replaceAll<T>(list: T[], entries: readonly T[]): void {
+  list.length = 0;
+  for (const entry of entries) list.push(entry);
+}
+
+/** Handles equal infinities, whose difference is NaN. */
+function compareNumbers(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}

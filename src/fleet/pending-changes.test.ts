@@ -1,0 +1,314 @@
+import { describe, expect, it } from 'vitest';
+import { aMachine, aNeed, resources, stampOf } from '../../testing/support/fleets.ts';
+import {
+  Command,
+  keyOf,
+  type LedgerMachine,
+  type Machine,
+  MachineState,
+  type Need,
+  type NeedKey,
+  type Stamp,
+} from '../model/index.ts';
+import { type AppliedChanges, Fleet, Journal, type JournalEntry, type LedgerRecord } from './index.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
+
+const row = aNeed({ priority: 100 });
+const KEY: NeedKey = keyOf(row);
+const STAMP: Stamp = stampOf(row);
+const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
+
+function applied(fleet: Fleet, ...entries: readonly JournalEntry[]): AppliedChanges {
+  const journal = new Journal();
+  for (const entry of entries) journal.append(entry);
+  return fleet.freeze(journal);
+}
+
+/** A fleet with machine m as given, by default as our own commands would have left it in that state. */
+function fleetWith(state: MachineState, given: Partial<LedgerMachine> = {}): Fleet {
+  const fleet = new Fleet();
+  const bound = state === Configuring || state === Configured || state === Draining;
+  const ours = { stamp: bound ? STAMP : null, target: state === Configured ? null : KEY };
+  fleet.machines.put(aMachine('m', state, { ...ours, ...given }));
+  return fleet;
+}
+
+function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
+  const slot = fleet.machines.slotOf(id);
+  return slot === undefined ? null : fleet.machines.recordAt(slot);
+}
+
+/** A provider's record: no target, and no stamp unless given. */
+function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): JournalEntry {
+  return { kind: 'observe', machine: aMachine('m', state, given), atMs };
+}
+
+const command = { kind: 'command', id: 'm', atMs: 500 } as const;
+const unbound = { cluster: '', stamp: null } as const;
+
+describe('Journal', () => {
+  it('given a limit, when one entry more is appended, then it is refused and the others stay', () => {
+    const journal = new Journal(2);
+    const entry: JournalEntry = { kind: 'gone', id: 'm' };
+    journal.append(entry);
+    journal.append(entry);
+    expect(() => journal.append(entry)).toThrow(/BF_JOURNAL_FULL: The journal holds 2 entries/);
+    expect(journal.length).toBe(2);
+    new Fleet().freeze(journal);
+    expect(journal.length).toBe(0);
+    journal.append(entry);
+  });
+
+  it('given nothing written down, when frozen, then nothing has changed', () => {
+    const nothing = {
+      clusters: [],
+      slots: [],
+      restood: [],
+      retimed: new Map(),
+      removed: [],
+      sightings: [],
+      refused: [],
+      rowsSetAside: new Map(),
+    };
+    expect(applied(fleetWith(Idle))).toEqual(nothing);
+  });
+
+  it('given sixteen resources, when rows name more, then it says how many rows of which cluster, until there are none', () => {
+    const sixteen = resources(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 1])));
+    const fleet = fleetWith(Idle, { resources: sixteen });
+    const fits = aNeed({ cluster: 'c1', priority: 9, aggregate: sixteen, minUnit: resources({}) });
+    const odd = (name: string) => aNeed({ cluster: 'c1', group: name, aggregate: resources({ [name]: 1 }) });
+    const demand = (...needs: readonly Need[]): JournalEntry => ({ kind: 'demand', cluster: 'c1', needs });
+    const first = odd('odd');
+    const { refused, rowsSetAside } = applied(fleet, demand(first, fits, odd('odder')));
+    expect(refused).toEqual([]);
+    expect(rowsSetAside).toEqual(new Map([['c1', { rows: 2, resource: 'odd' }]]));
+    expect(fleet.demand.needsOf(fleet.clusters.find('c1')).map((need) => need.setAside)).toEqual([
+      true,
+      undefined,
+      true,
+    ]);
+    const again = applied(fleet, demand(first, fits));
+    expect(again.rowsSetAside).toEqual(new Map([['c1', { rows: 1, resource: 'odd' }]]));
+    expect(applied(fleet).rowsSetAside).toEqual(new Map());
+    expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map([['c1', { rows: 0, resource: '' }]]));
+    expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map());
+  });
+
+  it('given a new price, then the machine has changed but stands as it did; given a move, both', () => {
+    const fleet = fleetWith(Idle);
+    expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], restood: [] });
+    expect(applied(fleet, sees(MachineState.Failed, { lastError: 'x' }))).toMatchObject({
+      slots: [0],
+      restood: [0],
+    });
+  });
+});
+
+describe('commands', () => {
+  it('create: a quota slot is on its way to the row', () => {
+    const fleet = fleetWith(Speculative, { target: null });
+    const { slots } = applied(fleet, { ...command, command: Command.Create, target: KEY });
+    expect(recordOf(fleet)).toMatchObject({ state: Creating, target: KEY, ...unbound });
+    expect(slots).toEqual([0]);
+  });
+
+  it('configure: the machine counts for the cluster of its row from the decision on, stamped and on its way', () => {
+    const fleet = fleetWith(Idle, { target: null, idleSinceMs: 7 });
+    applied(fleet, { ...command, command: Command.Configure, target: KEY, stamp: STAMP });
+    expect(recordOf(fleet)).toMatchObject({ state: Configuring, cluster: 'c1', stamp: STAMP, target: KEY });
+    expect(fleet.machines.boundOf(fleet.clusters.find('c1'))?.configuring.length).toBe(1);
+  });
+
+  it.each([
+    ['a Preempt names the row it is for', OTHER],
+    ['a Reclaim ends the target', null],
+  ])('drain: the machine keeps cluster and stamp until it is out; %s', (_, target) => {
+    const fleet = fleetWith(Configured, { target: KEY });
+    applied(fleet, { ...command, command: Command.Drain, target });
+    expect(recordOf(fleet)).toMatchObject({ state: Draining, cluster: 'c1', stamp: STAMP, target });
+  });
+
+  it.each([
+    ['create', Speculative],
+    ['drain', Configured],
+    ['delete', Idle],
+  ] as const)('a %s that was taken back leaves the machine as it was, but for a hold', (name, state) => {
+    const fleet = fleetWith(state, { idleSinceMs: state === Idle ? 7 : null });
+    const { id, ...before } = recordOf(fleet)!;
+    const move = {
+      ...command,
+      command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
+    };
+    applied(fleet, { ...move, target: OTHER } as JournalEntry, { kind: 'hold', id, held: true });
+    expect(recordOf(fleet)?.state).not.toBe(state);
+    applied(fleet, { kind: 'withdraw', id, before });
+    expect(recordOf(fleet)).toEqual({ id, ...before, held: true });
+  });
+
+  it('a withdrawal of a machine that is gone meanwhile is refused', () => {
+    const fleet = fleetWith(Idle);
+    const { id, ...before } = recordOf(fleet)!;
+    const { refused } = applied(fleet, { kind: 'gone', id }, { kind: 'withdraw', id, before });
+    expect(refused).toMatchObject([{ problems: [{ code: 'BF_MACHINE_UNKNOWN' }] }]);
+  });
+
+  it.each([Creating, Idle, Configuring, Draining])(
+    'a machine met in state %i is on its way where our own file says',
+    (state) => {
+      const fleet = new Fleet();
+      applied(fleet, { kind: 'observe', machine: aMachine('m', state, { target: KEY }), atMs: 1 });
+      expect(recordOf(fleet)?.target).toEqual(KEY);
+    },
+  );
+
+  it('a machine met bound, free to buy or leaving for good is on its way nowhere', () => {
+    const fleet = new Fleet();
+    for (const state of [Speculative, Configured, Deleting]) {
+      applied(fleet, { kind: 'gone', id: 'm' });
+      applied(fleet, { kind: 'observe', machine: aMachine('m', state, { target: KEY }), atMs: 1 });
+      expect(recordOf(fleet)?.target).toBeNull();
+    }
+  });
+
+  it('delete: the target ends', () => {
+    const fleet = fleetWith(Idle);
+    applied(fleet, { ...command, command: Command.Delete });
+    expect(recordOf(fleet)).toMatchObject({ state: Deleting, target: null });
+  });
+
+  it('abandon: unbound again, still on its way, and the hold goes on from where it was', () => {
+    const fleet = fleetWith(Idle, { idleSinceMs: 7 });
+    applied(
+      fleet,
+      { ...command, command: Command.Configure, target: KEY, stamp: STAMP },
+      { ...command, command: Command.Abandon },
+    );
+    expect(recordOf(fleet)).toMatchObject({ state: Idle, target: KEY, idleSinceMs: 7, ...unbound });
+  });
+
+  it('abandon: given no earlier time, then the hold starts now', () => {
+    const fleet = fleetWith(Configuring);
+    applied(fleet, { ...command, command: Command.Abandon });
+    expect(recordOf(fleet)).toMatchObject({ state: Idle, idleSinceMs: 500 });
+  });
+
+  it('given an illegal move between two legal ones, then it alone is refused and the ledger is as without it', () => {
+    const fleet = fleetWith(Configured);
+    fleet.machines.put(aMachine('n', Idle));
+    const illegal = { ...command, command: Command.Configure, target: KEY, stamp: STAMP } as const;
+    const { refused } = applied(fleet, { ...command, id: 'n', command: Command.Delete }, illegal, {
+      kind: 'hold',
+      id: 'm',
+      held: true,
+    });
+    expect(refused).toMatchObject([{ entry: illegal, problems: [{ code: 'BF_MOVE_ILLEGAL' }] }]);
+    expect(recordOf(fleet, 'n')?.state).toBe(Deleting);
+    expect(recordOf(fleet)).toMatchObject({ state: Configured, held: true, target: null });
+  });
+
+  it('given a machine that is not on record, when anything but a record names it, then that is refused', () => {
+    const { refused } = applied(
+      new Fleet(),
+      { ...command, command: Command.Delete },
+      { kind: 'hold', id: 'm', held: true },
+      { kind: 'drain-seconds', of: { id: 'm' }, seconds: 1 },
+    );
+    expect(refused.map(({ problems }) => problems[0]?.code)).toEqual(Array(3).fill('BF_MACHINE_UNKNOWN'));
+  });
+});
+
+describe('our own knowledge', () => {
+  const restamp = { kind: 'restamp', id: 'm', priority: 9 } as const;
+  const penalties = { interruptionPenaltyDollars: 1, reclamationPenaltyDollars: 2 };
+
+  it.each([Configuring, Configured])('restamp: a bound machine (%i) is now the row’s', (state) => {
+    const fleet = fleetWith(state);
+    applied(fleet, { ...restamp, ...penalties, key: { ...KEY, group: 'gang' } });
+    const stamp = { priority: 9, ...penalties, fingerprint: KEY.fingerprint, group: 'gang' };
+    expect(recordOf(fleet)?.stamp).toEqual(stamp);
+    expect(fleet.machines.ownedBy(fleet.keys.find({ ...KEY, group: 'gang' }))).toBe(1);
+  });
+
+  it.each([
+    ['of another cluster', Configured, OTHER],
+    ['that is leaving', Draining, KEY],
+    ['that is not bound', Idle, KEY],
+  ])('restamp: a machine %s is refused', (_, state, key) => {
+    const fleet = fleetWith(state);
+    const before = recordOf(fleet);
+    const { refused } = applied(fleet, { ...restamp, ...penalties, key });
+    expect(refused[0]?.problems[0]?.code).toBe('BF_STAMP_MISPLACED');
+    expect(recordOf(fleet)).toEqual(before);
+  });
+
+  it('hold: a held machine cannot be acquired, whatever the provider says, until it is released', () => {
+    const fleet = fleetWith(Idle, { target: null });
+    applied(fleet, { kind: 'hold', id: 'm', held: true }, sees(Idle, { pricePerHour: 2 }));
+    expect(recordOf(fleet)?.held).toBe(true);
+    expect(fleet.machines.idleRuns.map((run) => run?.length ?? 0)).not.toContain(1);
+    applied(fleet, { kind: 'hold', id: 'm', held: false });
+    expect(fleet.machines.idleRuns.map((run) => run?.length ?? 0)).toContain(1);
+  });
+
+  it('row ended: machines on their way to it are on their way to nobody, those just sent off included', () => {
+    const fleet = fleetWith(Creating);
+    fleet.machines.put(aMachine('n', Idle, { target: OTHER }));
+    fleet.machines.put(aMachine('o', Speculative));
+    const ended = { kind: 'row-ended', key: KEY } as const;
+    const { slots } = applied(fleet, { ...command, id: 'o', command: Command.Create, target: KEY }, ended);
+    expect(['m', 'n', 'o'].map((id) => recordOf(fleet, id)?.target)).toEqual([null, OTHER, null]);
+    expect(slots.map((slot) => fleet.machines.idOf(slot)).sort()).toEqual(['m', 'o']);
+    expect(applied(fleet, ended)).toMatchObject({ slots: [], refused: [] });
+  });
+
+  it('drain seconds: of one machine, or of a type with those to come; a record does not reset them', () => {
+    const fleet = fleetWith(Idle);
+    fleet.machines.put(aMachine('big', Idle, { instanceType: 'big' }));
+    applied(
+      fleet,
+      { kind: 'drain-seconds', of: { instanceType: 'standard' }, seconds: 90 },
+      { kind: 'drain-seconds', of: { id: 'big' }, seconds: 5 },
+      sees(Idle),
+      { kind: 'observe', machine: aMachine('new', Idle), atMs: 1 },
+      { kind: 'observe', machine: aMachine('newer', Idle, { instanceType: 'big' }), atMs: 1 },
+    );
+    const seconds = ['m', 'big', 'new', 'newer'].map((id) => recordOf(fleet, id)?.drainSeconds);
+    expect(seconds).toEqual([90, 5, 90, 30]);
+  });
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('drain seconds: %d is refused', (seconds) => {
+    const { refused } = applied(fleetWith(Idle), { kind: 'drain-seconds', of: { id: 'm' }, seconds });
+    expect(refused[0]?.problems[0]?.code).toBe('BF_DRAIN_SECONDS');
+  });
+});
+
+describe('demand', () => {
+  const rollUp = (cluster: string, ...priorities: number[]): JournalEntry => ({
+    kind: 'demand',
+    cluster,
+    needs: priorities.map((priority) => aNeed({ cluster, priority })),
+  });
+
+  it('given several roll-ups, then the last of each cluster stands, and clusters that say the same are not named', () => {
+    const fleet = new Fleet();
+    applied(fleet, rollUp('a', 1), rollUp('b', 1));
+    const { clusters } = applied(fleet, rollUp('a', 1, 2, 3), rollUp('b', 1), rollUp('a', 5, 6));
+    expect(clusters.map((number) => fleet.clusters.nameOf(number))).toEqual(['a']);
+    const { offset, length } = fleet.demand.rowsOf(fleet.clusters.find('a'));
+    expect(length).toBe(2);
+    expect(fleet.demand.keyOf(fleet.demand.ranked[offset]!)).toEqual(
+      keyOf(aNeed({ cluster: 'a', priority: 6 })),
+    );
+  });
+
+  it('given a malformed roll-up after a good one, then it is refused and the good one stands', () => {
+    const fleet = new Fleet();
+    const stray: JournalEntry = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
+    const { refused, clusters } = applied(fleet, rollUp('a', 1, 2), stray, rollUp('b', 1));
+    expect(refused).toMatchObject([{ entry: stray, problems: [{ code: 'BF_CLUSTER_MISMATCH' }] }]);
+    expect(clusters).toHaveLength(2);
+    expect(fleet.demand.count).toBe(3);
+  });
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { aMachine, resources } from '../../../testing/support/fleets.ts';
+import { MachineState, Operator } from '../../model/index.ts';
+import { Fleet } from '../index.ts';
+
+describe('the classes of a pattern', () => {
+  it('given classes that come and go, then its lists are those of a pattern that is new', () => {
+    const moves = fc.array(
+      fc.record({
+        id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+        zone: fc.constantFrom('za', 'zb', null),
+        price: fc.integer({ min: 1, max: 4 }),
+        cpu: fc.constantFrom(2, 4),
+        examined: fc.nat({ max: 2 }),
+        look: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(moves, (steps) => {
+        const fleet = new Fleet();
+        const requirements = [
+          { key: 'topology.kubernetes.io/zone', operator: Operator.In, values: ['za'] },
+        ] as const;
+        const kept = fleet.patterns.patternOf(
+          fleet.patterns.hold(requirements, resources({ cpu: 3 }), 'cpu=3'),
+        );
+        for (const { id, zone, price, cpu, examined, look } of steps) {
+          if (zone === null) fleet.machines.remove(id);
+          else {
+            const facts = { zone, pricePerHour: price, resources: resources({ cpu }) };
+            fleet.machines.put(aMachine(id, MachineState.Idle, facts));
+          }
+          kept.examine(examined);
+          if (!look) continue;
+          const { attributes, offered } = fleet.classes;
+          const inZone = [...attributes.keys()].filter((c) => attributes[c]?.zone === 'za');
+          expect([...kept.matchingClasses()]).toEqual(inZone);
+          expect([...kept.fittingClasses()]).toEqual(inZone.filter((c) => offered[c]!.get('cpu') === 4));
+        }
+      }),
+    );
+  });
+});

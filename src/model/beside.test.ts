@@ -1,9 +1,0 @@
-import { expect, it } from 'vitest';
-import { moduleBeside } from './beside.ts';
-
-it.each([
-  ['file:///checkout/src/engine/worker-pool.ts', 'file:///checkout/src/engine/worker.ts'],
-  ['file:///package/dist/engine/worker-pool.js', 'file:///package/dist/engine/worker.js'],
-])('beside %s is %s', (url, beside) => {
-  expect(moduleBeside(url, 'worker').href).toBe(beside);
-});

@@ -1,0 +1,12 @@
+// The real time.
+
+import type { Clock } from './clock.ts';
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    // A negative delay is overdue and fires at once; Node would log a warning for it.
+    const timer = setTimeout(run, Math.max(0, ms));
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { action, NEED, OTHER_NEED, record, Scene, some } from '../../../testing/support/actuation-scene.ts';
+import { keyOf, MachineState } from '../../model/index.ts';
+import { stampFromMetadata } from '../../wire/index.ts';
+import { ACTUATION_LIMITS } from './actuation-limits.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
+
+function sceneWith(state: MachineState): Scene {
+  const scene = new Scene().open('c1', 'c2');
+  scene.list([record('m', state)]);
+  return scene;
+}
+
+describe('actuation', () => {
+  it('moves the ledger with its target when an action is taken, so that nobody decides it twice', () => {
+    const scene = sceneWith(Speculative);
+    expect(scene.decide('Provision', 'm')).toEqual([]);
+    expect(scene.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
+    expect(scene.decide('Provision', 'm')).toEqual(['deduped']);
+    expect(scene.calls('create')).toHaveLength(1);
+  });
+
+  it('writes what was decided before it calls the provider', () => {
+    const scene = sceneWith(Speculative);
+    const calledAtSave: number[] = [];
+    const save = scene.store.save.bind(scene.store);
+    scene.store.save = (changed, dropped) => {
+      calledAtSave.push(scene.calls('create').length);
+      save(changed, dropped);
+    };
+    scene.decide('Provision', 'm');
+    expect(calledAtSave).toEqual([0]);
+    expect(scene.store.facts.get('m')).toMatchObject({ target: keyOf(NEED) });
+  });
+
+  it('provision: the target stays until a cycle binds the machine, whether Idle comes by ack or by List', () => {
+    const scene = sceneWith(Speculative);
+    scene.decide('Provision', 'm');
+    scene.accept('create', Creating);
+    scene.list([record('m', Idle)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+    expect(scene.ended).toMatchObject([{ kind: 'Provision', outcome: 'success', attempts: 1 }]);
+
+    const prompt = sceneWith(Speculative);
+    prompt.decide('Provision', 'm');
+    prompt.accept('create', Idle);
+    expect(prompt.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+  });
+
+  it('bootstrap: counts for the cluster at once, and is configured with blob and stamp', () => {
+    const scene = sceneWith(Idle);
+    scene.decide('Bootstrap', 'm');
+    expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1', target: keyOf(NEED) });
+    expect(scene.calls('configure')).toEqual([]);
+    scene.blob();
+    const [call] = scene.calls('configure');
+    const request = call!.request as Extract<typeof call, object>['request'] & { command: 'configure' };
+    expect(Buffer.from(request.blob).toString()).toBe('join');
+    expect(stampFromMetadata(request.metadata)).toMatchObject({ priority: 100, group: '' });
+    scene.accept('configure', Configuring, { cluster: '' });
+    scene.list([record('m', Configured)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c1', target: null });
+    expect(scene.heardBy('c1')).toEqual([Configuring, Configured]);
+  });
+
+  it('preempt: tells the operator, does not wait for it, drains with grace, and keeps the machine for the row', () => {
+    const scene = sceneWith(Configured);
+    const need = keyOf(OTHER_NEED);
+    scene.decide('Preempt', 'm', { need, graceSeconds: 30, preemptorPriority: 900_000 });
+    const told = scene.effects.filter(({ kind }) => kind === 'instruct-reclaim' || kind === 'call');
+    expect(told).toMatchObject([
+      { kind: 'instruct-reclaim', cluster: 'c1', graceSeconds: 30, preemptorPriority: 900_000 },
+      { kind: 'call', request: { command: 'drain', graceSeconds: 30 } },
+    ]);
+    scene.accept('drain', Draining);
+    scene.list([record('m', Idle)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: need, stamp: null, cluster: '' });
+    expect(scene.heardBy('c1')).toEqual([Configured, Draining, Idle]);
+  });
+
+  it('reclaim: drains also a cluster without a session', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    expect(scene.decide('Reclaim', 'm')).toEqual([]);
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+
+  it('delete: gives the host back', () => {
+    const scene = sceneWith(Idle);
+    scene.decide('Delete', 'm');
+    expect(scene.ledger('m')).toMatchObject({ state: Deleting });
+    scene.accept('delete', Speculative);
+    expect(scene.ledger('m')).toMatchObject({ state: Speculative, idleSinceMs: null });
+  });
+
+  it.each([
+    ['stale_state', 'Bootstrap', 'm', {}],
+    ['inventory_miss', 'Bootstrap', 'nobody', {}],
+    ['missing_profile', 'Bootstrap', 'i', { need: { cluster: 'c1', fingerprint: 'x', group: '' } }],
+    ['no_session', 'Bootstrap', 'i', { cluster: 'c9' }],
+  ] as const)('refuses with %s, and nothing moves', (why, kind, machine, given) => {
+    const scene = sceneWith(Configured);
+    scene.list([record('i', Idle)]);
+    expect(scene.decide(kind, machine, given)).toEqual([why]);
+    expect(scene.calls()).toEqual([]);
+    expect(scene.ledger('i')).toMatchObject({ state: Idle });
+  });
+
+  it('keeps to the pool and to the provider, and refuses what would wait too long', () => {
+    const scene = new Scene({
+      limits: { queuePerProvider: 2 },
+      scheduler: { mutations: 3, mutationsPerProvider: 2 },
+      providers: ['p', 'q'],
+    });
+    scene.list(some(8, Speculative));
+    scene.list([record('q-0', Speculative), record('q-1', Speculative)], { provider: 'q' });
+    scene.book.freeze();
+    const names = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4', 'q-0', 'q-1'];
+    const refused = scene.actuation.accept(names.map((name) => action('Provision', name)));
+    expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-0', 'm-1', 'q-0']);
+    expect(refused).toEqual([]);
+    expect(scene.decide('Provision', 'm-5')).toEqual(['dropped']);
+    scene.accept('create', Creating);
+    expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-1', 'q-0', 'm-2']);
+  });
+
+  it('lets a preemption pass whatever waits', () => {
+    const scene = new Scene({ limits: { queuePerProvider: 2 }, scheduler: { mutationsPerProvider: 1 } });
+    scene.list([...some(4, Speculative), record('victim', Configured)]);
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    expect(scene.decide('Provision', 'm-3')).toEqual(['dropped']);
+    expect(scene.decide('Preempt', 'victim', { need: keyOf(OTHER_NEED) })).toEqual([]);
+    scene.accept('create', Creating);
+    expect(scene.calls().map(({ machine }) => machine)).toEqual(['victim']);
+  });
+
+  it('feeds back how long machines of a type take to drain', () => {
+    const scene = new Scene();
+    scene.list(some(3, Configured));
+    for (const [i, seconds] of [40, 80, 60].entries()) {
+      scene.decide('Reclaim', `m-${i}`);
+      scene.accept('drain', Draining);
+      scene.hand.advance(seconds * 1000);
+      scene.list([record(`m-${i}`, Idle)]);
+    }
+    // Readings are 1 s apart, hence the tolerance.
+    expect(scene.ledger('m-0')?.drainSeconds).toBeCloseTo(60, -1);
+  });
+
+  it('7.6.23: shows every action, with a bound on those that ended', () => {
+    const scene = new Scene({ limits: { records: 2 } }).open('c1');
+    scene.list(some(4));
+    for (let i = 0; i < 3; i++) {
+      scene.decide('Delete', `m-${i}`);
+      scene.accept('delete', Speculative);
+    }
+    scene.decide('Bootstrap', 'm-3');
+    const shown = [...scene.actuation.actions()];
+    expect(shown.map(({ machine, outcome }) => [machine, outcome])).toEqual([
+      ['m-3', null],
+      ['m-1', 'success'],
+      ['m-2', 'success'],
+    ]);
+    expect(new Set(shown.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('hands back at shutdown what no provider has heard of, and sees the rest through', () => {
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
+    scene.list([...some(2, Speculative), record('i', Idle)]);
+    scene.decide('Provision', 'm-0');
+    scene.decide('Provision', 'm-1');
+    scene.decide('Bootstrap', 'i');
+    scene.actuation.stop();
+    expect(scene.ended.map(({ machine, outcome }) => [machine, outcome])).toEqual([
+      ['m-1', 'ctx_canceled'],
+      ['i', 'ctx_canceled'],
+    ]);
+    expect(scene.ledger('m-1')).toMatchObject({ state: Speculative, target: null });
+    expect(scene.ledger('i')).toMatchObject({ state: Idle });
+    scene.accept('create', Creating);
+    scene.list([record('m-0', Idle)]);
+    expect(scene.ended.at(-1)).toMatchObject({ machine: 'm-0', outcome: 'success' });
+    expect(scene.decide('Provision', 'm-1')).toEqual(['stopped']);
+  });
+
+  it('says at a restart what was decided before', () => {
+    const before = new Scene().open('c1');
+    before.list([record('m', Speculative), record('i', Idle)]);
+    before.decide('Provision', 'm');
+    before.ledger('m');
+    const idleSince = before.ledger('i')!.idleSinceMs;
+    const after = new Scene({ store: before.store });
+    after.hand.advance(60_000);
+    after.list([record('m', Creating), record('i', Idle)]);
+    expect(after.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
+    expect(after.ledger('i')).toMatchObject({ idleSinceMs: idleSince });
+  });
+
+  it('says which action has a machine, how many wait and how many are carried out', () => {
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
+    scene.list([...some(3, Speculative), record('i', Idle)]);
+    expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 0 });
+    for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
+    scene.decide('Bootstrap', 'i');
+    expect(scene.actuation.counts).toEqual({ queued: 2, inFlight: 2, accepted: 0 });
+    expect(scene.actuation.actionOf('m-0')).toMatchObject({ kind: 'Provision', attempts: 1, endedMs: null });
+    expect(scene.actuation.actionOf('m-1')).toMatchObject({ kind: 'Provision', attempts: 0 });
+    scene.accept('create', Creating);
+    expect(scene.actuation.actionOf('m-0')).toMatchObject({ outcome: null, acceptedMs: scene.hand.now() });
+    expect(scene.actuation.counts).toEqual({ queued: 1, inFlight: 2, accepted: 1 });
+    scene.list([record('m-0', Idle)]);
+    expect(scene.actuation.actionOf('m-0')).toBeNull();
+  });
+});
+
+describe('what keeps a machine out of decisions', () => {
+  it('is nothing, or what it is held for itself, with an end if it has one', () => {
+    const scene = sceneWith(Idle);
+    expect(scene.actuation.holdOf('m')).toBeNull();
+    expect(scene.actuation.holdOf('nobody')).toBeNull();
+    scene.actuation.quarantine('m', 'ann', 'it smokes');
+    expect(scene.actuation.holdOf('m')).toEqual({ kind: 'quarantined', why: 'it smokes', untilMs: null });
+    scene.actuation.retry('m');
+    scene.find(Idle);
+    expect(scene.actuation.holdOf('m')).toBeNull();
+    scene.decide('Delete', 'm');
+    for (let i = 0; i < ACTUATION_LIMITS.attempts; i++) {
+      scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
+      scene.fail('delete', 'busy');
+      scene.find(Idle);
+    }
+    const { why, untilMs } = scene.actuation.holdOf('m')!;
+    expect(why).toBe('busy');
+    expect(untilMs).toBeGreaterThan(scene.hand.now());
+    scene.hand.advance(untilMs! - scene.hand.now());
+    expect(scene.actuation.holdOf('m')).toBeNull();
+  });
+
+  it('is that its like is sold out', () => {
+    const scene = new Scene();
+    scene.list([...some(2, Speculative), record('i', Idle), record('dear', Speculative, { zone: 'zb' })]);
+    scene.decide('Provision', 'm-0');
+    scene.answer('create', { kind: 'stock-out', message: 'sold out' });
+    const { untilMs } = scene.actuation.heldOfferings[0]!;
+    expect(scene.actuation.holdOf('m-1')).toEqual({ kind: 'out-of-stock', why: 'sold out', untilMs });
+    for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
+  });
+
+  it('is that nobody answers at its provider, unless it is bound', () => {
+    const scene = new Scene({ scheduler: { breakerFailures: 1 } });
+    scene.list([record('i', Idle), record('b', Configured)]);
+    scene.failList();
+    expect(scene.actuation.holdOf('i')).toMatchObject({
+      kind: 'provider-unreachable',
+      why: 'The provider does not answer.',
+    });
+    expect(scene.actuation.holdOf('b')).toBeNull();
+  });
+});

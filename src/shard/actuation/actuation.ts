@@ -1,0 +1,549 @@
+// Turns admitted actions into provider calls. Accepting an action moves its machine in the ledger at once, target included,
+// so that no later cycle decides the same machine again; the move is reverted if the call never starts. Once the provider
+// has accepted the call, readings and decisions may use the machine again. The action stays pending until the state of the
+// machine shows its outcome, or until the deadline of the transitional state expires.
+
+import type { Standing } from '../../fleet/index.ts';
+import {
+  type Action,
+  COMMANDS,
+  Command,
+  dollarsOfBucket,
+  type Leaving,
+  type Machine,
+  MachineState,
+  type NeedKey,
+  type Profile,
+  RECLAIM_GRACE_SECONDS,
+  type Stamp,
+  stateName,
+} from '../../model/index.ts';
+import type { ActuationEvent } from '../events.ts';
+import { failpoint } from '../failpoints.ts';
+import { ANY_STATE } from '../inventory/machine-ledger.ts';
+import { looksSoldOut } from '../inventory/sold-out.ts';
+import { rowOf } from '../planning/leaving.ts';
+import { capacityLabel } from '../planning/queries/action-view.ts';
+import { needRef } from '../planning/queries/need-names.ts';
+import { ActionExecutor } from './action-executor.ts';
+import { type ActionOutcome, type ActionRecord, RecordList } from './action-records.ts';
+import type { TransitionalState } from './actuation-limits.ts';
+import type { ActuationParts, Passing, Refusal, RefusedAction } from './actuation-parts.ts';
+import { type HeldMachine, type HeldOffering, type Hold, Holds } from './blocked-machines.ts';
+import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
+import { Deadlines } from './deadlines.ts';
+import { DrainTimes } from './drain-times.ts';
+import { Instructions } from './instructions.ts';
+import { errorClassOf } from './outcome-class.ts';
+import { PassageTimes } from './passage-times.ts';
+import { PendingActions } from './pending-actions.ts';
+import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
+
+export class Actuation {
+  readonly #parts: ActuationParts;
+  readonly #holds: Holds;
+  readonly #bootstrapRequests: BootstrapRequests;
+  readonly #instructions: Instructions;
+  readonly #executor: ActionExecutor;
+  readonly #deadlines: Deadlines;
+  readonly #drainTimes: DrainTimes;
+  readonly #passageTimes = new PassageTimes();
+  /** By machine: actions that the provider has not accepted yet. */
+  readonly #tasks = new Map<string, Task>();
+  readonly #pending: PendingActions;
+  /** By provider that denied mutations: the one action that probes whether it still does. */
+  readonly #probes = new Map<string, Task>();
+  readonly #records: RecordList;
+  /** By machine: the state whose deadline it exceeded. It counts as Failed until the provider reports another state. */
+  readonly #stuck = new Map<string, TransitionalState>();
+  /** By machine: grace period in seconds of the drain in flight. */
+  readonly #grace = new Map<string, number>();
+  readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
+  #isFrozen: (action: Action) => boolean = () => false;
+  #actions = 0;
+  #isStopped = false;
+
+  constructor(parts: ActuationParts) {
+    this.#parts = parts;
+    const { book, scheduler, clock, random, emit, limits, observer } = parts;
+    this.#records = new RecordList(limits.records);
+    this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
+    this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
+    this.#bootstrapRequests = new BootstrapRequests({
+      clock,
+      random,
+      emit,
+      timeoutMs: limits.bootstrapMs,
+      backoff: limits.cluster,
+      onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
+    });
+    this.#instructions = new Instructions(emit);
+    this.#executor = new ActionExecutor({
+      ...{
+        book,
+        scheduler,
+        clock,
+        random,
+        limits,
+        bootstrapRequests: this.#bootstrapRequests,
+        holds: this.#holds,
+      },
+      instructions: this.#instructions,
+      accepted: (task) => this.#accepted(task),
+      ended: (task, outcome) => this.#end(task, outcome),
+      soldOut: (machine, why) => this.#soldOut(machine, why),
+      quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
+      fenced: (provider, machine) => this.#fenced(provider, machine),
+      isStopped: ({ action }) =>
+        this.#isStopped ||
+        this.#isFrozen(action) ||
+        parts.machineFacts.verdictsOn(action.machine).quarantine !== null,
+    });
+    this.#drainTimes = new DrainTimes((instanceType, seconds) =>
+      book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
+    );
+    this.#deadlines = new Deadlines({
+      clock,
+      allowedMs: (id, state) => this.#allowedMs(id, state),
+      overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
+      passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
+    });
+    book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    scheduler.onBreaker((provider, state) => {
+      this.#holdOrRelease(provider);
+      if (state === 'half-open') this.#probe(provider);
+    });
+    scheduler.onPermit((provider, state) => {
+      this.#holdOrRelease(provider);
+      if (state === 'open') this.#denied(provider);
+    });
+  }
+
+  /**
+   * Accepts the actions of a plan that passed the guardrails, and returns those it refused. `leavingOf` returns why a
+   * machine that no row counts on leaves its cluster.
+   */
+  accept(
+    actions: readonly Action[],
+    leavingOf: (action: Action) => Leaving | null = () => null,
+  ): readonly RefusedAction[] {
+    const refused: RefusedAction[] = [];
+    const taken: Task[] = [];
+    for (const action of actions) {
+      const task = this.#take(action, leavingOf);
+      if (typeof task === 'string') refused.push({ action, why: task });
+      else taken.push(task);
+    }
+    for (const { command } of taken) failpoint(`${command}.decided`);
+    if (taken.length > 0) this.#parts.machineFacts.flush();
+    for (const task of taken) {
+      failpoint(`${task.command}.saved`);
+      this.#parts.observer.started(recordOf(task));
+      this.#executor.start(task);
+    }
+    return refused;
+  }
+
+  handle(event: ActuationEvent): void {
+    switch (event.kind) {
+      case 'session-opened':
+        this.#bootstrapRequests.sessionOpened(event.cluster, event.session);
+        break;
+      case 'session-closed':
+        this.#bootstrapRequests.sessionClosed(event.cluster, event.session);
+        break;
+      case 'bootstrap-answered':
+        this.#bootstrapRequests.answered(event);
+        break;
+      case 'reclaim-acked':
+        this.#instructions.acked(event.instruction);
+        break;
+      case 'call-ended':
+        this.#parts.scheduler.callEnded(event.call, event.outcome);
+        break;
+    }
+  }
+
+  /** The subset of `clusters` that no machine can join now. */
+  cannotBind(clusters: Iterable<string>): ReadonlySet<string> {
+    const cannot = new Set<string>();
+    for (const cluster of clusters) if (!this.#bootstrapRequests.canBind(cluster)) cannot.add(cluster);
+    return cannot;
+  }
+
+  /** Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. */
+  isBusy(machine: string): boolean {
+    return this.#tasks.has(machine);
+  }
+
+  /** Subscribes to machines that an action has let go of. `mustLook`: the machine's state is unknown and must be read. */
+  onFreed(listener: (machine: string, mustLook: boolean) => void): void {
+    this.#freed.push(listener);
+  }
+
+  /** Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on. */
+  isNews(machine: Machine): boolean {
+    return this.#stuck.get(machine.id) !== machine.state;
+  }
+
+  /** Called after a provider's record of the machine was applied to the book. */
+  seen(machine: string): void {
+    if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
+    this.#holds.seen(machine);
+  }
+
+  /** Pending actions, then ended ones, oldest first. */
+  *actions(): Generator<ActionRecord> {
+    for (const task of this.#tasks.values()) yield recordOf(task);
+    for (const task of this.#pending.values()) yield recordOf(task);
+    yield* this.#records;
+  }
+
+  /** The pending action of a machine; null if it has none. */
+  actionOf(machine: string): ActionRecord | null {
+    const task = this.#tasks.get(machine) ?? this.#pending.get(machine);
+    return task === undefined ? null : recordOf(task);
+  }
+
+  /** Whether a machine has a pending action, whose outcome a change of the machine's state may determine. */
+  hasAction(machine: string): boolean {
+    return this.#tasks.has(machine) || this.#pending.get(machine) !== undefined;
+  }
+
+  /** `queued`: waiting for the scheduler; `inFlight`: every other unaccepted stage; `accepted`: pending at a provider. */
+  get counts(): { readonly queued: number; readonly inFlight: number; readonly accepted: number } {
+    let queued = 0;
+    for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
+    return { queued, inFlight: this.#tasks.size - queued, accepted: this.#pending.size };
+  }
+
+  /** Why a machine is blocked; null if it is not. */
+  holdOf(machine: string): Hold | null {
+    const hold = this.#holds.of(machine);
+    return hold === null ? null : { kind: hold.kind, why: hold.why, untilMs: hold.untilMs };
+  }
+
+  /** The transitional state of a machine with its start and expected end; null if it is in a stable state. */
+  passageOf(machine: string): Passing | null {
+    const passage = this.#deadlines.passageOf(machine);
+    if (passage === null) return null;
+    const { state, sinceMs } = passage;
+    const usualMs = this.#passageTimes.usualMs(this.#parts.book.ownerOf(machine) ?? '', state);
+    return { state, sinceMs, expectedByMs: usualMs === null ? null : sinceMs + usualMs };
+  }
+
+  get held(): Iterable<HeldMachine> {
+    return this.#holds.machines;
+  }
+
+  get heldOfferings(): readonly HeldOffering[] {
+    return this.#holds.offerings;
+  }
+
+  get mutedClusters(): readonly MutedCluster[] {
+    return this.#bootstrapRequests.muted;
+  }
+
+  /** Unblocks a machine, quarantine and back-off included, and reads it again. False: the machine is not on record. */
+  retry(machine: string): boolean {
+    if (this.#parts.book.standing(machine) === null) return false;
+    this.#stuck.delete(machine);
+    this.#holds.forget(machine);
+    this.#holds.release(machine);
+    this.#parts.machineFacts.judge(machine, { quarantine: null, isForgotten: false });
+    if (!this.isBusy(machine)) this.#free(machine, true);
+    return true;
+  }
+
+  /** Blocks a machine until a person orders `retry`. False: the machine is not on record. */
+  quarantine(machine: string, by: string, why: string): boolean {
+    if (this.#parts.book.standing(machine) === null) return false;
+    this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
+    this.#holds.quarantine(machine, why);
+    const task = this.#tasks.get(machine);
+    if (task !== undefined) this.#executor.recall(task, why);
+    return true;
+  }
+
+  /** Applies the freezes in force: frozen actions are withdrawn, unless the provider may have begun them already. */
+  frozen(isFrozen: (action: Action) => boolean): void {
+    this.#isFrozen = isFrozen;
+    for (const task of [...this.#tasks.values()]) {
+      if (!isFrozen(task.action)) continue;
+      this.#executor.recall(task, 'A freeze covers the action.');
+      // Its offering or provider may have been blocked while the action was in flight.
+      this.#holds.check(task.action.machine);
+    }
+  }
+
+  /** Hides a Failed machine. It stays on record and its cost still counts. False: the machine is not Failed. */
+  forget(machine: string): boolean {
+    if (this.#parts.book.standing(machine)?.state !== MachineState.Failed) return false;
+    this.#parts.machineFacts.judge(machine, { isForgotten: true });
+    return true;
+  }
+
+  /** Accepts no more actions and withdraws those not sent to a provider. Calls in flight are awaited, but not retried. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#parts.scheduler.stopMutations();
+    for (const task of [...this.#tasks.values()]) this.#executor.recall(task, 'The shard is shutting down.');
+  }
+
+  /** Whether an action still has to read the outcome of its call, and the scheduler still makes calls. */
+  get isLooking(): boolean {
+    if (this.#parts.scheduler.isStopped) return false;
+    return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
+  }
+
+  #take(action: Action, leavingOf: (action: Action) => Leaving | null): Task | Refusal {
+    const { book, scheduler, limits } = this.#parts;
+    const { machine, kind } = action;
+    if (this.#isStopped) return 'stopped';
+    if (this.isBusy(machine)) return 'deduped';
+    const before = book.standing(machine);
+    const provider = book.ownerOf(machine);
+    if (before === null || provider === undefined) return 'inventory_miss';
+    const command = COMMAND_OF[kind];
+    if (before.state !== COMMANDS[command].from) return 'stale_state';
+    if (this.#holds.check(machine) || (isAcquiring(command) && this.#isBeingTried(provider))) return 'held';
+    const isFull = scheduler.waitingAt(provider) >= limits.queuePerProvider;
+    if (isFull && kind !== 'Preempt') return 'dropped';
+    const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
+    if (binding === undefined) return 'missing_profile';
+    if (kind === 'Bootstrap' && !this.#bootstrapRequests.canBind(action.cluster)) return 'no_session';
+    this.#pending.supersede(machine);
+    // Read before the move below overwrites the machine's state.
+    const about = this.#about(action, before, leavingOf(action));
+    this.#move(action, binding?.stamp ?? null);
+    return this.#newTask({ action, command, provider, before, about, binding });
+  }
+
+  #bindingOf(need: NeedKey): Task['binding'] | undefined {
+    const profile = this.#parts.profileOf(need);
+    return profile === undefined ? undefined : { profile, stamp: stampOf(profile, need) };
+  }
+
+  #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>): Task {
+    const { epoch, clock, scheduler } = this.#parts;
+    const task: Task = {
+      ...decided,
+      isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
+      id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
+      startedMs: clock.now(),
+      acceptedMs: null,
+      stage: 'queued',
+      blob: null,
+      attempts: 0,
+      retryOf: null,
+      blindLooks: 0,
+      message: '',
+      cancel: () => true,
+    };
+    this.#tasks.set(decided.action.machine, task);
+    if (task.isProbe) this.#probes.set(task.provider, task);
+    return task;
+  }
+
+  /** Snapshot of the rows and the machine at the decision, kept because the record of an action outlives both. */
+  #about(action: Action, before: Standing, leaving: Leaving | null): Task['about'] {
+    const { book, profileOf } = this.#parts;
+    const { need, machine, preemptorPriority } = action;
+    const known = book.recordOf(machine);
+    return {
+      need: need === null ? null : needRef(need, profileOf(need)?.priority ?? preemptorPriority),
+      capacityType: known === null ? '' : capacityLabel(known.capacityType),
+      zone: known?.zone ?? '',
+      ...{ from: rowOf(before), leaving },
+    };
+  }
+
+  #move({ kind, machine, need, graceSeconds }: Action, stamp: Stamp | null): void {
+    const { book, clock } = this.#parts;
+    const at = clock.now();
+    switch (kind) {
+      case 'Bootstrap':
+        book.move(machine, { command: Command.Configure, target: need!, stamp: stamp! }, at);
+        break;
+      case 'Provision':
+        book.move(machine, { command: Command.Create, target: need! }, at);
+        break;
+      case 'Preempt':
+      case 'Reclaim':
+        this.#grace.set(machine, graceSeconds);
+        book.move(machine, { command: Command.Drain, target: need }, at);
+        break;
+      case 'Delete':
+        book.move(machine, { command: Command.Delete }, at);
+        break;
+    }
+  }
+
+  #accepted(task: Task): void {
+    const { book, clock } = this.#parts;
+    const { machine } = task.action;
+    this.#letGo(task);
+    task.acceptedMs = clock.now();
+    this.#pending.add(task, book.standing(machine), book.particularsOf(machine).lastError);
+    this.#free(machine, this.#holds.isLost(machine));
+  }
+
+  #end(task: Task, outcome: ActionOutcome): void {
+    const { machine } = task.action;
+    this.#letGo(task);
+    this.#record(task, outcome);
+    this.#free(machine, this.#holds.isLost(machine));
+  }
+
+  #letGo(task: Task): void {
+    this.#tasks.delete(task.action.machine);
+    if (task.isProbe) this.#probes.delete(task.provider);
+  }
+
+  #record(task: Task, outcome: ActionOutcome): void {
+    const errorClass = errorClassOf(outcome, task);
+    const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome, errorClass });
+    this.#records.add(record);
+    this.#parts.observer.ended(record);
+  }
+
+  #free(machine: string, mustLook: boolean): void {
+    for (const listener of this.#freed) listener(machine, mustLook);
+  }
+
+  #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+    this.#deadlines.moved(id, after);
+    this.#instructions.moved(id, after);
+    this.#pending.moved(id, after, seen);
+    if (after?.state !== MachineState.Draining) this.#grace.delete(id);
+    if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
+    if (after === null) {
+      this.#holds.forget(id);
+      this.#stuck.delete(id);
+    } else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
+      if (this.#parts.machineFacts.verdictsOn(id).isForgotten)
+        this.#parts.machineFacts.judge(id, { isForgotten: false });
+    }
+    if (before?.state === MachineState.Creating && after?.state === MachineState.Idle)
+      this.#holds.inStock(id);
+    const isFailedBuy = before?.state === MachineState.Creating && seen?.state === MachineState.Failed;
+    if (isFailedBuy && looksSoldOut(seen.lastError)) this.#soldOut(id, seen.lastError);
+  }
+
+  /** Blocks the machine's offering and withdraws queued purchases of the same offering. */
+  #soldOut(machine: string, why: string): void {
+    this.#holds.soldOut(machine, why);
+    for (const task of [...this.#tasks.values()]) {
+      if (task.command !== 'create' || task.action.machine === machine) continue;
+      if (!this.#holds.isSoldOut(task.action.machine)) continue;
+      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
+    }
+  }
+
+  #holdOrRelease(provider: string): void {
+    const { scheduler } = this.#parts;
+    if (scheduler.breakerOf(provider) !== 'closed')
+      this.#holds.holdProvider(provider, 'provider-unreachable', 'The provider does not answer.');
+    else if (scheduler.permitOf(provider) === 'open')
+      this.#holds.holdProvider(
+        provider,
+        'provider-denies',
+        `The provider denies it: ${scheduler.denialOf(provider)}`,
+      );
+    else this.#holds.releaseProvider(provider);
+  }
+
+  /** Withdraws queued acquisitions at a provider that denies them, so that other providers may serve their rows. */
+  #denied(provider: string): void {
+    const why = this.#parts.scheduler.denialOf(provider);
+    for (const task of [...this.#tasks.values()]) {
+      if (task.provider !== provider || !isAcquiring(task.command)) continue;
+      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
+    }
+  }
+
+  /** Whether a probe is in flight at a provider that denied mutations; other acquisitions wait for its outcome. */
+  #isBeingTried(provider: string): boolean {
+    return this.#parts.scheduler.permitOf(provider) === 'half-open' && this.#probes.has(provider);
+  }
+
+  #fenced(provider: string, machine: string): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#parts.scheduler.stop();
+    this.#parts.emit({ kind: 'stop', why: 'fenced', provider, machine });
+  }
+
+  #restoreQuarantine(machine: string): void {
+    const { quarantine } = this.#parts.machineFacts.verdictsOn(machine);
+    this.#holds.quarantine(machine, quarantine!.why);
+  }
+
+  #allowedMs(id: string, state: TransitionalState): number {
+    const allowed = this.#parts.limits.deadlineMs[state];
+    if (state !== MachineState.Draining) return allowed;
+    return allowed + (this.#grace.get(id) ?? RECLAIM_GRACE_SECONDS) * 1000;
+  }
+
+  #passed(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
+    this.#parts.observer.passed(id, from, to, seconds);
+    const provider = this.#parts.book.ownerOf(id);
+    if (provider !== undefined && to !== MachineState.Failed) this.#passageTimes.add(provider, from, seconds);
+    if (from !== MachineState.Draining || to !== MachineState.Idle) return;
+    const record = this.#parts.book.recordOf(id);
+    if (record !== null) this.#drainTimes.add(record.instanceType, seconds);
+  }
+
+  /** The deadline of a transitional state expired: a Get decides what to do with the machine. */
+  #overdue(id: string, state: TransitionalState, sinceMs: number): void {
+    const { scheduler, book, clock } = this.#parts;
+    const provider = book.ownerOf(id);
+    // An unaccepted action has its own timeouts and attempt limit.
+    if (this.isBusy(id) || provider === undefined || this.#isStopped) {
+      this.#deadlines.extend(id);
+      return;
+    }
+    scheduler.submit({
+      provider,
+      machine: id,
+      request: { command: 'get' },
+      ended: (outcome, began) => {
+        const isStale = this.isBusy(id) || !scheduler.isCurrent(id, began);
+        if (isStale || book.standing(id)?.state !== state) return;
+        if (outcome.kind === 'unknown-machine') book.lose(id);
+        else if (outcome.kind !== 'found') this.#deadlines.extend(id);
+        else if (outcome.machine.state !== state) book.observe(outcome.machine, provider, clock.now());
+        else this.#failHere(outcome.machine, provider, state, (clock.now() - sinceMs) / 1000);
+      },
+    });
+  }
+
+  /** The provider neither ends nor fails the transition, so the shard records Failed: no row may count on the machine. */
+  #failHere(machine: Machine, provider: string, state: TransitionalState, seconds: number): void {
+    const { book, clock, observer } = this.#parts;
+    const lastError = `The machine has been ${stateName(state)} for ${Math.round(seconds)} s.`;
+    book.observe({ ...machine, state: MachineState.Failed, lastError }, provider, clock.now());
+    this.#stuck.set(machine.id, state);
+    observer.overdue(machine.id, state, seconds);
+  }
+
+  /** A half-open breaker needs one call as a probe. If no call is queued, a Get of any machine of the provider serves. */
+  #probe(provider: string): void {
+    const { scheduler, book } = this.#parts;
+    // While the permit is open, queued mutations are not sent, so they cannot serve as the probe.
+    if (scheduler.waitingAt(provider) > 0 && scheduler.permitOf(provider) !== 'open') return;
+    const [machine] = book.idsIn(provider, ANY_STATE);
+    if (machine !== undefined)
+      scheduler.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
+  }
+}
+
+export function stampOf(profile: Profile, { fingerprint, group }: NeedKey): Stamp {
+  return {
+    priority: profile.priority,
+    interruptionPenaltyDollars: dollarsOfBucket(profile.interruptionBucket),
+    reclamationPenaltyDollars: dollarsOfBucket(profile.reclamationBucket),
+    fingerprint,
+    group,
+  };
+}

@@ -1,0 +1,247 @@
+// Blocked machines, each with its reason and expiry: a single machine after a failure or by quarantine, an
+// offering after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine;
+// the reasons are kept here.
+
+import { type BlockedCause, type CapacityType, MachineState } from '../../model/index.ts';
+import { type BackoffLimits, waitMs } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Book } from '../inventory/machine-ledger.ts';
+
+/** Why a machine is blocked. */
+export interface Hold {
+  /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
+  readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report' | 'released'>;
+  readonly why: string;
+  /** null: no expiry; ends by a person's order or by the provider's answer. */
+  readonly untilMs: number | null;
+}
+
+export interface HeldMachine extends Hold {
+  readonly machine: string;
+  readonly kind: 'backing-off' | 'quarantined' | 'call-lost';
+}
+
+/** The unit of a stock-out. */
+export interface OfferingKey {
+  readonly provider: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly capacityType: CapacityType;
+}
+
+export interface HeldOffering extends OfferingKey {
+  readonly kind: 'out-of-stock';
+  readonly why: string;
+  readonly untilMs: number;
+}
+
+export interface HoldsParts {
+  readonly book: Book;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly machine: BackoffLimits;
+  readonly offering: BackoffLimits;
+}
+
+const SPECULATIVE: ReadonlySet<MachineState> = new Set([MachineState.Speculative]);
+const FREE: ReadonlySet<MachineState> = new Set([MachineState.Speculative, MachineState.Idle]);
+
+interface Offering {
+  readonly held: HeldOffering | null;
+  readonly failures: number;
+}
+
+export class Holds {
+  readonly #parts: HoldsParts;
+  readonly #machines = new Map<string, HeldMachine>();
+  /** Consecutive failures by machine; a success deletes the entry. */
+  readonly #failures = new Map<string, number>();
+  readonly #offerings = new Map<string, Offering>();
+  readonly #providers = new Map<string, Hold>();
+
+  constructor(parts: HoldsParts) {
+    this.#parts = parts;
+  }
+
+  get machines(): Iterable<HeldMachine> {
+    return this.#machines.values();
+  }
+
+  get offerings(): readonly HeldOffering[] {
+    return [...this.#offerings.values()].flatMap(({ held }) => held ?? []);
+  }
+
+  /** Why a machine is blocked; null if it is not. Its own hold takes precedence over its provider's and its offering's. */
+  of(id: string): Hold | null {
+    return this.#machines.get(id) ?? this.#withOthers(id);
+  }
+
+  /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
+  check(id: string): boolean {
+    const isHeld = this.#isHeld(id);
+    if (isHeld) this.#parts.book.hold(id, true);
+    return isHeld;
+  }
+
+  backOff(id: string, why: string): void {
+    if (this.#machines.get(id)?.kind === 'quarantined') return;
+    const { clock, random, machine } = this.#parts;
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    const wait = waitMs(random, machine, failures);
+    const held: HeldMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
+    this.#hold(held);
+    clock.after(wait, () => {
+      if (this.#machines.get(id) === held) this.release(id);
+    });
+  }
+
+  quarantine(id: string, why: string): void {
+    this.#hold({ machine: id, kind: 'quarantined', why, untilMs: null });
+  }
+
+  /** Blocks a machine after a call whose outcome could not be read; a hold that exists already is kept. */
+  lostSight(id: string, why: string): void {
+    if (this.#machines.has(id)) return;
+    this.#hold({ machine: id, kind: 'call-lost', why, untilMs: null });
+  }
+
+  isLost(id: string): boolean {
+    return this.#machines.get(id)?.kind === 'call-lost';
+  }
+
+  /** Called after a provider's record of the machine was applied to the book. */
+  seen(id: string): void {
+    if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
+    // Offerings and providers block only Speculative and Idle machines, and the record may have changed the state.
+    if (this.#parts.book.standing(id)?.held === true && !this.#isHeld(id)) this.#parts.book.hold(id, false);
+  }
+
+  /** Resets the failure count of the machine after a successful action. */
+  succeeded(id: string): void {
+    this.#failures.delete(id);
+  }
+
+  /** A purchase succeeded, so the machine's offering is in stock again. */
+  inStock(id: string): void {
+    if (this.#offerings.size === 0) return;
+    const offering = this.#offeringOf(id);
+    if (offering !== null) this.#endOffering(offering);
+  }
+
+  release(id: string): void {
+    this.#machines.delete(id);
+    if (!this.#isHeld(id)) this.#parts.book.hold(id, false);
+  }
+
+  /** Drops the machine's hold and failure count without updating the ledger. */
+  forget(id: string): void {
+    this.#machines.delete(id);
+    this.#failures.delete(id);
+  }
+
+  /** Whether the machine's offering is sold out. */
+  isSoldOut(id: string): boolean {
+    return this.#soldOutWith(id) !== null;
+  }
+
+  /** Blocks every Speculative machine of this machine's offering for the back-off of the offering. */
+  soldOut(id: string, why: string): void {
+    const key = this.#offeringOf(id);
+    if (key === null) return;
+    const text = textOf(key);
+    const known = this.#offerings.get(text);
+    // Concurrent purchases that fail together count as one failure.
+    if (known?.held) return;
+    const { clock, random, offering } = this.#parts;
+    const failures = (known?.failures ?? 0) + 1;
+    const wait = waitMs(random, offering, failures);
+    const held: HeldOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
+    this.#offerings.set(text, { held, failures });
+    clock.after(wait, () => {
+      const current = this.#offerings.get(text);
+      if (current?.held !== held) return;
+      this.#offerings.set(text, { held: null, failures });
+      this.#releaseAll(this.#speculativeOf(key));
+    });
+    for (const other of this.#speculativeOf(key)) this.#parts.book.hold(other, true);
+  }
+
+  /** Blocks all free machines of a provider. A second call only replaces the reason. */
+  holdProvider(provider: string, kind: 'provider-unreachable' | 'provider-denies', why: string): void {
+    const isKnown = this.#providers.has(provider);
+    this.#providers.set(provider, { kind, why, untilMs: null });
+    if (isKnown) return;
+    for (const id of this.#freeOf(provider)) this.#parts.book.hold(id, true);
+  }
+
+  releaseProvider(provider: string): void {
+    if (this.#providers.delete(provider)) this.#releaseAll(this.#freeOf(provider));
+  }
+
+  #endOffering(key: OfferingKey): void {
+    const text = textOf(key);
+    const known = this.#offerings.get(text);
+    this.#offerings.delete(text);
+    if (known?.held) this.#releaseAll(this.#speculativeOf(key));
+  }
+
+  #hold(held: HeldMachine): void {
+    this.#machines.set(held.machine, held);
+    this.#parts.book.hold(held.machine, true);
+  }
+
+  #releaseAll(ids: readonly string[]): void {
+    for (const id of ids) if (!this.#isHeld(id)) this.#parts.book.hold(id, false);
+  }
+
+  #isHeld(id: string): boolean {
+    return this.of(id) !== null;
+  }
+
+  /** The hold of the machine's provider or, for a Speculative machine, of its offering. */
+  #withOthers(id: string): Hold | null {
+    if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
+    const { book } = this.#parts;
+    const state = book.standing(id)?.state;
+    // Only acquisition is blocked: a bound machine may be drained once its provider answers again.
+    if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
+    const provider = book.ownerOf(id);
+    const held = provider === undefined ? undefined : this.#providers.get(provider);
+    if (held !== undefined) return held;
+    return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
+  }
+
+  #soldOutWith(id: string): HeldOffering | null {
+    const offering = this.#offeringOf(id);
+    return offering === null ? null : (this.#offerings.get(textOf(offering))?.held ?? null);
+  }
+
+  #offeringOf(id: string): OfferingKey | null {
+    const { book } = this.#parts;
+    const record = book.recordOf(id);
+    const provider = book.ownerOf(id);
+    if (record === null || provider === undefined) return null;
+    const { instanceType, zone, capacityType } = record;
+    return { provider, instanceType, zone, capacityType };
+  }
+
+  #speculativeOf(key: OfferingKey): readonly string[] {
+    const text = textOf(key);
+    const ids = [...this.#parts.book.idsIn(key.provider, SPECULATIVE)];
+    return ids.filter((id) => {
+      const offering = this.#offeringOf(id);
+      return offering !== null && textOf(offering) === text;
+    });
+  }
+
+  /** Speculative and Idle machines of a provider, blocked ones included. */
+  #freeOf(provider: string): readonly string[] {
+    return [...this.#parts.book.idsIn(provider, FREE)];
+  }
+}
+
+function textOf({ provider, instanceType, zone, capacityType }: OfferingKey): string {
+  return JSON.stringify([provider, instanceType, zone, capacityType]);
+}

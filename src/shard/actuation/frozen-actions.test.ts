@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { record, Scene, some } from '../../../testing/support/actuation-scene.ts';
+import { type ActionKind, COMMANDS, MachineState } from '../../model/index.ts';
+import { COMMAND_OF } from './task.ts';
+
+const { Speculative, Idle, Configured, Configuring, Draining } = MachineState;
+const MINUTE_MS = 60_000;
+
+/** Kinds whose first step is a provider call, with their initial state. */
+const CALLED: readonly (readonly [ActionKind, MachineState])[] = [
+  ['Provision', Speculative],
+  ['Preempt', Configured],
+  ['Reclaim', Configured],
+  ['Delete', Idle],
+];
+
+/** A Bootstrap that failed once and waits for its retry. */
+function waiting(ttlSeconds = 0): Scene {
+  const scene = new Scene().open('c1');
+  scene.list([record('m', Idle)]);
+  scene.decide('Bootstrap', 'm');
+  scene.blob({ ttlSeconds });
+  scene.fail('configure');
+  scene.find(Idle);
+  return scene;
+}
+
+/** Asserts that after a Get which finds the machine Idle, the shard makes no further call and ends the action. */
+function expectGivenUp(scene: Scene): void {
+  scene.find(Idle);
+  scene.hand.advance(MINUTE_MS);
+  expect(scene.calls('configure')).toEqual([]);
+  expect(scene.ledger('m')).toMatchObject({ state: Idle, cluster: '' });
+  expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 1 }]);
+}
+
+describe('a freeze', () => {
+  it.each(CALLED)(
+    'takes back a %s that waits for its turn, and sees through the one called',
+    (kind, state) => {
+      const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
+      scene.list(some(2, state));
+      for (const { id } of some(2)) scene.decide(kind, id);
+      const command = COMMAND_OF[kind];
+
+      scene.actuation.frozen((action) => action.kind === kind);
+
+      expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled', attempts: 0 }]);
+      expect(scene.ledger('m-1')).toMatchObject({ state });
+      scene.accept(command, COMMANDS[command].to);
+      scene.list([record('m-0', kind === 'Delete' ? Speculative : Idle)]);
+      expect(scene.ended[1]).toMatchObject({ machine: 'm-0', outcome: 'success' });
+      expect(scene.calls(command)).toEqual([]);
+    },
+  );
+
+  it('leaves what is outside of its scope alone', () => {
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
+    scene.list(some(2, Configured));
+    for (const { id } of some(2)) scene.decide('Reclaim', id);
+    scene.actuation.frozen(({ cluster }) => cluster === 'c2');
+    scene.accept('drain', Draining);
+    expect(scene.calls('drain')).toMatchObject([{ machine: 'm-1' }]);
+  });
+
+  it('withdraws a question for a blob: nobody joins', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.actuation.frozen(() => true);
+    expect(scene.asks.ids).toEqual([]);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle, cluster: '' });
+  });
+
+  it('ends the wait for a retry, after a look', () => {
+    const scene = waiting();
+    scene.actuation.frozen(() => true);
+    expectGivenUp(scene);
+  });
+
+  it('ends the wait for the blob of a retry, after a look', () => {
+    const scene = waiting(0.1);
+    scene.hand.advance(2000);
+    expect(scene.asks.ids).toHaveLength(1);
+    scene.actuation.frozen(() => true);
+    expect(scene.asks.ids).toEqual([]);
+    expectGivenUp(scene);
+  });
+
+  it('adopts what came through late, rather than to give it up', () => {
+    const scene = waiting();
+    scene.actuation.frozen(() => true);
+    scene.find(Configuring, { cluster: 'c1' });
+    scene.list([record('m', Configured)]);
+    expect(scene.ended).toMatchObject([{ outcome: 'success' }]);
+  });
+
+  it('lets nothing be tried again that fails later', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.decide('Reclaim', 'm');
+    scene.actuation.frozen(() => true);
+    scene.fail('drain');
+    scene.find(Configured);
+    scene.hand.advance(MINUTE_MS);
+    expect(scene.calls('drain')).toEqual([]);
+    expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 1 }]);
+    expect(scene.asks.ids).toEqual([]);
+  });
+
+  it('that is lifted stops nothing any more', () => {
+    const scene = new Scene();
+    let isFrozen = true;
+    scene.list([record('m', Configured)]);
+    scene.actuation.frozen(() => isFrozen);
+    isFrozen = false;
+    scene.decide('Reclaim', 'm');
+    scene.fail('drain');
+    scene.find(Configured);
+    scene.hand.advance(MINUTE_MS);
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+});
+
+describe('a quarantine', () => {
+  it('takes back what waits with its machine alone, and keeps the machine out', () => {
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
+    scene.list(some(3, Speculative));
+    for (const { id } of some(3)) scene.decide('Provision', id);
+
+    scene.actuation.quarantine('m-1', 'ada', 'noisy');
+
+    expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled' }]);
+    expect(scene.ledger('m-1')).toMatchObject({ state: Speculative, held: true });
+    scene.accept('create', Idle);
+    expect(scene.calls('create')).toMatchObject([{ machine: 'm-2' }]);
+  });
+
+  it('ends the wait for a retry, after a look', () => {
+    const scene = waiting();
+    scene.actuation.quarantine('m', 'ada', 'noisy');
+    expectGivenUp(scene);
+    expect(scene.actuation.holdOf('m')).toMatchObject({ why: 'noisy' });
+  });
+});

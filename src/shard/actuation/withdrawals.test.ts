@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { record, Scene } from '../../../testing/support/actuation-scene.ts';
+import { MachineState } from '../../model/index.ts';
+import { ACTUATION_LIMITS } from './actuation-limits.ts';
+
+const { Idle, Configuring, Configured, Draining, Failed } = MachineState;
+
+/** Asserts that no request is open and that `withdrawn` requests were withdrawn, each exactly once. */
+function expectSettled({ asks }: Scene, withdrawn: number): void {
+  expect(asks.ids).toEqual([]);
+  expect(asks.needless).toEqual([]);
+  expect(asks.withdrawn).toHaveLength(withdrawn);
+}
+
+describe('a question for a blob', () => {
+  function asking(): Scene {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    expect(scene.asks.ids).toHaveLength(1);
+    return scene;
+  }
+
+  it.each(['', 'cannot'])('is not withdrawn when it is answered with error "%s"', (error) => {
+    const scene = asking();
+    scene.blob({ error });
+    scene.hand.advance(10 * ACTUATION_LIMITS.bootstrapMs);
+    expectSettled(scene, 0);
+  });
+
+  it('is withdrawn when its time is up, with a session and without', () => {
+    const scene = asking();
+    scene.hand.advance(ACTUATION_LIMITS.bootstrapMs);
+    expectSettled(scene, 1);
+    expect(scene.effects.find(({ kind }) => kind === 'withdraw-bootstrap')).toMatchObject({ cluster: 'c1' });
+
+    const alone = asking();
+    alone.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
+    alone.hand.advance(ACTUATION_LIMITS.bootstrapMs);
+    expectSettled(alone, 1);
+  });
+
+  it('is withdrawn when the shard is shut down', () => {
+    const scene = asking();
+    scene.actuation.stop();
+    expectSettled(scene, 1);
+  });
+
+  it('outlives its session: the next one is asked again', () => {
+    const scene = asking();
+    scene.open('c1');
+    scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
+    expect(scene.asks.ids).toHaveLength(1);
+    scene.blob();
+    expectSettled(scene, 0);
+  });
+
+  it('that was put again for a stale blob is a question of its own', () => {
+    const scene = asking();
+    scene.blob({ ttlSeconds: 1 });
+    scene.hand.advance(1000);
+    scene.fail('configure');
+    scene.find(Idle);
+    scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
+    expect(scene.asks.ids).toHaveLength(1);
+    scene.hand.advance(ACTUATION_LIMITS.bootstrapMs);
+    expectSettled(scene, 1);
+  });
+});
+
+describe('an instruction to leave', () => {
+  function draining(): Scene {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Configured)]);
+    scene.decide('Reclaim', 'm');
+    expect(scene.asks.ids).toHaveLength(1);
+    return scene;
+  }
+
+  it('stays open while the machine is Draining, and is withdrawn when it has left', () => {
+    const scene = draining();
+    scene.accept('drain', Draining);
+    scene.list([record('m', Draining, { pricePerHour: 2 })]);
+    expect(scene.asks.ids).toHaveLength(1);
+    scene.list([record('m', Idle)]);
+    expectSettled(scene, 1);
+    expect(scene.effects.filter(({ kind }) => kind === 'withdraw-reclaim')).toMatchObject([
+      { cluster: 'c1' },
+    ]);
+  });
+
+  it('is not withdrawn when it was acknowledged', () => {
+    const scene = draining();
+    scene.ack();
+    scene.accept('drain', Idle);
+    expectSettled(scene, 0);
+  });
+
+  it.each([
+    [
+      'the provider refuses',
+      (scene: Scene) => {
+        scene.answer('drain', { kind: 'permanent', message: 'never' });
+        scene.find(Configured);
+      },
+    ],
+    ['it failed', (scene: Scene) => scene.accept('drain', Failed)],
+    [
+      'the provider does not know the machine',
+      (scene: Scene) => {
+        scene.fail('drain');
+        scene.answer('get', { kind: 'unknown-machine' });
+      },
+    ],
+    [
+      'the machine is gone',
+      (scene: Scene) => {
+        scene.accept('drain', Draining);
+        scene.list([], { gone: ['m'] });
+        scene.answer('get', { kind: 'unknown-machine' });
+      },
+    ],
+    ['another shard is in charge', (scene: Scene) => scene.answer('drain', { kind: 'fenced' })],
+    [
+      'somebody gave the machine to another cluster',
+      (scene: Scene) => {
+        scene.accept('drain', Draining);
+        scene.list([record('m', Draining, { cluster: 'c2' })]);
+      },
+    ],
+    [
+      'it serves again',
+      (scene: Scene) => {
+        scene.accept('drain', Draining);
+        scene.list([record('m', Configured)]);
+      },
+    ],
+    [
+      'its time is up',
+      (scene: Scene) => {
+        scene.accept('drain', Draining);
+        scene.hand.advance(ACTUATION_LIMITS.deadlineMs[Draining] + 600_000);
+        scene.find(Draining);
+      },
+    ],
+  ])('is withdrawn when %s', (_, happens) => {
+    const scene = draining();
+    happens(scene);
+    expectSettled(scene, 1);
+  });
+
+  it('is given and withdrawn once, however often the drain is tried', () => {
+    const scene = draining();
+    for (let i = 1; i < ACTUATION_LIMITS.attempts; i++) {
+      scene.fail('drain');
+      scene.find(Configured);
+      scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
+      expect(scene.asks.ids).toHaveLength(1);
+    }
+    scene.fail('drain');
+    scene.find(Configured);
+    expectSettled(scene, 1);
+  });
+
+  it('that never went out is not withdrawn', () => {
+    const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
+    scene.list([record('first', Configured), record('second', Configured)]);
+    scene.decide('Reclaim', 'first');
+    scene.decide('Reclaim', 'second');
+    scene.actuation.stop();
+    expect(scene.asks.withdrawn).toEqual([]);
+    scene.accept('drain', Idle);
+    expectSettled(scene, 1);
+  });
+
+  it('leaves a machine that is bound again alone', () => {
+    const scene = draining();
+    scene.accept('drain', Idle);
+    scene.decide('Bootstrap', 'm');
+    scene.blob();
+    scene.accept('configure', Configuring);
+    scene.list([record('m', Configured)]);
+    expectSettled(scene, 1);
+  });
+});

@@ -1,0 +1,138 @@
+// Live events over server-sent events. Each event is serialised once for all readers. A reader that does not keep up is
+// disconnected, because its buffer is memory of the shard. It reconnects with the id of the last event it received, and
+// gets the missed ones as far as the shard has kept them.
+
+import type { ServerResponse } from 'node:http';
+import { plainFields } from '../telemetry/log-fields.ts';
+import type { News, ShardPort } from '../views.ts';
+import { Refusal } from './refusal.ts';
+import type { EventsFrom } from './routes.ts';
+
+export interface NewsLimits {
+  readonly maxReaders: number;
+  /** Most bytes buffered for one reader. */
+  readonly maxWaitingBytes: number;
+  /** Interval of heartbeats, by which proxies and readers know that the connection is alive. */
+  readonly heartbeatMs: number;
+}
+
+export const NEWS_LIMITS: NewsLimits = {
+  maxReaders: 100,
+  maxWaitingBytes: 1024 * 1024,
+  heartbeatMs: 15_000,
+};
+
+/** Delay before a browser reconnects. */
+const RETRY_MS = 2_000;
+
+/** News that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
+interface Meanwhile {
+  readonly pieces: { readonly id: string | undefined; readonly text: string }[];
+  bytes: number;
+}
+
+export class NewsStand {
+  readonly #port: ShardPort;
+  readonly #limits: NewsLimits;
+  /** With what is told while a reader waits for events from before; null: it waits for none. */
+  readonly #readers = new Map<ServerResponse, Meanwhile | null>();
+  /** Readers there was no room for, and readers cut off. */
+  refused = 0;
+  slow = 0;
+  #stopListening = () => {};
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(port: ShardPort, limits: NewsLimits) {
+    this.#port = port;
+    this.#limits = limits;
+  }
+
+  async add(reader: ServerResponse, from: EventsFrom): Promise<void> {
+    if (this.#readers.size >= this.#limits.maxReaders) {
+      this.refused++;
+      throw new Refusal(503, `There are ${this.#limits.maxReaders} readers already.`);
+    }
+    reader.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    reader.write(`retry: ${RETRY_MS}\n\n`);
+    reader.on('close', () => this.#remove(reader));
+    const hasPast = from.sinceMs !== undefined || from.afterId !== undefined;
+    this.#readers.set(reader, hasPast ? { pieces: [], bytes: 0 } : null);
+    if (this.#readers.size === 1) this.#open();
+    if (hasPast) await this.#tellPast(reader, from);
+  }
+
+  /** Events from before, then what happened while they were asked for. */
+  async #tellPast(reader: ServerResponse, from: EventsFrom): Promise<void> {
+    let known: ReadonlySet<string | undefined> = new Set();
+    try {
+      const maxBytes = Math.min(PAST.bytes, this.#limits.maxWaitingBytes / 2);
+      const { items } = await this.#port.ask('events', { ...from, limit: PAST.events, maxBytes });
+      known = new Set(items.map(({ id }) => id));
+      if (this.#readers.has(reader)) for (const event of items) reader.write(eventText(event));
+    } catch {
+      // Its status says how the shard is; news may come all the same.
+    }
+    const { pieces } = this.#readers.get(reader) ?? { pieces: [] };
+    if (this.#readers.has(reader)) this.#readers.set(reader, null);
+    // A reader that does not keep up is cut off on the way.
+    for (const { id, text } of pieces)
+      if (this.#readers.has(reader) && (id === undefined || !known.has(id))) this.#sendTo(reader, text);
+  }
+
+  close(): void {
+    for (const reader of this.#readers.keys()) {
+      reader.end();
+      this.#remove(reader);
+    }
+  }
+
+  #open(): void {
+    this.#stopListening = this.#port.listen((news) => this.#hear(news));
+    this.#heartbeat = setInterval(() => {
+      for (const reader of this.#readers.keys()) this.#sendTo(reader, ':\n\n');
+    }, this.#limits.heartbeatMs).unref();
+  }
+
+  #remove(reader: ServerResponse): void {
+    if (!this.#readers.delete(reader) || this.#readers.size > 0) return;
+    this.#stopListening();
+    clearInterval(this.#heartbeat);
+  }
+
+  #hear(news: News): void {
+    const text = eventText(news);
+    for (const [reader, meanwhile] of this.#readers) {
+      if (meanwhile === null) this.#sendTo(reader, text);
+      else this.#keepFor(reader, meanwhile, { id: news.id, text });
+    }
+  }
+
+  #keepFor(reader: ServerResponse, meanwhile: Meanwhile, piece: Meanwhile['pieces'][number]): void {
+    meanwhile.bytes += piece.text.length;
+    if (meanwhile.bytes > this.#limits.maxWaitingBytes) this.#cutOff(reader);
+    else meanwhile.pieces.push(piece);
+  }
+
+  #sendTo(reader: ServerResponse, text: string): void {
+    if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) this.#cutOff(reader);
+    else reader.write(text);
+  }
+
+  #cutOff(reader: ServerResponse): void {
+    this.slow++;
+    this.#remove(reader);
+    reader.destroy();
+  }
+}
+
+/** Events from before that a reader gets: the newest, and less than may wait for it. */
+const PAST = { events: 500, bytes: 500_000 };
+
+/** Fields of a log line are anything. A reader has room for several events of this size. */
+const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
+
+function eventText(news: News): string {
+  const shown = news.kind === 'log' ? { ...news, fields: plainFields(news.fields, FIELD_LIMITS) } : news;
+  const id = news.id === undefined ? '' : `id: ${news.id}\n`;
+  return `${id}event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
+}

@@ -1,0 +1,234 @@
+// The demand of one cluster: reads its roll-ups, refuses invalid ones, holds suspicious ones, and adds first-seen times to
+// the rows of the others. It outlives sessions, so an operator that reconnects with an unchanged roll-up causes no work.
+
+import type { Need, Problem } from '../../model/index.ts';
+import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import {
+  type Intake,
+  type IntakeLimits,
+  NO_PROBLEMS,
+  RollupIntake,
+  type RollupProblem,
+  type RollupProblems,
+  type SharedParts,
+  WireFormatError,
+  wholeProblems,
+} from '../../wire/index.ts';
+import type { BaselineRow, DemandChanges, FirstSeenRow } from '../storage/demand-store.ts';
+import { CollapseGuard, type Extent, extentOf, isCollapse } from './demand-guard.ts';
+import { FirstSeen } from './first-seen.ts';
+import { rollupReport } from './rollup-report.ts';
+
+/** A roll-up that waits for a person's decision, or for repetitions that confirm it. */
+export interface HeldRollup {
+  readonly cluster: string;
+  readonly sinceMs: number;
+  /** Number of consecutive roll-ups held. */
+  readonly count: number;
+  /** True: it was refused through the API, so repetitions do not confirm it. */
+  readonly isRefused: boolean;
+  readonly extent: Extent;
+  readonly baseline: Extent;
+}
+
+/** A read-only view of a cluster's reports. */
+export interface ReportView {
+  readonly cluster: string;
+  /** When its last roll-up was handled, with any outcome; null: none since the start of the process. */
+  readonly lastReportMs: number | null;
+  /** Rows of its demand; null: no roll-up has been accepted since the start of the process. */
+  readonly rows: number | null;
+  readonly refusedRollups: number;
+  /** Why its last roll-up was refused; null if it was not. */
+  readonly problems: readonly RollupProblem[] | null;
+  /** Rows of its demand that are set aside because they exceed a limit. */
+  readonly rowsSetAside: number;
+  /** Problems of its accepted demand, set-aside rows included: the first ones, and the total number. */
+  readonly remarks: RollupProblems;
+  readonly held: HeldRollup | null;
+}
+
+interface Stamped {
+  /** The timestamp in the roll-up; 0 if it could not be read. */
+  readonly timestampUnixNanos: bigint;
+}
+
+export type Taken =
+  | ({ readonly kind: 'unchanged' } & Stamped)
+  | ({ readonly kind: 'refused'; readonly problems: RollupProblems } & Stamped)
+  | ({ readonly kind: 'held'; readonly held: HeldRollup } & Stamped)
+  | ({
+      readonly kind: 'accepted';
+      readonly needs: readonly Need[];
+      /** Rows that are set aside, those without a known key included. */
+      readonly rowsSetAside: number;
+      /** Must be durable before the demand is posted or acknowledged. */
+      readonly changes: DemandChanges;
+      /** The previous extent if this roll-up is a collapse that was accepted; otherwise null. */
+      readonly shrunkFrom: Extent | null;
+    } & Stamped);
+
+type Changed = Extract<Intake, { readonly kind: 'changed' }>;
+
+export class ClusterDemand {
+  readonly #cluster: string;
+  readonly #intake: RollupIntake;
+  readonly #firstSeen = new FirstSeen();
+  #guard = new CollapseGuard(null, false);
+  #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
+  /** Whether a roll-up has been accepted since the start of the process. */
+  #hasDemand = false;
+  #weight = 0;
+  #acceptedBytes = 0;
+  #rowsSetAside = 0;
+  #remarks: RollupProblems = NO_PROBLEMS;
+  #lastReportMs: number | null = null;
+  #refused = 0;
+  #problems: RollupProblems | null = null;
+
+  constructor(cluster: string, shared: SharedParts) {
+    this.#cluster = cluster;
+    this.#intake = new RollupIntake(cluster, shared);
+  }
+
+  restoreBaseline(row: BaselineRow): void {
+    this.#guard = new CollapseGuard({ rows: row.rows, totals: row.totals }, row.isRefused);
+  }
+
+  restoreSeen(row: FirstSeenRow): void {
+    this.#firstSeen.restore(row);
+  }
+
+  /** Weight of the accepted roll-up, in rows of ordinary size. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  /** Bytes of the accepted roll-up and of the held one. */
+  get bytes(): number {
+    return this.#acceptedBytes + (this.#held?.bytes.length ?? 0);
+  }
+
+  get held(): HeldRollup | null {
+    const { baseline, held: count, isRefused } = this.#guard;
+    if (this.#held === null || baseline === null) return null;
+    const { sinceMs, extent } = this.#held;
+    return { cluster: this.#cluster, sinceMs, count, isRefused, extent, baseline };
+  }
+
+  get view(): ReportView {
+    return {
+      cluster: this.#cluster,
+      lastReportMs: this.#lastReportMs,
+      rows: this.#hasDemand ? this.#guard.baseline!.rows : null,
+      refusedRollups: this.#refused,
+      problems: this.#problems?.first ?? null,
+      rowsSetAside: this.#rowsSetAside,
+      remarks: this.#remarks,
+      held: this.held,
+    };
+  }
+
+  /** The report on a roll-up for the operator. */
+  reportOn(taken: Taken): RollupReport {
+    const { kind, timestampUnixNanos } = taken;
+    if (kind === 'refused') return rollupReport(kind, timestampUnixNanos, taken.problems);
+    return rollupReport(kind === 'held' ? kind : 'accepted', timestampUnixNanos, this.#remarks);
+  }
+
+  /** Records the outcome of a roll-up for `view`. */
+  note(taken: Taken, nowMs: number): void {
+    this.#lastReportMs = nowMs;
+    this.#problems = taken.kind === 'refused' ? taken.problems : null;
+    if (taken.kind === 'refused') this.#refused++;
+  }
+
+  /** The timestamp of a roll-up that equals the accepted one, otherwise null; a cheap comparison. */
+  repeats(bytes: Uint8Array): bigint | null {
+    return this.#intake.repeats(bytes);
+  }
+
+  /** The accepted roll-up was received again. Returns the changes to write, if any. */
+  noteUnchanged(): DemandChanges | null {
+    const { baseline, isRefused } = this.#guard;
+    this.#guard.reset();
+    this.#held = null;
+    if (baseline === null || !isRefused) return null;
+    return { baseline: { ...baseline, cluster: this.#cluster, isRefused: false } };
+  }
+
+  /** Reads a roll-up in short steps. Must be run to its end. `now` is called only when a timestamp is needed. */
+  take(bytes: Uint8Array, now: () => number, limits: IntakeLimits): Generator<undefined, Taken> {
+    return this.#take(bytes, now, limits, false);
+  }
+
+  /** Accepts the roll-up that is held; null if none is. */
+  acceptHeld(now: () => number, limits: IntakeLimits): Generator<undefined, Taken> | null {
+    return this.#held === null ? null : this.#take(this.#held.bytes, now, limits, true);
+  }
+
+  /** Accepts no collapse by repetition until the demand is back; null if no roll-up is held. */
+  refuseHeld(): DemandChanges | null {
+    const { baseline } = this.#guard;
+    if (this.#held === null || baseline === null) return null;
+    this.#guard.refuse();
+    return { baseline: { ...baseline, cluster: this.#cluster, isRefused: true } };
+  }
+
+  /** Drops keys that have been absent for too long; null if there are none. */
+  forget(nowMs: number): DemandChanges | null {
+    const forgotten = this.#firstSeen.forget(nowMs);
+    return forgotten.length === 0 ? null : { forgotten };
+  }
+
+  *#take(
+    bytes: Uint8Array,
+    now: () => number,
+    limits: IntakeLimits,
+    isForced: boolean,
+  ): Generator<undefined, Taken> {
+    try {
+      const intake = yield* this.#intake.reading(bytes, limits);
+      if (intake.kind !== 'changed') return intake;
+      const extent = yield* extentOf(intake.needs, intake.hiddenRows);
+      if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, now(), intake);
+      // Other clusters may have used up the room while this roll-up was being read.
+      const full = limits.roomFor?.(intake.size) ?? null;
+      if (full !== null) return refusedWhole([full], intake.timestampUnixNanos);
+      return yield* this.#accept(intake, extent, now());
+    } catch (error) {
+      if (!(error instanceof WireFormatError)) throw error;
+      return refusedWhole(error.problems, 0n);
+    }
+  }
+
+  #hold(bytes: Uint8Array, extent: Extent, nowMs: number, { timestampUnixNanos }: Changed): Taken {
+    // A copy: a view would keep the whole network frame in memory.
+    this.#held = { bytes: Buffer.from(bytes), extent, sinceMs: this.#held?.sinceMs ?? nowMs };
+    return { kind: 'held', held: this.held!, timestampUnixNanos };
+  }
+
+  *#accept(intake: Changed, extent: Extent, nowMs: number): Generator<undefined, Taken> {
+    const { rowsSetAside, remarks, size, timestampUnixNanos } = intake;
+    const before = this.#guard.baseline;
+    this.#intake.accept(intake);
+    this.#weight = size.weight;
+    this.#acceptedBytes = size.keptBytes;
+    this.#rowsSetAside = rowsSetAside;
+    this.#remarks = remarks;
+    this.#guard.accept(extent);
+    this.#held = null;
+    this.#hasDemand = true;
+    const { needs, seen, forgotten } = yield* this.#firstSeen.report(intake.needs, nowMs);
+    const { rows, totals } = extent;
+    const baseline = { rows, totals, cluster: this.#cluster, isRefused: false };
+    const shrunkFrom = before !== null && isCollapse(before, extent) ? before : null;
+    const changes = { baseline, seen, forgotten };
+    return { kind: 'accepted', needs, rowsSetAside, changes, shrunkFrom, timestampUnixNanos };
+  }
+}
+
+/** A roll-up that is refused as a whole, not because of one row. */
+export function refusedWhole(problems: readonly Problem[], timestampUnixNanos: bigint): Taken {
+  return { kind: 'refused', problems: wholeProblems(problems), timestampUnixNanos };
+}

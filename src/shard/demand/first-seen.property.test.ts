@@ -1,0 +1,88 @@
+// First-seen times against a model, over any course of reports, waits and restarts.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makeProfile, type Need } from '../../model/index.ts';
+import { finished } from '../../wire/index.ts';
+import { MemoryDemandStore } from '../storage/demand-store.ts';
+import { FirstSeen, FORGET_AFTER_MS } from './first-seen.ts';
+
+type Step =
+  /** Rows by name, each with an amount. */
+  | { readonly kind: 'report'; readonly rows: ReadonlyMap<number, number> }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'restart' };
+
+const rows = fc
+  .uniqueArray(fc.tuple(fc.nat(5), fc.nat(3)), { selector: ([name]) => name })
+  .map((pairs) => new Map(pairs));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: rows.map((rows): Step => ({ kind: 'report', rows })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(1, FORGET_AFTER_MS / 2, FORGET_AFTER_MS - 1, FORGET_AFTER_MS)
+      .map((ms): Step => ({ kind: 'wait', ms })),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: 'restart' }) },
+);
+
+const parts = { requirements: [], spread: [], interruptionBucket: 0, reclamationBucket: 0 } as const;
+
+/** Amount 0 is a row of no amounts, amount 1 one that is set aside: they differ in nothing but that. */
+function needOf(name: number, amount: number): Need {
+  const profile = makeProfile({ ...parts, priority: name });
+  const aggregate = new Map(amount < 2 ? [] : [['cpu', amount]]);
+  const need = { cluster: 'c1', profile, group: '', aggregate, minUnit: new Map(), firstSeenMs: 0 };
+  return amount === 1 ? { ...need, setAside: true } : need;
+}
+
+function amountOf({ aggregate, setAside }: Need): number {
+  return setAside === true ? 1 : (aggregate.get('cpu') ?? 0);
+}
+
+async function restored(store: MemoryDemandStore): Promise<FirstSeen> {
+  const firstSeen = new FirstSeen();
+  for (const row of (await store.load()).seen) firstSeen.restore(row);
+  return firstSeen;
+}
+
+describe('first-seen times', () => {
+  it('given any course of events, then each row has the time of the model, and unchanged rows are the same objects', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const store = new MemoryDemandStore();
+        let firstSeen = await restored(store);
+        let nowMs = 1;
+        let last = new Map<number, Need>();
+        const model = new Map<number, { readonly firstMs: number; readonly absentMs: number | null }>();
+        for (const step of steps) {
+          if (step.kind === 'wait') nowMs += step.ms;
+          if (step.kind === 'restart') {
+            firstSeen = await restored(store);
+            last = new Map();
+          }
+          if (step.kind !== 'report') continue;
+          for (const [name, { firstMs, absentMs }] of model) {
+            if (absentMs !== null && nowMs - absentMs >= FORGET_AFTER_MS) model.delete(name);
+            else if (absentMs === null && !step.rows.has(name)) model.set(name, { firstMs, absentMs: nowMs });
+          }
+          for (const name of step.rows.keys()) {
+            model.set(name, { firstMs: model.get(name)?.firstMs ?? nowMs, absentMs: null });
+          }
+          const reported = [...step.rows].map(([name, cpu]) => needOf(name, cpu));
+          const { needs, ...changes } = finished(firstSeen.report(reported, nowMs));
+          await store.write(changes);
+          const now = new Map(needs.map((need) => [need.profile.priority, need]));
+          for (const [name, cpu] of step.rows) {
+            const before = last.get(name);
+            expect(now.get(name)!.firstSeenMs).toBe(model.get(name)!.firstMs);
+            expect(now.get(name)).toEqual({ ...needOf(name, cpu), firstSeenMs: model.get(name)!.firstMs });
+            if (before !== undefined && amountOf(before) === cpu) expect(now.get(name)).toBe(before);
+          }
+          last = now;
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,301 @@
+// Roll-ups that lack most of a cluster's demand, and more demand than there is room for.
+
+import { describe, expect, it } from 'vitest';
+import { NEED, record } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { stampOf } from '../../../testing/support/fleets.ts';
+import {
+  acked,
+  aSlowStore,
+  bench,
+  firstSeen,
+  heldIn,
+  reporting,
+  rollupOf,
+  wireNeed,
+} from '../../../testing/support/sessions.ts';
+import { MachineState } from '../../model/index.ts';
+import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { type DemandStore, MemoryDemandStore } from '../storage/demand-store.ts';
+import { FORGET_AFTER_MS } from './first-seen.ts';
+
+/** A machine of c1 that was bound for a row of it. */
+const SERVING = record('m', MachineState.Configured, { cluster: 'c1', stamp: stampOf(NEED) });
+
+describe('a collapse of demand', () => {
+  const zeroed = Array.from({ length: 20 }, (_, i) =>
+    wireNeed(i, {
+      aggregateResources: new Map([
+        ['cpu', '0'],
+        ['memory', '0'],
+      ]),
+    }),
+  );
+
+  it.each([
+    ['no rows', []],
+    ['one row of twenty', [wireNeed(0)]],
+    ['all rows with nothing in them', zeroed],
+  ])(
+    '7.6.14: given %s, then it is held twice, acknowledged, and believed the third time',
+    async (_, needs) => {
+      const made = await reporting();
+      await made.report(20);
+      const events = made.events.length;
+      await made.report(needs);
+      expect(heldIn(made.hands)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+      await made.report(needs);
+      expect(made.events).toHaveLength(events);
+      expect(acked(made.operator)).toBe(3);
+      expect(made.demandOf('c1')).toHaveLength(20);
+      await made.report(needs);
+      expect(made.demandOf('c1')).toHaveLength(needs.length);
+      expect(heldIn(made.hands)).toEqual([]);
+      expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
+        'rollup-held',
+        'rollup-held',
+        'rollup-shrunk',
+      ]);
+      expect(made.hands.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
+    },
+  );
+
+  it('given the old demand in between, then counting begins again', async () => {
+    const made = await reporting();
+    await made.report(20);
+    for (const needs of [0, 0, 20, 0, 0, 19]) await made.report(needs);
+    expect(made.demandOf('c1')).toHaveLength(19);
+    expect(made.hands.counters.rollupsHeld).toBe(4);
+    expect(heldIn(made.hands)).toEqual([]);
+  });
+
+  it('given nine rows before, then it is believed at once', async () => {
+    const made = await reporting();
+    await made.report(9);
+    await made.report(0);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given held rows, then they do not count as absent', async () => {
+    const made = await reporting();
+    await made.report(20);
+    await made.report(0);
+    await made.clock.advance(2 * FORGET_AFTER_MS);
+    await made.report(19);
+    expect(new Set(Object.values(firstSeen(made)))).toEqual(new Set([0]));
+  });
+
+  it('given a restart before it, then it is held all the same, and nothing is taken from a cluster that has not reported', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const guardrails = { ...DEFAULT_BRAIN.guardrails, reclaimFraction: 1 };
+    const scene = new BrainScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
+    const made = await reporting({ store, clock, brain: { post: (event) => scene.brain.handle(event) } });
+    const hasReported = () =>
+      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
+    await made.report(0);
+    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(hasReported()).toEqual([false]);
+    expect(scene.tick().cycles.at(-1)?.decided.Reclaim).toBe(0);
+    await made.report(20);
+    expect(hasReported()).toEqual([true]);
+  });
+
+  it('given a first demand that is still being written, then a held one after it is no report either', async () => {
+    const { store, writes } = aSlowStore();
+    const scene = new BrainScene().list([SERVING]);
+    const made = await reporting({ store, brain: { post: (event) => scene.brain.handle(event) } });
+    const hasReported = () =>
+      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
+    await made.report(20);
+    await made.report(0);
+    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(hasReported()).toEqual([false]);
+    expect(acked(made.operator)).toBe(0);
+    for (const { resolve } of writes) resolve();
+    await made.settle();
+    expect(hasReported()).toEqual([true]);
+    expect(acked(made.operator)).toBe(2);
+  });
+
+  it('given a demand that cannot be written, then a held one after it is not acknowledged either', async () => {
+    const { store, writes } = aSlowStore();
+    const made = await reporting({ store });
+    await made.report(20);
+    await made.report(0);
+    for (const { reject } of writes) reject(new Error('The disk is full.'));
+    await made.settle();
+    expect(acked(made.operator)).toBe(0);
+  });
+
+  it('given somebody who accepts it, then it is the demand at once, and judged by later', async () => {
+    const made = await reporting();
+    await made.report(20);
+    await made.report(1);
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(made.demandOf('c1')).toHaveLength(1);
+    expect(acked(made.operator)).toBe(2);
+    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    made.operator.rollup(rollupOf('c1', 1));
+    expect(acked(made.operator)).toBe(3);
+  });
+
+  it('given somebody who refuses it, then no repetition and no restart makes it believed', async () => {
+    const before = await reporting();
+    await before.report(20);
+    await before.report(0);
+    expect(await before.hands.refuseHeld('c1')).toBe(true);
+    for (let i = 0; i < 5; i++) await before.report(0);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock });
+    for (let i = 0; i < 5; i++) await made.report(0);
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(heldIn(made.hands)).toMatchObject([{ isRefused: true, count: 5 }]);
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given a refusal and the old demand again, then the refusal is over, also after a restart', async () => {
+    const before = await reporting();
+    await before.report(20);
+    await before.report(0);
+    await before.hands.refuseHeld('c1');
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock });
+    for (let i = 0; i < 3; i++) await made.report(0);
+    expect(made.demandOf('c1')).toEqual([]);
+  });
+
+  it('given no room for it when somebody accepts it, then it does not count, and that is said', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { store, clock } = before;
+    const made = await reporting({ store, clock, limits: { demandRows: 5 } });
+    await made.report(1);
+    const other = made.greet('c2');
+    other.rollup(rollupOf('c2', 5));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(heldIn(made.hands)).toMatchObject([{ cluster: 'c1' }]);
+    other.rollup(rollupOf('c2', 4));
+    await made.settle();
+    expect(await made.hands.acceptHeld('c1')).toBe(true);
+  });
+
+  it.each(['acceptHeld', 'refuseHeld'] as const)(
+    'given a store that fails, then %s does not claim to be done',
+    async (order) => {
+      const memory = new MemoryDemandStore();
+      let isFull = false;
+      const store: DemandStore = {
+        load: () => memory.load(),
+        write: (changes) => (isFull ? Promise.reject(new Error('disk full')) : memory.write(changes)),
+      };
+      const made = await reporting({ store });
+      await made.report(20);
+      await made.report(1);
+      isFull = true;
+      expect(await made.hands[order]('c1')).toBe(false);
+      expect(made.demandOf('c1')).toHaveLength(20);
+    },
+  );
+
+  it('given nothing held, then there is nothing to accept or refuse', async () => {
+    const { hands } = await bench();
+    expect([await hands.acceptHeld('c1'), await hands.refuseHeld('c1')]).toEqual([false, false]);
+  });
+});
+
+describe('more demand than a shard takes', () => {
+  it('given clusters that fill it, then another gets no ack and no room until one of them shrinks', async () => {
+    const { greet, hands, settle, demandOf } = await bench({ limits: { demandRows: 100 } });
+    const [first, second] = [greet('c1'), greet('c2')];
+    first.rollup(rollupOf('c1', 60));
+    second.rollup(rollupOf('c2', 40));
+    await settle();
+    expect(hands.load).toMatchObject({ rows: 100, waiting: 0, waitingBytes: 0 });
+    const third = greet('c3');
+    third.rollup(rollupOf('c3', 1));
+    second.rollup(rollupOf('c2', 41));
+    await settle();
+    expect([third.acks, second.acks]).toEqual([['hello'], ['hello', 'rollup']]);
+    expect(hands.counters).toMatchObject({ rollupsShed: 2, rollupsRefused: 2 });
+    expect(demandOf('c2')).toHaveLength(40);
+    expect(hands.reports.find(({ cluster }) => cluster === 'c3')!.problems).toMatchObject([
+      {
+        code: 'BF_DEMAND_LIMIT',
+        path: 'needs',
+        message: '1 rows, and beside the other clusters there is room for 0.',
+      },
+    ]);
+    first.rollup(rollupOf('c1', 50));
+    third.rollup(rollupOf('c3', 10));
+    await settle();
+    expect(demandOf('c3')).toHaveLength(10);
+    expect(hands.load.rows).toBe(100);
+  });
+
+  it('given few rows of many bytes, then bytes count, those of a held roll-up too', async () => {
+    const big = rollupOf('c1', 20);
+    const small = rollupOf('c1', 1);
+    const { greet, hands, settle } = await bench({ limits: { demandBytes: big.length + small.length + 10 } });
+    const operator = greet('c1');
+    operator.rollup(big);
+    await settle();
+    operator.rollup(small);
+    await settle();
+    expect(hands.load.bytes).toBe(big.length + small.length);
+    const other = greet('c2');
+    other.rollup(rollupOf('c2', 5));
+    await settle();
+    expect(other.acks).toEqual(['hello']);
+    expect(await hands.acceptHeld('c1')).toBe(true);
+    expect(hands.load).toMatchObject({ rows: 1, bytes: small.length });
+  });
+
+  it('given a cluster that again and again loses its demand and has it back, then what was held leaves its room', async () => {
+    const big = rollupOf('c1', 20);
+    const { greet, hands, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
+    const operator = greet('c1');
+    for (let i = 0; i < 200; i++) {
+      operator.rollup(rollupOf('c1', 20));
+      await settle();
+      operator.rollup(rollupOf('c1', 1));
+      await settle();
+    }
+    operator.rollup(big);
+    await settle();
+    expect(hands.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
+    expect(hands.load.bytes).toBe(big.length);
+    const other = greet('c2');
+    other.rollup(rollupOf('c2', 20));
+    await settle();
+    expect(other.acks).toEqual(['hello', 'rollup']);
+  });
+
+  it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {
+    const one = rollupOf('c0', 10).length;
+    const { greet, hands, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });
+    const operators = Array.from({ length: 10 }, (_, i) => greet(`c${i}`));
+    for (const [i, operator] of operators.entries()) operator.rollup(rollupOf(`c${i}`, 10));
+    expect(hands.load.waiting).toBeLessThanOrEqual(3);
+    await settle();
+    const taken = operators.filter((operator) => acked(operator) > 0).length;
+    expect(taken + hands.counters.rollupsShed).toBe(10);
+    expect(hands.counters.rollupsShed).toBeGreaterThan(6);
+    expect(lines.some(({ event }) => event === 'rollup-shed')).toBe(true);
+    for (const [i, operator] of operators.entries()) {
+      operator.rollup(rollupOf(`c${i}`, 10));
+      await settle();
+    }
+    expect(operators.every(({ acks }) => acks.includes('rollup'))).toBe(true);
+    expect(hands.load).toMatchObject({ waiting: 0, waitingBytes: 0 });
+  });
+});

@@ -1,0 +1,556 @@
+// Roll-ups through the hands: what reaches the brain, what is acknowledged, what is remembered, and what is held.
+
+import { describe, expect, it, vi } from 'vitest';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import {
+  aClock,
+  acked,
+  aSlowStore,
+  type Bench,
+  bench,
+  firstSeen,
+  type Operator,
+  reporting,
+  rollupOf,
+  wireNeed,
+} from '../../../testing/support/sessions.ts';
+import {
+  type RollupReport,
+  RollupReport_Effect,
+  RollupReport_Outcome,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { RollupIntake, status } from '../../wire/index.ts';
+import { DEFAULT_HANDS_LIMITS } from '../sessions/limits.ts';
+import { type DemandStore, MemoryDemandStore } from '../storage/demand-store.ts';
+import { FORGET_AFTER_MS } from './first-seen.ts';
+
+const START = aClock().now();
+
+const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
+
+describe('a roll-up', () => {
+  it('given a first one, then the brain gets its rows with the time of the shard, and it is acknowledged', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2, { group: 'g' })]);
+    expect(made.demandOf('c1')).toMatchObject([
+      { cluster: 'c1', group: '', firstSeenMs: START, minUnit: new Map([['cpu', 1000]]) },
+      { cluster: 'c1', group: 'g', firstSeenMs: START },
+    ]);
+    expect(acked(made.operator)).toBe(1);
+  });
+
+  it('given another one, then it replaces all of it', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.report([wireNeed(3)]);
+    expect(prioritiesOf(made)).toEqual([3]);
+    await made.report([]);
+    expect(prioritiesOf(made)).toEqual([]);
+  });
+
+  it('given the same one at another time, then it is acknowledged at once, unread, and the brain is not disturbed', async () => {
+    const made = await reporting();
+    await made.report(5);
+    const events = made.events.length;
+    const read = vi.spyOn(RollupIntake.prototype, 'reading');
+    made.operator.rollup(rollupOf('c1', 5));
+    expect(acked(made.operator)).toBe(2);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    expect(made.events).toHaveLength(events);
+    expect(made.hands.counters).toMatchObject({ rollupsUnchanged: 1, rollupsAccepted: 1 });
+  });
+
+  it('given the same one on the next session, then it costs no more', async () => {
+    const made = await reporting();
+    await made.report(5);
+    const next = made.greet('c1');
+    next.rollup(rollupOf('c1', 5));
+    expect(acked(next)).toBe(1);
+  });
+
+  it('given one changed row, then the others are the very same objects', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    const before = made.demandOf('c1')!;
+    await made.clock.advance(5000);
+    await made.report([
+      wireNeed(1),
+      wireNeed(2, { aggregateResources: new Map([['cpu', '9']]) }),
+      wireNeed(3),
+    ]);
+    const after = made.demandOf('c1')!;
+    expect(after.map((need, i) => need === before[i])).toEqual([true, false, true]);
+    expect(after[1]).toMatchObject({ firstSeenMs: START, aggregate: new Map([['cpu', 9000]]) });
+  });
+
+  it('given rows that became one, then that row stays the same object too', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(1), wireNeed(2)]);
+    const before = made.demandOf('c1')!;
+    await made.report([wireNeed(1), wireNeed(1), wireNeed(3)]);
+    expect(made.demandOf('c1')![0]).toBe(before[0]);
+    expect(before[0]!.aggregate.get('cpu')).toBe(8000);
+  });
+
+  it('given bad rows, then it is refused whole with all its problems, without ack, and the last demand stays', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    await made.report([
+      wireNeed(1),
+      wireNeed(2, { aggregateResources: new Map([['cpu', 'two']]) }),
+      wireNeed(3, { minUnit: new Map([['cpu', '1 2']]) }),
+    ]);
+    expect(acked(made.operator)).toBe(1);
+    expect(prioritiesOf(made)).toEqual([1]);
+    expect(made.hands.counters.rollupsRefused).toBe(1);
+    const refusal = made.lines.find(({ event }) => event === 'rollup-refused')!;
+    expect(refusal).toMatchObject({ level: 'error', fields: { cluster: 'c1' } });
+    expect(refusal.fields['problems']).toMatchObject([
+      { code: 'BF_QUANTITY_SYNTAX', path: 'needs[1].aggregate_resources["cpu"]' },
+      { code: 'BF_QUANTITY_SYNTAX', path: 'needs[2].min_unit["cpu"]' },
+    ]);
+    await made.report([wireNeed(1)]);
+    expect(acked(made.operator)).toBe(2);
+    expect(made.operator.status).toBeNull();
+  });
+
+  it.each([
+    ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
+    ['too many rows', rollupOf('c1', DEFAULT_HANDS_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
+  ])('given %s, then it is refused and the session goes on', async (_, bytes, code) => {
+    const made = await reporting();
+    made.operator.rollup(bytes);
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({ event: 'rollup-refused', fields: { problems: [{ code }] } });
+    expect(made.demandOf('c1')).toBeUndefined();
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('7.6.11: given the id of another cluster inside, then it counts for neither and both keep their demand', async () => {
+    const made = await reporting();
+    await made.report(2);
+    made.greet('c2').rollup(rollupOf('c2', 3));
+    await made.settle();
+    made.operator.rollup(rollupOf('c2', [wireNeed(7)]));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { cluster: 'c1', problems: [{ code: 'BF_CLUSTER_MISMATCH' }] },
+    });
+    expect(['c1', 'c2'].map((cluster) => made.demandOf(cluster)?.length)).toEqual([2, 3]);
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('given bytes inside a good frame that are no roll-up, then it is refused and the session goes on', async () => {
+    const made = await reporting();
+    made.operator.link.receive(new Uint8Array([0x12, 0x02, 0x1a, 0x05]));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { problems: [{ code: 'BF_WIRE_MALFORMED' }] },
+    });
+    expect(made.operator.status).toBeNull();
+  });
+
+  it('given the last one again with a timestamp of more than 64 bits, then it is refused and the session goes on', async () => {
+    const made = await reporting();
+    // Field 2 of the frame: field 1 of the roll-up is its cluster, field 2 the timestamp.
+    const rollup = (...stamp: readonly number[]): Uint8Array =>
+      Uint8Array.of(0x12, 5 + stamp.length, 0x0a, 2, ...Buffer.from('c1'), 0x10, ...stamp);
+    made.operator.link.receive(rollup(1));
+    await made.settle();
+    made.operator.link.receive(rollup(...new Uint8Array(9).fill(0xff), 0x7f));
+    await made.settle();
+    expect(made.lines.at(-1)).toMatchObject({
+      event: 'rollup-refused',
+      fields: { problems: [{ code: 'BF_WIRE_MALFORMED' }] },
+    });
+    made.operator.link.receive(rollup(2));
+    await made.settle();
+    expect(acked(made.operator)).toBe(2);
+  });
+
+  it('given several before its turn, then only the newest is read, and an unchanged one does not overtake it', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    for (const needs of [[wireNeed(2)], [wireNeed(3)], [wireNeed(1)]])
+      made.operator.rollup(rollupOf('c1', needs));
+    expect(acked(made.operator)).toBe(1);
+    await made.settle();
+    expect(prioritiesOf(made)).toEqual([1]);
+    expect(acked(made.operator)).toBe(2);
+    expect(made.hands.counters.rollupsSuperseded).toBe(2);
+  });
+
+  it('given two hundred clusters that change at once, then an unchanged one is acknowledged before any is read, and each turn reads a few', async () => {
+    let readMs = 0;
+    const clock = aClock();
+    const now = clock.now.bind(clock);
+    // As if every reading of the clock while roll-ups are read were a millisecond after the one before.
+    clock.now = () => now() + readMs++;
+    const made = await reporting({ clock });
+    await made.report([wireNeed(1)]);
+    const others = Array.from({ length: 200 }, (_, i) => made.greet(`n${i}`));
+    for (const [i, operator] of others.entries()) operator.rollup(rollupOf(`n${i}`, 400));
+    made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
+    expect(acked(made.operator)).toBe(2);
+    expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(0);
+    const read = vi.spyOn(RollupIntake.prototype, 'reading');
+    const perTurn: number[] = [];
+    const after = clock.after.bind(clock);
+    clock.after = (ms, run) =>
+      after(ms, () => {
+        read.mockClear();
+        run();
+        perTurn.push(read.mock.calls.length);
+      });
+    await clock.advance(60_000);
+    read.mockRestore();
+    expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(200);
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(5);
+  });
+
+  it('given changed ones within a second, then one is read, and the newest of the others a second later', async () => {
+    const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
+    await made.report([wireNeed(1)]);
+    for (const last of [2, 3, 4]) await made.report([wireNeed(last)]);
+    expect([prioritiesOf(made), acked(made.operator)]).toEqual([[1], 1]);
+    await made.clock.advance(999);
+    expect(prioritiesOf(made)).toEqual([1]);
+    await made.clock.advance(1);
+    expect([prioritiesOf(made), acked(made.operator)]).toEqual([[4], 2]);
+    expect(made.hands.counters).toMatchObject({ rollupsAccepted: 2, rollupsSuperseded: 2 });
+  });
+});
+
+describe('an operator that sends large roll-ups back to back', () => {
+  const large = (priority: number) =>
+    rollupOf('c1', [wireNeed(priority, { group: 'g'.repeat(2 * 1024 * 1024) }), wireNeed(priority + 1)]);
+
+  it('given one that waits to be read, then no more is received of it until that is begun', async () => {
+    const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
+    made.operator.rollup(large(0));
+    await made.settle();
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([false, 1]);
+    made.operator.rollup(large(10));
+    await made.settle();
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([true, 1]);
+    await made.clock.advance(1000);
+    expect([made.operator.isPaused, acked(made.operator)]).toEqual([false, 2]);
+  });
+
+  it('given one that is dropped for want of room, then it is received from again; and a small one never stops it', async () => {
+    const limits = { rollupIntervalMs: 1000, waitingBytes: 1024 * 1024 };
+    const made = await reporting({ limits });
+    made.operator.rollup(rollupOf('c1', 1));
+    await made.settle();
+    made.operator.rollup(large(0));
+    expect([made.operator.isPaused, made.hands.counters.rollupsShed]).toEqual([false, 1]);
+    made.operator.rollup(rollupOf('c1', 2));
+    await made.settle();
+    expect([made.operator.isPaused, made.hands.load.waiting]).toEqual([false, 1]);
+  });
+});
+
+describe('rows beyond our own limits', () => {
+  const hugeRow = wireNeed(2, { aggregateResources: new Map([['memory', '1e30']]) });
+  const namedRow = wireNeed(3, { group: 'g'.repeat(2_000) });
+
+  it('given an amount above the exact range, then the row is set aside, its neighbours count, and it is acknowledged', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), hugeRow, namedRow]);
+    expect(made.demandOf('c1')).toMatchObject([
+      { profile: { priority: 1 } },
+      { profile: { priority: 2 }, setAside: true, aggregate: new Map() },
+    ]);
+    expect(made.events.at(-1)).toMatchObject({ kind: 'demand', rowsSetAside: 2 });
+    expect(acked(made.operator)).toBe(1);
+    expect(made.hands.reports[0]).toMatchObject({
+      rows: 3,
+      rowsSetAside: 2,
+      problems: null,
+      remarks: {
+        total: 2,
+        first: [
+          { index: 1, code: 'BF_QUANTITY_OVERFLOW', path: 'needs[1].aggregate_resources["memory"]' },
+          { index: 2, code: 'BF_NAME_LENGTH', path: 'needs[2].group' },
+        ],
+      },
+    });
+  });
+
+  it('given them in every roll-up, then the log says so once, and again when that changes', async () => {
+    const made = await reporting();
+    const said = () =>
+      made.lines.filter(({ event }) => event === 'rollup-remarks').map(({ fields }) => fields['total']);
+    for (const rows of [[hugeRow], [hugeRow], [wireNeed(1), hugeRow], [wireNeed(1)], [wireNeed(1)]])
+      await made.report(rows);
+    expect(said()).toEqual([1, 1, 0]);
+  });
+
+  it('given nearly all of the demand in such a row, then that is no collapse', async () => {
+    const made = await reporting();
+    const small = Array.from({ length: 15 }, (_, i) =>
+      wireNeed(10 + i, { aggregateResources: new Map([['cpu', '1m']]) }),
+    );
+    await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1000']]) }), ...small]);
+    await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1e30']]) }), ...small]);
+    expect(made.demandOf('c1')?.[0]).toMatchObject({ setAside: true });
+    expect(made.hands.counters.rollupsHeld).toBe(0);
+  });
+
+  it('given rows put right again, then they count as before and keep their first-seen time', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(2)]);
+    await made.clock.advance(1000);
+    await made.report([hugeRow]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(2)]);
+    expect(made.demandOf('c1')?.[0]?.setAside).toBeUndefined();
+    expect(firstSeen(made)).toEqual({ 2: 0 });
+    expect(made.hands.reports[0]).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
+  });
+});
+
+describe('what the operator is told of its roll-ups', () => {
+  const told = (operator: Operator) =>
+    operator.got('rollupReport').map(({ outcome, total, problems }) => ({
+      outcome,
+      total,
+      problems: problems.map(({ needIndex, code, effect }) => [needIndex, code, effect]),
+    }));
+  const { OUTCOME_ACCEPTED, OUTCOME_HELD, OUTCOME_REFUSED } = RollupReport_Outcome;
+  const { EFFECT_SET_ASIDE, EFFECT_SATURATED, EFFECT_ZEROED, EFFECT_REFUSED } = RollupReport_Effect;
+
+  async function listening() {
+    const made = await bench();
+    const operator = made.dial();
+    operator.hello('c1', ['rollup-report']);
+    const report = async (needs: Parameters<typeof rollupOf>[1], from = operator) => {
+      from.rollup(rollupOf('c1', needs));
+      await made.settle();
+    };
+    return { ...made, operator, report };
+  }
+
+  it('given roll-ups that are accepted, treated, refused and held, then it hears of each change, and the refused one has no ack', async () => {
+    const { operator, report } = await listening();
+    const all = Array.from({ length: 20 }, (_, i) => wireNeed(i));
+    const treated = [
+      wireNeed(0, { aggregateResources: new Map([['cpu', '1e40']]) }),
+      wireNeed(1, { minUnit: new Map([['cpu', '1e40']]) }),
+      wireNeed(2, { aggregateResources: new Map([['cpu', '-4']]) }),
+    ];
+    await report(all);
+    await report(treated.concat(all.slice(3)));
+    await report([wireNeed(0, { minUnit: new Map([['cpu', 'x']]) })]);
+    await report([]);
+    expect(told(operator)).toEqual([
+      { outcome: OUTCOME_ACCEPTED, total: 0, problems: [] },
+      {
+        outcome: OUTCOME_ACCEPTED,
+        total: 3,
+        problems: [
+          [0, 'BF_QUANTITY_OVERFLOW', EFFECT_SET_ASIDE],
+          [1, 'BF_QUANTITY_OVERFLOW', EFFECT_SATURATED],
+          [2, 'BF_QUANTITY_NEGATIVE', EFFECT_ZEROED],
+        ],
+      },
+      { outcome: OUTCOME_REFUSED, total: 1, problems: [[0, 'BF_QUANTITY_SYNTAX', EFFECT_REFUSED]] },
+      // What is held changes nothing: the problems are those of the demand that counts.
+      expect.objectContaining({ outcome: OUTCOME_HELD, total: 3 }),
+    ]);
+    expect(acked(operator)).toBe(3);
+  });
+
+  it('given the same roll-up again, then it hears nothing new, and a new session hears it once, with its timestamp', async () => {
+    const { operator, report, dial } = await listening();
+    const rows = [wireNeed(0, { group: 'g'.repeat(2_000) }), wireNeed(1)];
+    await report(rows);
+    await report(rows);
+    expect(told(operator)).toHaveLength(1);
+    const next = dial();
+    next.hello('c1', ['rollup-report']);
+    for (let i = 0; i < 2; i++) await report([wireNeed(1)], next);
+    expect(told(next)).toEqual([{ outcome: OUTCOME_ACCEPTED, total: 0, problems: [] }]);
+    expect(next.got('rollupReport')[0]!.timestampUnixNanos).toBeGreaterThan(0n);
+  });
+
+  it('given more problems than are listed, then the first fifty with texts of at most 200 bytes, and how many there are', async () => {
+    const { operator, report } = await listening();
+    const long = 'n'.repeat(300);
+    await report(
+      Array.from({ length: 60 }, (_, i) =>
+        wireNeed(i, { aggregateResources: new Map([[long, '-1']]), minUnit: new Map() }),
+      ),
+    );
+    const [{ total, problems }] = operator.got('rollupReport') as [RollupReport];
+    expect([total, problems.length]).toEqual([60, 50]);
+    for (const { path, message } of problems)
+      for (const text of [path, message])
+        expect(Buffer.byteLength(text.split('… (')[0]!)).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('what others may know', () => {
+  it('given good, bad and held roll-ups, then the view of the cluster says so', async () => {
+    const made = await reporting();
+    const view = () => made.hands.reports.find(({ cluster }) => cluster === 'c1');
+    expect(view()).toBeUndefined();
+    await made.report([wireNeed(1, { minUnit: new Map([['cpu', 'x']]) })]);
+    expect(view()).toMatchObject({
+      rows: null,
+      refusedRollups: 1,
+      lastReportMs: START,
+      problems: [{ path: 'needs[0].min_unit["cpu"]' }],
+    });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ rows: 20, problems: null, lastReportMs: START + 5000, held: null });
+    await made.report(0);
+    expect(view()).toMatchObject({ rows: 20, refusedRollups: 1, held: { count: 1, extent: { rows: 0 } } });
+    await made.clock.advance(5000);
+    await made.report(20);
+    expect(view()).toMatchObject({ lastReportMs: START + 10_000, held: null });
+  });
+
+  it('given a restart, then a cluster is known that has not reported yet', async () => {
+    const before = await reporting();
+    await before.report(20);
+    before.hands.close();
+    const { hands } = await bench({ store: before.store });
+    expect(hands.reports).toMatchObject([{ cluster: 'c1', rows: null, lastReportMs: null }]);
+  });
+});
+
+describe('what is remembered', () => {
+  it('7.6.10: given a cluster that reports often, with times of its own, then each row keeps the time of its first', async () => {
+    const made = await reporting();
+    for (const last of [1, 2, 3]) {
+      await made.report(Array.from({ length: last }, (_, i) => wireNeed(i + 1)));
+      await made.clock.advance(1000);
+    }
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000, 3: 2000 });
+  });
+
+  it('5.2.21: given clusters that report in turns, then the one that was first stays first', async () => {
+    const scene = new BrainScene().list([]);
+    const made = await bench({ brain: { post: (event) => scene.brain.handle(event) } });
+    const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);
+    const order = async (turn: number, [cluster, operator]: (typeof operators)[number]) => {
+      const aggregateResources = new Map([['cpu', `${turn + 1}`]]);
+      operator.rollup(rollupOf(cluster, [wireNeed(9, { aggregateResources })]));
+      await made.clock.advance(1000);
+      const { items } = scene.tick().brain.ask('needs', { onlyUnmet: false, limit: 9 });
+      return items.map((need) => need.cluster);
+    };
+    expect(await order(0, operators[1]!)).toEqual(['early']);
+    for (let turn = 1; turn < 6; turn++) {
+      expect(await order(turn, operators[(turn + 1) % 2]!)).toEqual(['early', 'late']);
+    }
+  });
+
+  it('given a row that goes and comes back within ten minutes, then it keeps its time; later it is new', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(FORGET_AFTER_MS - 1);
+    await made.report([wireNeed(1), wireNeed(2)]);
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 0 });
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(FORGET_AFTER_MS);
+    await made.report([wireNeed(1), wireNeed(2)]);
+    expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000 + 2 * FORGET_AFTER_MS - 1 });
+  });
+
+  it('given rows of equal profiles in different groups, then each has its own time', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1)]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(1), wireNeed(1, { group: 'g' })]);
+    expect(made.demandOf('c1')!.map(({ group, firstSeenMs }) => [group, firstSeenMs - START])).toEqual([
+      ['', 0],
+      ['g', 1000],
+    ]);
+  });
+
+  it('given a restart, then times and absences are as before', async () => {
+    const before = await reporting();
+    await before.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    await before.clock.advance(1000);
+    await before.report([wireNeed(1)]);
+    before.hands.close();
+    const { store, clock } = before;
+    await clock.advance(FORGET_AFTER_MS - 1);
+    const soon = await reporting({ store, clock });
+    await soon.report([wireNeed(1), wireNeed(2), wireNeed(4)]);
+    expect(firstSeen(soon)).toEqual({ 1: 0, 2: 0, 4: 1000 + FORGET_AFTER_MS - 1 });
+    soon.hands.close();
+    await clock.advance(10 * FORGET_AFTER_MS);
+    const late = await reporting({ store, clock });
+    await late.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
+    expect(firstSeen(late)).toMatchObject({ 1: 0, 2: 0, 3: clock.now() - START });
+  });
+
+  it('given absences of more than ten minutes, then the store forgets them without another roll-up', async () => {
+    const made = await reporting();
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.report([wireNeed(1)]);
+    expect([...(await made.store.load()).seen]).toHaveLength(2);
+    await made.clock.advance(FORGET_AFTER_MS + 60_000);
+    expect([...(await made.store.load()).seen].map(({ absentSinceMs }) => absentSinceMs)).toEqual([null]);
+  });
+
+  it('given a store that is slow, then neither brain nor operator hears before it is written', async () => {
+    const { store, writes } = aSlowStore();
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    writes.at(-1)!.resolve();
+    await made.settle();
+    expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
+  });
+
+  it('given a repetition before the first copy is written, then the operator hears of neither until it is', async () => {
+    const { store, writes } = aSlowStore();
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    writes.at(-1)!.resolve();
+    await made.settle();
+    expect([acked(made.operator), prioritiesOf(made)]).toEqual([2, [1]]);
+    made.operator.rollup(rollupOf('c1', [wireNeed(1)]));
+    expect(acked(made.operator)).toBe(3);
+  });
+
+  it('given a repetition of what could not be written, then it is not acknowledged', async () => {
+    let fail: (error: Error) => void = () => {};
+    const store: DemandStore = {
+      load: () => new MemoryDemandStore().load(),
+      write: () => new Promise((_, reject) => (fail = reject)),
+    };
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    await made.report([wireNeed(1)]);
+    fail(new Error('disk full'));
+    await made.settle();
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+  });
+
+  it('given a store that fails, then nothing is claimed, and all sessions end with the reason in the log', async () => {
+    const store: DemandStore = {
+      load: () => new MemoryDemandStore().load(),
+      write: () => Promise.reject(new Error('disk full')),
+    };
+    const failures: unknown[] = [];
+    const made = await reporting({ store, onFailure: (error) => failures.push(error) });
+    await made.report([wireNeed(1)]);
+    expect(made.operator.status).toMatchObject({ code: status.UNAVAILABLE });
+    expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
+    expect(made.lines.find(({ event }) => event === 'store-failed')).toMatchObject({ level: 'error' });
+    expect([failures.length, made.hands.counters.storeFailures]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest';
+import { record, Scene, some } from '../../../testing/support/actuation-scene.ts';
+import { MachineState } from '../../model/index.ts';
+import type { Effect } from '../events.ts';
+import { MACHINE_GONE } from '../planning/node-state.ts';
+import type { MemoryMachines } from '../storage/controller-store-memory.ts';
+import { RECONCILE_LIMITS } from './reconcile-limits.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
+
+describe('reconcile', () => {
+  it('reads everything first, then changes, and everything again from time to time', () => {
+    const scene = new Scene();
+    const wanted: string[] = [];
+    for (let i = 0; i < 70; i++) {
+      wanted.push(scene.effects.findLast((effect) => effect.kind === 'list')!.wanted);
+      scene.list([]);
+      scene.hand.advance(1000);
+    }
+    expect(wanted.filter((kind) => kind === 'full')).toHaveLength(2);
+    expect(wanted[0]).toBe('full');
+  });
+
+  it('given several providers, then they take turns in being read as a whole, each as often as alone', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    const full: Record<string, number[]> = { p: [], q: [] };
+    for (let second = 0; second < 200; second++) {
+      for (const provider of ['p', 'q']) {
+        const list = scene.effects.findLast(
+          (each) => each.kind === 'list' && each.provider === provider,
+        ) as Extract<Effect, { readonly kind: 'list' }>;
+        if (list.wanted === 'full') full[provider]!.push(second);
+        scene.list([], { provider });
+      }
+      scene.hand.advance(1000);
+    }
+    expect(full['p']).toEqual([0, 60, 120, 180]);
+    expect(full['q']).toEqual([0, 30, 90, 150]);
+  });
+
+  it('waits longer after readings that fail, and is ready once every provider was read', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.failList();
+    scene.list([], { provider: 'q' });
+    expect(scene.reconcile.isReady).toBe(false);
+    scene.list([]);
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(scene.told).toEqual(['list-failed p']);
+  });
+
+  it('given a stop, then a reading that is cut off is nobody’s failure', () => {
+    const scene = new Scene();
+    scene.reconcile.stop();
+    scene.failList();
+    expect(scene.told).toEqual([]);
+    expect(scene.scheduler.breakerOf('p')).toBe('closed');
+  });
+
+  it('drops a record whose List began before the last mutation ended, and reads the machine again', () => {
+    const scene = new Scene();
+    scene.list([record('m', Speculative)]);
+    scene.hand.advance(1000);
+    scene.decide('Provision', 'm');
+    scene.accept('create', Creating);
+    // This reading began before the Create, and the List reader does not deliver the record again.
+    scene.list([record('m', Speculative)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.told).toContain('dropped m');
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('drops a record that comes while an action has the machine, and reads it when the action is done', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.list([record('m', Idle, { pricePerHour: 7 })]);
+    expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1', pricePerHour: 1 });
+    expect(scene.calls('get')).toEqual([]);
+    scene.blob();
+    scene.accept('configure', Configuring);
+    scene.find(Configured, { pricePerHour: 7 });
+    expect(scene.ledger('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
+  });
+
+  it('given a machine on its way of which a full List brings nothing, then it is read, since the reader may have left it out', () => {
+    const scene = new Scene();
+    scene.list([record('m', Idle), record('n', Idle)]);
+    // A Get returns a state that no List has delivered, and then the shard moves the machine itself.
+    scene.reconcile.check('m');
+    scene.find(Configured);
+    scene.decide('Reclaim', 'm');
+    scene.accept('drain', Draining);
+    scene.hand.advance(RECONCILE_LIMITS.fullMs);
+    scene.list([]);
+    expect(scene.calls('get')).toEqual([]);
+    scene.hand.advance(RECONCILE_LIMITS.changesMs);
+    // The machine is Idle again, equal to the last record that the List reader delivered.
+    scene.list([]);
+    expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['m']);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('drops a Get that a mutation overtook, and reads again', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.decide('Reclaim', 'm');
+    scene.accept('drain', Draining);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+    scene.find(Draining);
+    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+  });
+
+  it('waits after a Get that failed, whatever else asks for the machine', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.fail('get');
+    scene.reconcile.check('m');
+    expect(scene.calls('get')).toEqual([]);
+
+    scene.hand.advance(RECONCILE_LIMITS.retry.baseMs);
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    scene.hand.advance(RECONCILE_LIMITS.retry.maxMs);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
+  it('owes no reading to a machine that was lost while an action had it', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    scene.decide('Bootstrap', 'm');
+    scene.list([record('m', Idle, { pricePerHour: 7 })]);
+    scene.blob();
+    scene.answer('configure', { kind: 'unknown-machine' });
+    scene.answer('get', { kind: 'unknown-machine' });
+    expect(scene.ledger('m')).toBeNull();
+
+    scene.list([record('m', Idle)]);
+    scene.decide('Delete', 'm');
+    scene.accept('delete', Deleting);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
+  it('believes a List that a free machine is gone, but asks about a bound one', () => {
+    const scene = new Scene();
+    scene.list([...some(2), record('b', Configured), record('b2', Configured)]);
+    scene.list([], { gone: ['m-0', 'b', 'b2'] });
+    expect(scene.ledger('m-0')).toBeNull();
+    expect(scene.ledger('b')).not.toBeNull();
+    scene.answer('get', { kind: 'unknown-machine' });
+    scene.find(Configured);
+    expect(scene.ledger('b')).toBeNull();
+    expect(scene.ledger('b2')).toMatchObject({ state: Configured });
+    expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
+  });
+
+  it('forgets what people said of a machine that is gone: what comes under its id is another one', () => {
+    const scene = new Scene();
+    scene.list([record('q', Idle), record('f', Failed)]);
+    scene.actuation.quarantine('q', 'ada', 'smells of smoke');
+    scene.actuation.forget('f');
+    scene.list([], { gone: ['q', 'f'] });
+    const NOTHING = { quarantine: null, isForgotten: false };
+    for (const id of ['q', 'f']) expect(scene.machineFacts.verdictsOn(id)).toEqual(NOTHING);
+
+    scene.list([record('q', Idle), record('f', Failed)]);
+    expect(scene.ledger('q')).toMatchObject({ held: false });
+    expect(scene.machineFacts.verdictsOn('f').isForgotten).toBe(false);
+    expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
+  });
+
+  it('finds out what is gone when the reader has lost its memory', () => {
+    const scene = new Scene();
+    scene.list(some(3));
+    // The reading in flight when the minute ends is one of changes; the next one is full.
+    scene.hand.advance(61_000);
+    scene.list([]);
+    scene.list([record('m-0', Idle), record('m-1', Idle)], { isFirst: true });
+    expect(scene.ledger('m-2')).toBeNull();
+    expect(scene.ledger('m-1')).not.toBeNull();
+  });
+
+  it('refuses the id of another provider, says so once, and calls only the owner', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.list([record('m', Idle)]);
+    scene.list([record('m', Failed)], { provider: 'q' });
+    scene.list([record('m', Configured)], { provider: 'q' });
+    scene.list([], { provider: 'q', gone: ['m'] });
+    expect(scene.told).toEqual(['collided m p q']);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    scene.decide('Delete', 'm');
+    expect(scene.calls('delete')).toMatchObject([{ provider: 'p' }]);
+  });
+
+  it('gives an id to another provider when the first has let go of it', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.list([record('m', Idle)]);
+    scene.list([], { gone: ['m'] });
+    scene.list([record('m', Idle)], { provider: 'q' });
+    scene.decide('Delete', 'm');
+    expect(scene.calls('delete')).toMatchObject([{ provider: 'q' }]);
+  });
+
+  it('counts records that nobody could take by reason, and keeps the last good one', () => {
+    const scene = new Scene();
+    scene.list([record('m', Idle)]);
+    const problem = (code: 'BF_MACHINE_PRICE' | 'BF_MACHINE_HOST_MISSING') => ({
+      code,
+      path: '',
+      message: '',
+    });
+    const problems = [problem('BF_MACHINE_PRICE'), problem('BF_MACHINE_HOST_MISSING')];
+    scene.list([], { refused: 5, problems });
+    expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('says of each provider how its readings went', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    expect(scene.reconcile.readingsOf('p')).toEqual({ hasListed: false, lastListMs: null, lastError: '' });
+    scene.failList('p');
+    scene.list([]);
+    const listed = { hasListed: true, lastListMs: scene.hand.now(), lastError: '' };
+    expect(scene.reconcile.readingsOf('p')).toEqual(listed);
+    scene.hand.advance(60_000);
+    scene.failList('p');
+    expect(scene.reconcile.readingsOf('p')).toEqual({ ...listed, lastError: 'no route' });
+    expect(scene.reconcile.readingsOf('q')).toMatchObject({ hasListed: false, lastListMs: null });
+    expect(scene.reconcile.readingsOf('nobody')).toMatchObject({ hasListed: false });
+  });
+
+  it('counts a List that is not believed as a reading, but not as knowing everything', () => {
+    const scene = new Scene();
+    scene.list(some(12));
+    scene.list([], { gone: some(12).map(({ id }) => id) });
+    expect(scene.reconcile.readingsOf('p')).toMatchObject({ hasListed: true, lastListMs: scene.hand.now() });
+    expect(scene.reconcile.heldLosses('p')).toBe(12);
+  });
+});
+
+describe('the first List after a restart', () => {
+  /** Stored facts of a shard that had these machines, the first of them in quarantine. */
+  function left(count: number, { provider = 'p', providers = ['p'] } = {}): MemoryMachines {
+    const before = new Scene({ providers });
+    before.list(some(count), { provider });
+    before.actuation.quarantine('m-0', 'ada', 'smells of smoke');
+    before.ledger('m-0');
+    return before.store;
+  }
+
+  const again = (scene: Scene, machines: ReturnType<typeof some> = []) =>
+    scene.list(machines, { kind: 'full' });
+
+  it.each([3, 20])(
+    'is held if it is empty and %i machines are remembered, and nothing is forgotten',
+    (count) => {
+      const store = left(count);
+      const scene = new Scene({ store });
+      scene.list([], { isFirst: true });
+      expect(scene.told).toEqual([`list-held p ${count} ${count} 1`]);
+      expect(scene.reconcile.isReady).toBe(false);
+      expect(scene.reconcile.heldLosses('p')).toBe(count);
+
+      again(scene, some(count));
+      expect(scene.reconcile.isReady).toBe(true);
+      expect(scene.reconcile.heldLosses('p')).toBe(0);
+      expect(scene.ledger('m-0')).toMatchObject({ held: true });
+      expect(store.facts.get('m-0')).toMatchObject({ provider: 'p', quarantine: { by: 'ada' } });
+    },
+  );
+
+  it('is held if it has shrunk sharply, and believed the third time', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.list(some(1), { isFirst: true });
+    again(scene);
+    expect(scene.told).toEqual(['list-held p 20 19 1', 'list-held p 20 19 2']);
+    expect(store.facts.size).toBe(20);
+    again(scene);
+    expect(scene.reconcile.isReady).toBe(true);
+    expect([...store.facts.keys()]).toEqual(['m-0']);
+  });
+
+  it('is believed on a person’s word, but not before it has ended', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.reconcile.acceptList('p');
+    expect(scene.reconcile.isReady).toBe(false);
+    expect(store.facts.size).toBe(20);
+    scene.list([], { isFirst: true });
+    scene.reconcile.acceptList('p');
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(store.facts.size).toBe(0);
+  });
+
+  it('is believed if most machines came, and the rest is forgotten', () => {
+    const store = left(20);
+    const scene = new Scene({ store });
+    scene.list(some(15), { isFirst: true });
+    expect(scene.told).toEqual([]);
+    expect(store.facts.size).toBe(15);
+  });
+
+  it('says nothing of machines of other providers, configured or not', () => {
+    const providers = ['p', 'q'];
+    const store = left(20, { provider: 'q', providers });
+    const alone = new Scene({ store });
+    alone.list([], { isFirst: true });
+    expect(alone.reconcile.isReady).toBe(true);
+    expect(store.facts.size).toBe(20);
+
+    const both = new Scene({ store, providers });
+    both.list([], { isFirst: true });
+    expect(both.reconcile.readingsOf('p')).toMatchObject({ hasListed: true });
+    both.list(some(20), { provider: 'q', isFirst: true });
+    expect(both.told).toEqual([]);
+    expect(both.ledger('m-0')).toMatchObject({ held: true });
+  });
+
+  it('that is held takes no machine away that has come at another provider since', () => {
+    const store = left(20);
+    const scene = new Scene({ store, providers: ['p', 'q'] });
+    scene.list([], { isFirst: true });
+    scene.list(some(1), { provider: 'q', isFirst: true });
+    scene.reconcile.acceptList('p');
+    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+  });
+
+  it('is held for facts that do not say whose they are, once they can be nobody else’s', () => {
+    const store = left(20);
+    for (const [id, facts] of store.facts) store.facts.set(id, { ...facts, provider: '' });
+    const scene = new Scene({ store, providers: ['p', 'q'] });
+    scene.list([], { provider: 'q', isFirst: true });
+    scene.list([], { isFirst: true });
+    expect(scene.told).toEqual(['list-held p 20 20 1']);
+    again(scene, some(19));
+    expect(scene.reconcile.isReady).toBe(true);
+    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+    expect(store.facts.size).toBe(19);
+    expect(store.facts.get('m-18')).toMatchObject({ provider: 'p' });
+  });
+});

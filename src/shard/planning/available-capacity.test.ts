@@ -1,0 +1,380 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { aMachine, aNeed, anInput, resources, stampOf } from '../../../testing/support/fleets.ts';
+import { type Fleet, fleetOf } from '../../fleet/index.ts';
+import {
+  covers,
+  effectiveAllocatable,
+  type LedgerMachine,
+  MachineState,
+  meetsAll,
+  type Need,
+  Operator,
+  type Requirement,
+  ZONE_KEY,
+} from '../../model/index.ts';
+import {
+  AvailableCapacityUpdate,
+  AvailableCapacityUpdate_Confidence as Confidence,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { AvailableCapacity } from './available-capacity.ts';
+
+const { Idle, Speculative, Configured } = MachineState;
+const { CONFIDENCE_HIGH, CONFIDENCE_MEDIUM, CONFIDENCE_LOW, CONFIDENCE_NONE } = Confidence;
+const IN_ZA: Requirement = { key: ZONE_KEY, operator: Operator.In, values: ['za'] };
+
+/** The frame that cluster c1 gets for its only profile. */
+function toldOf(machines: readonly LedgerMachine[], ...needs: readonly Need[]): AvailableCapacityUpdate {
+  const [told] = capacityOf(machines, needs).updates(['c1'], 0);
+  expect(told?.updates).toHaveLength(1);
+  return told!.updates[0]!;
+}
+
+function capacityOf(machines: readonly LedgerMachine[], needs: readonly Need[]): AvailableCapacity {
+  return new AvailableCapacity(fleetOf(anInput(machines, needs)));
+}
+
+function serving(id: string, cluster: string, priority: number | null): LedgerMachine {
+  return aMachine(id, Configured, { cluster, stamp: stampOf(aNeed(), priority) });
+}
+
+describe('what can be had', () => {
+  it('is sure while machines stand Idle, and counts those that could be bought too', () => {
+    const machines = [aMachine('a', Idle, { pricePerHour: 3 }), aMachine('b', Speculative)];
+
+    expect(toldOf(machines, aNeed())).toMatchObject({
+      availableCount: 2,
+      confidence: CONFIDENCE_HIGH,
+      costPerHour: 3,
+    });
+  });
+
+  it('has to be bought where none is Idle', () => {
+    expect(toldOf([aMachine('b', Speculative)], aNeed())).toMatchObject({
+      availableCount: 1,
+      confidence: CONFIDENCE_MEDIUM,
+      costPerHour: 1,
+    });
+  });
+
+  it('7.6.28: counts the zone, the labels and the largest pod', () => {
+    const gpu: Requirement = { key: 'gpu', operator: Operator.Exists, values: [] };
+    const need = aNeed({ requirements: [IN_ZA, gpu], minUnit: resources({ cpu: 4 }) });
+    const labels = new Map([['gpu', 'yes']]);
+    const machines = [
+      aMachine('fits', Idle, { labels }),
+      aMachine('elsewhere', Idle, { labels, zone: 'zb' }),
+      aMachine('without', Idle),
+      aMachine('small', Idle, { labels, resources: resources({ cpu: 3 }) }),
+    ];
+
+    expect(toldOf(machines, need).availableCount).toBe(1);
+  });
+
+  it('has the effective cost of the cheapest, for this profile', () => {
+    const machines = [
+      aMachine('spot', Idle, { pricePerHour: 1, interruptionProbability: 0.5 }),
+      aMachine('steady', Idle, { pricePerHour: 3, resources: resources({ cpu: 8 }) }),
+    ];
+
+    const cheap = toldOf(machines, aNeed({ interruptionBucket: 3 }));
+    const dear = toldOf(machines, aNeed({ interruptionBucket: 7 }));
+
+    expect(cheap).toMatchObject({ costPerHour: 1.5, resources: { resources: new Map([['cpu', '4m']]) } });
+    expect(dear).toMatchObject({ costPerHour: 3, resources: { resources: new Map([['cpu', '8m']]) } });
+  });
+
+  it('has a finite cost even for pinned work on machines that may be interrupted', () => {
+    const spot = aMachine('spot', Idle, { pricePerHour: 2, interruptionProbability: 0.5 });
+
+    expect(toldOf([spot], aNeed({ interruptionBucket: 27 })).costPerHour).toBe(2);
+  });
+
+  it('leaves out machines on their way to a row', () => {
+    const target = { cluster: 'c2', fingerprint: 'f', group: '' };
+
+    expect(toldOf([aMachine('a', Idle, { target })], aNeed()).confidence).toBe(CONFIDENCE_NONE);
+  });
+
+  it('is unlikely where everything that fits is held back', () => {
+    const machines = [aMachine('a', Idle, { held: true }), aMachine('b', Speculative, { held: true })];
+
+    expect(toldOf(machines, aNeed())).toMatchObject({ availableCount: 2, confidence: CONFIDENCE_LOW });
+  });
+
+  it('is unlikely where only others have it, at a lower priority', () => {
+    const machines = [
+      serving('lower', 'c2', 4),
+      serving('equal', 'c2', 5),
+      serving('own', 'c1', 4),
+      serving('unknown', 'c2', null),
+      { ...serving('held', 'c2', 4), held: true },
+    ];
+
+    expect(toldOf(machines, aNeed({ priority: 5 }))).toMatchObject({
+      availableCount: 1,
+      confidence: CONFIDENCE_LOW,
+      costPerHour: 1,
+    });
+  });
+
+  it('is nothing where no machine fits; then it says what size would', () => {
+    const update = toldOf([aMachine('a', Idle, { zone: 'zb' })], aNeed({ requirements: [IN_ZA] }));
+
+    expect(update).toEqual({
+      supersedesKey: `available:${aNeed({ requirements: [IN_ZA] }).profile.fingerprint}`,
+      requirements: [IN_ZA],
+      resources: { resources: new Map([['cpu', '4m']]) },
+      availableCount: 0,
+      confidence: CONFIDENCE_NONE,
+      costPerHour: 0,
+    });
+    expect(AvailableCapacityUpdate.decode(AvailableCapacityUpdate.encode(update).finish())).toEqual(update);
+  });
+
+  it('for a profile of several gangs is what the largest pod could have', () => {
+    const machines = [aMachine('a', Idle), aMachine('b', Idle, { resources: resources({ cpu: 9 }) })];
+    const large = { group: 'g2', aggregate: resources({ cpu: 9 }), minUnit: resources({ cpu: 9 }) };
+
+    expect(toldOf(machines, aNeed({ group: 'g1' }), aNeed(large)).availableCount).toBe(1);
+  });
+
+  it('is what a look at every machine would find', () => {
+    const machine = fc.record({
+      state: fc.constantFrom(Idle, Speculative, Configured),
+      zone: fc.constantFrom('za', 'zb'),
+      cpu: fc.integer({ min: 1, max: 3 }),
+      pricePerHour: fc.integer({ min: 1, max: 3 }),
+      held: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(machine, { maxLength: 12 }), fc.integer({ min: 1, max: 3 }), (parts, cpu) => {
+        const machines = parts.map(({ state, cpu: size, ...given }, i) =>
+          aMachine(`m${i}`, state, { ...given, resources: resources({ cpu: size }) }),
+        );
+        const need = aNeed({ requirements: [IN_ZA], minUnit: resources({ cpu }) });
+        const fitting = machines.filter(
+          (each) =>
+            each.state !== Configured &&
+            meetsAll(each, need.profile.requirements) &&
+            covers(effectiveAllocatable(each), need.minUnit),
+        );
+        const free = fitting.filter(({ held }) => !held);
+        const idle = free.filter(({ state }) => state === Idle);
+        const counted = free.length > 0 ? free : fitting;
+        const priced = idle.length > 0 ? idle : counted;
+
+        const told = toldOf(machines, need);
+
+        expect(told.availableCount).toBe(counted.length);
+        expect(told.costPerHour).toBe(
+          counted.length === 0 ? 0 : Math.min(...priced.map(({ pricePerHour }) => pricePerHour)),
+        );
+      }),
+    );
+  });
+});
+
+describe('when a cluster is told', () => {
+  function scene(): { readonly fleet: Fleet; readonly capacity: AvailableCapacity } {
+    const needs = [aNeed(), aNeed({ cluster: 'c2' })];
+    const fleet = fleetOf(anInput([aMachine('a', Idle), aMachine('b', Idle)], needs));
+    return { fleet, capacity: new AvailableCapacity(fleet) };
+  }
+
+  function countsOf(capacity: AvailableCapacity, nowMs: number, ...connected: readonly string[]): number[] {
+    const all = capacity.updates(connected, nowMs);
+    return all.flatMap(({ updates }) => updates.map(({ availableCount }) => availableCount));
+  }
+
+  it('connected clusters only', () => {
+    const { capacity } = scene();
+
+    expect(capacity.updates(['c2'], 0).map(({ cluster }) => cluster)).toEqual(['c2']);
+  });
+
+  it('on a change, and not within five seconds of the last word', () => {
+    const { fleet, capacity } = scene();
+    expect(countsOf(capacity, 0, 'c1')).toEqual([2]);
+    expect(countsOf(capacity, 5000, 'c1')).toEqual([]);
+
+    fleet.machines.remove('b');
+
+    expect(countsOf(capacity, 7000, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 10_000, 'c1')).toEqual([1]);
+    fleet.machines.remove('a');
+    expect(countsOf(capacity, 14_999, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 15_000, 'c1')).toEqual([0]);
+  });
+
+  it('of a few among many only now and then, of a tenth as of any change', () => {
+    const ids = Array.from({ length: 100 }, (_, i) => `m${i}`);
+    const fleet = fleetOf(
+      anInput(
+        ids.map((id) => aMachine(id, Idle)),
+        [aNeed()],
+      ),
+    );
+    const capacity = new AvailableCapacity(fleet);
+    expect(countsOf(capacity, 0, 'c1')).toEqual([100]);
+
+    for (const id of ids.slice(0, 9)) fleet.machines.remove(id);
+    expect(countsOf(capacity, 10_000, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 10 * 60_000, 'c1')).toEqual([91]);
+
+    for (const id of ids.slice(9, 19)) fleet.machines.remove(id);
+    expect(countsOf(capacity, 11 * 60_000, 'c1')).toEqual([81]);
+  });
+
+  it('of a new profile at once', () => {
+    const { fleet, capacity } = scene();
+    countsOf(capacity, 0, 'c1');
+
+    fleet.demand.replace('c1', [aNeed(), aNeed({ priority: 7 })]);
+
+    expect(countsOf(capacity, 1000, 'c1')).toEqual([2]);
+    expect(countsOf(capacity, 2000, 'c1')).toEqual([]);
+  });
+
+  it('of everything again when it has connected again', () => {
+    const { capacity } = scene();
+    countsOf(capacity, 0, 'c1', 'c2');
+
+    capacity.forget('c1');
+
+    expect(countsOf(capacity, 1, 'c1', 'c2')).toEqual([2]);
+  });
+
+  it('again of a profile that was gone for a while, but not more often by that', () => {
+    const { fleet, capacity } = scene();
+    countsOf(capacity, 0, 'c1');
+    fleet.demand.replace('c1', []);
+    countsOf(capacity, 1000, 'c1');
+    fleet.demand.replace('c1', [aNeed()]);
+    expect(countsOf(capacity, 2000, 'c1')).toEqual([]);
+
+    fleet.demand.replace('c1', []);
+    countsOf(capacity, 9000, 'c1');
+    fleet.demand.replace('c1', [aNeed()]);
+
+    expect(countsOf(capacity, 9500, 'c1')).toEqual([2]);
+  });
+
+  it('of no more than a cycle has time for, and of the rest in the next ones', () => {
+    const needs = [1, 2, 3].flatMap((priority) => [aNeed({ priority }), aNeed({ cluster: 'c2', priority })]);
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], needs));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 10 });
+    const told = Array.from({ length: 8 }, (_, i) => countsOf(capacity, i, 'c1', 'c2').length);
+
+    expect(told.every((count) => count <= 1)).toBe(true);
+    expect(told.reduce((sum, count) => sum + count, 0)).toBe(6);
+
+    fleet.machines.remove('a');
+    const later = Array.from({ length: 16 }, (_, i) => countsOf(capacity, 9000 + i, 'c1', 'c2')).flat();
+
+    expect(later).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('after as many cycles as it takes to look at all machines once, where no two are alike', () => {
+    const machines = Array.from({ length: 50 }, (_, i) =>
+      aMachine(`m${i}`, Idle, { labels: new Map([['serial', String(i)]]) }),
+    );
+    const fleet = fleetOf(anInput(machines, [aNeed()]));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 20 });
+    const told = [0, 1, 2, 3].map((nowMs) => countsOf(capacity, nowMs, 'c1'));
+
+    expect(told).toEqual([[], [], [50], []]);
+
+    for (const id of ['m1', 'm2', 'm3', 'm5', 'm7']) fleet.machines.remove(id);
+    expect(countsOf(capacity, 6000, 'c1')).toEqual([45]);
+  });
+
+  it('of profiles that were not yet looked at when the demand changed, if they are still there', () => {
+    const rows = [1, 2, 3].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    capacity.updates(['c1'], 0);
+
+    fleet.demand.replace('c1', [rows[1]!, aNeed({ priority: 4 })]);
+    const told = [1, 2, 3, 4].flatMap((nowMs) => capacity.updates(['c1'], nowMs));
+
+    const keys = told.flatMap(({ updates }) => updates.map(({ supersedesKey }) => supersedesKey));
+    const keyFor = (need: Need): string => `available:${need.profile.fingerprint}`;
+    expect(keys).toContain(keyFor(aNeed({ priority: 4 })));
+    expect(keys).not.toContain(keyFor(rows[0]!));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('of a profile told between two rounds not before its own five seconds', () => {
+    const { fleet, capacity } = scene();
+    countsOf(capacity, 0, 'c1');
+    fleet.demand.replace('c1', [aNeed({ priority: 7 })]);
+    expect(countsOf(capacity, 1000, 'c1')).toEqual([2]);
+
+    fleet.machines.remove('b');
+
+    expect(countsOf(capacity, 5000, 'c1')).toEqual([]);
+    expect(countsOf(capacity, 10_000, 'c1')).toEqual([1]);
+  });
+
+  it('of what a round has not come to yet, even if the demand changes meanwhile', () => {
+    const rows = [1, 2].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    for (const nowMs of [0, 1, 2, 3]) countsOf(capacity, nowMs, 'c1');
+    fleet.machines.remove('a');
+    const first = countsOf(capacity, 6000, 'c1');
+
+    fleet.demand.replace('c1', [...rows, aNeed({ priority: 3 })]);
+    const rest = [6001, 6002, 6003, 6004].flatMap((nowMs) => countsOf(capacity, nowMs, 'c1'));
+
+    expect([...first, ...rest]).toEqual([0, 0, 0]);
+  });
+
+  it('in its turn, however much there is to tell the others', () => {
+    const needs = [1, 2, 3, 4, 5, 6, 7].map((priority) => aNeed({ priority }));
+    const fleet = fleetOf(anInput([], [...needs, aNeed({ cluster: 'c2' })]));
+    const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
+    let told = 0;
+    for (let second = 0; second < 60; second++) {
+      fleet.machines.put(aMachine(`m${second}`, Idle));
+      const all = capacity.updates(['c1', 'c2'], second * 1000);
+      told += all.filter(({ cluster }) => cluster === 'c2').length;
+    }
+
+    expect(told).toBeGreaterThan(2);
+  });
+
+  it('in good time, even if the clock is set back', () => {
+    const { fleet, capacity } = scene();
+    countsOf(capacity, 3_600_000, 'c1');
+    fleet.machines.remove('b');
+
+    expect(countsOf(capacity, 1000, 'c1')).toEqual([1]);
+  });
+
+  it('at most once in five seconds and never twice the same, whatever happens', () => {
+    const step = fc.record({
+      gapMs: fc.integer({ min: 0, max: 4000 }),
+      machines: fc.integer({ min: 0, max: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const fleet = fleetOf(anInput([], [aNeed()]));
+        const capacity = new AvailableCapacity(fleet);
+        const told: { readonly atMs: number; readonly count: number }[] = [];
+        let nowMs = 0;
+        for (const { gapMs, machines } of steps) {
+          nowMs += gapMs;
+          for (const id of ['a', 'b', 'c']) fleet.machines.remove(id);
+          for (const id of ['a', 'b', 'c'].slice(0, machines)) fleet.machines.put(aMachine(id, Idle));
+          for (const count of countsOf(capacity, nowMs, 'c1')) told.push({ atMs: nowMs, count });
+        }
+        for (let i = 1; i < told.length; i++) {
+          expect(told[i]!.atMs - told[i - 1]!.atMs).toBeGreaterThanOrEqual(5000);
+          expect(told[i]!.count).not.toBe(told[i - 1]!.count);
+        }
+      }),
+    );
+  });
+});

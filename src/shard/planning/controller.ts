@@ -1,0 +1,335 @@
+// The decision thread of a shard: owns the ledger, decides, and tracks the outcome of decisions. Input are events, output
+// are effects. This file wires the parts together; each part documents itself, and cycles.ts runs one cycle.
+
+import { Engine } from '../../engine/index.ts';
+import { Fleet } from '../../fleet/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { Random } from '../../runtime/random.ts';
+import { Actuation } from '../actuation/actuation.ts';
+import { CallScheduler } from '../actuation/call-scheduler.ts';
+import type { BrainEvent, Effect } from '../events.ts';
+import { Losses } from '../inventory/losses.ts';
+import { MachineFactsStore } from '../inventory/machine-facts-store.ts';
+import { Book } from '../inventory/machine-ledger.ts';
+import { ProvidersHealth } from '../inventory/provider-health.ts';
+import { Reconcile } from '../inventory/reconcile.ts';
+import type { JournalLimits, JournalSink } from '../journal/format.ts';
+import { Recorder } from '../journal/recorder.ts';
+import { DemandTally } from '../telemetry/demand-tally.ts';
+import { EventLog } from '../telemetry/event-log.ts';
+import { SupplyTally } from '../telemetry/machine-tally.ts';
+import { BrainMetrics } from '../telemetry/metrics.ts';
+import { Observers } from '../telemetry/observers.ts';
+import { OwnedPrices } from '../telemetry/owned-prices.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions, SeriesPoint } from '../views.ts';
+import { AwaitedMachines } from './awaited-machines.ts';
+import { Cycles } from './cycles.ts';
+import { EndedRows } from './ended-rows.ts';
+import { Freezes } from './freezes.ts';
+import { FrozenMachines } from './frozen-machines.ts';
+import { Guardrails } from './guardrails.ts';
+import { IncompleteDemand } from './incomplete-demand.ts';
+import { NodeNews } from './node-state-router.ts';
+import type { BrainOptions, BrainStore } from './options.ts';
+import { carryOut, logOrder } from './orders.ts';
+import { Answers } from './queries/answers.ts';
+import { ClusterCosts } from './queries/cluster-costs.ts';
+import { Profiles } from './queries/need-names.ts';
+import { Series } from './queries/series.ts';
+import { Shortfalls } from './shortfalls.ts';
+
+export interface BrainParts {
+  readonly clock: Clock;
+  /** Monotonic milliseconds with an arbitrary origin, for durations. */
+  readonly monotonicMs: () => number;
+  readonly emit: (effect: Effect) => void;
+  readonly tell: (news: News) => void;
+  readonly store: BrainStore;
+  readonly options: BrainOptions;
+  /** History from earlier processes. */
+  readonly past?: Past | undefined;
+  /** The decision log on disk; undefined: none is written. */
+  readonly journal?: { readonly sink: JournalSink; readonly limits: JournalLimits } | undefined;
+}
+
+/** History read from the journal of earlier processes, oldest first. */
+export interface Past {
+  readonly points: readonly SeriesPoint[];
+  readonly events: readonly { readonly atMs: number; readonly news: Exclude<News, { kind: 'cycle' }> }[];
+}
+
+export interface BrainState {
+  readonly parts: BrainParts;
+  readonly startedMs: number;
+  readonly book: Book;
+  readonly machineFacts: MachineFactsStore;
+  readonly scheduler: CallScheduler;
+  readonly actuation: Actuation;
+  readonly reconcile: Reconcile;
+  readonly freezes: Freezes;
+  readonly frozen: FrozenMachines;
+  readonly awaited: AwaitedMachines;
+  readonly guardrails: Guardrails;
+  readonly shortfalls: Shortfalls;
+  readonly engine: Engine;
+  readonly metrics: BrainMetrics;
+  readonly profiles: Profiles;
+  readonly health: ProvidersHealth;
+  readonly losses: Losses;
+  readonly demandTally: DemandTally;
+  readonly supplyTally: SupplyTally;
+  readonly clusterCosts: ClusterCosts;
+  readonly ended: EndedRows;
+  readonly recorder: Recorder | null;
+  readonly series: Series;
+  readonly events: EventLog;
+  /** By cluster. */
+  readonly sessions: Map<string, number>;
+  /** Clusters that have sent a roll-up since the start. */
+  readonly reported: Set<string>;
+  readonly incomplete: IncompleteDemand;
+  phase: 'starting' | 'running' | 'stopping' | 'fenced';
+}
+
+export class Brain {
+  readonly #state: BrainState;
+  readonly #news: NodeNews;
+  readonly #cycles: Cycles;
+  readonly #answers: Answers;
+
+  constructor(parts: BrainParts) {
+    const fleet = new Fleet();
+    const recorder = recorderOf(parts, fleet);
+    const series = new Series();
+    const events = new EventLog(parts.clock, parts.options.epoch);
+    series.fill(parts.past?.points ?? [], parts.clock.now());
+    events.fill(parts.past?.events ?? []);
+    const told = heardBy({ recorder, series, events }, parts);
+    this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
+    // A cluster without a session gets a full set of node states when its session opens.
+    this.#news = new NodeNews(this.#state.book, (effect) => {
+      if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
+    });
+    this.#cycles = new Cycles(this.#state);
+    this.#answers = new Answers(this.#state, this.#cycles);
+  }
+
+  start(): void {
+    this.#state.reconcile.start();
+    this.#cycles.start();
+  }
+
+  handle(event: BrainEvent): void {
+    const { actuation, reconcile, sessions } = this.#state;
+    switch (event.kind) {
+      case 'session-opened':
+        sessions.set(event.cluster, event.session);
+        actuation.handle(event);
+        this.#news.tellAll(event.cluster);
+        this.#cycles.connected(event.cluster);
+        break;
+      case 'session-closed':
+        actuation.handle(event);
+        if (sessions.get(event.cluster) !== event.session) break;
+        sessions.delete(event.cluster);
+        this.#cycles.disconnected(event.cluster);
+        break;
+      case 'bootstrap-answered':
+      case 'reclaim-acked':
+      case 'call-ended':
+        actuation.handle(event);
+        break;
+      case 'list-changed':
+      case 'list-gone':
+      case 'list-ended':
+        reconcile.handle(event);
+        break;
+      case 'demand':
+        this.#cycles.demand(event.cluster, event.needs, event.rowsSetAside);
+        break;
+      case 'ordered':
+        logOrder(this.#state, event.order, event.result);
+        break;
+    }
+  }
+
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q> {
+    return this.#answers.to(name, ask);
+  }
+
+  order(order: Order): OrderResult {
+    const result = carryOut(this.#state, order);
+    if (result.isDone) this.#cycles.soon();
+    return result;
+  }
+
+  /** Starts nothing new and withdraws actions that were not sent to a provider. */
+  stop(): void {
+    const state = this.#state;
+    if (state.phase !== 'fenced') state.phase = 'stopping';
+    this.#cycles.stop();
+    state.reconcile.stop();
+    state.actuation.stop();
+    state.losses.flush();
+    state.machineFacts.flush();
+    state.recorder?.flush();
+  }
+
+  /** Whether no provider call is in flight, and no action still has to read the outcome of one. */
+  get isIdle(): boolean {
+    const { scheduler, actuation } = this.#state;
+    return scheduler.inFlight === 0 && !actuation.isLooking;
+  }
+
+  /** Saves the outcome of the last calls and ends the threads of the engine. */
+  async close(): Promise<void> {
+    this.#state.machineFacts.flush();
+    this.#state.recorder?.flush();
+    await this.#state.engine.close();
+  }
+
+  #emit(effect: Effect): void {
+    if (effect.kind === 'stop') {
+      this.#state.phase = 'fenced';
+      this.#cycles.stop();
+      this.#state.reconcile.stop();
+    }
+    this.#state.parts.emit(effect);
+  }
+}
+
+function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet): Recorder | null {
+  if (journal === undefined) return null;
+  return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
+}
+
+/** Parts that keep the news of the shard. */
+type Memories = Pick<BrainState, 'recorder' | 'series' | 'events'>;
+
+/** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
+function heardBy({ recorder, series, events }: Memories, parts: BrainParts): BrainParts {
+  const tell = (news: News): void => {
+    const stamped = events.add(news);
+    recorder?.news(stamped);
+    series.hear(stamped);
+    parts.tell(stamped);
+  };
+  return { ...parts, tell };
+}
+
+function stateOf(
+  parts: BrainParts,
+  fleet: Fleet,
+  memories: Memories,
+  emit: (effect: Effect) => void,
+): BrainState {
+  const { clock, store, options } = parts;
+  const startedMs = clock.now();
+  const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
+  const book = new Book(fleet);
+  const machineFacts = new MachineFactsStore(book, store.machines);
+  const scheduler = new CallScheduler({ clock, random, emit, limits: options.scheduler });
+  const engine = new Engine(fleet, {
+    ...options.engine,
+    clock: parts.monotonicMs,
+    onDifference: (difference) => observers.differs(difference),
+  });
+  const demandTally = new DemandTally(fleet);
+  const ownedPrices = new OwnedPrices(options.ownedPrices);
+  const supplyTally = new SupplyTally(fleet, { failedHosts: book.failedHosts, ownedPrices });
+  const clusterCosts = new ClusterCosts(fleet, ownedPrices);
+  const metrics = new BrainMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
+  const profiles = new Profiles(fleet);
+  const health = new ProvidersHealth(book, () => clock.now());
+  const observers = new Observers({
+    ...{ parts, book, metrics, health },
+    lostWhileAway: (facts, provider, seen) => losses.lostWhileAway(facts, provider, seen),
+  });
+  // Constructed before actuation, whose listener ends the pending action of a machine: a failure is reported once, with the
+  // action if one is pending, else as a loss.
+  const losses = new Losses({
+    ...{ book, clock, health },
+    hasAction: (machine) => actuation.hasAction(machine),
+    priorityOf: (key) => profiles.of(key)?.priority,
+    lost: (loss, capacityType) => {
+      metrics.lost(loss, capacityType);
+      memories.recorder?.loss(loss);
+    },
+    ...observers.losses,
+  });
+  const actuation = new Actuation({
+    ...{ book, scheduler, machineFacts, clock, random, emit },
+    profileOf: (key) => profiles.of(key),
+    limits: options.actuation,
+    observer: observers.actuation,
+    epoch: options.epoch,
+  });
+  const reconcile = new Reconcile({
+    ...{ book, scheduler, machineFacts, actuation, clock, random, emit },
+    providers: options.providers,
+    limits: options.reconcile,
+    observer: observers.reconcile,
+  });
+  const freezes = new Freezes(store.freezes);
+  const frozen = new FrozenMachines({
+    book,
+    freezes,
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
+  const ended = new EndedRows(fleet);
+  const reported = new Set<string>();
+  book.listen((_id, before, after) => {
+    const cluster = after?.target?.cluster;
+    // A target that reappears, after a late first List or a reverted move, may be a row that ended long ago.
+    if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
+      ended.look(cluster);
+  });
+  const awaited = new AwaitedMachines({
+    ...{ book, clock },
+    hasReported: (cluster) => reported.has(cluster),
+    isHeld: (machine) => actuation.holdOf(machine) !== null,
+  });
+  const look = (provider: string): void =>
+    observers.leftAlone(
+      provider,
+      scheduler.breakerOf(provider) !== 'closed' || scheduler.permitOf(provider) !== 'closed',
+    );
+  scheduler.onBreaker((provider, state) => {
+    observers.breaker(provider, state);
+    look(provider);
+  });
+  scheduler.onPermit((provider, state) => {
+    observers.permit(provider, state, scheduler.denialOf(provider));
+    look(provider);
+  });
+  return {
+    ...{
+      parts,
+      startedMs,
+      book,
+      machineFacts,
+      scheduler,
+      actuation,
+      reconcile,
+      freezes,
+      frozen,
+      awaited,
+      engine,
+      metrics,
+      profiles,
+      health,
+      losses,
+      demandTally,
+      supplyTally,
+      clusterCosts,
+    },
+    guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
+    shortfalls: new Shortfalls(),
+    ended,
+    ...memories,
+    sessions: new Map(),
+    reported,
+    incomplete: new IncompleteDemand(),
+    phase: 'starting',
+  };
+}

@@ -1,0 +1,279 @@
+// Defects of the reference implementation, by their numbers in the specification, and what a shard does instead.
+
+import { describe, expect, it } from 'vitest';
+import { NEED, record, Scene, some } from '../../../testing/support/actuation-scene.ts';
+import { keyOf, MachineState } from '../../model/index.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
+
+describe('7.6.1: Failed is no trap', () => {
+  it('a Create that timed out here and succeeded there is adopted', () => {
+    const scene = new Scene();
+    scene.list([record('m', Speculative)]);
+    scene.decide('Provision', 'm');
+    scene.fail('create', 'timed out');
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+  });
+
+  it('a paid host that was given up as lost is found by the next List', () => {
+    const scene = new Scene({ scheduler: { breakerFailures: 100 } });
+    scene.list([record('m', Speculative)]);
+    scene.decide('Provision', 'm');
+    scene.fail('create');
+    for (let i = 0; i < 3; i++) {
+      scene.fail('get');
+      scene.hand.advance(5000);
+    }
+    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: true });
+    scene.list([record('m', Idle)]);
+    expect(scene.told).toContain('orphan m p');
+    expect(scene.ledger('m')).toMatchObject({ state: Idle, held: false });
+  });
+
+  it.each([Speculative, Idle, Configured])('a Failed machine seen as %i is that', (state) => {
+    const scene = new Scene();
+    scene.list([record('m', Failed)]);
+    scene.list([record('m', state)]);
+    expect(scene.ledger('m')).toMatchObject({ state });
+  });
+});
+
+describe('7.6.2: a bound machine that is lost in place is lost', () => {
+  it.each([Failed, Idle, Deleting, Speculative])('seen as %i, after a Get that says the same', (state) => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', state)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Configured });
+    scene.find(state);
+    expect(scene.ledger('m')).toMatchObject({ state, cluster: '' });
+    expect(scene.heardBy('c1')).toEqual([Configured, state]);
+  });
+
+  it('is kept if the Get does not say so', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([record('m', Idle)]);
+    scene.find(Configured);
+    expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c1' });
+  });
+});
+
+describe('7.6.3: one cluster cannot burn the shared pool', () => {
+  it.each([
+    ['an error', (scene: Scene) => scene.blob({ error: 'cannot render' })],
+    ['silence', (scene: Scene) => scene.hand.advance(30_000)],
+    [
+      'a lost session',
+      (scene: Scene) => {
+        scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
+        scene.hand.advance(30_000);
+      },
+    ],
+  ])('%s instead of a blob leaves the machine Idle, free, and untouched by its provider', (_, happens) => {
+    const scene = new Scene().open('c1', 'c2');
+    scene.list(some(2));
+    scene.decide('Bootstrap', 'm-0');
+    happens(scene);
+    expect(scene.ledger('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, held: false });
+    expect(scene.calls()).toEqual([]);
+    expect(scene.actuation.cannotBind(['c1', 'c2'])).toEqual(new Set(['c1']));
+    expect(scene.decide('Bootstrap', 'm-1')).toEqual(['no_session']);
+  });
+});
+
+describe('7.6.4: a transient Create error spends no quota slot', () => {
+  it('the slot is held for a while and then as good as new', () => {
+    const scene = new Scene({ limits: { attempts: 1 } });
+    scene.list([record('m', Speculative)]);
+    scene.decide('Provision', 'm');
+    scene.fail('create', 'rate limit');
+    scene.find(Speculative);
+    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: true });
+    scene.hand.advance(10_000);
+    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: false });
+  });
+});
+
+describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () => {
+  const ids = some(20).map(({ id }) => id);
+  const full = (scene: Scene, gone: readonly string[] = []) => scene.list([], { gone, kind: 'full' });
+
+  it('is held, with a word about it, and believed the third time in a row', () => {
+    const scene = new Scene();
+    scene.list(some(20));
+    full(scene, ids);
+    full(scene);
+    expect(scene.told).toEqual(['list-held p 20 20 1', 'list-held p 20 20 2']);
+    expect(scene.ledger('m-0')).not.toBeNull();
+    expect(scene.reconcile.heldLosses('p')).toBe(20);
+    full(scene);
+    expect(scene.ledger('m-0')).toBeNull();
+  });
+
+  it('is forgotten when the machines are back', () => {
+    const scene = new Scene();
+    scene.list(some(20));
+    full(scene, ids);
+    scene.list(some(20));
+    full(scene);
+    full(scene);
+    expect(scene.reconcile.heldLosses('p')).toBe(0);
+    expect(scene.ledger('m-0')).not.toBeNull();
+  });
+
+  it('is believed on a person’s word', () => {
+    const scene = new Scene();
+    scene.list(some(20));
+    full(scene, ids);
+    expect(scene.reconcile.acceptList('p')).toBe(true);
+    expect(scene.ledger('m-0')).toBeNull();
+  });
+
+  it('lets go of what is gone where a tenth is left, and of small inventories', () => {
+    const scene = new Scene({ providers: ['p', 'q'] });
+    scene.list(some(20));
+    full(scene, ids.slice(0, 18));
+    expect(scene.ledger('m-0')).toBeNull();
+    scene.list(
+      Array.from({ length: 9 }, (_, i) => record(`q-${i}`, Idle)),
+      { provider: 'q' },
+    );
+    scene.list([], { provider: 'q', gone: Array.from({ length: 9 }, (_, i) => `q-${i}`) });
+    expect(scene.ledger('q-0')).toBeNull();
+  });
+
+  it('does not take a machine from under an action', () => {
+    const scene = new Scene();
+    scene.list([record('m', Speculative)]);
+    scene.decide('Provision', 'm');
+    scene.list([], { gone: ['m'] });
+    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    scene.accept('create', Creating);
+    scene.find(Creating);
+    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+  });
+
+  it('a removal tells the cluster', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.list([], { gone: ['m'] });
+    scene.answer('get', { kind: 'unknown-machine' });
+    expect(scene.heardBy('c1')).toEqual([Configured, Failed]);
+  });
+});
+
+describe('7.6.6: what a provider changes about a machine is seen without a move', () => {
+  it('price, probability, labels, allocatable and host', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    const changed = {
+      pricePerHour: 0.3,
+      interruptionProbability: 0.2,
+      labels: new Map([['rack', 'r9']]),
+      allocatable: new Map([['cpu', 3]]),
+    };
+    scene.list([record('m', Configured, { ...changed, host: { provider: 'fake', ref: 'moved' } })]);
+    expect(scene.ledger('m')).toMatchObject(changed);
+    expect(scene.book.particularsOf('m').host?.ref).toBe('moved');
+  });
+});
+
+describe('7.6.7: no change is lost between a cursor and an action', () => {
+  it('a change that came while the machine was busy is read again', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.decide('Reclaim', 'm');
+    scene.list([record('m', Failed)], { kind: 'changes' });
+    scene.accept('drain', Draining);
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.find(Failed);
+    expect(scene.ledger('m')).toMatchObject({ state: Failed });
+  });
+
+  it('also where the first Get fails', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configured)]);
+    scene.decide('Reclaim', 'm');
+    scene.list([record('m', Idle)], { kind: 'changes' });
+    scene.accept('drain', Draining);
+    scene.fail('get');
+    scene.hand.advance(2000);
+    scene.find(Idle);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+});
+
+describe('7.6.8: a machine that cannot be bound does not flap for ever', () => {
+  it('moves back without stamp or cluster, and its hold goes on from when it became Idle', () => {
+    const scene = new Scene().open('c1');
+    scene.list([record('m', Idle)]);
+    const { idleSinceMs } = scene.ledger('m')!;
+    for (let i = 0; i < 3; i++) {
+      scene.hand.advance(400_000);
+      scene.decide('Bootstrap', 'm');
+      scene.blob({ error: 'cannot render' });
+      expect(scene.ledger('m')).toMatchObject({ state: Idle, stamp: null, cluster: '', idleSinceMs });
+    }
+  });
+
+  it('nor is the hold restarted by a shard that is', () => {
+    const scene = new Scene();
+    scene.list([record('m', Idle)]);
+    const { idleSinceMs } = scene.ledger('m')!;
+    const after = new Scene({ store: scene.store });
+    after.hand.advance(100_000);
+    after.list([record('m', Idle)]);
+    expect(after.ledger('m')?.idleSinceMs).toBe(idleSinceMs);
+  });
+});
+
+describe('7.6.9: no machine is on its way for ever', () => {
+  it.each([Creating, Configuring, Draining, Deleting])('stuck in %i: a Get decides', (state) => {
+    const scene = new Scene();
+    scene.list([record('m', state)]);
+    scene.hand.advance(30 * 60_000);
+    scene.find(state);
+    expect(scene.ledger('m')).toMatchObject({ state: Failed, target: null, cluster: '' });
+    expect(scene.told).toEqual([`overdue m ${state}`]);
+    expect(scene.book.particularsOf('m').lastError).toMatch(/has been \w+ for \d+ s/);
+  });
+
+  it('stays out as long as the provider says the same, and is back when it says anything else', () => {
+    const scene = new Scene();
+    scene.list([record('m', Creating)]);
+    scene.hand.advance(10 * 60_000);
+    scene.find(Creating);
+    scene.list([record('m', Creating, { pricePerHour: 3 })]);
+    expect(scene.ledger('m')).toMatchObject({ state: Failed });
+    scene.list([record('m', Idle)]);
+    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  });
+
+  it('nobody looks at one that has arrived in time', () => {
+    const scene = new Scene();
+    scene.list([record('m', Creating)]);
+    scene.list([record('m', Idle)]);
+    scene.hand.advance(60 * 60_000);
+    expect(scene.calls('get')).toEqual([]);
+  });
+
+  it('a transition that has ended unseen is taken from the Get', () => {
+    const scene = new Scene();
+    scene.list([record('m', Configuring)]);
+    scene.hand.advance(10 * 60_000);
+    scene.find(Configured);
+    expect(scene.ledger('m')).toMatchObject({ state: Configured });
+    expect(scene.told).toEqual([]);
+  });
+
+  it('retry looks at once', () => {
+    const scene = new Scene();
+    scene.list([record('m', Creating)]);
+    scene.hand.advance(10 * 60_000);
+    scene.find(Creating);
+    scene.actuation.retry('m');
+    scene.find(Creating);
+    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+  });
+});

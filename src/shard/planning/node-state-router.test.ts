@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { record, Scene } from '../../../testing/support/actuation-scene.ts';
+import { resources } from '../../../testing/support/fleets.ts';
+import { compareText, type Machine, MachineState } from '../../model/index.ts';
+import { MACHINE_GONE } from './node-state.ts';
+
+const { Idle, Configuring, Configured, Draining, Failed } = MachineState;
+
+function sceneWith(...machines: readonly Machine[]): Scene {
+  const scene = new Scene().open('c1', 'c2');
+  scene.list(machines);
+  scene.effects.length = 0;
+  return scene;
+}
+
+/** The states that `tellAll` sends to a cluster, by machine. */
+function replayed(scene: Scene, cluster: string): readonly [string, number][] {
+  scene.effects.length = 0;
+  scene.news.tellAll(cluster);
+  return scene
+    .updatesTo(cluster)
+    .map(({ machineId, state }): [string, number] => [machineId, state])
+    .sort(([a], [b]) => compareText(a, b));
+}
+
+describe('a cluster hears of its machines', () => {
+  it('with every step, as a frame that is ready to be sent', () => {
+    const host = { provider: 'fake', ref: 'host-7' };
+    const scene = sceneWith(record('m', Idle, { host, labels: new Map([['rack', 'r1']]) }));
+    scene.decide('Bootstrap', 'm');
+    scene.blob();
+    scene.accept('configure', Configured, { host, labels: new Map([['rack', 'r1']]) });
+    expect(scene.effects.filter(({ kind }) => kind === 'node-state')).toMatchObject([
+      {
+        cluster: 'c1',
+        update: { machineId: 'm', clusterId: 'c1', state: Configuring, providerId: 'host-7' },
+      },
+      { cluster: 'c1', update: { machineId: 'm', state: Configured, nodeName: 'm', providerId: 'host-7' } },
+    ]);
+    expect(scene.updatesTo('c1').at(-1)?.labels.get('rack')).toBe('r1');
+  });
+
+  it.each([
+    ['its host', { host: { provider: 'fake', ref: 'other' } }],
+    ['labels', { labels: new Map([['rack', 'r9']]) }],
+    ['what it offers', { allocatable: resources({ cpu: 3 }) }],
+  ])('when this changed and nothing else: %s', (_, change) => {
+    const scene = sceneWith(record('m', Configured));
+    scene.list([record('m', Configured, change)]);
+    scene.list([record('m', Configured, { ...change, pricePerHour: 9 })]);
+    expect(scene.heardBy('c1')).toEqual([Configured]);
+    scene.list([record('m', Configured)]);
+    expect(scene.heardBy('c1')).toEqual([Configured, Configured]);
+    scene.book.freeze();
+    scene.list([record('m', Configured, { pricePerHour: 2 })]);
+    expect(scene.heardBy('c1')).toHaveLength(2);
+    scene.list([record('m', Configured, change)]);
+    expect(scene.heardBy('c1')).toHaveLength(3);
+  });
+
+  it('for the last time when one leaves, and why', () => {
+    const scene = sceneWith(record('a', Draining), record('b', Configured), record('c', Configured));
+    scene.list([record('a', Idle), record('b', Failed, { lastError: 'burnt' })]);
+    scene.find(Failed, { lastError: 'burnt' });
+    scene.list([], { gone: ['c'] });
+    scene.answer('get', { kind: 'unknown-machine' });
+    expect(scene.updatesTo('c1')).toMatchObject([
+      { machineId: 'a', state: Idle },
+      { machineId: 'b', state: Failed, lastError: 'burnt' },
+      { machineId: 'c', state: Failed, lastError: MACHINE_GONE },
+    ]);
+    expect(replayed(scene, 'c1')).toEqual([]);
+  });
+
+  it('that somebody gave to another cluster, and the other one does too', () => {
+    const scene = sceneWith(record('m', Configured));
+    scene.list([record('m', Configured, { cluster: 'c2' })]);
+    scene.find(Configured, { cluster: 'c2' });
+    expect(scene.updatesTo('c1')).toMatchObject([{ state: Failed, lastError: MACHINE_GONE }]);
+    expect(scene.updatesTo('c2')).toMatchObject([{ state: Configured, clusterId: 'c2' }]);
+  });
+
+  it('not of those that are nobody’s', () => {
+    const scene = sceneWith(record('m', Idle));
+    scene.decide('Delete', 'm');
+    scene.list([record('other', Idle)]);
+    expect(scene.effects.filter(({ kind }) => kind === 'node-state')).toEqual([]);
+  });
+});
+
+describe('when an operator comes back', () => {
+  const machines = [
+    record('a', Configured),
+    record('b', Configuring),
+    record('c', Draining),
+    record('d', Idle),
+    record('e', Configured, { cluster: 'c2' }),
+  ];
+
+  it.each([false, true])(
+    'its cluster hears how all of its machines stand (after a freeze: %s)',
+    (isFrozen) => {
+      const scene = sceneWith(...machines);
+      if (isFrozen) scene.book.freeze();
+      const all = [
+        ['a', Configured],
+        ['b', Configuring],
+        ['c', Draining],
+      ];
+      expect(replayed(scene, 'c1')).toEqual(all);
+      expect(replayed(scene, 'c2')).toEqual([['e', Configured]]);
+      expect(replayed(scene, 'nobody')).toEqual([]);
+    },
+  );
+
+  it('hears of moves that no cycle has seen yet', () => {
+    const scene = sceneWith(...machines);
+    scene.decide('Bootstrap', 'd');
+    scene.list([record('a', Configured, { labels: new Map([['rack', 'r9']]) }), record('c', Idle)]);
+    expect(replayed(scene, 'c1')).toEqual([
+      ['a', Configured],
+      ['b', Configuring],
+      ['d', Configuring],
+    ]);
+    const { labels } = scene.updatesTo('c1').find(({ machineId }) => machineId === 'a')!;
+    expect(labels.get('rack')).toBe('r9');
+  });
+
+  it('after a restart of the shard hears it too, with hosts', () => {
+    const before = sceneWith(...machines);
+    before.ledger('a');
+    const after = new Scene({ store: before.store });
+    after.list(machines);
+    after.book.freeze();
+    expect(replayed(after, 'c1').map(([id]) => id)).toEqual(['a', 'b', 'c']);
+    expect(after.updatesTo('c1').map(({ providerId }) => providerId)).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { aMachine, resources } from '../../../testing/support/fleets.ts';
+import { MachineState } from '../../model/index.ts';
+import { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { MACHINE_GONE, type NodeRecord, nodeStateUpdate, nodeStateUpdates } from './node-state.ts';
+
+const { Idle, Speculative, Configuring, Configured, Draining, Failed } = MachineState;
+
+/** The frames as pairs of cluster and state. */
+function told(before: NodeRecord | null, after: NodeRecord | null): [string, number][] {
+  return nodeStateUpdates(before, after).map(({ clusterId, state }) => [clusterId, state]);
+}
+
+describe('a node state', () => {
+  it('has every field of the contract', () => {
+    const machine = aMachine('m1', Configured, {
+      host: { provider: 'metal', ref: 'host-7' },
+      labels: new Map([['rack', 'r1']]),
+      allocatable: resources({ cpu: 3 }),
+    });
+
+    const update = nodeStateUpdate(machine);
+
+    expect(update).toEqual({
+      supersedesKey: 'node:m1',
+      machineId: 'm1',
+      clusterId: 'c1',
+      state: Configured,
+      nodeName: 'm1',
+      providerId: 'host-7',
+      lastError: '',
+      labels: new Map([
+        ['rack', 'r1'],
+        ['node.kubernetes.io/instance-type', 'standard'],
+        ['topology.kubernetes.io/zone', 'za'],
+      ]),
+      resources: { resources: new Map([['cpu', '3m']]) },
+      taints: [],
+    });
+    expect(NodeStateUpdate.decode(NodeStateUpdate.encode(update).finish())).toEqual(update);
+  });
+
+  it('names the node once it has joined, by the label if there is one', () => {
+    const labels = new Map([['kubernetes.io/hostname', 'node-9']]);
+
+    expect(nodeStateUpdate(aMachine('m', Configuring)).nodeName).toBe('');
+    expect(nodeStateUpdate(aMachine('m', Configured, { labels })).nodeName).toBe('node-9');
+    expect(nodeStateUpdate(aMachine('m', Draining)).nodeName).toBe('m');
+  });
+
+  it('offers the base resources where nothing is allocatable, and says why it failed', () => {
+    const update = nodeStateUpdate(aMachine('m', Failed, { cluster: 'c1', host: null }));
+
+    expect(update.resources?.resources.get('cpu')).toBe('4m');
+    expect(update).toMatchObject({ lastError: 'broken', providerId: '' });
+  });
+
+  it('says nothing of a zone or type that nobody knows', () => {
+    const { labels } = nodeStateUpdate(aMachine('m', Configured, { zone: '', instanceType: '' }));
+
+    expect(labels.size).toBe(0);
+  });
+});
+
+describe('who is told of a change', () => {
+  it('a machine that is nobody’s is told to nobody', () => {
+    expect(told(null, aMachine('m', Idle))).toEqual([]);
+    expect(told(aMachine('m', Speculative), aMachine('m', Idle))).toEqual([]);
+    expect(told(aMachine('m', Idle), null)).toEqual([]);
+  });
+
+  it('its cluster, when it joins and with every step', () => {
+    expect(told(aMachine('m', Idle), aMachine('m', Configuring))).toEqual([['c1', Configuring]]);
+    expect(told(aMachine('m', Configuring), aMachine('m', Configured))).toEqual([['c1', Configured]]);
+    expect(told(null, aMachine('m', Configured))).toEqual([['c1', Configured]]);
+  });
+
+  it('nobody, when nothing changed that a node shows', () => {
+    const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
+    const after = aMachine('m', Configured, { labels: new Map([['a', 'b']]), pricePerHour: 9 });
+
+    expect(told(before, after)).toEqual([]);
+  });
+
+  it.each([
+    ['labels', { labels: new Map([['a', 'c']]) }],
+    [
+      'one more label',
+      {
+        labels: new Map([
+          ['a', 'b'],
+          ['c', 'd'],
+        ]),
+      },
+    ],
+    ['the zone', { zone: 'zb' }],
+    ['the type', { instanceType: 'large' }],
+    ['what it offers', { allocatable: resources({ cpu: 2 }) }],
+    ['its host', { host: { provider: 'fake', ref: 'other' } }],
+  ])('its cluster, when this changed: %s', (_, change) => {
+    const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
+
+    expect(told(before, { ...before, ...change })).toEqual([['c1', Configured]]);
+  });
+
+  it('the cluster it has left', () => {
+    expect(told(aMachine('m', Draining), aMachine('m', Idle))).toEqual([['c1', Idle]]);
+    expect(told(aMachine('m', Configured), aMachine('m', Speculative))).toEqual([['c1', Speculative]]);
+    expect(told(aMachine('m', Configured), aMachine('m', Failed))).toEqual([['c1', Failed]]);
+  });
+
+  it('the cluster of a machine that is gone: it is lost, unless it was leaving', () => {
+    expect(nodeStateUpdates(aMachine('m', Configured), null)).toMatchObject([
+      { clusterId: 'c1', state: Failed, lastError: MACHINE_GONE },
+    ]);
+    expect(nodeStateUpdates(aMachine('m', Draining), null)).toMatchObject([
+      { clusterId: 'c1', state: Idle, lastError: '' },
+    ]);
+  });
+
+  it('both clusters, when somebody else moved it from one to the other', () => {
+    const after = aMachine('m', Configured, { cluster: 'c2' });
+
+    expect(told(aMachine('m', Configured), after)).toEqual([
+      ['c1', Failed],
+      ['c2', Configured],
+    ]);
+  });
+});

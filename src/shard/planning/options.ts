@@ -1,0 +1,72 @@
+// Options of the decision thread, and its durable store. Options are plain data, because they are cloned to the thread.
+
+import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../model/index.ts';
+import { ACTUATION_LIMITS, type ActuationLimits } from '../actuation/actuation-limits.ts';
+import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from '../actuation/call-scheduler.ts';
+import type { MachineStore } from '../inventory/machine-facts-store.ts';
+import { RECONCILE_LIMITS, type ReconcileLimits } from '../inventory/reconcile-limits.ts';
+import type { FreezeStore } from './freezes.ts';
+import { DEFAULT_GUARDRAILS, type GuardrailOptions } from './guardrails.ts';
+
+export interface CycleTimes {
+  /** Longest time from the start of one cycle to the start of the next. */
+  readonly intervalMs: number;
+  /** Minimum from the end of a cycle to the next one. Shorter serves a burst sooner; longer batches more changes. */
+  readonly spacingMs: number;
+  /**
+   * How long after the start decisions wait for providers that do not answer. Machines of an unread provider are unknown,
+   * so their capacity would be bought again elsewhere; an unbounded wait would stop the whole shard.
+   */
+  readonly readyWaitMs: number;
+}
+
+/** How the engine runs; none of it changes a decision. */
+export interface EngineSetup {
+  readonly workers: number;
+  readonly lanes: number | 'auto';
+  readonly retries: number;
+  readonly incremental: boolean;
+  readonly checkEvery: number;
+}
+
+export interface BrainOptions {
+  readonly shard: string;
+  /** Number of this start of the shard. */
+  readonly epoch: bigint;
+  /** Names only; the hands keep the rest of a provider's configuration. */
+  readonly providers: readonly string[];
+  /** Seed of the random generator; different at every start. */
+  readonly seed: number;
+  readonly cycle: CycleTimes;
+  readonly engine: EngineSetup;
+  readonly guardrails: Pick<GuardrailOptions, 'reclaimFraction' | 'maxActionsPerCycle' | 'dryRun'>;
+  readonly weights: ScoreWeights;
+  /** Seconds that an Idle machine without a row is kept before its release; none or 0: no release. */
+  readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
+  /** USD per hour shown for owned machines, by instance type and by capacity type. No decision reads it. */
+  readonly ownedPrices: ReadonlyMap<string, number>;
+  readonly actuation: ActuationLimits;
+  readonly scheduler: CallSchedulerLimits;
+  readonly reconcile: ReconcileLimits;
+}
+
+/** Durable state of the decision thread. Writes are durable when the call returns. */
+export interface BrainStore {
+  readonly machines: MachineStore;
+  readonly freezes: FreezeStore;
+}
+
+export const DEFAULT_BRAIN: Omit<BrainOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {
+  cycle: { intervalMs: 1000, spacingMs: 200, readyWaitMs: 30_000 },
+  engine: { workers: 1, lanes: 'auto', retries: 10, incremental: true, checkEvery: 100 },
+  guardrails: DEFAULT_GUARDRAILS,
+  weights: DEFAULT_SCORE_WEIGHTS,
+  releaseHoldSeconds: new Map([
+    [CapacityType.OnDemand, 600],
+    [CapacityType.Spot, 60],
+  ]),
+  ownedPrices: new Map(),
+  actuation: ACTUATION_LIMITS,
+  scheduler: CALL_SCHEDULER_LIMITS,
+  reconcile: RECONCILE_LIMITS,
+};

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { resources } from '../../../testing/support/fleets.ts';
+import { MachineState } from '../../model/index.ts';
+import type { Order } from '../views.ts';
+import { DEFAULT_BRAIN } from './options.ts';
+
+const { Idle, Failed, Speculative, Creating } = MachineState;
+const who = 'ada';
+const SILENCE = { kind: 'transient', message: 'no answer' } as const;
+
+describe('an order', () => {
+  it.each<readonly [Order, string]>([
+    [{ kind: 'retry', machine: 'x', who }, 'There is no machine x.'],
+    [{ kind: 'quarantine', machine: 'x', who, why: '' }, 'There is no machine x.'],
+    [{ kind: 'forget', machine: 'x', who }, 'There is no machine x.'],
+    [{ kind: 'forget', machine: 'idle', who }, 'Machine idle is not Failed.'],
+    [{ kind: 'unfreeze', id: 'fleet', who }, 'There is no freeze "fleet".'],
+    [{ kind: 'accept-list', provider: 'x', who }, 'There is no provider x.'],
+  ])('that nothing can come of is refused: %j', (order, message) => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+
+    expect(scene.order(order)).toEqual({ isDone: false, message });
+    expect(scene.logged('order')).toMatchObject([{ order: order.kind, who, isDone: false, message }]);
+  });
+
+  it('that is carried out says so, is logged, and asks for a cycle', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick(5500);
+    const { length } = scene.cycles;
+
+    const done = scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
+    scene.tick(1);
+
+    expect(done).toMatchObject({ isDone: true, message: expect.stringContaining('kept out') });
+    expect(scene.logged('order')).toMatchObject([{ order: 'quarantine', machine: 'idle', isDone: true }]);
+    expect(scene.cycles).toHaveLength(length + 1);
+    expect(scene.machine('idle')).toMatchObject({ held: { why: 'noisy' }, quarantine: { by: who } });
+  });
+
+  it.each<Order>([
+    { kind: 'retry', machine: 'bad', who, why: 'a new disk' },
+    { kind: 'forget', machine: 'bad', who, why: 'a new disk' },
+    { kind: 'accept-list', provider: 'p', who, why: 'a new disk' },
+  ])('is logged with the reason that was given: %j', (order) => {
+    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+
+    scene.order(order);
+
+    expect(scene.logged('order')).toMatchObject([
+      { order: order.kind, who, why: 'a new disk', isDone: true },
+    ]);
+  });
+
+  it('to retry ends a quarantine and reads the machine afresh', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
+
+    scene.order({ kind: 'retry', machine: 'idle', who });
+
+    expect(scene.machine('idle')).toMatchObject({ held: null, quarantine: null });
+    expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['idle']);
+  });
+
+  it('to retry does not wait for the next look at a machine whose last one was in vain', () => {
+    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'retry', machine: 'idle', who });
+    for (let i = 0; i < 4; i++) {
+      scene.tick(60_000);
+      scene.answer('get', SILENCE);
+    }
+    expect(scene.calls('get')).toEqual([]);
+
+    const { message } = scene.order({ kind: 'retry', machine: 'idle', who });
+
+    expect(message).toBe('Machine idle is looked at afresh.');
+    expect(scene.calls('get')).toHaveLength(1);
+    scene.answer('get', { kind: 'found', machine: record('idle', Idle) });
+    expect(scene.tick(120_000).calls('get')).toEqual([]);
+  });
+
+  it('to retry a machine of a silent provider says that it waits for that', () => {
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 1 };
+    const scene = new BrainScene({ scheduler }).list([record('idle', Idle)]).tick();
+    scene.order({ kind: 'retry', machine: 'idle', who });
+    scene.answer('get', SILENCE);
+
+    expect(scene.order({ kind: 'retry', machine: 'idle', who })).toEqual({
+      isDone: true,
+      message: 'Machine idle is looked at afresh when its provider p answers again.',
+    });
+  });
+
+  it('to retry a machine that is busy says that it waits for that', () => {
+    const scene = new BrainScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
+    const { id } = some(1)[0]!;
+
+    expect(scene.order({ kind: 'retry', machine: id, who }).message).toBe(
+      `Machine ${id} is looked at afresh when the action that is under way with it has ended.`,
+    );
+  });
+
+  it('to forget hides a Failed machine', () => {
+    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+    expect(scene.order({ kind: 'forget', machine: 'bad', who })).toMatchObject({ isDone: true });
+    expect(scene.machine('bad')?.isForgotten).toBe(true);
+  });
+
+  it('to freeze what is frozen says who was first', () => {
+    const scene = new BrainScene().open('c1').freeze('c1');
+    const scope = { cluster: 'c1', action: null };
+
+    expect(scene.order({ kind: 'freeze', scope, who: 'ada', why: 'a test' }).message).toBe(
+      'cluster:c1 is frozen.',
+    );
+    const again = scene.order({ kind: 'freeze', scope, who: 'bob', why: 'me too' });
+    expect(again).toEqual({ isDone: true, message: expect.stringMatching(/since .*Z by ada: a test$/) });
+    expect(scene.order({ kind: 'unfreeze', id: 'cluster:c1', who })).toMatchObject({ isDone: true });
+    expect(scene.brain.ask('freezes', { limit: 100 }).items).toEqual([]);
+  });
+
+  it('to freeze a cluster nobody has heard of holds, and says so', () => {
+    const scene = new BrainScene()
+      .list([record('m', MachineState.Configured, { cluster: 'gone' })])
+      .open('c1');
+    scene.tick();
+    const frozen = (cluster: string | null): string =>
+      scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' }).message;
+
+    expect([frozen('c1'), frozen('gone'), frozen(null)]).toEqual([
+      'cluster:c1 is frozen.',
+      'cluster:gone is frozen.',
+      'fleet is frozen.',
+    ]);
+    expect(frozen('c2')).toBe(
+      'cluster:c2 is frozen. The shard does not know a cluster c2 yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.',
+    );
+    expect(scene.brain.ask('freezes', { limit: 100 }).items).toContainEqual(
+      expect.objectContaining({ cluster: 'c2' }),
+    );
+  });
+
+  it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {
+    const scheduler = { ...DEFAULT_BRAIN.scheduler, mutationsPerProvider: 1 };
+    const scene = new BrainScene({ scheduler }).list(some(2, Speculative)).open('c1');
+    scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
+    expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
+
+    scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' });
+    scene.accept('create', Creating).tick(60_000);
+
+    expect(scene.of('call').filter(({ request }) => request.command !== 'get')).toHaveLength(1);
+    const states = some(2).map(({ id }) => scene.machine(id)?.state);
+    expect(new Set(states)).toEqual(new Set(['CREATING', 'SPECULATIVE']));
+  });
+
+  it('to believe a List takes the machines away that it lacked', () => {
+    const machines = Array.from({ length: 20 }, (_, i) => record(`m${i}`, Idle));
+    const scene = new BrainScene().list(machines).tick();
+    scene
+      .list(
+        [],
+        'p',
+        machines.map(({ id }) => id),
+      )
+      .tick();
+    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 20, providers: [{ heldLosses: 20 }] });
+
+    expect(scene.order({ kind: 'accept-list', provider: 'p', who })).toMatchObject({ isDone: true });
+    scene.tick();
+
+    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 0, providers: [{ heldLosses: 0 }] });
+  });
+});

@@ -1,0 +1,162 @@
+// Carries out orders that people give a running shard. Every order is logged with its author; a refused one returns why.
+
+import { excerpt } from '../../model/index.ts';
+import type { Order, OrderResult } from '../views.ts';
+import type { BrainState } from './controller.ts';
+import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
+
+/** Bytes kept of the author and of the reason in a log line. */
+const MAX_WORDS_BYTES = 1000;
+
+export function carryOut(state: BrainState, order: Order): OrderResult {
+  const result = resultOf(state, order);
+  logOrder(state, order, result);
+  return result;
+}
+
+export function logOrder({ parts }: BrainState, order: Order, result: OrderResult): void {
+  const { kind, who } = order;
+  const fields = {
+    order: kind,
+    ...subjectOf(order),
+    who: excerpt(who, MAX_WORDS_BYTES),
+    isDone: result.isDone,
+    message: result.message,
+  };
+  parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
+}
+
+function resultOf(state: BrainState, order: Order): OrderResult {
+  switch (order.kind) {
+    case 'freeze':
+      return freeze(state, order);
+    case 'unfreeze':
+      return unfreeze(state, order.id);
+    case 'retry':
+      return retry(state, order.machine);
+    case 'quarantine':
+      return about(
+        state.actuation.quarantine(order.machine, order.who, order.why),
+        order.machine,
+        'is kept out of all decisions until "bigfleet retry"',
+      );
+    case 'forget':
+      return forget(state, order.machine);
+    case 'lift-set-aside':
+      return state.incomplete.lift(order.cluster)
+        ? done(`Machines of ${excerpt(order.cluster)} may be reclaimed although rows of it are set aside.`)
+        : refused(`No rows of ${excerpt(order.cluster)} are set aside.`);
+    case 'accept-list':
+      return state.reconcile.acceptList(order.provider)
+        ? done(`The List of ${excerpt(order.provider)} counts.`)
+        : refused(`There is no provider ${excerpt(order.provider)}.`);
+    case 'accept-rollup':
+    case 'refuse-rollup':
+      throw new Error('roll-ups are held by the hands');
+  }
+}
+
+function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freeze' }>): OrderResult {
+  const { freezes, parts } = state;
+  const { scope, who, why } = order;
+  const made = freezes.add(scope, who, why, parts.clock.now());
+  if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
+  freezeChanged(state, scope.cluster);
+  const name = excerpt(freezeName(made));
+  const isOlder = made.who !== who || made.why !== why;
+  const words = isOlder
+    ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
+    : `${name} is frozen.`;
+  return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownWords(scope.cluster!)}`);
+}
+
+/** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
+function isKnownCluster({ sessions, reported, book }: BrainState, cluster: string | null): boolean {
+  const { clusters } = book.fleet;
+  if (cluster === null || sessions.has(cluster) || reported.has(cluster)) return true;
+  // `find` returns the number of the empty name for an unknown name.
+  return clusters.nameOf(clusters.find(cluster)) === cluster;
+}
+
+/** An unknown cluster is frozen, because it may connect later; the text warns because a misspelt name is more likely. */
+function unknownWords(cluster: string): string {
+  return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
+}
+
+function unfreeze(state: BrainState, text: string): OrderResult {
+  const id = freezeIdOf(text);
+  const known = state.freezes.list().find((each) => each.id === id);
+  if (known === undefined || !state.freezes.remove(id))
+    return refused(`There is no freeze "${excerpt(text)}".`);
+  freezeChanged(state, known.cluster);
+  return done(`${excerpt(freezeName(known))} is no longer frozen.`);
+}
+
+/** A freeze of a named cluster blocks its Configured machines; a fleet-wide one does not. Both withdraw unsent actions. */
+function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: string | null): void {
+  if (cluster !== null) frozen.changed(cluster);
+  actuation.frozen((action) => freezes.isFrozen(action));
+}
+
+/** The message states when the machine will be read, which may be after its action or its provider's outage ends. */
+function retry({ actuation, reconcile, book, scheduler }: BrainState, machine: string): OrderResult {
+  const isDone = actuation.retry(machine);
+  if (isDone) reconcile.checkNow(machine);
+  const provider = book.ownerOf(machine) ?? '';
+  const isSilent = isDone && scheduler.breakerOf(provider) !== 'closed';
+  const when = actuation.isBusy(machine)
+    ? ' when the action that is under way with it has ended'
+    : isSilent
+      ? ` when its provider ${excerpt(provider)} answers again`
+      : '';
+  return about(isDone, machine, `is looked at afresh${when}`);
+}
+
+function forget({ actuation, book }: BrainState, machine: string): OrderResult {
+  if (actuation.forget(machine))
+    return done(`Machine ${excerpt(machine)} is hidden. It stays on record and costs what it costs.`);
+  const isThere = book.standing(machine) !== null;
+  return refused(
+    isThere ? `Machine ${excerpt(machine)} is not Failed.` : `There is no machine ${excerpt(machine)}.`,
+  );
+}
+
+function about(isDone: boolean, machine: string, what: string): OrderResult {
+  return isDone
+    ? done(`Machine ${excerpt(machine)} ${what}.`)
+    : refused(`There is no machine ${excerpt(machine)}.`);
+}
+
+function subjectOf(order: Order): Readonly<Record<string, unknown>> {
+  switch (order.kind) {
+    case 'freeze':
+      return {
+        cluster: order.scope.cluster === null ? null : excerpt(order.scope.cluster),
+        ...{ action: order.scope.action, why: excerpt(order.why, MAX_WORDS_BYTES) },
+      };
+    case 'unfreeze':
+      return { freeze: excerpt(order.id) };
+    case 'quarantine':
+    case 'retry':
+    case 'forget':
+      return { machine: excerpt(order.machine), ...whyOf(order) };
+    case 'accept-list':
+      return { provider: excerpt(order.provider), ...whyOf(order) };
+    case 'accept-rollup':
+    case 'refuse-rollup':
+    case 'lift-set-aside':
+      return { cluster: excerpt(order.cluster), ...whyOf(order) };
+  }
+}
+
+function whyOf({ why }: { readonly why?: string | undefined }): { readonly why?: string } {
+  return why === undefined ? {} : { why: excerpt(why, MAX_WORDS_BYTES) };
+}
+
+function done(message: string): OrderResult {
+  return { isDone: true, message };
+}
+
+function refused(message: string): OrderResult {
+  return { isDone: false, message };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { resources, stampOf } from '../../../testing/support/fleets.ts';
+import { MachineState, type Need } from '../../model/index.ts';
+
+const { Configuring, Configured } = MachineState;
+
+const COUNT = 'provisioning_latency_seconds_count';
+const SUM = 'provisioning_latency_seconds_sum';
+
+function wanting(cpu: number, firstSeenMs: number): Need {
+  return { ...NEED, aggregate: resources({ cpu }), firstSeenMs };
+}
+
+/** Binds all machines that were decided. */
+function bind(scene: BrainScene): void {
+  scene.blobs();
+  const ids = scene.calls('configure').map(({ machine }) => machine);
+  for (const _ of ids) scene.accept('configure', Configuring, { stamp: stampOf(NEED) });
+  // The reading in flight is stale: it began before the calls ended.
+  scene.list([]).list(ids.map((id) => record(id, Configured, { stamp: stampOf(NEED) })));
+  scene.tick();
+}
+
+describe('the latency of provisioning', () => {
+  it('is from the first sight of a row to its first machine', () => {
+    const scene = new BrainScene().list(some(3)).open('c1');
+    scene.demand('c1', wanting(4, scene.hand.now())).tick(2000);
+    const before = scene.hand.now();
+
+    bind(scene);
+
+    expect(scene.metric(COUNT)).toBe(1);
+    expect(scene.metric(SUM)).toBeGreaterThanOrEqual(2);
+    expect(scene.metric(SUM)).toBeLessThanOrEqual((scene.hand.now() - before) / 1000 + 2);
+  });
+
+  it('counts a row once, however many machines it gets', () => {
+    const scene = new BrainScene().list(some(6)).open('c1');
+    scene.demand('c1', wanting(8, 1_000_000)).tick();
+    bind(scene);
+    scene.demand('c1', wanting(16, 1_000_000)).tick();
+    bind(scene);
+
+    expect(scene.metric(COUNT)).toBe(1);
+  });
+
+  it('does not count a row again after a restart', () => {
+    const first = new BrainScene().list(some(6)).open('c1').demand('c1', wanting(8, 1_000_000)).tick();
+    bind(first);
+    const served = [0, 1].map((i) => record(`m-${i}`, Configured, { stamp: stampOf(NEED) }));
+
+    const scene = new BrainScene({}, first.store).list([...served, ...some(6).slice(2)]).open('c1');
+    scene.demand('c1', wanting(16, 1_000_000)).tick();
+    bind(scene);
+
+    expect(scene.brain.ask('machines', { where: { state: 'CONFIGURED' }, limit: 9 }).total).toBe(4);
+    expect(scene.metric(COUNT)).toBe(0);
+  });
+
+  it('counts a row anew that went and came back', () => {
+    const scene = new BrainScene().list(some(6)).open('c1').demand('c1', wanting(4, 1_000_000)).tick();
+    bind(scene);
+    scene.list([], 'p', ['m-0']);
+    scene.answer('get', { kind: 'unknown-machine' });
+    scene.demand('c1').tick(2000);
+
+    scene.demand('c1', wanting(4, scene.hand.now())).tick();
+    bind(scene);
+
+    expect(scene.metric(COUNT)).toBe(2);
+  });
+});

@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { aNeed, resources, same, stampOf } from '../../../../testing/support/fleets.ts';
+import { keyOf, MachineState, ZONE_KEY } from '../../../model/index.ts';
+import type { MachineFilter } from '../../views.ts';
+import { DEFAULT_BRAIN } from '../options.ts';
+import { needId } from './need-names.ts';
+
+const { Speculative, Creating, Idle, Configured, Failed } = MachineState;
+
+function serving(id: string, need = NEED) {
+  return record(id, Configured, { cluster: need.cluster, stamp: stampOf(need) });
+}
+
+describe('a question about machines', () => {
+  function fleet(): BrainScene {
+    const scene = new BrainScene({ providers: ['p', 'q'] });
+    scene.list([record('i1', Idle), record('i2', Idle), record('s1', Speculative), record('f1', Failed)]);
+    scene.list([serving('b1'), serving('b2'), record('i3', Idle)], 'q');
+    return scene.tick();
+  }
+
+  const found = (scene: BrainScene, where: MachineFilter, limit = 100) => {
+    const { items, total } = scene.brain.ask('machines', { where, limit });
+    return { ids: items.map(({ id }) => id).join(' '), total };
+  };
+
+  it.each<readonly [MachineFilter, string]>([
+    [{}, 'b1 b2 f1 i1 i2 i3 s1'],
+    [{ state: 'IDLE' }, 'i1 i2 i3'],
+    [{ state: 'IDLE', provider: 'p' }, 'i1 i2'],
+    [{ provider: 'q' }, 'b1 b2 i3'],
+    [{ provider: 'nobody' }, ''],
+    [{ cluster: 'c1' }, 'b1 b2'],
+    [{ cluster: 'c1', state: 'IDLE' }, ''],
+    [{ cluster: 'nobody' }, ''],
+    [{ cluster: '' }, 'f1 i1 i2 i3 s1'],
+    [{ state: 'NONSENSE' }, ''],
+    [{ id: 'i2' }, 'i2'],
+    [{ id: 'nobody' }, ''],
+  ])('%j finds “%s”', (where, ids) => {
+    const total = ids === '' ? 0 : ids.split(' ').length;
+    expect(found(fleet(), where)).toEqual({ ids, total });
+  });
+
+  it('is cut at the limit, by id, and says how many there are', () => {
+    expect(found(fleet(), {}, 2)).toEqual({ ids: 'b1 b2', total: 7 });
+  });
+
+  it('given trouble first, then Failed ones come first on every page, each machine once', () => {
+    const scene = fleet();
+    scene.list([record('z9', Failed)]).tick();
+    const ask = (after?: string) =>
+      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 3, after });
+    const pages = [ask()];
+    while (pages.at(-1)!.next !== null) pages.push(ask(pages.at(-1)!.next!));
+    expect(pages.map(({ items }) => items.map(({ id }) => id).join(' '))).toEqual([
+      'f1 z9 b1',
+      'b2 i1 i2',
+      'i3 s1',
+    ]);
+    expect(pages[0]!.total).toBe(8);
+    expect(
+      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 1, after: '0 f1' }).items,
+    ).toMatchObject([{ id: 'z9' }]);
+  });
+
+  it('is answered as machines stand now, before any cycle has seen it', () => {
+    const scene = fleet().open('c1');
+    scene.list([]).list([record('i1', Failed)]);
+
+    expect(found(scene, { state: 'FAILED' })).toEqual({ ids: 'f1 i1', total: 2 });
+    expect(found(scene, { state: 'IDLE' })).toEqual({ ids: 'i2 i3', total: 2 });
+  });
+
+  it('leaves out what was forgotten, unless it is wanted', () => {
+    const scene = fleet();
+    scene.order({ kind: 'forget', machine: 'f1', who: 'ada' });
+
+    expect(found(scene, { state: 'FAILED' })).toEqual({ ids: '', total: 0 });
+    expect(found(scene, { state: 'FAILED', withForgotten: true })).toEqual({ ids: 'f1', total: 1 });
+  });
+
+  it('tells whose it is, what it offers, what for, and what is under way with it', () => {
+    const scene = fleet()
+      .open('c1')
+      .demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) })
+      .tick();
+    const [asked] = scene.of('ask-bootstrap');
+
+    expect(scene.machine('b1')).toMatchObject({
+      ...{ provider: 'q', state: 'CONFIGURED', cluster: 'c1', capacityType: 'ON_DEMAND' },
+      ...{ allocatable: { cpu: '4m' }, need: { id: needId(keyOf(NEED)), priority: 100 }, held: null },
+      action: null,
+    });
+    expect(scene.machine(asked!.machine)).toMatchObject({
+      ...{ state: 'CONFIGURING', cluster: 'c1', need: { id: needId(keyOf(NEED)) } },
+      action: { kind: 'Bootstrap', outcome: null },
+    });
+  });
+});
+
+describe('a question about Needs', () => {
+  const met = aNeed({ cluster: 'c1', priority: 100 });
+  const unmet = aNeed({ cluster: 'c1', priority: 50, aggregate: resources({ cpu: 400 }) });
+  const other = aNeed({ cluster: 'c2', priority: 70, aggregate: resources({ cpu: 8 }) });
+
+  function scene(): BrainScene {
+    return new BrainScene()
+      .list([serving('m')])
+      .demand('c1', met, unmet)
+      .demand('c2', other)
+      .tick(2500);
+  }
+
+  it('is answered by rank, with what is missing', () => {
+    const { items, total } = scene().brain.ask('needs', { onlyUnmet: false, limit: 100 });
+
+    expect(items.map(({ id }) => id)).toEqual([met, other, unmet].map((need) => needId(keyOf(need))));
+    expect(total).toBe(3);
+    expect(items[0]).toMatchObject({ isMet: true, claimed: 1, missing: {}, reason: null, unmetCycles: 0 });
+    expect(items[2]).toMatchObject({ isMet: false, missing: { cpu: '400m' }, wants: { cpu: '400m' } });
+    expect(items[2]!.unmetCycles).toBeGreaterThan(1);
+  });
+
+  it.each([
+    [{ onlyUnmet: true, limit: 100 }, 2, 2],
+    [{ onlyUnmet: true, limit: 1 }, 1, 2],
+    [{ onlyUnmet: false, limit: 2 }, 2, 3],
+    [{ onlyUnmet: false, limit: 100, cluster: 'c1' }, 2, 2],
+    [{ onlyUnmet: true, limit: 100, cluster: 'c1' }, 1, 1],
+    [{ onlyUnmet: false, limit: 1, cluster: 'c1' }, 1, 2],
+    [{ onlyUnmet: false, limit: 100, cluster: 'nobody' }, 0, 0],
+  ])('%j has %i of %i', (ask, shown, total) => {
+    const page = scene().brain.ask('needs', ask);
+    expect(page.items).toHaveLength(shown);
+    expect(page.total).toBe(total);
+  });
+
+  it('has no answer before the first cycle', () => {
+    const { brain } = new BrainScene().demand('c1', met);
+    expect(brain.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({ items: [], total: 0, next: null });
+    expect(brain.ask('explain', { need: needId(keyOf(met)) })).toBeNull();
+    expect(brain.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1);
+  });
+
+  it('is told of shortfalls, the worst first', () => {
+    const { items, total } = scene().brain.ask('shortfalls', { limit: 1 });
+    expect(total).toBe(2);
+    expect(items).toMatchObject([{ cluster: 'c2', priority: 70, isEscalated: false }]);
+  });
+
+  it('InspectNeeds has the rows of the cluster asked for', () => {
+    const { brain } = scene();
+    expect(brain.ask('inspect', { cluster: 'c1', limit: 0 })).toHaveLength(1 + 2);
+    expect(brain.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1 + 3);
+    expect(brain.ask('inspect', { cluster: '', limit: 2 })).toHaveLength(1 + 2);
+  });
+});
+
+describe('the story of a Need', () => {
+  it('that is met has its machines', () => {
+    const scene = new BrainScene()
+      .list([serving('m')])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    const story = scene.brain.ask('explain', { need: needId(keyOf(NEED)) });
+
+    expect(story).toMatchObject({ need: { isMet: true }, claimed: ['m'], blocker: null, actions: [] });
+    expect(story?.matching).toMatchObject({ configured: 1 });
+  });
+
+  it('that lost a machine has what was taken from it and by which row, newest first', () => {
+    const wide = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
+    const scene = new BrainScene().list([serving('m', wide), record('n', Idle)]).open('c1', 'c2');
+    scene.demand('c1', wide).tick(1000);
+    const high = aNeed({ cluster: 'c2', priority: 900_000 });
+    scene.demand('c2', high).tick();
+
+    const story = scene.brain.ask('explain', { need: needId(keyOf(wide)) });
+    expect(story?.actions).toMatchObject([
+      { kind: 'Preempt', machine: 'm', from: { id: needId(keyOf(wide)) }, need: { id: needId(keyOf(high)) } },
+      { kind: 'Bootstrap', machine: 'n', need: { id: needId(keyOf(wide)) } },
+    ]);
+  });
+
+  it('that is not met has who is in its way, and what would help', () => {
+    const high = aNeed({ cluster: 'c2', priority: 900 });
+    const scene = new BrainScene().list([serving('m', high)]).open('c1', 'c2');
+    scene.demand('c2', high).demand('c1', NEED).tick();
+
+    expect(scene.brain.ask('explain', { need: needId(keyOf(NEED)) })).toMatchObject({
+      need: { isMet: false, missing: { cpu: '4m' } },
+      claimed: [],
+      extraSupply: { count: 1 },
+    });
+  });
+
+  it('that is served in a fold has the machines and the actions of the fold', () => {
+    const small = { aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 2 }) };
+    const gangs = ['g1', 'g2'].map((group) => aNeed({ group, requirements: [same(ZONE_KEY)], ...small }));
+    const scene = new BrainScene()
+      .list(some(1, Speculative))
+      .open('c1')
+      .demand('c1', ...gangs)
+      .tick();
+    scene
+      .accept('create', Creating)
+      .list([])
+      .list([record('m-0', Idle)])
+      .tick();
+
+    for (const gang of gangs) {
+      expect(scene.brain.ask('explain', { need: needId(keyOf(gang)) })).toMatchObject({
+        need: { isFolded: true, group: gang.group },
+        claimed: ['m-0'],
+        actions: [{ kind: 'Bootstrap' }, { kind: 'Provision', machine: 'm-0', outcome: 'success' }],
+      });
+    }
+  });
+
+  it('is null for one that nobody reports', () => {
+    const scene = new BrainScene().list([]).tick();
+    expect(scene.brain.ask('explain', { need: needId(keyOf(NEED)) })).toBeNull();
+    expect(scene.brain.ask('explain', { need: 'nonsense' })).toBeNull();
+  });
+});
+
+describe('a question about actions', () => {
+  it('has the latest first, by machine or cluster, and what waits', () => {
+    const larger = { aggregate: resources({ cpu: 8 }) };
+    const scene = new BrainScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
+    scene
+      .accept('create', Creating)
+      .demand('c1', { ...NEED, ...larger })
+      .tick();
+    const ask = (given: { machine?: string; cluster?: string }, limit = 10) =>
+      scene.brain.ask('actions', { ...given, limit }).actions;
+
+    expect(ask({}).items.map(({ machine }) => machine)).toEqual(['m-1', 'm-0']);
+    expect(ask({}, 1)).toMatchObject({ items: [{ machine: 'm-1' }], total: 2 });
+    expect(ask({ machine: 'm-0' })).toMatchObject({
+      items: [{ outcome: null, acceptedMs: expect.any(Number) }],
+      total: 1,
+    });
+    expect(ask({ cluster: 'c1' }).total).toBe(2);
+    expect(ask({ cluster: 'c2' }).total).toBe(0);
+  });
+});
+
+describe('pages of actions', () => {
+  it('given many that began at once, then pages have each once, also while others begin', () => {
+    const many = { aggregate: resources({ cpu: 4 * 40 }) };
+    const scene = new BrainScene()
+      .list(some(60, Speculative))
+      .open('c1')
+      .demand('c1', { ...NEED, ...many })
+      .tick();
+    const ask = (after?: string) => scene.brain.ask('actions', { limit: 7, after, only: 'actions' });
+    const seen: string[] = [];
+    const first = ask();
+    for (let page = first.actions; ; page = ask(page.next!).actions) {
+      seen.push(...page.items.map(({ machine }) => machine));
+      // Newer actions sort before all that were shown and must not shift any of those onto the next page.
+      if (seen.length === 7) scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 4 * 50 }) }).tick();
+      if (page.next === null) break;
+    }
+    expect(new Set(seen).size).toBe(40);
+    expect(seen).toHaveLength(40);
+    expect(scene.brain.ask('actions', { limit: 100 }).actions.total).toBe(50);
+    expect(first.waiting).toMatchObject({ items: [], next: null });
+  });
+
+  it('given many that wait, then they have pages of their own', () => {
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    scene
+      .list(some(25))
+      .demand('c1', { ...NEED, aggregate: resources({ cpu: 100 }) })
+      .tick();
+    const ask = (after?: string) => scene.brain.ask('actions', { limit: 10, after, only: 'waiting' }).waiting;
+    const pages = [ask(), ask('10'), ask('20')];
+    expect(pages.map(({ next }) => next)).toEqual(['10', '20', null]);
+    expect(new Set(pages.flatMap(({ items }) => items.map(({ machine }) => machine))).size).toBe(25);
+  });
+});
+
+describe('a question about what waits', () => {
+  it('counts more than it keeps', () => {
+    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    scene
+      .list(some(1200))
+      .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })
+      .tick();
+
+    const { waiting } = scene.brain.ask('actions', { limit: 2000 });
+    expect(waiting.total).toBe(1200);
+    expect(waiting.items).toHaveLength(1000);
+    expect(scene.brain.ask('actions', { machine: 'm-3', limit: 10 }).waiting.total).toBe(1);
+  });
+});
+
+describe('a question about clusters', () => {
+  it('given trouble first, then those with unmet Needs, then those that are not connected', () => {
+    const scene = new BrainScene().open('a-fine', 'z-short', 'm-short');
+    scene.list([serving('m', aNeed({ cluster: 'b-away' }))]);
+    scene.demand('a-fine').demand('m-short', aNeed({ cluster: 'm-short' }));
+    scene
+      .demand('z-short', aNeed({ cluster: 'z-short' }), aNeed({ cluster: 'z-short', group: 'two' }))
+      .tick();
+    const ask = (after?: string) =>
+      scene.brain.ask('clusters', { order: 'trouble', limit: 2, after, alsoNamed: ['c-refused'] });
+    const first = ask();
+    const second = ask(first.next!);
+    const names = (page: typeof first) => page.items.map(({ cluster }) => cluster);
+    expect([names(first), names(second), names(ask(second.next!))]).toEqual([
+      ['z-short', 'm-short'],
+      ['b-away', 'c-refused'],
+      ['a-fine'],
+    ]);
+    expect(first.total).toBe(5);
+  });
+
+  it('has all that report, are connected or have machines', () => {
+    const scene = new BrainScene()
+      .list([serving('m')])
+      .open('c2')
+      .demand('c3', aNeed({ cluster: 'c3' }));
+    scene.tick();
+
+    expect(scene.brain.ask('clusters', { limit: 100 }).items).toMatchObject([
+      { cluster: 'c1', hasSession: false, hasReported: false, machinesByState: { CONFIGURED: 1 } },
+      { cluster: 'c2', hasSession: true, needs: 0, cannotBind: '', freeze: null },
+      { cluster: 'c3', hasReported: true, needs: 1, unmet: 1, cannotBind: 'It has no session.' },
+    ]);
+  });
+});

@@ -1,0 +1,258 @@
+// Answers queries about a running shard, computed on request: machines in their current state, Needs and verdicts as of
+// the last cycle.
+
+import {
+  adviceFor,
+  compareText,
+  effectiveAllocatable,
+  formatResources,
+  type Need,
+  type NeedKey,
+  type Obstacle,
+  obstacleWords,
+  unmetWords,
+  type Verdict,
+} from '../../../model/index.ts';
+import type { InspectNeedsResponse } from '../../../wire/gen/bigfleet/v1alpha1/shardread.ts';
+import type { ActionRecord } from '../../actuation/action-records.ts';
+import type { Answer, NeedStory, Page, QuestionName, Questions } from '../../views.ts';
+import type { BrainState } from '../controller.ts';
+import type { Cycles } from '../cycles.ts';
+import { actionView } from './action-view.ts';
+import { clusterPage } from './cluster-page.ts';
+import { inspectNeeds } from './inspect.ts';
+import { machinePage } from './machine-page.ts';
+import { findNeed, needId, needRef } from './need-names.ts';
+import { explainNeed } from './need-obstacles.ts';
+import { IN_LIST, IN_STORY, needView } from './need-view.ts';
+import { firstWithin, offsetOf, offsetPage, pageOf } from './pages.ts';
+import { planOf } from './plan.ts';
+import { remarksOn } from './remarks.ts';
+import { statusOf } from './status.ts';
+
+type Ask<Q extends QuestionName> = Questions[Q]['ask'];
+type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
+
+export class Answers {
+  readonly #state: BrainState;
+  readonly #cycles: Cycles;
+  readonly #answerers: Answerers = {
+    status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
+    machines: (ask) => machinePage(this.#state, ask),
+    needs: (ask) => this.#needs(ask),
+    explain: ({ need }) => this.#story(need),
+    clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
+    shortfalls: (ask) => this.#shortfalls(ask),
+    actions: (ask) => this.#actions(ask),
+    plan: (ask) => planOf(this.#state, this.#cycles, ask),
+    series: ({ sinceMs }) => this.#state.series.view(this.#state.parts.clock.now(), sinceMs),
+    events: (ask) => this.#state.events.view(ask),
+    freezes: (ask) => this.#freezes(ask),
+    metrics: () => this.#state.metrics.text(),
+    inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
+  };
+
+  constructor(state: BrainState, cycles: Cycles) {
+    this.#state = state;
+    this.#cycles = cycles;
+  }
+
+  to<Q extends QuestionName>(name: Q, ask: Ask<Q>): Answer<Q> {
+    return this.#answerers[name](ask);
+  }
+
+  #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
+    const { cluster, onlyUnmet, limit } = ask;
+    const decision = this.#cycles.decision?.decided;
+    if (decision === undefined) return NOTHING;
+    const skip = offsetOf(ask);
+    const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
+    const verdicts = onlyUnmet
+      ? unmet.slice(skip, skip + limit + 1)
+      : decision.verdicts({ cluster, skip, limit: limit + 1 });
+    return pageOf(ask, {
+      entries: verdicts,
+      total: onlyUnmet ? unmet.length : this.#rowsOf(cluster),
+      viewOf: (verdict) => this.#need(this.#needOf(verdict.key)!, verdict, IN_LIST),
+      positionOf: (_, count) => String(skip + count),
+    });
+  }
+
+  #needOf(key: NeedKey): Need | undefined {
+    return this.#state.book.fleet.demand.needOf(key);
+  }
+
+  #need(need: Need, verdict: Verdict, detail: typeof IN_LIST) {
+    return needView(need, verdict, this.#state.shortfalls.unmetCyclesOf(verdict.key), detail);
+  }
+
+  #story(id: string): NeedStory | null {
+    const decision = this.#cycles.decision;
+    const { book, profiles } = this.#state;
+    const key = findNeed(book.fleet, id);
+    if (decision === null || key === undefined) return null;
+    const verdict = decision.decided.verdictOf(key);
+    const need = this.#needOf(key);
+    if (verdict === null || need === undefined) return null;
+    const explained = explainNeed(this.#state, this.#cycles.last!.atMs, decision.options, verdict);
+    const why = explained?.explanation ?? null;
+    const obstacles = explained?.obstacles ?? [];
+    const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
+    const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
+    const extraSupply = verdict.unmet?.extraSupply ?? null;
+    const { foldedInto } = verdict;
+    const ids = new Set([key, ...(foldedInto === null ? [] : [foldedInto])].map(needId));
+    // Actions that served the Need, and actions that took machines from it.
+    const isOfNeed = ({ need: of, from }: ActionRecord): boolean =>
+      (of !== null && ids.has(of.id)) || (from !== null && ids.has(from.id));
+    const actions = [...this.#state.actuation.actions()]
+      .filter(isOfNeed)
+      .sort(newestFirst)
+      .slice(0, STORY.actions);
+    return {
+      need: this.#need(need, verdict, IN_STORY),
+      claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
+      claimedTotal: verdict.claimed.length,
+      preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),
+      preemptsTotal: verdict.preempts.length,
+      matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
+      blocker: blocker === null ? null : needRef(blocker, profiles.of(blocker)?.priority ?? 0),
+      extraSupply,
+      candidates: candidates.slice(0, STORY.candidates).map(({ domain, worstCoverage, satisfiable }) => ({
+        domain,
+        coverage: worstCoverage / 1_000_000,
+        satisfiable,
+      })),
+      obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleWords(obstacle) })),
+      onTheWay: explained?.onTheWay ?? [],
+      advice: this.#advice(verdict, obstacles),
+      remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
+      actions: actions.map(actionView),
+    };
+  }
+
+  #advice({ unmet, priority }: Verdict, obstacles: readonly Obstacle[]): readonly string[] {
+    if (unmet === null) return [];
+    const [first] = this.#cycles.decision?.decided.verdicts({ limit: 1 }) ?? [];
+    const isHighest = first === undefined || first.priority <= priority;
+    return adviceFor(
+      { priority, isHighest, reason: unmet.reason, missing: unmet.extraSupply?.count },
+      obstacles,
+    );
+  }
+
+  #shortfalls(ask: Ask<'shortfalls'>): Answer<'shortfalls'> {
+    const { shortfalls } = this.#state;
+    const skip = offsetOf(ask);
+    return pageOf(ask, {
+      entries: shortfalls.top(skip + ask.limit + 1).slice(skip),
+      total: shortfalls.gauges.total,
+      viewOf: ({ key, profile, deficit, reason, fitting, ageCycles, isEscalated }) => ({
+        ...needRef(key, profile.priority),
+        missing: formatResources(deficit),
+        ...{ reason, why: unmetWords(reason, fitting), ageCycles, isEscalated },
+      }),
+      positionOf: (_, count) => String(skip + count),
+    });
+  }
+
+  #freezes(ask: Ask<'freezes'>): Answer<'freezes'> {
+    const { id: wanted, after } = ask;
+    const freezes = this.#state.freezes.list().filter(({ id }) => wanted === undefined || id === wanted);
+    const last = after === undefined ? null : momentOf(after);
+    const isBehind = ({ sinceMs, id }: (typeof freezes)[number]): boolean =>
+      last === null || sinceMs > last.ms || (sinceMs === last.ms && compareText(id, last.id) > 0);
+    return pageOf(ask, {
+      entries: freezes.filter(isBehind),
+      total: freezes.length,
+      viewOf: (freeze) => freeze,
+      positionOf: ({ sinceMs, id }) => `${sinceMs} ${id}`,
+    });
+  }
+
+  #actions(ask: Ask<'actions'>): Answer<'actions'> {
+    const { machine, cluster, only } = ask;
+    const isWanted = (action: { readonly machine: string; readonly cluster: string }): boolean =>
+      (machine === undefined || action.machine === machine) &&
+      (cluster === undefined || action.cluster === cluster);
+    const records = [...this.#state.actuation.actions()].filter(isWanted).sort(newestFirst);
+    const waiting = this.#cycles.waiting.filter(isWanted);
+    // Only the first actions are kept, but all are counted.
+    const counted = Object.values(this.#cycles.last?.waiting ?? {}).reduce((sum, count) => sum + count, 0);
+    const isEverything = machine === undefined && cluster === undefined;
+    const waitingTotal = isEverything ? counted : waiting.length;
+    // Two lists in one answer share its bytes.
+    const maxBytes = only === undefined && ask.maxBytes !== undefined ? ask.maxBytes / 2 : ask.maxBytes;
+    const share = { ...ask, maxBytes };
+    return {
+      actions: only === 'waiting' ? { ...NOTHING, total: records.length } : this.#actionPage(share, records),
+      waiting:
+        only === 'actions' ? { ...NOTHING, total: waitingTotal } : offsetPage(share, waiting, waitingTotal),
+    };
+  }
+
+  #actionPage(ask: Ask<'actions'>, records: readonly ActionRecord[]): Answer<'actions'>['actions'] {
+    const last = ask.after === undefined ? null : momentOf(ask.after);
+    const isBehind = (record: ActionRecord): boolean =>
+      last === null || newestFirst(record, { startedMs: last.ms, id: last.id }) > 0;
+    return pageOf(ask, {
+      entries: records.filter(isBehind),
+      total: records.length,
+      viewOf: actionView,
+      positionOf: ({ startedMs, id }) => `${startedMs} ${id}`,
+    });
+  }
+
+  #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
+    const { book, shortfalls } = this.#state;
+    const { last, decision } = this.#cycles;
+    const question = {
+      cluster: cluster === '' ? undefined : cluster,
+      limit: limit > 0 ? limit : Number.POSITIVE_INFINITY,
+      order: 'priority',
+    } as const;
+    const inspected = {
+      cycle: last?.number ?? 0,
+      computedAtMs: last?.atMs ?? 0,
+      totalNeeds: decision === null ? 0 : this.#rowsOf(question.cluster),
+      verdicts: decision?.decided.verdicts(question) ?? [],
+      needOf: (key: NeedKey) => this.#needOf(key),
+      unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
+      offeredBy: (machine: string) => {
+        const record = book.recordOf(machine);
+        return record === null ? undefined : effectiveAllocatable(record);
+      },
+    };
+    return [...inspectNeeds(inspected)];
+  }
+
+  /** Number of rows of a cluster, or of all clusters. */
+  #rowsOf(cluster: string | undefined): number {
+    const { clusters, demand } = this.#state.book.fleet;
+    return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
+  }
+}
+
+/** Bounds on the lists in the story of a Need: together well below 1 MB for names of any length. */
+const STORY = {
+  /** The newest. */
+  actions: 20,
+  /** Claimed machines, and those moved out for it; bytes of JSON of each list. */
+  ids: 1_000,
+  idBytes: 100_000,
+  candidates: 100,
+  remarks: 100,
+  remarkBytes: 100_000,
+} as const;
+const NOTHING = { items: [], total: 0, next: null } as const;
+
+/** Latest start first; on a tie, the higher action number first. */
+function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): number {
+  return b.startedMs - a.startedMs || b.id.length - a.id.length || compareText(b.id, a.id);
+}
+
+/** Parses a page position: a time and an id. */
+function momentOf(position: string): { readonly ms: number; readonly id: string } {
+  const space = position.indexOf(' ');
+  return { ms: Number(position.slice(0, space)), id: position.slice(space + 1) };
+}

@@ -1,0 +1,95 @@
+// Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost.
+
+import type { Decision } from '../../../engine/index.ts';
+import { compareText, excerpt } from '../../../model/index.ts';
+import type { Answer, ClusterView, Questions, SetAsideView } from '../../views.ts';
+import type { BrainState } from '../controller.ts';
+import type { IncompleteCluster } from '../incomplete-demand.ts';
+import { offsetOf, pageOf } from './pages.ts';
+
+type Ask = Questions['clusters']['ask'];
+
+/** Bytes shown of an operator's error for a bootstrap request. */
+const MAX_WHY_BYTES = 1000;
+
+/** `decided` is the last decision; null before the first. */
+export function clusterPage(state: BrainState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
+  const names = namesOf(state, ask);
+  const { after } = ask;
+  if (ask.order === 'trouble') {
+    const skip = offsetOf(ask);
+    return pageOf(ask, {
+      entries: troubleFirst(names, state, decided, ask).slice(skip),
+      total: names.length,
+      viewOf: viewerOf(state, decided),
+      positionOf: (_, count) => String(skip + count),
+    });
+  }
+  return pageOf(ask, {
+    entries: after === undefined ? names : names.filter((name) => compareText(name, after) > 0),
+    total: names.length,
+    viewOf: viewerOf(state, decided),
+    positionOf: (name) => name,
+  });
+}
+
+function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
+  const { clusters } = book.fleet;
+  const known = clusters.sorted().map((number) => clusters.nameOf(number));
+  const names = new Set([...known, ...sessions.keys(), ...alsoNamed]);
+  if (cluster !== undefined) return names.has(cluster) ? [cluster] : [];
+  return [...names].sort(compareText);
+}
+
+/** Clusters with the most unmet Needs first, then others in trouble, then the rest; ties by name. */
+function troubleFirst(
+  names: readonly string[],
+  { sessions, actuation, incomplete }: BrainState,
+  decided: Decision | null,
+  { alsoNamed = [] }: Ask,
+): readonly string[] {
+  const unmet = unmetByCluster(decided);
+  const others = new Set([...alsoNamed, ...actuation.mutedClusters.map(({ cluster }) => cluster)]);
+  const isInTrouble = (name: string): boolean =>
+    !sessions.has(name) || others.has(name) || incomplete.of(name).rows > 0;
+  const rank = (name: string): number => (unmet.get(name) ?? 0) + (isInTrouble(name) ? 0.5 : 0);
+  const ranks = new Map(names.map((name) => [name, rank(name)]));
+  return [...names].sort((a, b) => ranks.get(b)! - ranks.get(a)! || compareText(a, b));
+}
+
+function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
+  const unmet = new Map<string, number>();
+  for (const { key } of decided?.unmet ?? []) unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+  return unmet;
+}
+
+function viewerOf(
+  { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: BrainState,
+  decided: Decision | null,
+): (cluster: string) => ClusterView {
+  const { fleet } = book;
+  const unmet = unmetByCluster(decided);
+  const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
+  const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
+  return (cluster) => {
+    const hasSession = sessions.has(cluster);
+    const freeze = frozen.get(cluster) ?? frozen.get(null) ?? null;
+    const why = excerpt(muted.get(cluster) ?? '', MAX_WHY_BYTES);
+    const cannotBind = hasSession ? why : 'It has no session.';
+    const { machinesByState, cost, ownedCost } = clusterCosts.of(cluster);
+    return {
+      ...{ cluster, hasSession, hasReported: reported.has(cluster) },
+      needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
+      unmet: unmet.get(cluster) ?? 0,
+      ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
+      setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
+      ...{ freeze, cannotBind, reports: null },
+    };
+  };
+}
+
+function setAsideView({ rows, isLifted, resource }: IncompleteCluster, spare: number): SetAsideView | null {
+  if (rows === 0) return null;
+  const unknownResource = resource === '' ? null : excerpt(resource);
+  return { rows, isLifted, machinesKept: isLifted ? 0 : spare, unknownResource };
+}

@@ -1,0 +1,78 @@
+// Pages of machines for display, ordered by id or with Failed ones first.
+
+import { firstOf } from '../../../collections/first-of.ts';
+import { compareText, isMachineState, MachineState } from '../../../model/index.ts';
+import type { MachineView, Page, Questions } from '../../views.ts';
+import type { BrainState } from '../controller.ts';
+import { LISTED_LABELS, machineView } from './machine-view.ts';
+import { pageOf } from './pages.ts';
+import { stateLabel } from './status.ts';
+
+type Ask = Questions['machines']['ask'];
+
+/** Prefixes of a page position in the order with Failed machines first. */
+const FAILED = '0 ';
+const OTHERS = '1 ';
+const NOTHING = { items: [], total: 0, next: null } as const;
+
+export function machinePage(state: BrainState, ask: Ask): Page<MachineView> {
+  const { where, limit, after } = ask;
+  const { machines } = state.book.fleet;
+  if (where.id !== undefined) {
+    const view = machineView(state, where.id, Number.POSITIVE_INFINITY);
+    return view === null ? NOTHING : { items: [view], total: 1, next: null };
+  }
+  const wanted = where.state === undefined ? null : stateOfLabel(where.state);
+  if (wanted === undefined) return NOTHING;
+  const hidden = where.withForgotten === true ? new Set<number>() : forgottenSlots(state);
+  const slots = state.book.slotsOf({ ...where, state: wanted }).filter((slot) => !hidden.has(slot));
+  if (ask.order === 'trouble' && wanted === null) return failedFirst(state, ask, slots);
+  const rest = after === undefined ? slots : slots.filter(isBehind(state, after));
+  return pageOf(ask, {
+    entries: firstOf(rest, limit + 1, machines.idOrder).first,
+    total: slots.length,
+    // Not null: a slot in use is on record.
+    viewOf: (slot) => machineView(state, machines.idOf(slot), LISTED_LABELS)!,
+    positionOf: (slot) => machines.idOf(slot),
+  });
+}
+
+/** Failed machines by id, then the others by id. A position is a prefix for the group and the id. */
+function failedFirst(state: BrainState, ask: Ask, slots: readonly number[]): Page<MachineView> {
+  const { where, limit, after } = ask;
+  const { book } = state;
+  const { machines } = book.fleet;
+  const failed = new Set(book.slotsOf({ ...where, state: MachineState.Failed }));
+  const [first, others] = [
+    slots.filter((slot) => failed.has(slot)),
+    slots.filter((slot) => !failed.has(slot)),
+  ];
+  const isAmongOthers = after?.startsWith(OTHERS) ?? false;
+  const isNext = after === undefined ? () => true : isBehind(state, after.slice(OTHERS.length));
+  const inOrder = (some: readonly number[]) => firstOf(some, limit + 1, machines.idOrder).first;
+  const entries = isAmongOthers
+    ? inOrder(others.filter(isNext))
+    : [...inOrder(first.filter(isNext)), ...inOrder(others)];
+  return pageOf(ask, {
+    entries,
+    total: slots.length,
+    viewOf: (slot) => machineView(state, machines.idOf(slot), LISTED_LABELS)!,
+    positionOf: (slot) => `${failed.has(slot) ? FAILED : OTHERS}${machines.idOf(slot)}`,
+  });
+}
+
+/** Whether a machine comes after the one with this id, which may have been removed since. */
+function isBehind({ book }: BrainState, id: string): (slot: number) => boolean {
+  const { machines } = book.fleet;
+  const last = machines.slotOf(id);
+  if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
+  return (slot) => compareText(machines.idOf(slot), id) > 0;
+}
+
+function forgottenSlots({ book, machineFacts }: BrainState): ReadonlySet<number> {
+  return new Set([...machineFacts.forgotten()].flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
+}
+
+function stateOfLabel(label: string): MachineState | undefined {
+  return Object.values(MachineState).find((state) => isMachineState(state) && stateLabel(state) === label);
+}

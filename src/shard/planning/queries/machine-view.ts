@@ -1,0 +1,44 @@
+// View of a machine for display: the provider's record, the facts of the shard, and the pending action.
+
+import { effectiveAllocatable, excerpt, formatResources } from '../../../model/index.ts';
+import type { MachineView } from '../../views.ts';
+import type { BrainState } from '../controller.ts';
+import { actionView, capacityLabel } from './action-view.ts';
+import { needRef } from './need-names.ts';
+import { stateLabel } from './status.ts';
+
+/** Bound on labels of a machine in a list. Most machines have a dozen; 64 of maximum length amount to 24 kB. */
+export const LISTED_LABELS = 64;
+
+/** Bytes shown of the reason why a machine is blocked, which may be a provider's message. */
+const MAX_WHY_BYTES = 1000;
+
+/** null: the machine is not on record, or was added after the last freeze. */
+export function machineView(state: BrainState, id: string, maxLabels: number): MachineView | null {
+  const { book, machineFacts, actuation, profiles } = state;
+  const standing = book.standing(id);
+  const record = book.recordOf(id);
+  if (standing === null || record === null) return null;
+  const { host, lastError } = book.particularsOf(id);
+  const { quarantine, isForgotten } = machineFacts.verdictsOn(id);
+  const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
+  const { cluster, target } = standing;
+  const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
+  const action = actuation.actionOf(id);
+  const hold = actuation.holdOf(id);
+  return {
+    ...{ id, provider: book.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
+    ...{ instanceType: record.instanceType, zone: record.zone },
+    capacityType: capacityLabel(record.capacityType),
+    ...{ pricePerHour: record.pricePerHour, interruptionProbability: record.interruptionProbability },
+    allocatable: formatResources(effectiveAllocatable(record)),
+    labels: Object.fromEntries([...record.labels].slice(0, maxLabels)),
+    labelsNotShown: Math.max(0, record.labels.size - maxLabels),
+    ...{ hostRef: host?.ref ?? '', lastError },
+    need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
+    idleSinceMs: standing.idleSinceMs,
+    held: hold === null ? null : { ...hold, why: excerpt(hold.why, MAX_WHY_BYTES) },
+    ...{ quarantine, isForgotten },
+    action: action === null ? null : actionView(action),
+  };
+}

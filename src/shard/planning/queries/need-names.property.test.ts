@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fleets } from '../../../../testing/support/fleets.ts';
+import { fleetOf } from '../../../fleet/index.ts';
+import { keyOf, keyText } from '../../../model/index.ts';
+import { findNeed, needId, Profiles } from './need-names.ts';
+
+describe('names of rows', () => {
+  it('find exactly the row they name', () => {
+    fc.assert(
+      fc.property(fleets(), (input) => {
+        const fleet = fleetOf(input);
+        for (const need of input.needs) {
+          const found = findNeed(fleet, needId(keyOf(need)));
+          expect(found && keyText(found)).toBe(keyText(keyOf(need)));
+        }
+      }),
+    );
+  });
+
+  it('are all different, also where fingerprint and group could be taken for one another', () => {
+    const key = fc.record({
+      cluster: fc.constantFrom('a', 'a/b', 'a/'),
+      fingerprint: fc.string({ unit: fc.constantFrom('a', 'b', '|'), maxLength: 6 }),
+      group: fc.string({ unit: fc.constantFrom('a', 'b', '|', '/'), maxLength: 6 }),
+    });
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { selector: keyText, maxLength: 50, size: 'max' }), (keys) => {
+        expect(new Set(keys.map(needId)).size).toBe(keys.length);
+      }),
+    );
+  });
+
+  it.each(['', '/', 'c1', 'c1/', '/0123456789', 'c1/0123456789', 'c9/0123456789'])(
+    '“%s” names nobody',
+    (id) => {
+      const [input] = fc.sample(fleets(), { numRuns: 1, seed: 3 });
+      expect(findNeed(fleetOf(input!), id)).toBeUndefined();
+    },
+  );
+
+  it('profiles are found for rows, and for nobody else', () => {
+    fc.assert(
+      fc.property(fleets(), (input) => {
+        const profiles = new Profiles(fleetOf(input));
+        for (const need of input.needs) {
+          expect(profiles.of(keyOf(need))?.fingerprint).toBe(need.profile.fingerprint);
+          expect(profiles.of({ ...keyOf(need), group: 'nobody' })).toBeUndefined();
+          expect(profiles.of({ ...keyOf(need), cluster: 'nobody' })).toBeUndefined();
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+// Start of a brain: decisions begin once every provider has been listed or has failed to answer in time.
+
+import { describe, expect, it } from 'vitest';
+import { batchOf, HandClock, record } from '../../../testing/support/actuation-scene.ts';
+import { MachineState } from '../../model/index.ts';
+import type { ListReport } from '../../provider/index.ts';
+import type { Effect } from '../events.ts';
+import { MemoryBrainStore } from '../storage/controller-store-memory.ts';
+import type { News } from '../views.ts';
+import { Brain } from './controller.ts';
+import { DEFAULT_BRAIN } from './options.ts';
+
+const READY_WAIT_MS = 30_000;
+
+function starting() {
+  const hand = new HandClock();
+  const effects: Effect[] = [];
+  const news: News[] = [];
+  const brain = new Brain({
+    clock: hand,
+    monotonicMs: () => hand.now(),
+    emit: (effect) => effects.push(effect),
+    tell: (each) => news.push(each),
+    store: new MemoryBrainStore(),
+    options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
+  });
+  brain.start();
+  const list = effects.find((effect) => effect.kind === 'list')!;
+  const at = { provider: 'p', reading: list.reading };
+  let machines = 0;
+  return {
+    hand,
+    /** Delivers one batch of the List. */
+    part: () =>
+      brain.handle({
+        ...{ kind: 'list-changed', ...at },
+        batch: batchOf([record(`m-${machines++}`, MachineState.Idle)]),
+      }),
+    end: () => {
+      const report = { kind: 'full', isFirst: true, refused: 0, problems: [] } as unknown as ListReport;
+      brain.handle({ kind: 'list-ended', ...at, report, error: '' });
+    },
+    cycles: () => news.filter(({ kind }) => kind === 'cycle').length,
+    logged: (event: string) => news.some((each) => each.kind === 'log' && each.event === event),
+    status: () => brain.ask('status', {}),
+  };
+}
+
+describe('a brain that starts', () => {
+  it('decides on everything there is as soon as the List has ended', () => {
+    const scene = starting();
+    scene.part();
+    scene.part();
+    scene.end();
+    scene.hand.advance(1000);
+
+    expect(scene.cycles()).toBeGreaterThan(0);
+    expect(scene.status()).toMatchObject({ phase: 'running', machines: 2 });
+  });
+
+  it('given a List that takes long but keeps coming, then it waits for the end of it', () => {
+    const scene = starting();
+    for (let i = 0; i < 10; i++) {
+      scene.part();
+      scene.hand.advance(READY_WAIT_MS / 2);
+    }
+    expect(scene.status().phase).toBe('starting');
+
+    scene.end();
+    scene.hand.advance(1000);
+
+    expect(scene.logged('providers-not-read')).toBe(false);
+    expect(scene.status()).toMatchObject({ phase: 'running', machines: 10 });
+  });
+
+  it('given a List that comes to a halt, then it decides without the rest, and says so', () => {
+    const scene = starting();
+    scene.part();
+    scene.hand.advance(READY_WAIT_MS + 2000);
+
+    expect(scene.logged('providers-not-read')).toBe(true);
+    expect(scene.status()).toMatchObject({ phase: 'running', machines: 1 });
+  });
+
+  it('given a List that never ends, then it does not wait for ever', () => {
+    const scene = starting();
+    for (let i = 0; i < 50; i++) {
+      scene.part();
+      scene.hand.advance(READY_WAIT_MS / 2);
+    }
+
+    expect(scene.status().phase).toBe('running');
+  });
+
+  it('shows now and then how far reading is', () => {
+    const scene = starting();
+    scene.part();
+    scene.hand.advance(6000);
+
+    expect(scene.status()).toMatchObject({ phase: 'starting', machines: 1 });
+  });
+});

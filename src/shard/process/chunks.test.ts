@@ -1,0 +1,56 @@
+// Messages of the brain to its owner: everything in order, and none with much work in it.
+
+import { describe, expect, it } from 'vitest';
+import { AvailableCapacityUpdate_Confidence as Confidence } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { chunksOf } from './chunks.ts';
+import type { FromBrain } from './controller-protocol.ts';
+
+function hints(cluster: string, count: number): FromBrain {
+  const update = (i: number) => ({
+    ...{ supersedesKey: `available:${cluster}-${i}`, requirements: [], resources: undefined },
+    ...{ availableCount: i, confidence: Confidence.CONFIDENCE_HIGH, costPerHour: 0 },
+  });
+  const updates = Array.from({ length: count }, (_, i) => update(i));
+  return { kind: 'effect', effect: { kind: 'available-capacity', cluster, updates } };
+}
+
+function answer(id: number): FromBrain {
+  return { kind: 'answer', id, answer: id };
+}
+
+/** What the owner does for each item, in order. */
+function workOf(items: readonly FromBrain[]): readonly string[] {
+  return items.flatMap((item) => {
+    if (item.kind === 'answer') return [`answer ${item.id}`];
+    if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return [];
+    return item.effect.updates.map(({ supersedesKey }) => supersedesKey);
+  });
+}
+
+describe('messages of the brain', () => {
+  it('keep the order and hold little work each, however much one effect has', () => {
+    const items = [
+      answer(1),
+      hints('a', 388),
+      answer(2),
+      hints('b', 3),
+      ...Array.from({ length: 200 }, () => answer(3)),
+    ];
+
+    const chunks = [...chunksOf(items)];
+
+    expect(chunks.flatMap(workOf)).toEqual(workOf(items));
+    expect(Math.max(...chunks.map((chunk) => workOf(chunk).length))).toBeLessThanOrEqual(64);
+  });
+
+  it('are one where there is little to say, and none where there is nothing', () => {
+    expect([...chunksOf([answer(1), hints('a', 3)])]).toHaveLength(1);
+    expect([...chunksOf([])]).toEqual([]);
+  });
+
+  it('keep hints that fit together in one effect', () => {
+    const items = [answer(1), hints('a', 64), hints('b', 0)];
+
+    expect([...chunksOf(items)].map((chunk) => chunk.length)).toEqual([1, 2]);
+  });
+});

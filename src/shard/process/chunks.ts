@@ -1,0 +1,63 @@
+// Splits the brain's output into messages. The owner reads the clock after each message, so a message must not take long,
+// whether it has many small items or a few large ones.
+
+import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { FromBrain } from './controller-protocol.ts';
+
+/** About this many frames per message: deserialised and sent in 1 to 2 ms. */
+const CHUNK = 64;
+
+/** The items in order, in messages of about equal work. */
+export function* chunksOf(items: readonly FromBrain[]): Generator<readonly FromBrain[]> {
+  let chunk: FromBrain[] = [];
+  let work = 0;
+  for (const item of items) {
+    for (const part of partsOf(item)) {
+      const more = framesIn(part);
+      if (work > 0 && work + more > CHUNK) {
+        yield chunk;
+        chunk = [];
+        work = 0;
+      }
+      chunk.push(part);
+      work += more;
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** Number of requirement values that cost as much to send as one frame. */
+const VALUES_PER_FRAME = 64;
+
+/** The brain emits all hints of a cluster at once, hundreds of them; sending them in parts loses nothing. */
+function partsOf(item: FromBrain): readonly FromBrain[] {
+  if (framesIn(item) <= CHUNK || item.kind !== 'effect') return [item];
+  const { effect } = item;
+  if (effect.kind !== 'available-capacity') return [item];
+  const parts: FromBrain[] = [];
+  let updates: AvailableCapacityUpdate[] = [];
+  let work = 0;
+  for (const update of effect.updates) {
+    const more = framesFor(update);
+    if (work > 0 && work + more > CHUNK) {
+      parts.push({ kind: 'effect', effect: { ...effect, updates } });
+      updates = [];
+      work = 0;
+    }
+    updates.push(update);
+    work += more;
+  }
+  parts.push({ kind: 'effect', effect: { ...effect, updates } });
+  return parts;
+}
+
+function framesFor({ requirements }: AvailableCapacityUpdate): number {
+  let values = 0;
+  for (const requirement of requirements) values += requirement.values.length;
+  return 1 + Math.floor(values / VALUES_PER_FRAME);
+}
+
+function framesIn(item: FromBrain): number {
+  if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return 1;
+  return item.effect.updates.reduce((sum, update) => sum + framesFor(update), 0);
+}

@@ -1,0 +1,74 @@
+// Messages between the brain's thread and its owner. Plain data, several items per message.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { BrainEvent, Effect } from '../events.ts';
+import type { JournalThreadStart } from '../journal/journal-thread.ts';
+import type { BrainOptions } from '../planning/options.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import type { DemandDelta, DemandPart } from './demand-codec.ts';
+
+/** A brain as its thread sees it. */
+export interface BrainLike {
+  /** There is no in-flight work that a stop would cut off. */
+  readonly isIdle: boolean;
+  start(): void;
+  handle(event: BrainEvent): void;
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q>;
+  order(order: Order): OrderResult;
+  /** Accepts no new work, and hands back actions that were not sent to a provider. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+/** What the thread provides to the brain. */
+export interface BrainSurroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly monotonicMs: () => number;
+  readonly emit: (effect: Effect) => void;
+  readonly tell: (news: News) => void;
+}
+
+/** What a brain is made of; crosses to its thread as it is. */
+export interface BrainSetup {
+  readonly options: BrainOptions;
+  /** Its store. */
+  readonly file: string;
+  /** Where its journal is written, if anywhere. */
+  readonly journal?: JournalThreadStart | undefined;
+}
+
+/** A module that makes brains exports this as `makeBrain`. */
+export type MakeBrain = (
+  surroundings: BrainSurroundings,
+  setup: BrainSetup,
+) => BrainLike | Promise<BrainLike>;
+
+export interface BrainThreadStart {
+  /** URL of a module with a `makeBrain`. */
+  readonly factory: string;
+  readonly setup: BrainSetup;
+  /** Carries lists of `FromBrain`. The worker's own port carries the number of `ToBrain` items processed so far. */
+  readonly port: MessagePort;
+}
+
+type Demand = Extract<BrainEvent, { readonly kind: 'demand' }>;
+
+export type ToBrain =
+  | Exclude<BrainEvent, Demand>
+  | { readonly kind: 'demand-part'; readonly part: DemandPart }
+  | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
+  | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
+  | { readonly kind: 'order'; readonly id: number; readonly order: Order }
+  | { readonly kind: 'stop'; readonly withinMs: number };
+
+export type FromBrain =
+  | { readonly kind: 'effect'; readonly effect: Effect }
+  | { readonly kind: 'news'; readonly news: News }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
+  /** A question could not be answered. */
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: Error }
+  /** Nothing comes after this. */
+  | { readonly kind: 'closed' };

@@ -1,0 +1,95 @@
+// The brain's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
+// thread and is reported to its owner: a brain in an unknown state must not go on.
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Random } from '../../runtime/random.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
+import { chunksOf } from './chunks.ts';
+import type { BrainLike, BrainThreadStart, FromBrain, MakeBrain, ToBrain } from './controller-protocol.ts';
+import { DemandReceiver } from './demand-codec.ts';
+
+/** Poll interval for in-flight work of a brain that stops. */
+const IDLE_LOOK_MS = 10;
+
+const bell: MessagePort = parentPort!;
+const { factory, setup, port } = workerData as BrainThreadStart;
+const demand = new DemandReceiver();
+let outbox: FromBrain[] = [];
+let taken = 0;
+let isRingDue = false;
+let isStopping = false;
+let isClosed = false;
+
+function say(item: FromBrain): void {
+  outbox.push(item);
+  ringSoon();
+}
+
+/** At the end of this turn, be it a message or a timer of the brain. */
+function ringSoon(): void {
+  if (isRingDue) return;
+  isRingDue = true;
+  queueMicrotask(ring);
+}
+
+function ring(): void {
+  isRingDue = false;
+  for (const chunk of chunksOf(outbox)) port.postMessage(chunk);
+  outbox = [];
+  bell.postMessage(taken);
+}
+
+function take(brain: BrainLike, item: ToBrain): void {
+  if (item.kind === 'demand-delta') {
+    const { delta, rowsSetAside } = item;
+    brain.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
+  } else if (item.kind === 'demand-part') demand.receive(item.part);
+  else if (item.kind === 'ask') answer(brain, item);
+  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
+  else if (item.kind === 'stop') void stop(brain, item.withinMs);
+  else brain.handle(item);
+}
+
+/** Questions are read-only: an error is returned to the asker and does not end the thread. */
+function answer(brain: BrainLike, { id, name, ask }: Extract<ToBrain, { readonly kind: 'ask' }>): void {
+  let item: FromBrain;
+  try {
+    // What belongs together was said where the question was put; it cannot be told again here.
+    item = { kind: 'answer', id, answer: brain.ask(name, ask as never) };
+  } catch (error) {
+    item = { kind: 'refusal', id, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+  say(item);
+}
+
+async function stop(brain: BrainLike, withinMs: number): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  brain.stop();
+  const lastMs = performance.now() + withinMs;
+  while (!brain.isIdle && performance.now() < lastMs) {
+    await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
+  }
+  isClosed = true;
+  await brain.close();
+  say({ kind: 'closed' });
+}
+
+const { makeBrain } = (await import(factory)) as { readonly makeBrain: MakeBrain };
+const brain = await makeBrain(
+  {
+    clock: systemClock,
+    random: new Random(setup.options.seed),
+    monotonicMs: () => performance.now(),
+    emit: (effect) => say({ kind: 'effect', effect }),
+    tell: (news) => say({ kind: 'news', news }),
+  },
+  setup,
+);
+bell.on('message', (items: readonly ToBrain[]) => {
+  for (const item of items) if (!isClosed) take(brain, item);
+  taken += items.length;
+  ringSoon();
+});
+brain.start();
+ringSoon();

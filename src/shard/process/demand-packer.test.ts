@@ -1,0 +1,64 @@
+// Demand packed in turns: what leaves, in which order, and that a large roll-up does not go in one message.
+
+import { describe, expect, it } from 'vitest';
+import { makeProfile, type Need } from '../../model/index.ts';
+import type { ToBrain } from './controller-protocol.ts';
+import { DemandReceiver } from './demand-codec.ts';
+import { DemandPacker } from './demand-packer.ts';
+
+function rows(cluster: string, count: number, firstPriority = 0): Need[] {
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ cluster, profile: makeProfile({ priority: firstPriority + i }), group: '', firstSeenMs: 1 },
+    ...{ aggregate: new Map([['cpu', 1]]), minUnit: new Map() },
+  }));
+}
+
+/** A packer, and the demand that arrives at the other end, by cluster. */
+function aPacker() {
+  const receiver = new DemandReceiver();
+  const sent: ToBrain['kind'][] = [];
+  const arrived: { cluster: string; needs: readonly Need[]; rowsSetAside: number }[] = [];
+  const packer = new DemandPacker((item) => {
+    sent.push(item.kind);
+    if (item.kind === 'demand-part') receiver.receive(structuredClone(item.part));
+    if (item.kind !== 'demand-delta') return;
+    const { delta, rowsSetAside } = structuredClone(item);
+    arrived.push({ cluster: delta.cluster, needs: receiver.unpack(delta), rowsSetAside });
+  });
+  const post = (cluster: string, needs: readonly Need[], rowsSetAside = 0): void =>
+    packer.post({ kind: 'demand', cluster, needs, rowsSetAside });
+  return { post, sent, arrived };
+}
+
+const settled = async (isSettled: () => boolean): Promise<void> => {
+  while (!isSettled()) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('demand on its way to the brain', () => {
+  it('given a few rows, then they leave at once, in one message', () => {
+    const { post, sent, arrived } = aPacker();
+    post('c1', rows('c1', 3), 2);
+    expect(sent).toEqual(['demand-delta']);
+    expect(arrived).toEqual([{ cluster: 'c1', needs: rows('c1', 3), rowsSetAside: 2 }]);
+  });
+
+  it('given very many, then they leave in parts, a small roll-up of another cluster overtakes them, and all arrive', async () => {
+    const { post, sent, arrived } = aPacker();
+    const many = rows('large', 20_000);
+    post('large', many);
+    post('small', rows('small', 3, 50_000));
+    expect(arrived.map(({ cluster }) => cluster)).toEqual(['small']);
+    await settled(() => arrived.length === 2);
+    expect(arrived[1]!.needs).toEqual(many);
+    expect(sent.filter((kind) => kind === 'demand-part').length).toBeGreaterThan(50);
+  });
+
+  it('given newer demand while the older is being packed, then the older arrives whole, and of the newer only the newest', async () => {
+    const { post, arrived } = aPacker();
+    post('large', rows('large', 20_000));
+    for (const count of [1, 2, 3]) post('large', rows('large', count));
+    await settled(() => arrived.length === 2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(arrived.map(({ needs }) => needs.length)).toEqual([20_000, 3]);
+  });
+});

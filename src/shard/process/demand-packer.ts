@@ -1,0 +1,82 @@
+// Packs demand for the brain's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
+// second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
+// is being packed, only its newest further demand is queued.
+
+import type { BrainEvent } from '../events.ts';
+import type { ToBrain } from './controller-protocol.ts';
+import { type DemandDelta, DemandSender } from './demand-codec.ts';
+
+type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
+
+/** Time to pack before the event loop runs other work. */
+const TURN_MS = 2;
+/** Most rows per message. */
+const PART_ROWS = 256;
+
+interface Packing {
+  readonly event: DemandEvent;
+  readonly steps: Generator<undefined, DemandDelta>;
+}
+
+export class DemandPacker {
+  readonly #sender = new DemandSender();
+  readonly #send: (item: ToBrain) => void;
+  /** By cluster: the newest demand that waits until the one in `#begun` is packed. */
+  readonly #waiting = new Map<string, DemandEvent>();
+  /** By cluster: packing in progress, in round-robin order. */
+  readonly #begun = new Map<string, Packing>();
+  #isTurnDue = false;
+
+  constructor(send: (item: ToBrain) => void) {
+    this.#send = send;
+  }
+
+  post(event: DemandEvent): void {
+    const { cluster } = event;
+    if (this.#begun.has(cluster)) this.#waiting.set(cluster, event);
+    else this.#work(this.#begin(event));
+  }
+
+  #begin(event: DemandEvent): Packing {
+    const send = this.#send;
+    const steps = this.#sender.packing(event.cluster, event.needs, {
+      partRows: PART_ROWS,
+      send: (part) => send({ kind: 'demand-part', part }),
+    });
+    return { event, steps };
+  }
+
+  /** Packs for one turn; unfinished work moves to the end of the round-robin order. */
+  #work(packing: Packing): void {
+    const { cluster, rowsSetAside } = packing.event;
+    const endMs = performance.now() + TURN_MS;
+    this.#begun.delete(cluster);
+    for (;;) {
+      const step = packing.steps.next();
+      if (step.done === true) {
+        this.#send({ kind: 'demand-delta', delta: step.value, rowsSetAside });
+        break;
+      }
+      if (performance.now() < endMs) continue;
+      this.#begun.set(cluster, packing);
+      this.#takeTurnLater();
+      return;
+    }
+    const next = this.#waiting.get(cluster);
+    if (next === undefined) return;
+    this.#waiting.delete(cluster);
+    this.#begun.set(cluster, this.#begin(next));
+    this.#takeTurnLater();
+  }
+
+  #takeTurnLater(): void {
+    if (this.#isTurnDue) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      const [packing] = this.#begun.values();
+      if (packing !== undefined) this.#work(packing);
+      if (this.#begun.size > 0) this.#takeTurnLater();
+    });
+  }
+}

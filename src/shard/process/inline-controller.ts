@@ -1,0 +1,65 @@
+// A brain on the thread of its hands, for simulations and tests. Events and effects are delivered through the clock, as
+// asynchronously as between threads, so neither side is called from within its own call.
+
+import type { Clock } from '../../runtime/clock.ts';
+import type { BrainEvent, BrainPort, Effect } from '../events.ts';
+import { Brain, type BrainParts } from '../planning/controller.ts';
+import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+
+export interface InlineParts extends Omit<BrainParts, 'emit' | 'tell'> {
+  readonly onEffect: (effect: Effect) => void;
+}
+
+export class InlineBrain implements BrainPort {
+  readonly brain: Brain;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(news: News) => void>();
+  #isAlive = true;
+
+  constructor({ onEffect, ...parts }: InlineParts) {
+    const { clock } = parts;
+    const whileAlive = (run: () => void) => () => {
+      if (this.#isAlive) run();
+    };
+    this.#clock = { now: () => clock.now(), after: (ms, run) => clock.after(ms, whileAlive(run)) };
+    this.brain = new Brain({
+      ...parts,
+      clock: this.#clock,
+      emit: (effect) => this.#later(() => onEffect(effect)),
+      tell: (news) => {
+        for (const listener of this.#listeners) listener(news);
+      },
+    });
+  }
+
+  start(): void {
+    this.#later(() => this.brain.start());
+  }
+
+  post(event: BrainEvent): void {
+    this.#later(() => this.brain.handle(event));
+  }
+
+  ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    return Promise.resolve(this.brain.ask(name, ask));
+  }
+
+  order(order: Order): Promise<OrderResult> {
+    if (!this.#isAlive) return Promise.resolve({ isDone: false, message: 'The shard is gone.' });
+    return Promise.resolve(this.brain.order(order));
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Simulates SIGKILL: no event, effect or write happens afterwards, and no resource is released. */
+  kill(): void {
+    this.#isAlive = false;
+  }
+
+  #later(run: () => void): void {
+    this.#clock.after(0, run);
+  }
+}

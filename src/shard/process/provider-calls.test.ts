@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../model/index.ts';
+import { type ListReport, ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
+import type { ActuationEvent, ListEvent } from '../events.ts';
+import { outcomeOf, type ProviderEnd, ProviderHands } from './provider-calls.ts';
+
+const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
+
+describe('what the brain hears of an error', () => {
+  it.each([
+    ['fenced', 'fenced'],
+    ['not-found', 'unknown-machine'],
+    ['unimplemented', 'permanent'],
+    ['invalid', 'permanent'],
+    ['throttled', 'transient'],
+    ['unavailable', 'transient'],
+    ['deadline', 'transient'],
+    ['malformed', 'transient'],
+    ['internal', 'transient'],
+  ] as const)('%s is %s', (kind, outcome) => {
+    expect(outcomeOf(failed(kind), 'create').kind).toBe(outcome);
+  });
+
+  it('a refused identity is no machine’s fault, so it burns none', () => {
+    expect(outcomeOf(failed('denied'), 'drain').kind).toBe('denied');
+  });
+
+  it.each([
+    'InsufficientInstanceCapacity: We currently do not have sufficient m5 capacity',
+    'insufficient capacity: no big in za at the moment',
+    'ZONE_RESOURCE_POOL_EXHAUSTED: out of capacity',
+    'sold out',
+  ])('a Create refused with "%s" is a stock-out, other calls are not', (detail) => {
+    expect(outcomeOf(failed('throttled', detail), 'create').kind).toBe('stock-out');
+    expect(outcomeOf(failed('throttled', detail), 'configure').kind).toBe('transient');
+  });
+
+  it('anything else that is thrown is transient', () => {
+    expect(outcomeOf(new TypeError('oh'), 'get')).toEqual({ kind: 'transient', message: 'TypeError: oh' });
+  });
+});
+
+describe('a reading of an inventory', () => {
+  const effect = { kind: 'list', provider: 'p', reading: 7, wanted: 'full' } as const;
+  const about = { provider: 'p', reading: 7 };
+
+  async function eventsOf(inventory: ProviderEnd['inventory']): Promise<(ActuationEvent | ListEvent)[]> {
+    const events: (ActuationEvent | ListEvent)[] = [];
+    const end = { client: {} as ProviderEnd['client'], inventory };
+    await new ProviderHands(new Map([['p', end]]), (event) => events.push(event)).carryOut(effect);
+    return events;
+  }
+
+  it('goes to the brain as it came: nothing is decoded on the way', async () => {
+    const report = { kind: 'full' } as ListReport;
+    const batch = { bytes: Uint8Array.of(0xff, 0xff), count: 1 };
+    const events = await eventsOf({
+      read: async (_, sink) => {
+        await sink.changed(batch);
+        await sink.gone(['a']);
+        return report;
+      },
+    });
+    expect(events).toEqual([
+      { kind: 'list-changed', ...about, batch },
+      { kind: 'list-gone', ...about, ids: ['a'] },
+      { kind: 'list-ended', ...about, report, error: '' },
+    ]);
+    const [changed] = events as [Extract<ListEvent, { readonly kind: 'list-changed' }>];
+    expect(changed.batch.bytes).toBe(batch.bytes);
+    const { buffer } = changed.batch.bytes;
+    expect(structuredClone(changed, { transfer: [buffer] }).batch.bytes).toEqual(Uint8Array.of(0xff, 0xff));
+    expect(batch.bytes).toHaveLength(0);
+  });
+
+  it('that fails says how', async () => {
+    const events = await eventsOf({ read: () => Promise.reject(new Error('no route')) });
+    expect(events).toEqual([{ kind: 'list-ended', ...about, report: null, error: 'no route' }]);
+  });
+});
+
+describe('hands that have given way', () => {
+  const machine = { id: 'm' } as unknown as Machine;
+
+  function handsOf(calls: string[]) {
+    const client = {
+      create: (id: string) => {
+        calls.push(`create ${id}`);
+        return Promise.resolve({ operationId: 'op', machine });
+      },
+      get: (id: string) => {
+        calls.push(`get ${id}`);
+        return Promise.resolve(machine);
+      },
+    };
+    const end = { client, inventory: {} } as unknown as ProviderEnd;
+    const events: unknown[] = [];
+    return { events, hands: new ProviderHands(new Map([['p', end]]), (event) => events.push(event)) };
+  }
+
+  it('change nothing any more, and still look', async () => {
+    const calls: string[] = [];
+    const { hands, events } = handsOf(calls);
+    hands.giveWay();
+    const call = { kind: 'call', provider: 'p', machine: 'm' } as const;
+    await hands.carryOut({ ...call, call: 1, request: { command: 'create' } });
+    await hands.carryOut({ ...call, call: 2, request: { command: 'get' } });
+
+    expect(calls).toEqual(['get m']);
+    expect(events).toMatchObject([
+      { kind: 'call-ended', call: 1, outcome: { kind: 'fenced' } },
+      { kind: 'call-ended', call: 2, outcome: { kind: 'found' } },
+    ]);
+  });
+
+  it('say so of a provider that nobody knows, and do not throw', async () => {
+    const { hands, events } = handsOf([]);
+    await hands.carryOut({
+      ...{ kind: 'call', provider: 'q', machine: 'm', call: 1 },
+      request: { command: 'create' },
+    });
+
+    expect(events).toMatchObject([{ kind: 'call-ended', call: 1, outcome: { kind: 'permanent' } }]);
+  });
+});

@@ -1,0 +1,33 @@
+// The handle on a running shard that its starter receives.
+
+import type { ApiOptions } from '../api/serve.ts';
+import type { ShardConfig } from '../config/config.ts';
+import type { ShardLog } from '../telemetry/logger.ts';
+import type { ShardPort } from '../views.ts';
+
+export type EndReason =
+  /** `stop` was called. */
+  | { readonly kind: 'stopped' }
+  /** A newer process acts for this shard. */
+  | { readonly kind: 'fenced'; readonly message: string }
+  /** Its store or one of its threads failed. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface RunningShard {
+  readonly port: ShardPort;
+  readonly epoch: bigint;
+  /** Listening addresses with the ports actually bound. */
+  readonly addresses: { readonly sessions: string; readonly api: string };
+  /** Finishes or hands back in-flight work; resolves with `ended`. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves with the reason when the shard has ended completely; never rejects. */
+  readonly ended: Promise<EndReason>;
+}
+
+export interface ShardIo {
+  readonly log: ShardLog;
+  /** Pages beside the API, if there are any. */
+  readonly pages?: ApiOptions['pages'];
+}
+
+export type StartShard = (config: ShardConfig, io: ShardIo) => Promise<RunningShard>;

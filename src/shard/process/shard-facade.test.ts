@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import type { ReportView } from '../demand/cluster-demand.ts';
+import type { BrainPort } from '../events.ts';
+import type { Order } from '../views.ts';
+import { ShardFacade } from './shard-facade.ts';
+
+function facade(reports: readonly ReportView[], held: readonly string[] = []) {
+  const scene = new BrainScene().open('c1', 'c2');
+  const { brain } = scene;
+  const orders: Order[] = [];
+  const port: BrainPort = {
+    post: (event) => brain.handle(event),
+    ask: async (name, ask) => brain.ask(name, ask),
+    order: async (order) => {
+      orders.push(order);
+      return brain.order(order);
+    },
+    listen: () => () => {},
+  };
+  const said: string[] = [];
+  const hands = {
+    reports,
+    acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
+    refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
+  };
+  return { facade: new ShardFacade(port, hands), orders, said, scene };
+}
+
+const QUIET: ReportView = {
+  ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null, rows: 1 },
+  ...{ rowsSetAside: 0, remarks: { first: [], total: 0 } },
+} as ReportView;
+
+describe('the facade of a shard', () => {
+  it('adds to clusters what the hands know of their roll-ups', async () => {
+    const clusters = await facade([QUIET]).facade.ask('clusters', { limit: 100 });
+
+    expect(clusters.items).toMatchObject([
+      { cluster: 'c1', reports: { lastReportMs: 5, problems: [], remarks: [], remarksTotal: 0, held: null } },
+      { cluster: 'c2', reports: null },
+    ]);
+  });
+
+  it('says what is held, and how much less it is', async () => {
+    const extent = { rows: 1, totals: new Map() };
+    const held = {
+      cluster: 'c1',
+      sinceMs: 7,
+      count: 2,
+      isRefused: false,
+      extent,
+      baseline: { ...extent, rows: 9 },
+    };
+    const report = { ...QUIET, held } as unknown as ReportView;
+    const { items } = await facade([report]).facade.ask('clusters', { limit: 100 });
+
+    expect(items[0]?.reports?.held).toEqual({
+      sinceMs: 7,
+      count: 2,
+      rows: 1,
+      knownRows: 9,
+      isRefused: false,
+    });
+  });
+
+  it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
+    const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
+    const refused = { ...QUIET, cluster: 'c8', problems };
+    const { items, total } = await facade([refused, { ...QUIET, cluster: 'c9' }]).facade.ask('clusters', {
+      limit: 100,
+    });
+
+    expect(items.map(({ cluster }) => cluster)).toEqual(['c1', 'c2', 'c8']);
+    expect(total).toBe(3);
+    expect(items[2]).toMatchObject({
+      hasSession: false,
+      hasReported: false,
+      needs: 0,
+      reports: { problems: ['needs[0]: no aggregate'] },
+    });
+  });
+
+  it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
+    const { facade: it, orders, said } = facade([], ['c1']);
+
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
+      isDone: true,
+    });
+    expect(await it.order({ kind: 'refuse-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
+      isDone: true,
+    });
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c2', who: 'ada' })).toEqual({
+      isDone: false,
+      message: 'No roll-up of c2 is held.',
+    });
+    expect(await it.order({ kind: 'retry', machine: 'm', who: 'ada' })).toMatchObject({ isDone: false });
+
+    expect(said).toEqual(['accept c1', 'refuse c1', 'accept c2']);
+    expect(orders.map(({ kind }) => kind)).toEqual(['retry']);
+  });
+
+  it('tells an order about a held roll-up that failed from one about none', async () => {
+    const report = { ...QUIET, held: { cluster: 'c1' } } as unknown as ReportView;
+    const { facade: it } = facade([report], []);
+
+    expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toEqual({
+      isDone: false,
+      message: 'A roll-up of c1 is held, but this failed; the log says why.',
+    });
+  });
+
+  it('has orders about roll-ups logged like all others, with who gave them and what came of it', async () => {
+    const { facade: it, scene } = facade([], ['c1']);
+
+    await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved' });
+    await it.order({ kind: 'refuse-rollup', cluster: 'c2', who: 'bob' });
+
+    expect(scene.logged('order')).toMatchObject([
+      { order: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved', isDone: true },
+      { order: 'refuse-rollup', cluster: 'c2', who: 'bob', isDone: false },
+    ]);
+  });
+});

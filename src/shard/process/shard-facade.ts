@@ -1,0 +1,140 @@
+// Facade of a shard: it takes questions, orders and subscribers. Most goes on to the brain; what concerns roll-ups
+// is answered by the hands, which hold them.
+
+import { excerpt, type Problem } from '../../model/index.ts';
+import type { ReportView } from '../demand/cluster-demand.ts';
+import type { BrainPort } from '../events.ts';
+import { offsetOf, recut } from '../planning/queries/pages.ts';
+import type { Hands } from '../sessions/sessions.ts';
+import type {
+  Answer,
+  ClusterView,
+  NeedStory,
+  News,
+  Order,
+  OrderResult,
+  QuestionName,
+  Questions,
+  ReportsView,
+  RollupOrder,
+  ShardPort,
+} from '../views.ts';
+
+export class ShardFacade implements ShardPort {
+  readonly #brain: BrainPort;
+  readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
+
+  constructor(brain: BrainPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+    this.#brain = brain;
+    this.#hands = hands;
+  }
+
+  async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
+    if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
+    const answer = await this.#brain.ask(name, ask);
+    if (name === 'explain') return this.#withRemarks(answer as NeedStory | null) as Answer<Q>;
+    return answer;
+  }
+
+  async order(order: Order): Promise<OrderResult> {
+    if (order.kind !== 'accept-rollup' && order.kind !== 'refuse-rollup') return this.#brain.order(order);
+    const result = await this.#heldOrder(order);
+    this.#brain.post({ kind: 'ordered', order, result });
+    return result;
+  }
+
+  listen(listener: (news: News) => void): () => void {
+    return this.#brain.listen(listener);
+  }
+
+  async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
+    const isMeant = kind === 'accept-rollup';
+    const name = excerpt(cluster);
+    const isHeld = this.#hands.reports.some((report) => report.cluster === cluster && report.held !== null);
+    const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
+    if (!isDone && isHeld)
+      return { isDone, message: `A roll-up of ${name} is held, but this failed; the log says why.` };
+    if (!isDone) return { isDone, message: `No roll-up of ${name} is held.` };
+    const message = isMeant
+      ? `The roll-up of ${name} counts from now on.`
+      : `The roll-up of ${name} is not believed however often it comes.`;
+    return { isDone, message };
+  }
+
+  /** Demand that is not what its cluster last said is explained by why that was not taken. */
+  #withRemarks(story: NeedStory | null): NeedStory | null {
+    const cluster = story?.need.cluster;
+    const report = this.#hands.reports.find((each) => each.cluster === cluster);
+    if (story === null || report === undefined) return story;
+    return { ...story, remarks: [...story.remarks, ...remarksOn(report)] };
+  }
+
+  /**
+   * Clusters with what became of their reports. The brain also names clusters that it does not know, because nothing that
+   * they sent was taken: an operator has to correct those.
+   */
+  async #clusters(ask: Questions['clusters']['ask']): Promise<Answer<'clusters'>> {
+    const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
+    const inTrouble = [...reports.values()].filter(
+      ({ problems, held }) => problems !== null || held !== null,
+    );
+    const alsoNamed = inTrouble.map(({ cluster }) => cluster);
+    const page = await this.#brain.ask('clusters', { ...ask, alsoNamed });
+    const items = page.items.map((cluster): ClusterView => {
+      const report = reports.get(cluster.cluster);
+      return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };
+    });
+    const skip = ask.order === 'trouble' ? offsetOf(ask) : 0;
+    const positionOf = ({ cluster }: ClusterView, count: number): string =>
+      ask.order === 'trouble' ? String(skip + count) : cluster;
+    return recut({ ...page, items }, ask.maxBytes, positionOf);
+  }
+}
+
+/** Problems and remarks of a roll-up that are shown, and bytes of each; the first ones say what is wrong with it. */
+const MAX_PROBLEMS = 10;
+const MAX_PROBLEM_BYTES = 1000;
+
+function remarksOn({
+  cluster,
+  problems,
+  rowsSetAside,
+  remarks: ofRows,
+  held,
+}: ReportView): readonly string[] {
+  const remarks: string[] = [];
+  const name = excerpt(cluster);
+  if (problems !== null)
+    remarks.push(
+      `The last roll-up of ${name} was refused, and the one before it counts: ${textOf(problems[0])}`,
+    );
+  if (rowsSetAside > 0)
+    remarks.push(
+      `Rows of ${name} exceed a limit and are set aside (${rowsSetAside}): ${textOf(ofRows.first.find(({ effect }) => effect === 'set-aside'))}`,
+    );
+  if (held !== null)
+    remarks.push(
+      `A roll-up of ${name} with ${held.extent.rows} rows instead of ${held.baseline.rows} is held: see "bigfleet accept rollup ${name}".`,
+    );
+  return remarks;
+}
+
+function textOf(problem: Problem | undefined): string {
+  return problem === undefined ? '' : excerpt(`${problem.path}: ${problem.message}`, MAX_PROBLEM_BYTES);
+}
+
+function reportsView({ lastReportMs, problems, remarks, held }: ReportView): ReportsView {
+  return {
+    lastReportMs,
+    problems: (problems ?? []).slice(0, MAX_PROBLEMS).map(textOf),
+    remarks: remarks.first.slice(0, MAX_PROBLEMS).map((remark) => `${remark.effect}: ${textOf(remark)}`),
+    remarksTotal: remarks.total,
+    held:
+      held === null
+        ? null
+        : {
+            ...{ sinceMs: held.sinceMs, count: held.count, isRefused: held.isRefused },
+            ...{ rows: held.extent.rows, knownRows: held.baseline.rows },
+          },
+  };
+}

@@ -1,0 +1,281 @@
+// Frames of sessions while they are on their way, over real gRPC on loopback: too large, half, compressed, or unread.
+
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { nodeState, rollupFrame, rollupOf } from '../../../testing/support/sessions.ts';
+import {
+  helloFrame,
+  onTheWire,
+  type ServeOptions,
+  serveHands,
+  until,
+  WireOperator,
+} from '../../../testing/support/sessions-grpc.ts';
+import { VirtualClock } from '../../runtime/virtual-clock.ts';
+import { ShardDefinition } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { bindService, clientCredentials, connect, rawBytes, status } from '../../wire/index.ts';
+import { FRAME_STALL_MS, HELLO_TIMEOUT_MS, STALL_TIMEOUT_MS } from './limits.ts';
+
+const MIB = 1024 * 1024;
+const LIMITS = { frameBytes: MIB };
+/** Error codes of HTTP/2. */
+const [NO_ERROR, CALM] = [0, 11];
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function served(options: ServeOptions = {}) {
+  const made = await serveHands({ limits: LIMITS, ...options });
+  open.push(made.stop);
+  const dial = (headers?: Readonly<Record<string, string>>) => {
+    const operator = new WireOperator(made.address, headers);
+    open.push(() => operator.hangUp());
+    return operator;
+  };
+  /** Reads, and has its hello acknowledged. */
+  const greeted = async (cluster = 'c1', headers?: Readonly<Record<string, string>>) => {
+    const operator = dial(headers).read();
+    operator.send(helloFrame(cluster));
+    await until(() => operator.acks.length === 1);
+    return operator;
+  };
+  return { ...made, dial, greeted };
+}
+
+const service = bindService(ShardDefinition, { session: { request: rawBytes } });
+
+/** A stream of a client of grpc-js. */
+function grpcSession(address: string) {
+  const client = connect(service, address, clientCredentials(address, { tls: null }));
+  open.push(() => client.close());
+  const stream = client.rpc.session();
+  stream.on('error', () => {});
+  return stream;
+}
+
+/** A clock that a test moves by hand. */
+const aStoppedClock = () => new VirtualClock(1_000_000);
+
+const goodRollup = () => rollupFrame(rollupOf('c1', 2));
+
+describe('frames that are too large, on the wire', () => {
+  it('given one between the two limits, then it is dropped and the next roll-up is acknowledged on the same session', async () => {
+    const { greeted, hands, clock } = await servedByHand();
+    const operator = await greeted();
+    operator.send(new Uint8Array(1.5 * MIB));
+    operator.send(goodRollup());
+    await until(() => hands.counters.framesOversized === 1 && hands.load.waiting === 1);
+    await clock.advance(0);
+    await until(() => operator.acks.length === 2);
+    expect(operator.acks).toEqual(['hello', 'rollup']);
+    expect(hands.counters.rollupsRefused).toBe(1);
+  });
+
+  it('given one pipelined behind the hello, then the session opens and the frame is on record', async () => {
+    const { dial, hands } = await served();
+    const operator = dial().read();
+    operator.write(Buffer.concat([onTheWire(helloFrame('c1')), onTheWire(new Uint8Array(1.5 * MIB))]));
+    await until(() => hands.counters.rollupsRefused === 1 && operator.acks.length === 1);
+    expect(hands.sessions).toHaveLength(1);
+  });
+
+  it('given one beyond the transport, then its announcement ends the session, with a text that names the setting', async () => {
+    const { greeted, hands } = await served();
+    const operator = await greeted();
+    operator.write(onTheWire(new Uint8Array(0), { announced: 2 * MIB + 1 }));
+    await operator.closed;
+    expect(operator.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
+    expect(operator.grpcMessage).toContain('the limit is 1048576 (setting limits.frameBytes)');
+    expect(hands.counters.framesOversized).toBe(1);
+  });
+
+  it('given one from a client of grpc-js beyond the transport, then it sees the same', async () => {
+    const { address, hands } = await served();
+    const stream = grpcSession(address);
+    const ended = new Promise<{ readonly code: number; readonly details: string }>((resolve) =>
+      stream.on('status', resolve),
+    );
+    stream.on('data', () => {});
+    stream.write(helloFrame('c1'));
+    stream.write(new Uint8Array(3 * MIB));
+    const { code, details } = await ended;
+    expect(code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(details).toContain('limits.frameBytes');
+    expect(hands.counters.framesOversized).toBe(1);
+  });
+
+  it('given a first frame that is announced as too large, then the stream ends before any of it has come', async () => {
+    const { dial, hands } = await served();
+    const operator = dial().read();
+    operator.write(onTheWire(new Uint8Array(0), { announced: 64 * 1024 + 1 }));
+    expect(await operator.closed).toBe(NO_ERROR);
+    expect(operator.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
+    expect(operator.grpcMessage).toContain('the limit before the hello is 65536');
+    expect(hands.counters.framesOversized).toBe(1);
+  });
+});
+
+describe('compressed frames', () => {
+  const gzip = { 'grpc-encoding': 'gzip' };
+  const compressed = (message: Uint8Array) => onTheWire(gzipSync(message), { isCompressed: true });
+
+  it('given a compressed hello and roll-up, then both are read', async () => {
+    const { dial, events } = await served();
+    const operator = dial(gzip).read();
+    operator.write(Buffer.concat([compressed(helloFrame('c1')), compressed(goodRollup())]));
+    await until(() => operator.acks.length === 2);
+    expect(events.at(-1)).toMatchObject({ kind: 'demand', needs: [{}, {}] });
+  });
+
+  it('given small ones that inflate beyond the limit, then RESOURCE_EXHAUSTED without the memory, before and after the hello', async () => {
+    const { dial, greeted, hands } = await served();
+    const bomb = compressed(Buffer.alloc(200 * MIB));
+    expect(bomb.length).toBeLessThan(300_000);
+    const early = dial(gzip).read();
+    early.write(compressed(Buffer.alloc(MIB / 2)));
+    const late = await greeted('c1', gzip);
+    const before = process.memoryUsage().arrayBuffers;
+    let peak = 0;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers - before);
+    }, 1);
+    late.write(bomb);
+    await Promise.all([early.closed, late.closed]);
+    clearInterval(watch);
+    for (const { grpcStatus, grpcMessage } of [early, late]) {
+      expect(grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
+      expect(grpcMessage).toContain('BF_FRAME_SIZE: A compressed frame inflates to more than');
+    }
+    expect(hands.counters.framesOversized).toBe(2);
+    expect(peak).toBeLessThan(50 * MIB);
+  });
+
+  it('given one that is not what it says, then INVALID_ARGUMENT', async () => {
+    const { greeted, hands } = await served();
+    const operator = await greeted('c1', gzip);
+    operator.write(onTheWire(Buffer.from('no gzip'), { isCompressed: true }));
+    await operator.closed;
+    expect(operator.grpcStatus).toBe(status.INVALID_ARGUMENT);
+    expect(hands.counters.framesMalformed).toBe(1);
+  });
+});
+
+describe('frames that never end', () => {
+  it('given one without another byte, then its session ends with DEADLINE_EXCEEDED', async () => {
+    const clock = aStoppedClock();
+    const { greeted, hands } = await served({ clock });
+    const operator = await greeted();
+    operator.write(onTheWire(new Uint8Array(10_000), { announced: MIB }));
+    // The watch over incomplete frames has a timer of its own, beside the sweep of the roll-ups.
+    await until(() => clock.waiting === 2);
+    await clock.advance(FRAME_STALL_MS + FRAME_STALL_MS / 12);
+    await operator.closed;
+    expect(operator.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
+    expect(operator.grpcMessage).toContain('BF_FRAME_STALLED');
+    expect(hands.counters.framesStalled).toBe(1);
+  });
+
+  it('given half a frame of each of many sessions, then together they keep no more than their room', async () => {
+    const frameBytes = 160 * MIB;
+    const { greeted, hands } = await served({ limits: { frameBytes } });
+    // Room for 320 MiB: three halves of 120 MiB are too many.
+    const half = new Uint8Array(120 * MIB);
+    const operators = [];
+    for (let i = 0; i < 3; i++) {
+      const operator = await greeted(`c${i}`);
+      operator.write(onTheWire(half, { announced: frameBytes }));
+      operators.push(operator);
+    }
+    await until(() => hands.counters.framesOverrun === 1);
+    await Promise.race(operators.map(({ closed }) => closed));
+    const ended = operators.filter(({ grpcStatus }) => grpcStatus !== null);
+    expect(ended.map(({ grpcStatus }) => grpcStatus)).toEqual([status.RESOURCE_EXHAUSTED]);
+    expect(hands.sessions).toHaveLength(2);
+  });
+});
+
+describe('the status at the end', () => {
+  it('given fifty silent streams, then each gets DEADLINE_EXCEEDED, and none stays open on our side', async () => {
+    const clock = aStoppedClock();
+    const { dial, hands, stop } = await served({ clock, limits: { greetingPerPeer: 50 } });
+    const operators = Array.from({ length: 50 }, () => dial());
+    await until(() => clock.waiting === 51);
+    await clock.advance(HELLO_TIMEOUT_MS);
+    // They never end their half of the stream.
+    for (const operator of operators) expect(await operator.closed).toBe(NO_ERROR);
+    expect(new Set(operators.map(({ grpcStatus }) => grpcStatus))).toEqual(
+      new Set([status.DEADLINE_EXCEEDED]),
+    );
+    expect(hands.counters.sessionsRefused).toBe(50);
+    await stop();
+  });
+
+  /** A session with more on its way to it than it reads. */
+  async function unread(options: ServeOptions) {
+    const clock = aStoppedClock();
+    const made = await served({ clock, ...options });
+    const operator = made.dial();
+    operator.send(helloFrame('c1'));
+    await until(() => made.hands.sessions.length === 1);
+    const lastError = 'x'.repeat(4000);
+    for (let i = 0; i < 200; i++) made.hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    await until(() => made.hands.sessions[0]!.waiting > 100);
+    await clock.advance(STALL_TIMEOUT_MS);
+    expect(made.hands.counters.sessionsStalled).toBe(1);
+    return { ...made, operator };
+  }
+
+  it('given a slow reader that reads on in time, then it gets RESOURCE_EXHAUSTED', async () => {
+    const { operator } = await unread({ farewellMs: 60_000 });
+    operator.read();
+    await until(() => operator.grpcStatus !== null);
+    expect(operator.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
+    expect(operator.grpcMessage).toContain('BF_SESSION_SLOW');
+    operator.hangUp();
+  });
+
+  it('given a client of grpc-js that stops reading for too long, then it sees RESOURCE_EXHAUSTED', async () => {
+    const clock = aStoppedClock();
+    const { address, hands } = await served({ clock, farewellMs: 50 });
+    const stream = grpcSession(address);
+    const ended = new Promise<{ readonly code: number }>((resolve) => stream.on('status', resolve));
+    // Reads nothing: nothing listens for messages yet.
+    stream.write(helloFrame('c1'));
+    await until(() => hands.sessions.length === 1);
+    const lastError = 'x'.repeat(4000);
+    for (let i = 0; i < 500; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    await until(() => hands.sessions[0]!.waiting > 100);
+    await clock.advance(STALL_TIMEOUT_MS);
+    // Its stream is gone by the time it reads on.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    stream.on('data', () => {});
+    expect((await ended).code).toBe(status.RESOURCE_EXHAUSTED);
+  });
+
+  it('given an operator that says no more and reads no more, then its stream is reset too', async () => {
+    const { dial, hands, stop } = await served({ farewellMs: 50 });
+    const operator = dial();
+    operator.send(helloFrame('c1'));
+    await until(() => hands.sessions.length === 1);
+    const lastError = 'x'.repeat(4000);
+    for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    operator.endHalf();
+    await operator.closed;
+    expect(hands.sessions).toEqual([]);
+    await stop();
+  });
+
+  it('given one that never reads on, then its stream is reset with the code that clients take for RESOURCE_EXHAUSTED', async () => {
+    const { operator, stop } = await unread({ farewellMs: 50 });
+    expect(await operator.closed).toBe(CALM);
+    await stop();
+  });
+});
+
+/** Roll-ups wait until the clock is moved. */
+async function servedByHand() {
+  const clock = aStoppedClock();
+  return { ...(await served({ clock })), clock };
+}

@@ -1,0 +1,356 @@
+// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the brain as events,
+// and the brain sends to clusters through the methods here. Makes no decisions.
+
+import { excerpt, type Problem } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type {
+  AvailableCapacityUpdate,
+  BootstrapBlobResponse,
+  NodeStateUpdate,
+  ReclaimAck,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { status } from '../../wire/index.ts';
+import type { ReportView } from '../demand/cluster-demand.ts';
+import { type DemandLoad, Rollups } from '../demand/rollups.ts';
+import type { BrainEvent, Effect, SessionRef } from '../events.ts';
+import type { DemandStore } from '../storage/demand-store.ts';
+import { HandsCounters } from './counters.ts';
+import { GreetingPlaces } from './greeting.ts';
+import { FULL_RETRY_MS, GREETING_RETRY_MS, type HandsLimits, handsLimits, MAX_BLOB_BYTES } from './limits.ts';
+import type { HandsLog } from './log.ts';
+import { gatedLog } from './log-gate.ts';
+import {
+  type Ask,
+  askFrame,
+  askKey,
+  availableCapacityFrame,
+  nodeStateFrame,
+  type Outgoing,
+} from './messages.ts';
+import { Asks } from './outstanding-requests.ts';
+import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
+import { Reconnects } from './reconnects.ts';
+import { Session, type SessionHost } from './session.ts';
+import { frameSizeText, statusFor, statusForLater } from './session-status.ts';
+
+/** The receiver of events. It may call back at any time, also from within `post`. */
+export interface Brain {
+  post(event: BrainEvent): void;
+}
+
+export interface HandsParts {
+  readonly clock: Clock;
+  readonly brain: Brain;
+  readonly store: DemandStore;
+  /** Grows with every start of the shard. */
+  readonly shardEpoch: bigint;
+  readonly log?: HandsLog;
+  readonly limits?: Partial<HandsLimits>;
+  /** The store has failed. All sessions have been ended, and new ones are refused. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export interface SessionView extends SessionRef {
+  /** Number of frames queued until the operator reads. */
+  readonly waiting: number;
+}
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
+
+const REQUEST_ID = /^[0-9a-f]{16}$/;
+
+export class Hands {
+  readonly counters = new HandsCounters();
+  readonly clock: Clock;
+  readonly #parts: HandsParts;
+  readonly #log: HandsLog;
+  /** The effective limits, defaults included. */
+  readonly limits: HandsLimits;
+  readonly #asks = new Asks();
+  readonly #reconnects = new Reconnects();
+  /** Every connection that has not ended. */
+  readonly #connections = new Set<Session>();
+  /** Connections that have not sent a hello. */
+  readonly #greeting: GreetingPlaces<Session>;
+  /** By cluster: the session whose hello was accepted. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #host: SessionHost;
+  #rollups!: Rollups;
+  #lastNumber = 0;
+  #isStopped = false;
+
+  private constructor(parts: HandsParts) {
+    this.#parts = parts;
+    this.clock = parts.clock;
+    this.#log = gatedLog(parts.log ?? (() => {}), parts.clock);
+    this.limits = handsLimits(parts.limits);
+    this.#greeting = new GreetingPlaces(this.limits);
+    this.#host = {
+      admit: (session) => this.#admit(session),
+      opened: (session) => this.#opened(session),
+      ended: (session, wasOpen) => this.#ended(session, wasOpen),
+      rollup: (session, bytes) => this.#rollups.receive(session, bytes),
+      oversized: (session, bytes) => this.#oversized(session, bytes),
+      bootstrapAnswered: (session, answer) => this.#bootstrapAnswered(session, answer),
+      reclaimAcked: (session, ack) => this.#reclaimAcked(session, ack),
+    };
+  }
+
+  static async open(parts: HandsParts): Promise<Hands> {
+    const hands = new Hands(parts);
+    hands.#rollups = await Rollups.open({
+      clock: parts.clock,
+      store: parts.store,
+      post: (event) => parts.brain.post(event),
+      log: hands.#log,
+      limits: hands.limits,
+      counters: hands.counters,
+      onFailure: (error) => hands.#fail(error),
+    });
+    return hands;
+  }
+
+  /**
+   * A new stream. The port notifies the returned link of its events. `origin` bounds the cost of streams of one peer;
+   * without it, each stream counts as a separate connection.
+   */
+  connect(
+    port: SessionPort,
+    identify: Identify,
+    origin: Origin = { connection: port, identity: null },
+  ): SessionLink {
+    const number = ++this.#lastNumber;
+    const refusal = this.#refusal(origin);
+    if (refusal !== null) {
+      this.counters.sessionsRefused++;
+      this.#log('info', 'session-refused', { cluster: '', session: number, why: refusal.details });
+      port.end(refusal);
+      return REFUSED;
+    }
+    const session = new Session({
+      port,
+      identify,
+      host: this.#host,
+      clock: this.#parts.clock,
+      log: this.#log,
+      counters: this.counters,
+      shardEpoch: this.#parts.shardEpoch,
+      frameBytes: this.limits.frameBytes,
+      number,
+    });
+    this.#connections.add(session);
+    this.#makeRoom(this.#greeting.enter(session, origin));
+    return session;
+  }
+
+  get sessions(): readonly SessionView[] {
+    return [...this.#sessions.values()].map(({ cluster, number, waiting }) => ({
+      cluster,
+      session: number,
+      waiting,
+    }));
+  }
+
+  /** `cluster`: the one that the machine is bound to, or was bound to until this update. */
+  sendNodeState(cluster: string, update: NodeStateUpdate): void {
+    this.#send(cluster, nodeStateFrame(update));
+  }
+
+  sendAvailableCapacity(cluster: string, update: AvailableCapacityUpdate): void {
+    this.#send(cluster, availableCapacityFrame(update));
+  }
+
+  /** Sends the request once per session of the cluster, until it is answered or withdrawn. */
+  askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
+    const { cluster, request: id, requirements } = effect;
+    if (!REQUEST_ID.test(id)) throw new Error(`"${excerpt(id)}" is not 16 hexadecimal digits`);
+    this.#ask({ kind: 'bootstrap', cluster, id, requirements });
+  }
+
+  /** Sends the instruction once per session, with the remaining grace period, until it is acknowledged or withdrawn. */
+  instructReclaim(effect: EffectOf<'instruct-reclaim'>): void {
+    const { cluster, instruction: id, machine, graceSeconds, preemptorPriority } = effect;
+    const deadlineMs = this.#parts.clock.now() + graceSeconds * 1000;
+    this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
+  }
+
+  /** Must be called for every request that the brain has given up. */
+  withdrawBootstrap({ cluster, request: id }: EffectOf<'withdraw-bootstrap'>): void {
+    this.#withdraw(cluster, { kind: 'bootstrap', id });
+  }
+
+  /** Must be called for every instruction whose machine has left, or will not leave. */
+  withdrawReclaim({ cluster, instruction: id }: EffectOf<'withdraw-reclaim'>): void {
+    this.#withdraw(cluster, { kind: 'reclaim', id });
+  }
+
+  /** Every cluster that has reported to this process, or whose demand was restored from the store. */
+  get reports(): readonly ReportView[] {
+    return this.#rollups.views();
+  }
+
+  /** Size of the accepted demand and of the queue of roll-ups. */
+  get load(): DemandLoad {
+    return this.#rollups.load;
+  }
+
+  /** Accepts a held roll-up by a person's order. Resolves to false if it did not become the demand, or none is held. */
+  acceptHeld(cluster: string): Promise<boolean> {
+    return this.#rollups.acceptHeld(cluster);
+  }
+
+  /**
+   * Refuses a held roll-up by a person's order: repetitions no longer confirm it. Resolves to false if none is held, or the
+   * refusal could not be written.
+   */
+  refuseHeld(cluster: string): Promise<boolean> {
+    return this.#rollups.refuseHeld(cluster);
+  }
+
+  /** Ends all sessions and refuses new ones; operators reconnect to the next process of the shard. */
+  close(): void {
+    this.#isStopped = true;
+    this.#rollups.close();
+    for (const session of [...this.#connections]) session.end(stopped());
+  }
+
+  #fail(error: unknown): void {
+    this.close();
+    this.#parts.onFailure?.(error);
+  }
+
+  #refusal(origin: Origin): SessionStatus | null {
+    if (this.#isStopped) return stopped();
+    const why = this.#greeting.refusal(origin);
+    if (why === null) return null;
+    this.counters.greetingsRefused++;
+    return full(why, GREETING_RETRY_MS);
+  }
+
+  #makeRoom(evicted: Session | null): void {
+    if (evicted === null) return;
+    this.counters.greetingsEvicted++;
+    this.counters.sessionsRefused++;
+    const detail = `${this.limits.greeting} streams have not said hello yet; this one gives way to another connection.`;
+    evicted.end(full(detail, GREETING_RETRY_MS));
+  }
+
+  #admit(session: Session): SessionStatus | null {
+    const { cluster } = session;
+    const old = this.#sessions.get(cluster);
+    if (old === undefined && this.#sessions.size >= this.limits.sessions)
+      return full(`${this.limits.sessions} clusters have a session.`);
+    if (!this.#rollups.admits(cluster)) return full('No room for the demand of another cluster.');
+    const waitMs = this.#reconnects.waitMs(cluster, this.#parts.clock.now());
+    if (waitMs > 0) {
+      this.counters.sessionsThrottled++;
+      const detail = 'The cluster has opened too many sessions in a short while.';
+      return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_RATE', detail, waitMs);
+    }
+    this.#sessions.set(cluster, session);
+    if (old === undefined) return null;
+    this.counters.sessionsReplaced++;
+    const detail = `Session ${old.number} gives way to session ${session.number}.`;
+    old.end(statusFor(status.ABORTED, 'BF_SESSION_REPLACED', detail));
+    return null;
+  }
+
+  #opened(session: Session): void {
+    const { cluster, number } = session;
+    this.#greeting.leave(session);
+    const open = this.#asks.openOf(cluster, this.#parts.clock.now());
+    this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
+    for (const ask of open) {
+      // The brain may have withdrawn it from within `post`.
+      if (!this.#asks.isOpen(ask)) continue;
+      this.counters.asksReissued++;
+      session.send(askFrame(ask, this.#parts.clock.now()));
+    }
+  }
+
+  #ended(session: Session, wasOpen: boolean): void {
+    const { cluster, number } = session;
+    this.#connections.delete(session);
+    this.#greeting.leave(session);
+    if (this.#sessions.get(cluster) === session) this.#sessions.delete(cluster);
+    if (!wasOpen) return;
+    this.counters.sessionsClosed++;
+    this.#parts.brain.post({ kind: 'session-closed', cluster, session: number });
+  }
+
+  #oversized(session: Session, bytes: number): void {
+    const message = frameSizeText(bytes, this.limits.frameBytes);
+    const problem: Problem = { code: 'BF_FRAME_SIZE', path: '', message };
+    this.#rollups.refuseUnread(session, problem);
+  }
+
+  #send(cluster: string, outgoing: Outgoing): void {
+    const session = this.#sessions.get(cluster);
+    if (session === undefined) this.counters.framesUndelivered++;
+    else session.send(outgoing);
+  }
+
+  #ask(ask: Ask): void {
+    const forgotten = this.#asks.add(ask);
+    if (forgotten !== null) {
+      this.counters.asksForgotten++;
+      this.#log('error', 'asks-forgotten', { cluster: excerpt(forgotten.cluster), kind: forgotten.kind });
+    }
+    this.#sessions.get(ask.cluster)?.send(askFrame(ask, this.#parts.clock.now()));
+  }
+
+  #withdraw(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): void {
+    this.#asks.settle(cluster, ask);
+    this.#sessions.get(cluster)?.withdraw(askKey(ask));
+  }
+
+  #bootstrapAnswered({ cluster }: Session, answer: BootstrapBlobResponse): void {
+    const { requestId: request, userData, ttlSeconds } = answer;
+    if (!this.#isAnswer(cluster, { kind: 'bootstrap', id: request })) return;
+    const error = answerProblem(answer);
+    // A copy: a view would transfer the whole frame to the brain's thread.
+    const blob = error === '' ? new Uint8Array(userData) : null;
+    const event = {
+      kind: 'bootstrap-answered',
+      request,
+      blob,
+      ttlSeconds: Number(ttlSeconds),
+      error,
+    } as const;
+    this.#parts.brain.post(event);
+  }
+
+  #reclaimAcked({ cluster }: Session, { instructionId }: ReclaimAck): void {
+    if (!this.#isAnswer(cluster, { kind: 'reclaim', id: instructionId })) return;
+    this.#parts.brain.post({ kind: 'reclaim-acked', instruction: instructionId });
+  }
+
+  #isAnswer(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
+    const isExpected = this.#asks.settle(cluster, ask);
+    if (!isExpected) this.counters.answersUnknown++;
+    return isExpected;
+  }
+}
+
+/** Why an answer has no usable blob; '' if it has one. */
+function answerProblem({ error, userData: { length } }: BootstrapBlobResponse): string {
+  if (error !== '') return excerpt(error);
+  return length <= MAX_BLOB_BYTES ? '' : `The blob has ${length} bytes, the limit is ${MAX_BLOB_BYTES}.`;
+}
+
+/** The link of a stream that was refused. */
+const REFUSED: SessionLink = {
+  announced: () => 'stop',
+  receive: () => {},
+  failed: () => {},
+  drained: () => {},
+  closed: () => {},
+};
+
+function full(detail: string, retryAfterMs: number = FULL_RETRY_MS): SessionStatus {
+  return statusForLater(status.RESOURCE_EXHAUSTED, 'BF_SESSION_LIMIT', detail, retryAfterMs);
+}
+
+function stopped(): SessionStatus {
+  return statusFor(status.UNAVAILABLE, 'BF_SESSION_STOPPED', 'The shard takes no sessions now.');
+}

@@ -1,0 +1,39 @@
+// In-memory store of the decision thread, for tests, simulations and shards that run without durable state.
+
+import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
+import type { Freeze, FreezeStore } from '../planning/freezes.ts';
+import type { BrainStore } from '../planning/options.ts';
+
+export class MemoryBrainStore implements BrainStore {
+  readonly machines = new MemoryMachines();
+  readonly freezes = new MemoryFreezes();
+}
+
+export class MemoryMachines implements MachineStore {
+  readonly facts = new Map<string, MachineFacts>();
+
+  load(): Iterable<MachineFacts> {
+    return [...this.facts.values()];
+  }
+
+  save(changed: readonly MachineFacts[], dropped: readonly string[]): void {
+    for (const facts of changed) this.facts.set(facts.id, facts);
+    for (const id of dropped) this.facts.delete(id);
+  }
+}
+
+export class MemoryFreezes implements FreezeStore {
+  readonly #freezes = new Map<string, Freeze>();
+
+  freezes(): Iterable<Freeze> {
+    return [...this.#freezes.values()];
+  }
+
+  putFreeze(freeze: Freeze): void {
+    this.#freezes.set(freeze.id, freeze);
+  }
+
+  deleteFreeze(id: string): void {
+    this.#freezes.delete(id);
+  }
+}

@@ -1,0 +1,170 @@
+// The brain's store on disk: what was written is found again, at once, and only by one process and from its own files.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MachineFacts } from '../inventory/machine-facts-store.ts';
+import type { Freeze } from '../planning/freezes.ts';
+import type { BrainStore } from '../planning/options.ts';
+import { MemoryBrainStore } from './controller-store-memory.ts';
+import { SqliteBrainStore } from './controller-store-sqlite.ts';
+
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0).reverse()) close();
+});
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bigfleet-brain-'));
+  open.push(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'brain.db');
+}
+
+function opened(path: string): SqliteBrainStore {
+  const store = new SqliteBrainStore(path);
+  open.push(() => store.close());
+  return store;
+}
+
+const BARE: MachineFacts = {
+  id: 'm-bare',
+  provider: 'p',
+  target: null,
+  cluster: '',
+  stamp: null,
+  idleSinceMs: null,
+  quarantine: null,
+  isForgotten: false,
+};
+
+const FULL: MachineFacts = {
+  id: 'm\0 ü',
+  provider: 'p\0',
+  target: { cluster: 'c\0', fingerprint: 'f\0f', group: 'g\0' },
+  cluster: 'c2',
+  stamp: {
+    priority: -(2 ** 31),
+    interruptionPenaltyDollars: Number.POSITIVE_INFINITY,
+    reclamationPenaltyDollars: 0.1,
+    fingerprint: 'f\0',
+    group: '',
+  },
+  idleSinceMs: 1_700_000_000_123.5,
+  quarantine: { by: 'ada', why: '', sinceMs: Number.MAX_SAFE_INTEGER },
+  isForgotten: true,
+};
+
+const FLEET: Freeze = { id: 'fleet', cluster: null, action: null, who: 'ada', why: '', sinceMs: 5 };
+const RECLAIMS: Freeze = {
+  ...FLEET,
+  id: 'action:Reclaim/cluster:a\0',
+  cluster: 'a\0',
+  action: 'Reclaim',
+};
+
+function manyFacts(count: number): MachineFacts[] {
+  return Array.from({ length: count }, (_, i) => ({
+    ...FULL,
+    id: `provider-general-zone-a-${i}`,
+    target: { ...FULL.target!, fingerprint: `fingerprint of a row that is as long as they are, ${i % 50}` },
+  }));
+}
+
+function contentOf({ machines, freezes }: BrainStore) {
+  return { machines: new Set(machines.load()), freezes: new Set(freezes.freezes()) };
+}
+
+const memory = new MemoryBrainStore();
+const STORES: readonly (readonly [string, () => string, (path: string) => BrainStore])[] = [
+  ['on disk', newPath, opened],
+  ['in memory', () => '', () => memory],
+];
+
+describe.each(STORES)('a brain store %s', (_, where, at) => {
+  it('given writes of every kind, then what they came to is found again', () => {
+    const path = where();
+    const store = at(path);
+    const noPriority = { ...FULL, id: 'm-2', stamp: { ...FULL.stamp!, priority: null }, target: null };
+    const noNames = { ...BARE, id: 'm-3', target: { cluster: '', fingerprint: '', group: '' } };
+    store.machines.save([BARE, { ...FULL, isForgotten: false }, { ...BARE, id: 'gone' }], []);
+    store.machines.save([FULL, noPriority, noNames], ['gone', 'never there']);
+    for (const freeze of [FLEET, RECLAIMS, { ...FLEET, id: 'lifted' }]) store.freezes.putFreeze(freeze);
+    store.freezes.deleteFreeze('lifted');
+    if (store instanceof SqliteBrainStore) store.close();
+    expect(contentOf(at(path))).toEqual({
+      machines: new Set([BARE, FULL, noPriority, noNames]),
+      freezes: new Set([FLEET, RECLAIMS]),
+    });
+  });
+});
+
+describe('a brain store on disk', () => {
+  it('given a save that has returned, then it is in the file although nothing was closed', () => {
+    const path = newPath();
+    opened(path).machines.save([FULL], []);
+    const copy = `${path}-copy`;
+    for (const end of ['', '-wal']) writeFileSync(copy + end, readFileSync(path + end));
+    expect([...opened(copy).machines.load()]).toEqual([FULL]);
+  });
+
+  it('given facts from before providers were written, then they are nobody’s', () => {
+    const path = newPath();
+    const { provider: _, ...old } = FULL;
+    const store = opened(path);
+    store.machines.save([old as MachineFacts], []);
+    expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
+  });
+
+  it('given thousands of facts saved again and again, then each is there once', () => {
+    const store = opened(newPath());
+    const facts = manyFacts(5000);
+    for (let i = 0; i < 3; i++) store.machines.save(facts, []);
+    expect([...store.machines.load()]).toHaveLength(5000);
+  });
+
+  it('given a write that failed, then it and all later ones say so', () => {
+    const store = opened(newPath());
+    store.close();
+    expect(() => store.machines.save([FULL], [])).toThrow('BF_STORE_FAILED');
+    expect(() => store.freezes.putFreeze(FLEET)).toThrow('BF_STORE_FAILED');
+  });
+
+  it('given facts that cannot be stored, then nothing of the save is', () => {
+    const path = newPath();
+    const store = opened(path);
+    const odd = { ...FULL, id: 'odd', idleSinceMs: 5n as unknown as number };
+    expect(() => store.machines.save([FULL, odd], [])).toThrow('BF_STORE_FAILED');
+    store.close();
+    expect([...opened(path).machines.load()]).toEqual([]);
+  });
+
+  it('given a file that is in use, then it is refused', () => {
+    const path = newPath();
+    opened(path);
+    expect(() => new SqliteBrainStore(path)).toThrow('BF_STORE_LOCKED');
+  });
+
+  it('given a file of something else, then it is refused', () => {
+    const database = newPath();
+    const other = new DatabaseSync(database);
+    other.exec('CREATE TABLE t (x)');
+    other.close();
+    const text = newPath();
+    writeFileSync(text, 'this is no database, and long enough to be taken for one at first sight'.repeat(99));
+    for (const path of [database, text, '/does/not/exist/brain.db']) {
+      expect(() => new SqliteBrainStore(path)).toThrow('BF_STORE_UNREADABLE');
+    }
+  });
+
+  it('given a file with broken pages, then what cannot be read is not taken for nothing', () => {
+    const path = newPath();
+    const store = opened(path);
+    store.machines.save(manyFacts(2000), []);
+    store.close();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0xff, bytes.length >> 1));
+    expect(() => [...opened(path).machines.load()]).toThrow('BF_STORE_UNREADABLE');
+  });
+});

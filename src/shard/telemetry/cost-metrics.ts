@@ -1,0 +1,78 @@
+// The cost of the fleet as gauges, by what machines do and by cluster: written when a scrape asks for it.
+
+import type { ClusterCosts } from '../planning/queries/cluster-costs.ts';
+import { COST_PARTS, costView } from './cost.ts';
+import type { SupplyTally } from './machine-tally.ts';
+import type { Gauge, Labelled, Registry } from './registry.ts';
+
+/**
+ * Clusters with a series of their own, the most expensive ones; all others share one. They have one all the time, so there
+ * are fewer than of clusters in trouble: a scrape stays below a megabyte.
+ */
+const MAX_CLUSTERS = 300;
+
+export interface CostTallies {
+  readonly supplyTally: SupplyTally;
+  readonly clusterCosts: ClusterCosts;
+}
+
+type ByPart = Labelled<Gauge, { readonly part: typeof COST_PARTS }>;
+type ByCluster = Labelled<Gauge, { readonly cluster: { readonly atMost: number } }>;
+
+export class CostMetrics {
+  readonly #tallies: CostTallies;
+  readonly #cost: ByPart;
+  readonly #ownedCost: ByPart;
+  readonly #clusterCost: ByCluster;
+  readonly #clusterOwnedCost: ByCluster;
+
+  constructor(registry: Registry, prefix: string, tallies: CostTallies) {
+    this.#tallies = tallies;
+    this.#cost = registry.gauges(
+      `${prefix}cost_dollars_per_hour`,
+      'Prices of machines that have a host, by what they do.',
+      { part: COST_PARTS },
+    );
+    this.#ownedCost = registry.gauges(
+      `${prefix}owned_cost_dollars_per_hour`,
+      'Owned machines at the prices set for them, by what they do; no bill has it.',
+      { part: COST_PARTS },
+    );
+    this.#clusterCost = registry.gauges(
+      `${prefix}cluster_cost_dollars_per_hour`,
+      'Prices of machines that serve, join or leave a cluster.',
+      { cluster: { atMost: MAX_CLUSTERS } },
+    );
+    this.#clusterOwnedCost = registry.gauges(
+      `${prefix}cluster_owned_cost_dollars_per_hour`,
+      'Owned machines that serve, join or leave a cluster, at the prices set for them.',
+      { cluster: { atMost: MAX_CLUSTERS } },
+    );
+  }
+
+  write(): void {
+    const { supplyTally, clusterCosts } = this.#tallies;
+    const { cost, owned } = supplyTally.total();
+    for (const part of COST_PARTS) {
+      this.#cost.of({ part }).set(costView(cost).byPart[part]);
+      this.#ownedCost.of({ part }).set(costView(owned).byPart[part]);
+    }
+    this.#clusterCost.clear();
+    this.#clusterOwnedCost.clear();
+    const clusters = [...clusterCosts.all()];
+    addUp(
+      this.#clusterCost,
+      clusters.map(([cluster, view]) => [cluster, view.cost.perHour]),
+    );
+    addUp(
+      this.#clusterOwnedCost,
+      clusters.map(([cluster, view]) => [cluster, view.ownedCost?.perHour ?? 0]),
+    );
+  }
+}
+
+/** The largest first: those have a series of their own, and all others share one, which has their sum. */
+function addUp(gauges: ByCluster, amounts: readonly (readonly [cluster: string, amount: number])[]): void {
+  const some = amounts.filter(([, amount]) => amount > 0);
+  for (const [cluster, amount] of some.sort((a, b) => b[1] - a[1])) gauges.of({ cluster }).add(amount);
+}

@@ -1,0 +1,57 @@
+// What the machines of a fleet cost per hour, by what they do: the one definition for every surface. A machine costs its
+// price while it has a host (`hasHost` of the model) and nothing otherwise: what could be bought, what is being bought and
+// what failed before a host came up is not paid for. Sums are whole micro-dollars, so that parts add up to their total
+// exactly, in any order, up to nine billion dollars per hour.
+
+import { MachineState } from '../../model/index.ts';
+
+/** What a machine with a host does. `failed`: it does nothing and still has its host. */
+export const COST_PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'] as const;
+export type CostPart = (typeof COST_PARTS)[number];
+
+/** In dollars per hour, each a whole number of micro-dollars. */
+export interface CostView {
+  /** The sum of `byPart`. */
+  readonly perHour: number;
+  readonly byPart: Readonly<Record<CostPart, number>>;
+}
+
+const MICROS = 1_000_000;
+
+/** Place in COST_PARTS by state; -1: a machine in that state has no host. A Failed one may have none, too. */
+export const PART_OF_STATE: readonly number[] = (() => {
+  const parts: Readonly<Record<MachineState, CostPart | null>> = {
+    [MachineState.Speculative]: null,
+    [MachineState.Creating]: null,
+    [MachineState.Idle]: 'idle',
+    [MachineState.Configuring]: 'joining',
+    [MachineState.Configured]: 'serving',
+    [MachineState.Draining]: 'draining',
+    [MachineState.Deleting]: 'deleting',
+    [MachineState.Failed]: 'failed',
+  };
+  const places = new Array<number>(Object.keys(parts).length + 1).fill(-1);
+  for (const state of Object.values(MachineState)) {
+    const part = parts[state];
+    if (part !== null) places[state] = COST_PARTS.indexOf(part);
+  }
+  return places;
+})();
+
+/** Micro-dollars per hour; a price beyond what a double counts exactly is taken for the largest that it does. */
+export function microsOf(dollarsPerHour: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.round(dollarsPerHour * MICROS));
+}
+
+export function noCost(): Float64Array {
+  return new Float64Array(COST_PARTS.length);
+}
+
+/** `micros` by place in COST_PARTS. */
+export function costView(micros: Float64Array): CostView {
+  const byPart = Object.fromEntries(COST_PARTS.map((part, i) => [part, micros[i]! / MICROS]));
+  return {
+    perHour: micros.reduce((sum, part) => sum + part, 0) / MICROS,
+    byPart: byPart as Record<CostPart, number>,
+  };
+}

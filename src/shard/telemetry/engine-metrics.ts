@@ -1,0 +1,126 @@
+// The engine's counters under the names of docs/metrics.md. The engine keeps plain numbers in milliseconds; they are named
+// and converted to seconds here, on each scrape.
+
+import type { Histogram } from '../../collections/histogram.ts';
+import { conflictFraction, type EngineMetrics, MODES, type Mode, retriesOf } from '../../engine/index.ts';
+import { type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
+
+const PREFIX = 'bigfleet_shard_';
+const MS_PER_SECOND = 1000;
+
+export function engineFamilies(metrics: EngineMetrics): Family[] {
+  return [...proposals(metrics), ...cycles(metrics), ...checks(metrics)];
+}
+
+function proposals({ modes, lanes }: EngineMetrics): Family[] {
+  const byMode = (value: (mode: Mode) => number): Sample[] =>
+    MODES.map((mode) => sample(value(mode), ['mode', MODE_LABELS[mode]]));
+  return [
+    gauge(
+      'phase1_occ_conflict_fraction',
+      'Conflicts for each commit; from 1 on most work is in vain.',
+      byMode((mode) => conflictFraction(modes[mode])),
+    ),
+    counter(
+      'phase1_occ_proposals_total',
+      'Proposals to the broker by what became of them.',
+      MODES.flatMap((mode) => [
+        sample(modes[mode].commits, ['mode', MODE_LABELS[mode]], ['outcome', 'committed']),
+        sample(modes[mode].conflicts, ['mode', MODE_LABELS[mode]], ['outcome', 'conflict']),
+      ]),
+    ),
+    counter(
+      'phase1_occ_retries_total',
+      'Rows solved again by what became of it.',
+      MODES.flatMap((mode) =>
+        Object.entries(retriesOf(modes[mode])).map(([outcome, count]) =>
+          sample(count, ['mode', MODE_LABELS[mode]], ['outcome', outcome]),
+        ),
+      ),
+    ),
+    counter('phase1_occ_displacements_total', 'Commits taken back in favour of a row of better rank.', [
+      sample(MODES.reduce((sum, mode) => sum + modes[mode].displacements, 0)),
+    ]),
+    counter(
+      'phase1_occ_retries_exhausted_total',
+      'Rows that spent their retries and were settled at the barrier.',
+      byMode((mode) => modes[mode].exhausted),
+    ),
+    seconds(
+      'phase1_proposal_duration_seconds',
+      'From the start of a row to its commit, one lane, where rows are timed.',
+      MODES.map((mode) => [modes[mode].proposalMs, [['mode', MODE_LABELS[mode]]]]),
+    ),
+    gauge('phase1_lanes', 'Rows served from the pools at a time in the last cycle.', [sample(lanes)]),
+  ];
+}
+
+function cycles({ cycleMs, phaseMs, perNeedUs, paths }: EngineMetrics): Family[] {
+  const pathEntries = Object.entries(paths);
+  return [
+    seconds('decide_duration_seconds', 'A whole decision, without its check.', [[cycleMs, []]]),
+    seconds(
+      'phase_duration_seconds',
+      'Parts of a decision.',
+      Object.entries(phaseMs).map(([phase, ms]) => [ms, [['phase', phase]]]),
+    ),
+    histogram('phase1_need_cost_microseconds', 'Phase 1 by Need, one value a cycle.', [[perNeedUs, []]], 1),
+    counter(
+      'phase1_rows_total',
+      'Rows by the way they went.',
+      pathEntries.map(([path, { rows }]) => sample(rows, ['path', path])),
+    ),
+    counter(
+      'phase1_row_seconds_total',
+      'Time of rows by the way they went.',
+      pathEntries.map(([path, { ms }]) => sample(ms / MS_PER_SECOND, ['path', path])),
+    ),
+  ];
+}
+
+function checks({ checks: checked, differences, checkMs }: EngineMetrics): Family[] {
+  return [
+    counter('incremental_checks_total', 'Cycles compared with a full solve.', [sample(checked)]),
+    counter(
+      'incremental_check_differences_total',
+      'Checks that found a difference. Anything but 0 should wake somebody.',
+      [sample(differences)],
+    ),
+    seconds('incremental_check_duration_seconds', 'Full solve and comparison.', [[checkMs, []]]),
+  ];
+}
+
+const MODE_LABELS: Readonly<Record<Mode, string>> = {
+  incremental: 'incremental',
+  allOrNothing: 'all-or-nothing',
+};
+
+function sample(value: number, ...labels: readonly Label[]): Sample {
+  return { suffix: '', labels, value };
+}
+
+function counter(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `${PREFIX}${name}`, help, type: 'counter', samples };
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `${PREFIX}${name}`, help, type: 'gauge', samples };
+}
+
+type Entry = readonly [histogram: Histogram, labels: readonly Label[]];
+
+function seconds(name: string, help: string, entries: readonly Entry[]): Family {
+  return histogram(name, help, entries, MS_PER_SECOND);
+}
+
+function histogram(name: string, help: string, entries: readonly Entry[], unit: number): Family {
+  const samples = entries.flatMap(([{ bounds, counts, sum }, labels]) => [
+    ...histogramSamples(
+      labels,
+      bounds.map((bound) => bound / unit),
+      counts,
+      sum / unit,
+    ),
+  ]);
+  return { name: `${PREFIX}${name}`, help, type: 'histogram', samples };
+}

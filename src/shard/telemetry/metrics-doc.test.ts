@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { NEED, some } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import type { Hands } from '../sessions/sessions.ts';
+import { HandsMetrics } from './metrics.ts';
+import { handsText } from './session-metrics.ts';
+
+/** By name: names of labels, as docs/metrics.md has them. */
+function documented(): Map<string, string> {
+  const text = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| `bigfleet_shard_'));
+  const cells = rows.map((row) => row.split(' | ')[0]!);
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`(bigfleet_shard_\w+)(?:\{([\w,]+)\})?`/g)]);
+  return new Map(names.map(([, name, labels]) => [name!, sorted(labels?.split(',') ?? [])]));
+}
+
+/** The same as a scrape has them, without the bounds of histograms; null where there is no sample yet. */
+function exposed(text: string): Map<string, string | null> {
+  const families = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name]) => name!);
+  return new Map(
+    families.map((name) => {
+      const sample = new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? \\S+$`, 'm').exec(text);
+      if (sample === null) return [name, null];
+      const labels = [...(sample[1] ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label!);
+      return [name, sorted(labels.filter((label) => label !== 'le'))];
+    }),
+  );
+}
+
+function sorted(labels: readonly string[]): string {
+  return [...labels].sort().join(',');
+}
+
+function scrape(): string {
+  const scene = new BrainScene().list(some(3)).open('c1').demand('c1', NEED).tick(3000);
+  const hands = {
+    sessions: [],
+    load: { rows: 0, bytes: 0, waiting: 0, waitingBytes: 0 },
+    counters: { sessionsOpened: 1, sessionsClosed: 0, sessionsReplaced: 0, identityRejected: 0 },
+    reports: [{ cluster: 'c1', refusedRollups: 1, held: {} }],
+  } as unknown as Hands;
+  const lag = { percentile: () => 0, reset: () => {} };
+  const around = {
+    brain: { waiting: 0, waitingMs: 0 },
+    paced: { waiting: 0, coalesced: 0 },
+    readers: {},
+  };
+  return handsText(new HandsMetrics(), hands, lag, around) + scene.brain.ask('metrics', {});
+}
+
+describe('docs/metrics.md', () => {
+  it('has every metric that a shard exposes, and no other', () => {
+    expect([...documented().keys()].sort()).toEqual([...exposed(scrape()).keys()].sort());
+  });
+
+  it('has their labels', () => {
+    const found = exposed(scrape());
+    const known = [...documented()].filter(([name]) => typeof found.get(name) === 'string');
+    expect(known.length).toBeGreaterThan(40);
+    for (const [name, labels] of known) expect(`${name} ${found.get(name)}`).toBe(`${name} ${labels}`);
+  });
+
+  it('names parts of a cycle that are all timed', () => {
+    const text = scrape();
+    for (const phase of ['snapread', 'reconcile', 'phase1', 'phase2', 'phase3', 'emit', 'execute'])
+      expect(text).toMatch(new RegExp(`cycle_phase_duration_seconds_count\\{phase="${phase}"\\} [1-9]`));
+  });
+});

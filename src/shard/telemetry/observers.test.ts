@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
+import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { stampOf } from '../../../testing/support/fleets.ts';
+import { MachineState } from '../../model/index.ts';
+import { DEFAULT_BRAIN } from '../planning/options.ts';
+
+const { Speculative, Creating, Idle, Configuring, Configured, Deleting } = MachineState;
+
+describe('what a brain notices', () => {
+  it('actions are told when they begin and end, with their row and the kind of their machine', () => {
+    const scene = new BrainScene()
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.accept('create', Creating);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(0);
+    scene.list([]).list([record('m', Idle)]);
+
+    expect(scene.news.filter(({ kind }) => kind.startsWith('action-'))).toMatchObject([
+      {
+        kind: 'action-started',
+        action: { kind: 'Provision', outcome: null, capacityType: 'ON_DEMAND', zone: 'za' },
+      },
+      {
+        kind: 'action-ended',
+        action: { kind: 'Provision', outcome: 'success', need: { cluster: 'c1', priority: 100 } },
+      },
+    ]);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(1);
+    expect(scene.logged('action-failed')).toEqual([]);
+  });
+
+  it('one that failed is logged, and counted under the word that dashboards know', () => {
+    const scene = new BrainScene()
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.answer('create', { kind: 'permanent', message: 'no such flavour' });
+    scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
+
+    expect(scene.logged('action-failed')).toMatchObject([
+      { action: 'buy', machine: 'm', outcome: 'provider_error', message: 'no such flavour' },
+    ]);
+    expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="configure_error"}')).toBe(1);
+  });
+
+  it.each([
+    ['stock-out', 'stock_out'],
+    ['transient', 'transient'],
+  ] as const)('one that came to nothing by a %s is counted as that', (kind, outcome) => {
+    const actuation = { ...DEFAULT_BRAIN.actuation, attempts: 1 };
+    const scene = new BrainScene({ actuation })
+      .list([record('m', Speculative)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.answer('create', { kind, message: 'not now' });
+    scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
+
+    expect(scene.logged('action-failed')).toMatchObject([{ machine: 'm', outcome }]);
+    expect(scene.metric(`action_execute_outcomes_total{kind="Provision",outcome="${outcome}"}`)).toBe(1);
+  });
+
+  it('a provider that does not answer is an error, and its return is told', () => {
+    const scene = new BrainScene().list(some(1));
+    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.failList();
+    expect(scene.logged('list-failed')).toHaveLength(5);
+    expect(scene.logged('provider-breaker')).toMatchObject([{ provider: 'p', state: 'open' }]);
+
+    scene.list([]);
+
+    expect(scene.logged('provider-breaker').at(-1)).toMatchObject({ state: 'closed' });
+  });
+
+  it('a provider that denies what it is told is an error, told once with its words, until it lets something through', () => {
+    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    for (let i = 0; i < 2; i++) {
+      const { machine } = scene.answer('create', { kind: 'denied', message: 'who are you' });
+      scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
+      while (scene.calls('create').length === 0) scene.tick();
+    }
+    expect(scene.logged('provider-denies')).toEqual([{ provider: 'p', error: 'who are you' }]);
+    expect(scene.brain.ask('status', {}).providers).toMatchObject([
+      { breaker: 'closed', denial: 'who are you' },
+    ]);
+    expect(scene.metric('provider_down{provider="p"}')).toBe(1);
+
+    scene.accept('create', Creating);
+
+    expect(scene.logged('provider-permits')).toEqual([{ provider: 'p' }]);
+    expect(scene.brain.ask('status', {}).providers).toMatchObject([{ denial: '' }]);
+    expect(scene.metric('provider_down{provider="p"}')).toBe(0);
+  });
+
+  it('a List that lacks most machines is held, counted, and says what to do', () => {
+    const scene = new BrainScene().list(some(20)).tick();
+    scene.list(
+      [],
+      'p',
+      some(20).map(({ id }) => id),
+    );
+
+    expect(scene.logged('list-held')).toMatchObject([
+      { known: 20, missing: 20, hint: 'bigfleet accept list p' },
+    ]);
+    expect(scene.metric('lists_held_total{provider="p"}')).toBe(1);
+  });
+
+  it('joining and giving back is timed and counted', () => {
+    const scene = new BrainScene()
+      .list([record('m', Idle)])
+      .open('c1')
+      .demand('c1', NEED)
+      .tick();
+    scene.blobs().accept('configure', Configuring, { stamp: stampOf(NEED) });
+    scene.list([]).list([record('m', Configured, { stamp: stampOf(NEED) })]);
+    expect(scene.metric('request_bootstrap_seconds_count')).toBe(1);
+    expect(scene.metric('configure_phase_seconds_count')).toBe(1);
+
+    scene.list([record('n', Deleting)]).list([record('n', Speculative)]);
+    expect(scene.metric('idle_releases_total')).toBe(1);
+  });
+});

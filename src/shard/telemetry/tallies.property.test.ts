@@ -1,0 +1,67 @@
+// Tallies cache what has not changed: after any changes they equal a tally that was computed from scratch.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fleets } from '../../../testing/support/fleets.ts';
+import { Fleet } from '../../fleet/index.ts';
+import { type DecisionInput, MachineState } from '../../model/index.ts';
+import { DemandTally } from './demand-tally.ts';
+import { SupplyTally } from './machine-tally.ts';
+
+/** With few classes to a block even a small fleet has several. */
+const BLOCK = 3;
+
+const change = fc.record({
+  from: fleets({ machines: 20, needs: 10 }),
+  /** Which of its machines are put or, where it is odd, removed; and of which clusters the rows are written. */
+  picks: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
+});
+
+function apply(fleet: Fleet, { machines, needs }: DecisionInput, picks: readonly number[]): void {
+  for (const pick of picks) {
+    const machine = machines[pick >> 1];
+    if (machine !== undefined && pick % 2 === 0) fleet.machines.put(machine);
+    else if (machine !== undefined) fleet.machines.remove(machine.id);
+    const cluster = needs[pick >> 1]?.cluster ?? 'c1';
+    const rows = needs.filter((need) => need.cluster === cluster);
+    fleet.demand.replace(cluster, pick % 3 === 0 ? rows.slice(1) : rows);
+  }
+}
+
+describe('tallies', () => {
+  it('given any changes, then they say what counting anew does', () => {
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
+        const fleet = new Fleet();
+        const [demand, supply] = [new DemandTally(fleet), new SupplyTally(fleet, { block: BLOCK })];
+        for (const { from, picks } of changes) {
+          apply(fleet, from, picks);
+
+          const anew = new DemandTally(fleet);
+          expect(demand.wanted()).toEqual(anew.wanted());
+          expect(demand.machines()).toEqual(anew.machines());
+          expect(supply.total()).toEqual(new SupplyTally(fleet, { block: BLOCK }).total());
+          const count = supply.total().byState.reduce((sum, machines) => sum + machines, 0);
+          expect(count).toBe(fleet.machines.count);
+        }
+      }),
+    );
+  });
+
+  it('given more changes than the log of the ledger holds, then all is counted anew', () => {
+    const fleet = new Fleet();
+    const supply = new SupplyTally(fleet);
+    fc.assert(
+      fc.property(fleets({ machines: 20, needs: 1 }), ({ machines }) => {
+        for (const machine of machines) fleet.machines.put(machine);
+        const before = supply.total();
+        fleet.machines.counted.restart();
+        expect(supply.total()).toEqual(before);
+        for (const { id } of machines) fleet.machines.remove(id);
+        fleet.machines.counted.restart();
+        expect(supply.total().byState[MachineState.Configured]).toBe(0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

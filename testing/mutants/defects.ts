@@ -1,0 +1,178 @@
+// Defects put back on purpose: mistakes that shards of this kind have made, each as a change of one place in the product.
+// The simulation has to find every one of them; see scripts/verify-defects.ts.
+
+export interface Defect {
+  readonly name: string;
+  /** What goes wrong, in words. */
+  readonly what: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly text: string;
+  readonly replacement: string;
+}
+
+const BRAIN = 'src/shard/brain';
+const HANDS = 'src/shard/hands';
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'double action',
+    what: 'Every call to a provider is made twice.',
+    file: `${BRAIN}/call-scheduler.ts`,
+    text: "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n",
+    replacement:
+      "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n" +
+      "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n",
+  },
+  {
+    name: 'retry without a look',
+    what: 'A call whose answer was lost is taken for one that was never made, and the machine is free again.',
+    file: `${BRAIN}/actuation/action-executor.ts`,
+    text: "      case 'transient':\n      case 'permanent':",
+    replacement:
+      "      case 'transient':\n        this.#takeBack(task, 'provider_error');\n        break;\n      case 'permanent':",
+  },
+  {
+    name: 'lost update',
+    what: 'A record that came at the wrong moment is dropped and never read again.',
+    file: `${BRAIN}/reconcile/reconcile.ts`,
+    text: '    this.#parts.observer.dropped(id);\n    this.check(id);\n',
+    replacement: '    this.#parts.observer.dropped(id);\n',
+  },
+  {
+    name: 'early reclaim',
+    what: 'After a start every cluster counts as having reported.',
+    file: `${BRAIN}/cycles.ts`,
+    text: '      readyClusters,\n',
+    replacement: '      readyClusters: readyClusters.size < 0 ? readyClusters : null,\n',
+  },
+  {
+    name: 'missing fence',
+    what: 'A provider takes calls of a process that has been replaced.',
+    file: 'src/provider/kit/fences.ts',
+    text: 'if (!isNewer(token, mark)) return { heldBy: mark };',
+    replacement: 'if (!isNewer(token, mark) && token.epoch < 0n) return { heldBy: mark };',
+  },
+  {
+    name: 'stale cursor',
+    what: 'A List of changes leaves out the oldest change.',
+    file: 'src/provider/kit/listing.ts',
+    text: 'this.#records.slotsSince(since))',
+    replacement: 'this.#records.slotsSince(since + 1))',
+  },
+  {
+    name: 'forgotten rollback',
+    what: 'A machine whose cluster sends no blob stays bound in the ledger.',
+    file: `${BRAIN}/actuation/action-executor.ts`,
+    text: '      book.move(machine, { command: Command.Abandon }, clock.now());\n',
+    replacement: '      void [book, machine, Command.Abandon, clock];\n',
+  },
+  {
+    name: 'dropped durable write',
+    what: 'What was decided is written down only by the next cycle, after the provider was called.',
+    file: `${BRAIN}/actuation/actuation.ts`,
+    text: '    if (taken.length > 0) this.#parts.machineFacts.flush();\n',
+    replacement: '',
+  },
+  {
+    name: 'forgotten target',
+    what: 'What a machine is on its way to does not outlive the process.',
+    file: `${BRAIN}/machine-facts-store.ts`,
+    text: '    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };',
+    replacement: '    return { id, provider, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
+  },
+  {
+    name: 'target lost on the way',
+    what: 'A machine that was drained for a row comes free for anybody.',
+    file: 'src/fleet/machines/machine-status.ts',
+    text: 'return known.state === Draining ? known.target : null;',
+    replacement: 'return null;',
+  },
+  {
+    name: 'unreported clusters lose their machines',
+    what: 'After a start, whoever reports first takes machines on their way to others.',
+    file: `${BRAIN}/awaited-machines.ts`,
+    text: 'if (this.#isOver || state',
+    replacement: 'if (!this.#isOver || state',
+  },
+  {
+    name: 'ignored freeze',
+    what: 'The guardrails let actions of a frozen scope through.',
+    file: `${BRAIN}/guardrails.ts`,
+    text: 'if (view.freezes.isFrozen(action)) waiting.frozen.push(action);',
+    replacement: 'if (view.nowMs < 0) waiting.frozen.push(action);',
+  },
+  {
+    name: 'freeze that a restart undoes',
+    what: 'A freeze is in force before it is written down, and never is.',
+    file: `${BRAIN}/freezes.ts`,
+    text: '    this.#store.putFreeze(freeze);\n',
+    replacement: '',
+  },
+  {
+    name: 'Creating does not count',
+    what: 'What is being bought for a row is bought again.',
+    file: 'src/engine/assign/in-flight.ts',
+    text: 'return machines.state[slot] === MachineState.Creating && (withHeld',
+    replacement: 'return machines.state[slot] === MachineState.Failed && (withHeld',
+  },
+  {
+    name: 'believes every roll-up',
+    what: 'A roll-up that loses nearly everything counts at once.',
+    file: `${HANDS}/guard.ts`,
+    text: 'if (this.#baseline === null || !isCollapse(this.#baseline, extent)) return false;',
+    replacement: 'if (this.#baseline !== undefined || !isCollapse(this.#baseline!, extent)) return false;',
+  },
+  {
+    name: 'reclaim on a held roll-up',
+    what: 'A cluster whose first roll-up after a start is held counts as having reported, with no demand.',
+    file: `${HANDS}/rollups.ts`,
+    text: "        log('warn', 'rollup-held', describeHeld(taken.held));\n",
+    replacement:
+      "        log('warn', 'rollup-held', describeHeld(taken.held));\n" +
+      "        if (demand.view.rows === null) post({ kind: 'demand', cluster, needs: [] });\n",
+  },
+  {
+    name: 'wrong hold clock',
+    what: 'A machine that has just become Idle counts as Idle since it was first seen.',
+    file: 'src/fleet/machines/machine-status.ts',
+    text: 'return meaningOf(known.state, seen) === Meaning.RolledBack ? (known.idleSinceMs ?? atMs) : atMs;',
+    replacement: 'return meaningOf(known.state, seen) === Meaning.RolledBack ? (known.idleSinceMs ?? 0) : 0;',
+  },
+  {
+    name: 'cap by cycle alone',
+    what: 'The share of machines that may be reclaimed counts by cycle, not over ten seconds.',
+    file: `${BRAIN}/guardrails.ts`,
+    text: 'Math.max(0, cap - this.#window.countOf(cluster))',
+    replacement: 'Math.max(0, cap)',
+  },
+  {
+    name: 'stale observation accepted',
+    what: 'A List that began before our own call is believed about the machine.',
+    file: `${BRAIN}/reconcile/reconcile.ts`,
+    text: 'return !this.#parts.actuation.isBusy(id) && this.#parts.scheduler.isCurrent(id, began);',
+    replacement: 'return began > 0 && id !== "";',
+  },
+  {
+    name: 'orphan ignored',
+    what: 'A host of which the ledger knows nothing but a quota slot stays unknown.',
+    file: `${BRAIN}/reconcile/reconcile.ts`,
+    text: '    if (known?.state === MachineState.Speculative && hasHost(state))\n      observer.orphanFound(id, provider, state);\n',
+    replacement:
+      '    if (known?.state === MachineState.Speculative && hasHost(state)) {\n      observer.orphanFound(id, provider, state);\n      return;\n    }\n',
+  },
+  {
+    name: 'question left open',
+    what: 'A question for a blob that nobody answered in time is never withdrawn.',
+    file: `${BRAIN}/actuation/bootstrap-requests.ts`,
+    text: "      emit({ kind: 'withdraw-bootstrap', cluster, request });\n      this.#end(",
+    replacement: '      this.#end(',
+  },
+  {
+    name: 'silent reconnect',
+    what: 'A cluster that comes back is not told what happened to its machines meanwhile.',
+    file: `${BRAIN}/brain.ts`,
+    text: '        this.#news.tellAll(event.cluster);\n',
+    replacement: '',
+  },
+];

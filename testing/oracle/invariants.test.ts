@@ -1,0 +1,115 @@
+// The oracle against the properties of the definition, on random small fleets. A failing run prints its seed;
+// BIGFLEET_SEED=n repeats it.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DecisionInput, keyOf, keyText, machineProblems } from '../../src/model/index.ts';
+import { aNeed, fleets, resources } from '../support/fleets.ts';
+import { brokenProperties, planText } from './invariants.ts';
+import { decide } from './oracle.ts';
+
+const RUNS = { numRuns: 400 };
+
+describe('the generator', () => {
+  it('makes sound records with unique ids', () => {
+    fc.assert(
+      fc.property(fleets(), ({ machines }) => {
+        expect(machines.flatMap((machine) => machineProblems(machine))).toEqual([]);
+        expect(new Set(machines.map((machine) => machine.id)).size).toBe(machines.length);
+      }),
+    );
+  });
+
+  it('reaches every kind of outcome', () => {
+    const seen = new Set<string>();
+    for (const input of fc.sample(fleets(), { numRuns: 600, seed: 7 })) {
+      const plan = decide(input);
+      for (const action of plan.actions) seen.add(action.reason);
+      for (const verdict of plan.verdicts) {
+        if (verdict.unmet !== null) seen.add(verdict.unmet.reason);
+        if (verdict.foldedInto !== null) seen.add('folded');
+        if (verdict.domain !== null && verdict.satisfied) seen.add('gang met');
+        if (verdict.domain !== null && verdict.preempts.length > 0) seen.add('gang preempts');
+      }
+      if (plan.restamps.size > 0) seen.add('re-stamp');
+    }
+    expect([...seen].sort()).toEqual([
+      'claimed-by-equals',
+      'claimed-elsewhere',
+      'cluster-disconnected',
+      'folded',
+      'gang met',
+      'gang preempts',
+      'insufficient-supply',
+      'no-fitting-supply',
+      'no-matching-supply',
+      'phase1.idle',
+      'phase1.speculative',
+      'phase2.excess',
+      'phase2.inversion',
+      'phase3.excess',
+      'phase3.release',
+      'preempting',
+      'preemption-exhausted',
+      'priority-starved',
+      're-stamp',
+      'set-aside',
+      'spread-unsatisfiable',
+      'supply-blocked',
+      'supply-failed',
+      'topology-unsatisfiable',
+    ]);
+  });
+});
+
+describe('any plan of the oracle', () => {
+  it('keeps P1, P2, P3, P4, P7, P8, P9, P10 and P11', () => {
+    fc.assert(
+      fc.property(fleets(), (input) => {
+        expect(brokenProperties(input, decide(input))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('does not change for better rows when a worse row that owns nothing is added (P16)', () => {
+    const newcomer = fc.record({
+      cluster: fc.constantFrom('c1', 'c2'),
+      cpu: fc.constantFrom(2, 8, 64),
+      group: fc.constantFrom('', 'late'),
+    });
+    fc.assert(
+      fc.property(fleets({ machines: 30, needs: 10 }), newcomer, (input, { cluster, cpu, group }) => {
+        const worse = aNeed({
+          cluster,
+          group,
+          priority: -5,
+          aggregate: resources({ cpu }),
+          minUnit: new Map(),
+        });
+        const before = decide(input);
+        const after = decide({ ...input, needs: [...input.needs, worse] });
+        const others = [...after.claims].filter(([, key]) => keyText(key) !== keyText(keyOf(worse)));
+        expect(others).toEqual([...before.claims]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('does not depend on the order of machines and rows (P19)', () => {
+    const permuted = fleets().chain((input) =>
+      fc
+        .record({
+          machines: fc.shuffledSubarray([...input.machines], { minLength: input.machines.length }),
+          needs: fc.shuffledSubarray([...input.needs], { minLength: input.needs.length }),
+        })
+        .map((shuffled): [DecisionInput, DecisionInput] => [input, { ...input, ...shuffled }]),
+    );
+    fc.assert(
+      fc.property(permuted, ([input, other]) => {
+        expect(planText(decide(other))).toBe(planText(decide(input)));
+      }),
+      RUNS,
+    );
+  });
+});

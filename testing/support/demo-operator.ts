@@ -1,0 +1,66 @@
+// Test support: the hands of a shard without a brain; events are recorded. Imported by tests only.
+
+import { MachineState, makeProfile, type Need } from '../../src/model/index.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
+import { type BrainEvent, type Effect, Hands, MemoryDemandStore } from '../../src/shard/index.ts';
+import { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+
+export interface HandsBench {
+  readonly hands: Hands;
+  readonly events: BrainEvent[];
+  readonly of: <K extends BrainEvent['kind']>(kind: K) => Extract<BrainEvent, { kind: K }>[];
+}
+
+export async function handsBench(clock: Clock = new VirtualClock(1_000_000)): Promise<HandsBench> {
+  const events: BrainEvent[] = [];
+  const hands = await Hands.open({
+    clock,
+    brain: { post: (event) => events.push(event) },
+    store: new MemoryDemandStore(),
+    shardEpoch: 3n,
+  });
+  return {
+    hands,
+    events,
+    of: <K extends BrainEvent['kind']>(kind: K) =>
+      events.filter((event): event is Extract<BrainEvent, { kind: K }> => event.kind === kind),
+  };
+}
+
+export function aNeed(cluster: string, cpu: number, priority = 100): Need {
+  return {
+    cluster,
+    profile: makeProfile({ priority }),
+    group: '',
+    aggregate: new Map([['cpu', cpu * 1000]]),
+    minUnit: new Map([['cpu', 1000]]),
+    firstSeenMs: 0,
+  };
+}
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
+
+export function aQuestion(cluster: string, request: string): EffectOf<'ask-bootstrap'> {
+  const need = { cluster, fingerprint: '', group: '' };
+  return { kind: 'ask-bootstrap', request, cluster, machine: 'm', need, requirements: [] };
+}
+
+export function anInstruction(
+  cluster: string,
+  machine: string,
+  graceSeconds = 60,
+): EffectOf<'instruct-reclaim'> {
+  const instruction = `reclaim-${machine}`;
+  return { kind: 'instruct-reclaim', instruction, cluster, machine, graceSeconds, preemptorPriority: 0 };
+}
+
+export function nodeState(machineId: string, state: MachineState): NodeStateUpdate {
+  return {
+    ...NodeStateUpdate.decode(new Uint8Array()),
+    supersedesKey: `node:${machineId}`,
+    machineId,
+    state,
+    nodeName: state === MachineState.Configured ? `node-${machineId}` : '',
+  };
+}

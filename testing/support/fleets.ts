@@ -1,0 +1,358 @@
+// Small random fleets in which rows contend: few sizes, prices and places, so that ties and contention are the rule.
+// Also plain builders of machines and needs, for hand-written tests.
+
+import fc from 'fast-check';
+import {
+  CapacityType,
+  canonicalResources,
+  DEFAULT_SCORE_WEIGHTS,
+  type DecisionInput,
+  type DecisionOptions,
+  isBound,
+  keyOf,
+  keyText,
+  type LedgerMachine,
+  MachineState,
+  makeProfile,
+  type Need,
+  type NeedKey,
+  Operator,
+  type ProfileParts,
+  type Requirement,
+  type ResourceVector,
+  type Spread,
+  type Stamp,
+  WhenUnsatisfiable,
+  withoutSame,
+  ZONE_KEY,
+} from '../../src/model/index.ts';
+
+export const RACK_KEY = 'rack';
+export const NOW_MS = 10_000_000;
+
+export function resources(amounts: Readonly<Record<string, number>>): ResourceVector {
+  return new Map(Object.entries(amounts));
+}
+
+/** A valid machine record; host, cluster and error follow the state unless given. */
+export function aMachine(id: string, state: MachineState, given: Partial<LedgerMachine> = {}): LedgerMachine {
+  const hostless = state === MachineState.Speculative || state === MachineState.Creating;
+  const inCluster = isBound(state) || state === MachineState.Draining;
+  return {
+    id,
+    state,
+    host: hostless ? null : { provider: 'fake', ref: id },
+    cluster: inCluster ? 'c1' : '',
+    instanceType: 'standard',
+    zone: 'za',
+    capacityType: CapacityType.OnDemand,
+    pricePerHour: 1,
+    interruptionProbability: 0,
+    resources: resources({ cpu: 4 }),
+    allocatable: new Map(),
+    labels: new Map(),
+    lastError: state === MachineState.Failed ? 'broken' : '',
+    stamp: null,
+    target: null,
+    held: false,
+    idleSinceMs: null,
+    drainSeconds: 30,
+    ...given,
+  };
+}
+
+export function aNeed(given: Partial<Omit<Need, 'profile'>> & ProfileParts = {}): Need {
+  return {
+    cluster: given.cluster ?? 'c1',
+    profile: makeProfile(given),
+    group: given.group ?? '',
+    aggregate: given.aggregate ?? resources({ cpu: 4 }),
+    minUnit: given.minUnit ?? resources({ cpu: 4 }),
+    firstSeenMs: given.firstSeenMs ?? 1,
+    ...(given.setAside === true ? { setAside: true } : {}),
+  };
+}
+
+export function same(key: string, ...values: string[]): Requirement {
+  return { key, operator: Operator.Same, values };
+}
+
+export function strictSpread(topologyKey: string, maxSkew = 1): Spread {
+  return { topologyKey, maxSkew, whenUnsatisfiable: WhenUnsatisfiable.DoNotSchedule };
+}
+
+/** The stamp of a machine bound for this need. */
+export function stampOf(need: Need, priority: number | null = need.profile.priority): Stamp {
+  return {
+    priority,
+    interruptionPenaltyDollars: 0,
+    reclamationPenaltyDollars: 0,
+    fingerprint: need.profile.fingerprint,
+    group: need.group,
+  };
+}
+
+/** The key of the fold that this need would be in. */
+export function foldKeyOf(need: Need): NeedKey {
+  return {
+    cluster: need.cluster,
+    fingerprint: withoutSame(need.profile).fingerprint,
+    group: `fold:${canonicalResources(need.aggregate)}`,
+  };
+}
+
+const HOLDS: DecisionOptions['releaseHoldSeconds'] = new Map([
+  [CapacityType.OnDemand, 600],
+  [CapacityType.Spot, 60],
+]);
+
+export function anInput(
+  machines: readonly LedgerMachine[],
+  needs: readonly Need[],
+  options: Partial<DecisionOptions> = {},
+): DecisionInput {
+  return {
+    nowMs: NOW_MS,
+    machines,
+    needs,
+    options: {
+      readyClusters: null,
+      cannotBind: new Set(),
+      releaseHoldSeconds: HOLDS,
+      weights: DEFAULT_SCORE_WEIGHTS,
+      ...options,
+    },
+  };
+}
+
+export interface FleetSize {
+  readonly machines: number;
+  readonly needs: number;
+}
+
+/** Fleets up to a size. Records are valid and keys are unique; shrinks by dropping machines, rows and oddities. */
+export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitrary<DecisionInput> {
+  return fc
+    .record({
+      shapes: fc.array(shape, { minLength: 1, maxLength: 4 }),
+      needs: fc.array(roughNeed, { maxLength: size.needs, size: 'max' }),
+      machines: fc.array(roughMachine, { maxLength: size.machines, size: 'max' }),
+      // Above 2^53 in sums, never in one record: nothing may be lost in a comparison.
+      unit: fc.constantFrom(1, 1, 1, 1000, 2 ** 48),
+      readyClusters: rarely(fc.subarray(CLUSTERS), null),
+      cannotBind: rarely(fc.subarray(CLUSTERS), []),
+      // With almost no free machines, Phase 2 has work.
+      scarce: fc.constantFrom(true, false, false),
+      // With no weight on priority the other terms decide, ties included.
+      priorityWeight: fc.constantFrom(1, 1, 0),
+    })
+    .map((rough): DecisionInput => {
+      const needs = uniqueNeeds(rough.needs, rough.shapes, rough.unit);
+      return anInput(
+        rough.machines.map((machine, i) => {
+          const busy = rough.scarce && i % 5 !== 0 && isPool(machine.state);
+          const state = busy ? MachineState.Configured : machine.state;
+          return finishMachine({ ...machine, state }, i, needs, rough.unit);
+        }),
+        needs,
+        {
+          readyClusters: rough.readyClusters === null ? null : new Set(rough.readyClusters),
+          cannotBind: new Set(rough.cannotBind),
+          weights: { ...DEFAULT_SCORE_WEIGHTS, priority: rough.priorityWeight },
+        },
+      );
+    });
+}
+
+function isPool(state: MachineState): boolean {
+  return state === MachineState.Idle || state === MachineState.Speculative;
+}
+
+const CLUSTERS = ['c1', 'c2', 'c3'];
+const GROUPS = ['', 'g1', 'g2', 'g3', 'g10'];
+
+function rarely<T, U>(arbitrary: fc.Arbitrary<T>, usual: U): fc.Arbitrary<T | U> {
+  return fc.oneof({ arbitrary: fc.constant(usual), weight: 4 }, { arbitrary, weight: 1 });
+}
+
+/** Requirements of rows, without priority: a few per fleet, so that rows contend for the same machines. */
+const shape = fc.record({
+  requirements: fc.constantFrom<readonly Requirement[]>(
+    [],
+    [],
+    [],
+    [],
+    [{ key: ZONE_KEY, operator: Operator.In, values: ['za', 'zb'] }],
+    [{ key: 'disk', operator: Operator.DoesNotExist, values: [] }],
+    [{ key: 'node.kubernetes.io/instance-type', operator: Operator.In, values: ['small', 'large'] }],
+  ),
+  topology: fc.constantFrom<readonly (Requirement | Spread)[]>(
+    [],
+    [],
+    [same(RACK_KEY)],
+    [same(RACK_KEY)],
+    [same(ZONE_KEY)],
+    [same(RACK_KEY, 'r1', 'r2')],
+    [strictSpread(ZONE_KEY)],
+    [strictSpread(RACK_KEY)],
+    [strictSpread(RACK_KEY, 2)],
+    [same(RACK_KEY), strictSpread(ZONE_KEY)],
+  ),
+  aggregate: fc.constantFrom<Readonly<Record<string, number>>>(
+    { cpu: 4 },
+    { cpu: 8 },
+    { cpu: 8 },
+    { cpu: 12 },
+    { cpu: 20 },
+    { cpu: 28 },
+    { cpu: 16, memory: 8 },
+    { cpu: 8, memory: 16 },
+    { cpu: 6, memory: 10, gpu: 1 },
+    { gpu: 2 },
+    {},
+  ),
+  minUnit: fc.constantFrom<Readonly<Record<string, number>>>(
+    {},
+    { cpu: 2 },
+    { cpu: 4 },
+    { cpu: 4 },
+    { cpu: 8 },
+    { cpu: 4, memory: 4 },
+    { gpu: 1 },
+  ),
+});
+type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never;
+
+const roughNeed = fc.record({
+  shape: fc.nat(3),
+  cluster: fc.constantFrom('c1', 'c1', 'c1', 'c2', 'c2', 'c3'),
+  group: fc.constantFrom(...GROUPS),
+  priority: fc.constantFrom(0, 0, 100, 200_000, 1_000_000),
+  interruptionBucket: fc.constantFrom(0, 0, 3, 27),
+  reclamationBucket: fc.constantFrom(0, 0, 0, 5),
+  firstSeenMs: fc.constantFrom(1, 1, 2, 3),
+  minUnit: rarely(fc.constantFrom<Readonly<Record<string, number>>>({}, { cpu: 8 }), null),
+  /** Amounts are kept, though they are meaningless: no decision may read them. */
+  isSetAside: fc.constantFrom(true, ...new Array<false>(9).fill(false)),
+});
+type RoughNeed = typeof roughNeed extends fc.Arbitrary<infer T> ? T : never;
+
+function uniqueNeeds(rough: readonly RoughNeed[], shapes: readonly Shape[], unit: number): readonly Need[] {
+  const needs = new Map<string, Need>();
+  for (const { shape: index, isSetAside, ...row } of rough) {
+    const { requirements, topology, aggregate, minUnit } = shapes[index % shapes.length]!;
+    const need = aNeed({
+      ...row,
+      requirements: [...requirements, ...topology.filter((term) => 'operator' in term)],
+      spread: topology.filter((term) => 'maxSkew' in term),
+      aggregate: times(aggregate, unit),
+      minUnit: times(row.minUnit ?? minUnit, unit),
+      ...(isSetAside ? { setAside: true } : {}),
+    });
+    const text = keyText(keyOf(need));
+    if (!needs.has(text)) needs.set(text, need);
+  }
+  return [...needs.values()];
+}
+
+const roughMachine = fc.record({
+  state: fc.constantFrom<MachineState>(
+    ...Object.values(MachineState),
+    MachineState.Idle,
+    MachineState.Idle,
+    MachineState.Speculative,
+    MachineState.Speculative,
+    MachineState.Configuring,
+    ...new Array<MachineState>(7).fill(MachineState.Configured),
+  ),
+  /** The need whose key its stamp or target names, or whose cluster it is in. */
+  need: fc.nat(19),
+  cluster: fc.constantFrom(...CLUSTERS),
+  stamp: fc.constantFrom('own', 'own', 'fold', 'other', 'lost', 'none'),
+  target: fc.constantFrom('own', 'own', 'fold', 'other', 'none', 'none', 'none'),
+  stampPriority: fc.constantFrom(0, 100, 200_000),
+  reclamation: fc.constantFrom(0, 0, 0.5, 4, Number.POSITIVE_INFINITY),
+  interruption: fc.constantFrom(0, 0, 1, Number.POSITIVE_INFINITY),
+  type: fc.constantFrom('small', 'small', 'large', 'wide'),
+  size: fc.constantFrom<Readonly<Record<string, number>>>(
+    { cpu: 2 },
+    { cpu: 4, memory: 4 },
+    { cpu: 4, memory: 4 },
+    { cpu: 4, memory: 8 },
+    { cpu: 8, memory: 8 },
+    { cpu: 8, memory: 8 },
+    { cpu: 8, memory: 16, gpu: 1 },
+    { cpu: 16, memory: 16, gpu: 2 },
+    { gpu: 1 },
+  ),
+  reserved: fc.boolean(),
+  zone: fc.constantFrom('za', 'za', 'zb', 'zb', 'zc', ''),
+  rack: fc.constantFrom('r1', 'r1', 'r2', 'r2', 'r3', '', null),
+  disk: rarely(fc.constant(true), false),
+  price: fc.constantFrom(0, 1, 1, 2),
+  probability: fc.constantFrom(0, 0, 0, 0.5),
+  capacityType: fc.constantFrom(...Object.values(CapacityType)),
+  held: rarely(fc.boolean(), false),
+  idleForSeconds: fc.constantFrom(null, 0, 59, 60, 600, 9000),
+  drainSeconds: fc.constantFrom(30, 30, 5),
+});
+type RoughMachine = typeof roughMachine extends fc.Arbitrary<infer T> ? T : never;
+
+function finishMachine(
+  rough: RoughMachine,
+  index: number,
+  needs: readonly Need[],
+  unit: number,
+): LedgerMachine {
+  const { state } = rough;
+  const need = needs.length === 0 ? undefined : needs[rough.need % needs.length];
+  // A Failed machine may still record the row it served.
+  const bound = isBound(state) || state === MachineState.Draining || state === MachineState.Failed;
+  const moving = state === MachineState.Creating || state === MachineState.Idle || bound;
+  const labels = new Map<string, string>();
+  if (rough.rack !== null) labels.set(RACK_KEY, rough.rack);
+  if (rough.disk) labels.set('disk', 'fast');
+  const offer = times(rough.size, unit);
+  return aMachine(`m${(index * 17) % 43}`, state, {
+    ...(bound ? { cluster: need?.cluster ?? rough.cluster } : {}),
+    instanceType: rough.type,
+    zone: rough.zone,
+    capacityType: rough.capacityType,
+    pricePerHour: rough.price,
+    interruptionProbability: rough.probability,
+    resources: rough.reserved ? times({ cpu: 30, memory: 30 }, unit) : offer,
+    allocatable: rough.reserved ? offer : new Map(),
+    labels,
+    stamp: bound ? finishStamp(rough, need) : null,
+    target:
+      !moving || (state === MachineState.Configured && rough.price !== 2)
+        ? null
+        : keyNamed(rough.target, need),
+    held: rough.held,
+    idleSinceMs: rough.idleForSeconds === null ? null : NOW_MS - rough.idleForSeconds * 1000,
+    drainSeconds: rough.drainSeconds,
+  });
+}
+
+/** A key by what it names: the need, its fold, a row that is not reported, or none. */
+function keyNamed(who: string, need: Need | undefined): NeedKey | null {
+  if (who === 'none' || need === undefined) return null;
+  if (who === 'own') return keyOf(need);
+  return who === 'fold' ? foldKeyOf(need) : { ...keyOf(need), group: 'gone' };
+}
+
+function finishStamp(rough: RoughMachine, need: Need | undefined): Stamp | null {
+  const key = keyNamed(rough.stamp === 'lost' ? 'own' : rough.stamp, need);
+  if (key === null) return null;
+  return {
+    priority: rough.stamp === 'lost' ? null : rough.stampPriority,
+    interruptionPenaltyDollars: rough.interruption,
+    reclamationPenaltyDollars: rough.reclamation,
+    fingerprint: key.fingerprint,
+    group: key.group,
+  };
+}
+
+function times(amounts: Readonly<Record<string, number>>, unit: number): ResourceVector {
+  return new Map(Object.entries(amounts).map(([name, amount]) => [name, amount * unit]));
+}

@@ -1,0 +1,128 @@
+// Test support: a scripted brain, for tests of the thread it runs on. Commands arrive as the names of acknowledged
+// instructions, `command:argument`; results are returned in effects that carry a text.
+
+import fc from 'fast-check';
+import { Engine } from '../../src/engine/index.ts';
+import { Fleet } from '../../src/fleet/index.ts';
+import type { Need } from '../../src/model/index.ts';
+import type { BrainEvent, Effect } from '../../src/shard/events.ts';
+import type { BrainLike, BrainSurroundings, MakeBrain } from '../../src/shard/process/controller-protocol.ts';
+import type { Answer, Order, OrderResult, QuestionName } from '../../src/shard/views.ts';
+import { become, comeUp } from '../../test/engine/warm.ts';
+import { planText } from '../oracle/invariants.ts';
+import { fleets } from './fleets.ts';
+
+export function command(text: string): BrainEvent {
+  return { kind: 'reclaim-acked', instruction: text };
+}
+
+export function said(text: string): Effect {
+  return { kind: 'withdraw-reclaim', cluster: '', instruction: text };
+}
+
+/** The plan for a fixed fleet, with `workers` threads. */
+export async function planWith(workers: number): Promise<string> {
+  const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
+  const fleet = new Fleet();
+  const engine = new Engine(fleet, { workers, smallestStep: 1 });
+  try {
+    await comeUp(engine, workers);
+    become(fleet, undefined, input!);
+    return planText(engine.decide(input!.nowMs, input!.options).plan());
+  } finally {
+    await engine.close();
+  }
+}
+
+class ObedientBrain implements BrainLike {
+  readonly around: BrainSurroundings;
+  readonly #fleet = new Fleet();
+  readonly #rows = new Map<string, readonly Need[]>();
+  readonly #heard: string[] = [];
+  isIdle = true;
+
+  constructor(around: BrainSurroundings) {
+    this.around = around;
+  }
+
+  start(): void {
+    this.say('started');
+  }
+
+  handle(event: BrainEvent): void {
+    this.#heard.push(event.kind === 'reclaim-acked' ? event.instruction : event.kind);
+    if (event.kind === 'demand') this.#report(event.cluster, event.needs);
+    else if (event.kind === 'bootstrap-answered') this.#takeBlob(event.blob!);
+    else if (event.kind === 'reclaim-acked') {
+      const [name, argument = ''] = event.instruction.split(':');
+      COMMANDS[name!]!(this, argument);
+    }
+  }
+
+  ask<Q extends QuestionName>(name: Q): Answer<Q> {
+    if (name !== 'metrics') throw new TypeError(`nobody knows about ${name}`);
+    const text: Answer<'metrics'> = this.#heard.join(' ');
+    return text as Answer<Q>;
+  }
+
+  order(order: Order): OrderResult {
+    if (order.kind === 'unfreeze') throw new Error('an order that breaks it');
+    return { isDone: true, message: `${order.kind} by ${order.who}` };
+  }
+
+  stop(): void {
+    this.say('stopping');
+  }
+
+  async close(): Promise<void> {
+    this.say('closing');
+  }
+
+  say(text: string): void {
+    this.around.emit(said(text));
+  }
+
+  /** A blob in shared memory is a gate: blocks until it is opened. */
+  #takeBlob(blob: Uint8Array): void {
+    if (blob.buffer instanceof SharedArrayBuffer) Atomics.wait(new Int32Array(blob.buffer), 0, 0);
+    this.say(`blob of ${blob.length}`);
+  }
+
+  #report(cluster: string, needs: readonly Need[]): void {
+    const before = new Set(this.#rows.get(cluster));
+    this.#rows.set(cluster, needs);
+    this.#fleet.demand.replace(cluster, needs);
+    const same = needs.filter((need) => before.has(need)).length;
+    const profiles = new Set(needs.map(({ profile }) => profile)).size;
+    this.say(`${needs.length} rows, ${same} known, ${profiles} profiles`);
+  }
+}
+
+const COMMANDS: Readonly<Record<string, (brain: ObedientBrain, argument: string) => void>> = {
+  say: (brain, text) => brain.say(text),
+  burst: (brain, count) => {
+    for (let i = 0; i < Number(count); i++) brain.say(`${i}`);
+  },
+  news: ({ around }, event) => around.tell({ kind: 'log', level: 'info', event, fields: {} }),
+  work: (brain, ms) => {
+    brain.isIdle = false;
+    brain.around.clock.after(Number(ms), () => {
+      brain.isIdle = true;
+      brain.say('worked');
+    });
+  },
+  plan: (brain, workers) => void planWith(Number(workers)).then((plan) => brain.say(plan)),
+  throw: loseItsMind,
+  'throw-later': ({ around }) => void around.clock.after(1, loseItsMind),
+  reject: () => void Promise.reject(new RangeError('out of its mind')),
+  exit: () => process.exit(3),
+};
+
+function loseItsMind(): never {
+  throw new RangeError('out of its mind');
+}
+
+export const makeBrain: MakeBrain = (surroundings, { file }) => {
+  if (file === 'broken') throw new Error('the store cannot be opened');
+  return new ObedientBrain(surroundings);
+};

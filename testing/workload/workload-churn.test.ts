@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { loadProfile } from '../../bench/profiles/load.ts';
+import { Fleet } from '../../src/fleet/index.ts';
+import { type LedgerMachine, MachineState, machineProblems, type Need } from '../../src/model/index.ts';
+import { Workload } from './workload.ts';
+import { Churn } from './workload-churn.ts';
+
+const workloadOf = () => new Workload(loadProfile('uber-5k'), 1, 'quiet');
+const churnOf = (workload: Workload, change = workload.profile.churn) => {
+  const fleet = new Fleet();
+  return new Churn(workload, change, fleet, workload.load(fleet));
+};
+const textOf = (need: Need) =>
+  JSON.stringify([need.profile.fingerprint, need.group, [...need.aggregate], [...need.minUnit]]);
+
+describe('churn', () => {
+  it('is the same for the same seed', () => {
+    const steps = [workloadOf(), workloadOf()].map((workload) => {
+      const churn = churnOf(workload);
+      return [churn.next(), churn.next(), churn.next()];
+    });
+    expect(steps[0]).toEqual(steps[1]);
+  });
+
+  it.each(['churn', 'burst'] as const)('%s changes its part of the clusters and of their rows', (regime) => {
+    const workload = workloadOf();
+    const change = workload.profile[regime];
+    const churn = churnOf(workload, change);
+    const last = new Map<string, Set<string>>();
+    for (let cluster = 0; cluster < 20; cluster++) {
+      last.set(workload.clusterName(cluster), new Set(workload.needsOf(cluster).map(textOf)));
+    }
+    for (let step = 0; step < 6; step++) {
+      const { rollUps } = churn.next();
+      expect(rollUps.length).toBe(20 * change.clusters);
+      for (const { cluster, needs, changed } of rollUps) {
+        const before = last.get(cluster)!;
+        const now = new Set(needs.map(textOf));
+        expect(now.size).toBe(before.size);
+        expect([...now].filter((text) => !before.has(text)).length).toBe(changed);
+        expect(changed).toBe(Math.round(before.size * change.rows));
+        last.set(cluster, now);
+      }
+    }
+  });
+
+  it('given a Need that did not change, then it is the very object that was loaded or sent before', () => {
+    const workload = workloadOf();
+    const fleet = new Fleet();
+    let last = workload.load(fleet);
+    const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, fleet, last);
+    for (let step = 0; step < 2; step++) {
+      const { rollUps } = churn.next();
+      for (const [cluster, { needs, changed }] of rollUps.entries()) {
+        const before = new Set(last[cluster]);
+        expect(needs.filter((need) => !before.has(need))).toHaveLength(changed);
+      }
+      last = rollUps.map(({ needs }) => needs);
+    }
+  });
+
+  it('lets bound machines fail and come back', () => {
+    const workload = workloadOf();
+    const bound = new Map<string, LedgerMachine>();
+    for (const machine of workload.machines()) {
+      if (machine.state === MachineState.Configured) bound.set(machine.id, machine);
+    }
+    const churn = churnOf(workload, { clusters: 0.1, rows: 0.1, machines: 0.001 });
+    let repaired = 0;
+    for (let step = 0; step < 5; step++) {
+      const { machines } = churn.next();
+      expect(machines.length).toBeLessThanOrEqual(23);
+      expect(machines.length).toBeGreaterThan(15);
+      for (const machine of machines) {
+        expect(machineProblems(machine)).toEqual([]);
+        // It is the machine that was bound, in another state.
+        const { instanceType, zone, labels, capacityType, pricePerHour, allocatable, host } = bound.get(
+          machine.id,
+        )!;
+        const made = { instanceType, zone, labels, capacityType, pricePerHour, allocatable, host };
+        expect(machine).toMatchObject({ ...made, cluster: '', stamp: null, target: null });
+        if (machine.state === MachineState.Idle) repaired++;
+      }
+    }
+    expect(repaired).toBeGreaterThan(20);
+  });
+
+  it('leaves machines alone in a burst', () => {
+    const workload = workloadOf();
+    expect(churnOf(workload, workload.profile.burst).next().machines).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { loadProfile } from '../../bench/profiles/load.ts';
+import { RACK_KEY } from '../../src/demo/workload/row-objects.ts';
+import { machineShares } from '../../src/demo/workload/sizing.ts';
+import { Fleet } from '../../src/fleet/index.ts';
+import { type LedgerMachine, MachineState, machineProblems } from '../../src/model/index.ts';
+import { type Beginning, Workload } from './workload.ts';
+
+const workloadOf = (name: string, seed = 1, beginning: Beginning = 'quiet') =>
+  new Workload(loadProfile(name), seed, beginning);
+
+/** SHA-256 of everything a fleet says, machines first. */
+function digestOf(workload: Workload): string {
+  const hash = createHash('sha256');
+  const plain = (_: string, value: unknown) => (value instanceof Map ? [...value] : value);
+  for (const machine of workload.machines()) hash.update(JSON.stringify(machine, plain));
+  for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
+    hash.update(JSON.stringify(workload.needsOf(cluster), plain));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+describe('same seed, same bytes', () => {
+  it.each([
+    ['dev-50', 'quiet', 'c5b3c9360cf5b3e6'],
+    ['dev-50', 'full', 'ba5abfef2f5de201'],
+    ['uber-5k', 'quiet', '49b17de2482f8f03'],
+    ['uber-5k', 'full', '3a22d1a9dda80885'],
+    ['uber-5k', 'cold', '0c3368d8fbb5cb94'],
+  ] as const)('%s, %s', (name, beginning, digest) => {
+    expect(digestOf(workloadOf(name, 1, beginning))).toBe(digest);
+    expect(digestOf(workloadOf(name, 1, beginning))).toBe(digest);
+    expect(digestOf(workloadOf(name, 2, beginning))).not.toBe(digest);
+  });
+});
+
+describe.each(['dev-50', 'dev-500', 'scaleway-50k', 'uber-5k', 'uber-5k-racks', 'uber-5k-jitter'])(
+  '%s',
+  (name) => {
+    const workload = workloadOf(name);
+    const { profile } = workload;
+    const machines = [...workload.machines()];
+
+    it('has exactly the machines and Needs it declares', () => {
+      const byState = Map.groupBy(machines, ({ state }) => state);
+      expect(byState.get(MachineState.Configured)?.length).toBe(profile.configured);
+      expect(byState.get(MachineState.Idle)?.length ?? 0).toBe(profile.idle);
+      expect(byState.get(MachineState.Speculative)?.length ?? 0).toBe(profile.speculative);
+      expect(new Set(machines.map(({ id }) => id)).size).toBe(workload.machineCount);
+      const fleet = workload.newFleet();
+      expect(fleet.machines.count).toBe(workload.machineCount);
+      expect(fleet.demand.count).toBe(profile.needs);
+      expect(fleet.clusters.size - 1).toBe(profile.clusters);
+    });
+
+    it.each(['quiet', 'full', 'cold'] as const)('has sound records when %s', (beginning) => {
+      const all = [...workloadOf(name, 3, beginning).machines()];
+      expect(all.flatMap((machine) => machineProblems(machine))).toEqual([]);
+      expect(all.length).toBe(workload.machineCount);
+    });
+
+    it('has nothing bound when cold', () => {
+      const all = [...workloadOf(name, 1, 'cold').machines()];
+      expect(all.filter(({ cluster, stamp }) => cluster !== '' || stamp !== null)).toEqual([]);
+    });
+
+    it('knows the id of a machine by number', () => {
+      for (const ordinal of [0, 1, profile.configured - 1]) {
+        expect(workload.machineId(ordinal)).toBe(machines[ordinal]!.id);
+      }
+    });
+  },
+);
+
+// The larger rungs are checked by what their clusters add up to; making them whole is the benchmark's work.
+describe.each(['uber-50k', 'uber-500k', 'uber-50k-racks', 'uber-500k-racks', 'uber-500k-jitter'])(
+  '%s',
+  (name) => {
+    it('has clusters of exactly the declared size', () => {
+      const workload = workloadOf(name);
+      const { clusters, needs, configured } = workload.profile;
+      expect(needs % clusters).toBe(0);
+      expect(configured % clusters).toBe(0);
+      for (const cluster of [0, Math.floor(clusters / 2), clusters - 1]) {
+        const { rows, holdings } = workload.planOf(cluster);
+        expect(rows.length).toBe(needs / clusters);
+        expect(holdings.reduce((sum, { machines }) => sum + machines, 0)).toBe(configured / clusters);
+      }
+    });
+  },
+);
+
+describe('the realistic mix', () => {
+  const workload = workloadOf('uber-5k');
+  const { archetypes } = workload.profile.catalogue;
+  const shares = machineShares(archetypes, workload.profile.density);
+
+  it('fills the pools by the shares of the catalogue', () => {
+    const slots = [...workload.machines()].filter(({ state }) => state === MachineState.Speculative);
+    const gpus = slots.filter(({ instanceType }) => /^a[23]/.test(instanceType)).length / slots.length;
+    const declared = archetypes.reduce((sum, { sizes }, i) => sum + (sizes[0]!.gpus > 0 ? shares[i]! : 0), 0);
+    expect(gpus).toBeCloseTo(declared, 2);
+    expect(gpus).toBeGreaterThan(0.1);
+    expect(gpus).toBeLessThan(0.2);
+  });
+
+  it('has mostly small groups among its rows, and folds them', () => {
+    let groups = 0;
+    let rows = 0;
+    for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
+      groups += workload.planOf(cluster).rows.filter(({ group }) => group !== '').length;
+      rows += workload.rowsAfterFold(cluster);
+    }
+    expect(groups / workload.profile.needs).toBeGreaterThan(0.55);
+    expect(rows / workload.profile.needs).toBeLessThan(0.5);
+  });
+
+  it('binds mostly general compute', () => {
+    const bound = [...workload.machines()].filter(({ state }) => state === MachineState.Configured);
+    const share = bound.filter(({ instanceType }) => /^([mc]6i|n2)/.test(instanceType)).length / bound.length;
+    expect(share).toBeGreaterThan(0.78);
+    expect(share).toBeLessThan(0.88);
+  });
+});
+
+describe('the harder twins', () => {
+  it('racks: hardly a row folds, no gang fits a machine, and a rack has about 50 machines', () => {
+    const workload = workloadOf('uber-5k-racks');
+    let rows = 0;
+    for (let cluster = 0; cluster < workload.profile.clusters; cluster++)
+      rows += workload.rowsAfterFold(cluster);
+    expect(rows).toBe(workload.profile.needs);
+    const racks = Map.groupBy(workload.machines(), ({ labels }: LedgerMachine) => labels.get(RACK_KEY)!);
+    expect(workload.machineCount / racks.size).toBeCloseTo(50, 0);
+    expect(Math.max(...[...racks.values()].map(({ length }) => length))).toBeLessThan(75);
+  });
+
+  it('jitter: no two machines are of one class', () => {
+    const fleet = new Fleet();
+    fleet.machines.load([...workloadOf('uber-5k-jitter').machines()]);
+    expect(fleet.classes.count).toBe(fleet.machines.count);
+    const plain = new Fleet();
+    plain.machines.load([...workloadOf('uber-5k').machines()]);
+    expect(plain.classes.count).toBeLessThan(1500);
+  });
+});

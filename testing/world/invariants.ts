@@ -1,0 +1,456 @@
+// Invariants of every world, under any faults. The watch observes everything: the calls that providers receive and
+// execute, and the input, plans and actions of every process of the shard. Its ground truth is the providers' state. It
+// shares no logic with the shard, so a defect of the shard cannot hide here.
+
+import { type ActionKind, CapacityType, COMMANDS, MachineState, stateName } from '../../src/model/index.ts';
+import type { TransitionKind } from '../../src/provider/index.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import type { ActionView, BrainEvent, Effect, FreezeScope, News } from '../../src/shard/index.ts';
+import { freezeId } from '../../src/shard/index.ts';
+import type { ProcessWatch, ShardProcess } from './shard-process.ts';
+import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
+import type { Trace } from './trace.ts';
+
+export const INVARIANTS = {
+  'acts-on-what-is': 'An action begins on a machine as it really is, unless the cloud moved it meanwhile.',
+  'taken-back-is-free': 'An action that no provider has heard of leaves its machine as it was.',
+  'one-binding': 'A machine serves one cluster at a time; nothing is bound that is bound.',
+  'nothing-twice': 'A provider accepts no more operations than the shard has begun actions.',
+  'fence-holds': 'Once a newer process has changed a machine, an older one changes it no more.',
+  'epochs-rise': 'Nobody hears an epoch below one it has heard, and the newest process is never fenced.',
+  'no-early-reclaim': 'Nothing is taken from a cluster as excess before it has reported to this process.',
+  'collapse-is-held': 'A roll-up that loses nearly everything is not believed before its third repetition.',
+  'claimed-or-reclaimed':
+    'No machine has two actions in a cycle, and none is reclaimed that a row counts on.',
+  'frozen-is-frozen': 'No action begins in a frozen scope, and none that waited is sent, restarts included.',
+  'reclaim-rail': 'No more Reclaims of a cluster in any 10 s than its share, and none in the first 10 s.',
+  'hold-is-kept': 'A host is given back only after its hold, and one that is owned never.',
+  'known-machines': 'The ledger has no machine that no provider has.',
+  'incremental-equals-full': 'Cycles that look at changes alone decide what full ones decide.',
+  'entries-apply': 'Every entry of the journal applies.',
+  settles: 'With nothing going wrong any more, the world comes to rest.',
+  'ledger-equals-provider':
+    'At rest the ledger says of every machine what its provider says, prices included.',
+  'nothing-forgotten': 'At rest every host that is paid for is on record as one.',
+  'nothing-idle': 'At rest no host that could be given back idles beyond its hold.',
+  'demand-is-met': 'At rest, with supply to spare, every plain row is met.',
+  'clusters-know': 'At rest a cluster knows exactly the machines that serve it.',
+  'no-open-asks': 'At rest no question and no instruction is open, and no action under way.',
+  'quiet-when-constant': 'At constant demand nothing is begun, however prices move.',
+  'exact-acquisition':
+    'Demand that rises once is met by exactly the machines it takes, each bought and bound once.',
+  'exact-replacement': 'A machine that is lost is replaced by exactly one.',
+  'exact-preemption': 'A shortage is met by exactly as many preemptions as machines are short.',
+  'no-exception': 'Nothing throws.',
+} as const;
+export type InvariantName = keyof typeof INVARIANTS;
+
+export interface Violation {
+  readonly name: InvariantName;
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** A machine as recorded by its provider. */
+export interface Truth {
+  readonly id: string;
+  state: MachineState;
+  cluster: string;
+  /** When it became Idle; null while it is in any other state. */
+  idleSinceMs: number | null;
+  /** Position in the watch's own sequence at which it was last in each state. */
+  readonly lastIn: Map<MachineState, number>;
+  /** Position in that sequence at which something other than a call of the newest process last moved it. */
+  disturbed: number;
+  readonly accepted: Record<TransitionKind, number>;
+  readonly failed: Record<TransitionKind, number>;
+  readonly begun: Record<TransitionKind, number>;
+  epoch: bigint;
+}
+
+const COMMAND_OF: Readonly<Record<ActionKind, TransitionKind>> = {
+  Provision: 'create',
+  Bootstrap: 'configure',
+  Preempt: 'drain',
+  Reclaim: 'drain',
+  Delete: 'delete',
+};
+const VIA: ReadonlyMap<MachineState, TransitionKind> = new Map([
+  [MachineState.Creating, 'create'],
+  [MachineState.Configuring, 'configure'],
+  [MachineState.Draining, 'drain'],
+  [MachineState.Deleting, 'delete'],
+]);
+/** Outcomes of actions that never reached a provider. */
+const UNTOUCHED: ReadonlySet<string> = new Set(['no_session', 'blob_error', 'ctx_canceled']);
+const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => stateName(state).toUpperCase()));
+const WINDOW_MS = 10_000;
+/** The quarantine ignores demands with fewer rows than this; and the part of the rows that must be left. */
+const GUARDED_ROWS = 10;
+const BELIEVED_AT = 3;
+
+/** What the watch records about one process of the shard. */
+class ProcessFacts {
+  readonly reported = new Set<string>();
+  readonly openAsks = new Set<string>();
+  readonly reclaims: { readonly cluster: string; readonly atMs: number }[] = [];
+  /** By machine: whether its current action has sent its first call. */
+  readonly hasSent = new Map<string, boolean>();
+  /** By machine: its latest action. */
+  readonly actions = new Map<string, ActionView>();
+  cycle: ActionView[] = [];
+}
+
+export class Watch implements SiteWatch, ProcessWatch {
+  readonly violations: Violation[] = [];
+  readonly machines = new Map<string, Truth>();
+  readonly begun: Record<ActionKind, number> = {
+    Bootstrap: 0,
+    Provision: 0,
+    Preempt: 0,
+    Reclaim: 0,
+    Delete: 0,
+  };
+  lastActionMs = 0;
+  readonly #clock: Clock;
+  readonly #trace: Trace;
+  readonly #facts = new WeakMap<ShardProcess, ProcessFacts>();
+  readonly #freezes = new Map<string, FreezeScope>();
+  /** By machine: the first call of its current action, until that call or a later one has arrived. */
+  readonly #firsts = new Map<string, string>();
+  /** By cluster: roll-ups sent since its report collapsed to almost nothing. */
+  readonly #collapses = new Map<
+    string,
+    { readonly rows: number; readonly sentBefore: number; sent: () => number }
+  >();
+  readonly #heardEpochs = new Map<string, bigint>();
+  #newest = 0n;
+  #order = 0;
+
+  constructor(clock: Clock, trace: Trace) {
+    this.#clock = clock;
+    this.#trace = trace;
+  }
+
+  fail(name: InvariantName, text: string): void {
+    this.#trace.note(`VIOLATION ${name}: ${text}`);
+    this.violations.push({ name, atMs: this.#clock.now(), text });
+  }
+
+  // ---- providers
+
+  moved(id: string, from: MachineState | null, to: MachineState, cluster: string, by: Arrival | null): void {
+    const order = ++this.#order;
+    const nowMs = this.#clock.now();
+    const truth = this.machines.get(id) ?? newTruth(id, to);
+    this.machines.set(id, truth);
+    this.#trace.note(`machine ${id} ${from === null ? '-' : stateName(from)} > ${stateName(to)} ${cluster}`);
+    if (from !== null) truth.lastIn.set(from, order);
+    const isEnding = from !== null && VIA.has(from);
+    if (isEnding && to === MachineState.Failed) truth.failed[VIA.get(from)!]++;
+    if (to === MachineState.Failed || from === MachineState.Failed) truth.disturbed = order;
+    if (by !== null) this.#accepted(truth, by, order);
+    truth.state = to;
+    truth.cluster = cluster;
+    truth.idleSinceMs = to === MachineState.Idle ? nowMs : null;
+  }
+
+  #accepted(truth: Truth, call: Arrival, order: number): void {
+    const { command, machine, epoch } = call;
+    if (epoch < truth.epoch)
+      this.fail('fence-holds', `${command} of ${machine} by epoch ${epoch} after epoch ${truth.epoch}`);
+    if (epoch > truth.epoch) truth.epoch = epoch;
+    if (epoch < this.#newest) truth.disturbed = order;
+    truth.accepted[command]++;
+    const { accepted, failed, begun } = truth;
+    if (accepted[command] > begun[command] + failed[command])
+      this.fail(
+        'nothing-twice',
+        `${machine}: ${accepted[command]} × ${command} accepted, ${begun[command]} begun, ${failed[command]} failed`,
+      );
+    if (command === 'configure' && truth.cluster !== '')
+      this.fail('one-binding', `${machine} is bound to ${call.cluster} while it serves ${truth.cluster}`);
+  }
+
+  arrived(call: Arrival): void {
+    const { command, machine, epoch, sequence, cluster } = call;
+    const truth = this.machines.get(machine);
+    this.#trace.note(`arrives ${command} ${machine} ${cluster} ${epoch}/${sequence}`);
+    if (truth === undefined) {
+      this.fail('known-machines', `${command} for ${machine}, which nobody has`);
+      return;
+    }
+    const isFirst = this.#firsts.get(machine) === `${epoch}/${sequence}`;
+    if (epoch < this.#newest) return;
+    this.#firsts.delete(machine);
+    const { from } = COMMANDS[command];
+    if (!isFirst || truth.state === from) return;
+    if (truth.disturbed >= (truth.lastIn.get(from) ?? 0)) return;
+    const isBinding = command === 'configure' && truth.cluster !== '';
+    this.fail(
+      isBinding ? 'one-binding' : 'acts-on-what-is',
+      `${command} ${cluster} for ${machine}, which is ${stateName(truth.state)} ${truth.cluster}`,
+    );
+  }
+
+  // ---- processes of the shard
+
+  started(process: ShardProcess): void {
+    this.#trace.note(`shard starts, epoch ${process.epoch}`);
+    this.#newest = process.epoch;
+  }
+
+  sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void {
+    const { hasSent, actions } = this.#of(process);
+    if (hasSent.get(machine) !== false) return;
+    hasSent.set(machine, true);
+    if (process.epoch === this.#newest) this.#checkFreezes(actions.get(machine)!);
+    this.#firsts.set(machine, `${process.epoch}/${sequence}`);
+    this.#trace.note(`sends ${command} ${machine}`);
+  }
+
+  event(process: ShardProcess, event: BrainEvent): void {
+    const facts = this.#of(process);
+    switch (event.kind) {
+      case 'demand':
+        this.#trace.note(`demand ${event.cluster} ${event.needs.length}`);
+        facts.reported.add(event.cluster);
+        this.#checkCollapse(event.cluster, event.needs.length);
+        break;
+      case 'bootstrap-answered':
+        facts.openAsks.delete(event.request);
+        break;
+      case 'reclaim-acked':
+        facts.openAsks.delete(event.instruction);
+        break;
+      case 'ordered':
+      case 'session-opened':
+      case 'session-closed':
+      case 'call-ended':
+      case 'list-changed':
+      case 'list-gone':
+      case 'list-ended':
+        break;
+    }
+  }
+
+  effect(process: ShardProcess, effect: Effect): void {
+    const { openAsks } = this.#of(process);
+    switch (effect.kind) {
+      case 'ask-bootstrap':
+        openAsks.add(effect.request);
+        break;
+      case 'withdraw-bootstrap':
+        openAsks.delete(effect.request);
+        break;
+      case 'instruct-reclaim':
+        openAsks.add(effect.instruction);
+        break;
+      case 'withdraw-reclaim':
+        openAsks.delete(effect.instruction);
+        break;
+      case 'stop':
+        this.#trace.note(`fenced at ${effect.provider}`);
+        if (process.epoch === this.#newest)
+          this.fail('epochs-rise', `the newest process, epoch ${process.epoch}, is fenced`);
+        break;
+      case 'call':
+      case 'list':
+      case 'node-state':
+      case 'available-capacity':
+        break;
+    }
+  }
+
+  news(process: ShardProcess, news: News): void {
+    switch (news.kind) {
+      case 'action-started':
+        this.#begun(process, news.action);
+        break;
+      case 'action-ended':
+        this.#ended(process, news.action);
+        break;
+      case 'cycle':
+        this.#cycleEnded(process);
+        break;
+      case 'log':
+        if (news.event === 'incremental-difference')
+          this.fail('incremental-equals-full', JSON.stringify(news.fields));
+        if (news.event === 'entry-refused') this.fail('entries-apply', JSON.stringify(news.fields));
+        break;
+      case 'loss':
+      case 'losses':
+        break;
+    }
+  }
+
+  /** Called once the shard has acknowledged the freeze. */
+  frozen(scope: FreezeScope): void {
+    const id = freezeId(scope);
+    this.#trace.note(`freeze ${id}`);
+    this.#freezes.set(id, scope);
+  }
+
+  /** Called before the shard is asked to lift the freeze. */
+  unfreezing(id: string): void {
+    this.#trace.note(`unfreeze ${id}`);
+    this.#freezes.delete(id);
+  }
+
+  /** Called when a cluster starts to report almost nothing. */
+  collapses(cluster: string, rows: number, sent: () => number): void {
+    this.#trace.note(`collapse ${cluster}`);
+    if (!this.#collapses.has(cluster)) this.#collapses.set(cluster, { rows, sentBefore: sent(), sent });
+  }
+
+  recovers(cluster: string): void {
+    this.#collapses.delete(cluster);
+  }
+
+  connected(cluster: string, epoch: bigint): void {
+    this.#trace.note(`connected ${cluster} ${epoch}`);
+    const heard = this.#heardEpochs.get(cluster) ?? 0n;
+    if (epoch < heard) this.fail('epochs-rise', `${cluster} heard epoch ${epoch} after ${heard}`);
+    this.#heardEpochs.set(cluster, epoch);
+  }
+
+  openAsksOf(process: ShardProcess): readonly string[] {
+    return [...this.#of(process).openAsks];
+  }
+
+  /** Operations accepted so far on machines whose id contains `words`. */
+  acceptedOn(words: string): Readonly<Record<TransitionKind, number>> {
+    const sum = { create: 0, configure: 0, drain: 0, delete: 0 };
+    for (const { id, accepted } of this.machines.values()) {
+      if (!id.includes(words)) continue;
+      for (const kind of Object.keys(sum) as TransitionKind[]) sum[kind] += accepted[kind];
+    }
+    return sum;
+  }
+
+  #of(process: ShardProcess): ProcessFacts {
+    const known = this.#facts.get(process);
+    if (known !== undefined) return known;
+    const facts = new ProcessFacts();
+    this.#facts.set(process, facts);
+    return facts;
+  }
+
+  #begun(process: ShardProcess, action: ActionView): void {
+    const { kind, machine, cluster, reason } = action;
+    const facts = this.#of(process);
+    this.#trace.note(`begins ${kind} ${machine} ${cluster} ${reason}`);
+    this.begun[kind]++;
+    this.lastActionMs = this.#clock.now();
+    facts.cycle.push(action);
+    facts.hasSent.set(machine, false);
+    facts.actions.set(machine, action);
+    const truth = this.machines.get(machine);
+    if (truth === undefined) {
+      this.fail('known-machines', `${kind} of ${machine}, which nobody has`);
+      return;
+    }
+    truth.begun[COMMAND_OF[kind]]++;
+    // A replaced process learns of no new freeze and of no host bought by its successor; the provider's fence stops it.
+    const isNewest = process.epoch === this.#newest;
+    if (isNewest) this.#checkFreezes(action);
+    if (isNewest && kind === 'Delete') this.#checkHold(truth);
+    const isExcess = kind === 'Reclaim' || reason === 'phase2.excess';
+    if (isExcess && !facts.reported.has(cluster))
+      this.fail('no-early-reclaim', `${kind} of ${machine} from ${cluster}, which has not reported`);
+    if (kind === 'Reclaim') this.#checkRail(process, facts, cluster);
+  }
+
+  #ended(process: ShardProcess, { kind, machine, outcome }: ActionView): void {
+    this.#trace.note(`ended ${kind} ${machine} ${outcome}`);
+    const truth = this.machines.get(machine);
+    if (truth === undefined || outcome === null || !UNTOUCHED.has(outcome) || VIA.has(truth.state)) return;
+    const [view] = process.brain.brain.ask('machines', { where: { id: machine }, limit: 1 }).items;
+    if (view !== undefined && MOVING.has(view.state))
+      this.fail(
+        'taken-back-is-free',
+        `${kind} of ${machine} ended ${outcome}; the ledger says ${view.state}`,
+      );
+  }
+
+  #checkFreezes({ kind, machine, cluster, need }: ActionView): void {
+    for (const [id, scope] of this.#freezes) {
+      if (scope.action !== null && scope.action !== kind) continue;
+      if (scope.cluster !== null && scope.cluster !== cluster && scope.cluster !== need?.cluster) continue;
+      this.fail('frozen-is-frozen', `${kind} of ${machine} ${cluster} in spite of ${id}`);
+    }
+  }
+
+  #checkRail(process: ShardProcess, facts: ProcessFacts, cluster: string): void {
+    const nowMs = this.#clock.now();
+    facts.reclaims.push({ cluster, atMs: nowMs });
+    const recent = facts.reclaims.filter((one) => one.cluster === cluster && nowMs - one.atMs < WINDOW_MS);
+    const [view] = process.brain.brain.ask('clusters', { cluster, limit: 1 }).items;
+    const configured = view?.machinesByState['CONFIGURED'] ?? 0;
+    const cap = Math.max(1, Math.floor(process.plan.reclaimFraction * configured + 1e-9));
+    if (recent.length > cap)
+      this.fail(
+        'reclaim-rail',
+        `${recent.length} Reclaims of ${cluster} in 10 s, ${cap} of ${configured} allowed`,
+      );
+    if (nowMs - process.startedMs < WINDOW_MS)
+      this.fail('reclaim-rail', `a Reclaim of ${cluster} ${nowMs - process.startedMs} ms after the start`);
+  }
+
+  #checkHold({ id, idleSinceMs }: Truth): void {
+    const type = typeOf(id);
+    const seconds = HOLD_SECONDS.get(type) ?? Number.POSITIVE_INFINITY;
+    const idleMs = this.#clock.now() - (idleSinceMs ?? this.#clock.now());
+    // The shard does not release a machine that the cloud has moved in the meantime.
+    if (idleSinceMs !== null && idleMs < seconds * 1000)
+      this.fail('hold-is-kept', `Delete of ${id} after ${idleMs} ms Idle`);
+  }
+
+  #checkCollapse(cluster: string, rows: number): void {
+    const collapse = this.#collapses.get(cluster);
+    if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * 10 >= collapse.rows) return;
+    const sent = collapse.sent() - collapse.sentBefore;
+    if (sent < BELIEVED_AT)
+      this.fail('collapse-is-held', `${cluster}: ${rows} rows believed after ${sent} roll-ups`);
+  }
+
+  #cycleEnded(process: ShardProcess): void {
+    const facts = this.#of(process);
+    const { cycle } = facts;
+    if (cycle.length === 0) return;
+    facts.cycle = [];
+    const twice = cycle.find(({ machine }, i) => cycle.findIndex((other) => other.machine === machine) !== i);
+    if (twice !== undefined) this.fail('claimed-or-reclaimed', `two actions for ${twice.machine} in a cycle`);
+    const reclaims = cycle.filter(({ kind }) => kind === 'Reclaim');
+    for (const cluster of new Set(reclaims.map((action) => action.cluster))) {
+      const claimed = claimedBy(process, cluster);
+      const both = reclaims.find(({ machine }) => claimed.has(machine));
+      if (both !== undefined)
+        this.fail(
+          'claimed-or-reclaimed',
+          `${both.machine} is reclaimed from ${cluster}, where a row counts on it`,
+        );
+    }
+  }
+}
+
+/** Machines claimed by the rows of a cluster, as of the last cycle. */
+function claimedBy(process: ShardProcess, cluster: string): ReadonlySet<string> {
+  const { brain } = process.brain;
+  const needs = brain.ask('needs', { cluster, onlyUnmet: false, limit: 1000 }).items;
+  return new Set(needs.flatMap(({ id }) => brain.ask('explain', { need: id })?.claimed ?? []));
+}
+
+/** Derived from the name of the offering, which is part of the id. */
+export function typeOf(id: string): CapacityType {
+  if (id.includes('-spot-')) return CapacityType.Spot;
+  return id.includes('-metal-') ? CapacityType.BareMetal : CapacityType.OnDemand;
+}
+
+function newTruth(id: string, state: MachineState): Truth {
+  const zero = () => ({ create: 0, configure: 0, drain: 0, delete: 0 });
+  return {
+    ...{ id, state, cluster: '', idleSinceMs: null, disturbed: 0, epoch: 0n },
+    ...{ lastIn: new Map(), accepted: zero(), failed: zero(), begun: zero() },
+  };
+}

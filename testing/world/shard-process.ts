@@ -1,0 +1,283 @@
+// One process of the shard: brain, hands and provider clients as in production, on a clock and stores that end with it.
+// `kill` is a crash: nothing is completed, flushed or sent afterwards.
+
+import { MachineState } from '../../src/model/index.ts';
+import {
+  InventoryReader,
+  ProviderClient,
+  type ProviderTransport,
+  type TransitionKind,
+} from '../../src/provider/index.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { Random } from '../../src/runtime/random.ts';
+import {
+  ACTUATION_LIMITS,
+  type BrainEvent,
+  type BrainOptions,
+  CALL_SCHEDULER_LIMITS,
+  carryOut,
+  DEFAULT_BRAIN,
+  type Effect,
+  Hands,
+  InlineBrain,
+  type News,
+  PacedBrain,
+  type ProviderEnd,
+  ProviderHands,
+  ShardFacade,
+} from '../../src/shard/index.ts';
+import type { WorldPlan } from './plan.ts';
+import { ProcessClock } from './process-clock.ts';
+import { HOLD_SECONDS } from './site.ts';
+import { CrashingStore, type Disk, SlowStore } from './stores.ts';
+
+export interface ProcessWatch {
+  event(process: ShardProcess, event: BrainEvent): void;
+  effect(process: ShardProcess, effect: Effect): void;
+  news(process: ShardProcess, news: News): void;
+  /** Called for every attempt sent to a provider. */
+  sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void;
+}
+
+export interface ProcessParts {
+  readonly epoch: bigint;
+  readonly plan: WorldPlan;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly disk: Disk;
+  readonly transports: ReadonlyMap<string, ProviderTransport>;
+  readonly watch: ProcessWatch;
+}
+
+const SHARD_ID = 'shard-0';
+/** How long in-flight work may take to complete in a graceful stop. */
+const STOP_MS = 5000;
+const IDLE_LOOK_MS = 10;
+const CALL_LIMITS = {
+  callMs: 9000,
+  attemptMs: 2500,
+  listMs: 6000,
+  attempts: 3,
+  backoffMs: 200,
+  maxBackoffMs: 1000,
+};
+
+export class ShardProcess {
+  readonly epoch: bigint;
+  readonly plan: WorldPlan;
+  readonly startedMs: number;
+  readonly brain: InlineBrain;
+  readonly #clock: ProcessClock;
+  readonly #parts: ProcessParts;
+  readonly #store: CrashingStore;
+  readonly #providers: ProviderHands;
+  #hands: Hands | null = null;
+  #isIsolated = false;
+  /** Non-null while the brain lags behind; resolves when it has caught up. */
+  #room: PromiseWithResolvers<void> | null = null;
+
+  constructor(parts: ProcessParts) {
+    const { epoch, plan, disk, random } = parts;
+    this.epoch = epoch;
+    this.plan = plan;
+    this.#parts = parts;
+    this.#clock = new ProcessClock(parts.clock);
+    this.startedMs = this.#clock.now();
+    this.#store = new CrashingStore({ disk, random, clock: this.#clock, isAlive: () => this.#hasDisk });
+    this.brain = new InlineBrain({
+      clock: this.#clock,
+      monotonicMs: () => this.#clock.now(),
+      store: this.#store,
+      options: optionsOf(plan, epoch),
+      onEffect: (effect) => this.#carryOut(effect),
+    });
+    this.brain.listen((news) => {
+      if (this.isAlive) parts.watch.news(this, news);
+    });
+    this.#providers = new ProviderHands(this.#ends(), (event) => this.#post(event));
+  }
+
+  get isAlive(): boolean {
+    return this.#clock.isAlive;
+  }
+
+  get #hasDisk(): boolean {
+    return this.isAlive && !this.#isIsolated;
+  }
+
+  /** null until the process listens, and after its death. */
+  get hands(): Hands | null {
+    return this.isAlive ? this.#hands : null;
+  }
+
+  /** The API for people; null until the process listens, and after its death. */
+  get facade(): ShardFacade | null {
+    const { hands } = this;
+    return hands === null ? null : new ShardFacade(this.brain, hands);
+  }
+
+  async start(): Promise<void> {
+    const { disk, random, clock } = this.#parts;
+    const isAlive = () => this.#hasDisk;
+    const hands = await Hands.open({
+      clock: this.#clock,
+      brain: this.#pacedBrain(),
+      // On the clock of the world: an in-flight write may complete after its process has died.
+      store: new SlowStore({ disk, random, clock, isAlive }),
+      shardEpoch: this.epoch,
+    });
+    if (!this.isAlive) return;
+    this.#hands = hands;
+    this.brain.start();
+  }
+
+  kill(): void {
+    if (!this.isAlive) return;
+    this.#clock.kill();
+    this.brain.kill();
+    // The operating system closes the sockets of a dead process.
+    this.#hands?.close();
+  }
+
+  /** Graceful stop: starts no new action, completes what a provider may have started, and persists its state. */
+  stop(ended: () => void): void {
+    const lastMs = this.#clock.now() + STOP_MS;
+    const look = (): void => {
+      if (!this.isAlive) return;
+      if (!this.brain.brain.isIdle && this.#clock.now() < lastMs) {
+        this.#clock.after(IDLE_LOOK_MS, look);
+        return;
+      }
+      void this.brain.brain.close();
+      // The process may have died during that last write.
+      if (!this.isAlive) return;
+      this.kill();
+      ended();
+    };
+    this.brain.brain.stop();
+    look();
+  }
+
+  /** The brain lags behind for `ms`; demand waits meanwhile. */
+  fallBehind(ms: number): void {
+    const room = Promise.withResolvers<void>();
+    this.#room = room;
+    this.#clock.after(ms, () => {
+      if (this.#room === room) this.#room = null;
+      room.resolve();
+    });
+  }
+
+  /** Keeps running without its disk, which its successor now owns; unless `keepsSessions`, also without its clusters. */
+  isolate(keepsSessions: boolean): void {
+    this.#isIsolated = true;
+    if (!keepsSessions) this.#hands?.close();
+  }
+
+  /** Kills the process during a write. */
+  killAtWrite(number: number, isWritten: boolean, onDeath: () => void): void {
+    this.#store.crashAt(number, isWritten, () => {
+      this.kill();
+      onDeath();
+    });
+  }
+
+  #pacedBrain(): PacedBrain {
+    const isBehind = () => this.#room !== null;
+    return new PacedBrain({
+      post: (event) => this.#post(event),
+      get isBehind() {
+        return isBehind();
+      },
+      room: () => this.#room?.promise ?? Promise.resolve(),
+    });
+  }
+
+  #post(event: BrainEvent): void {
+    if (!this.isAlive) return;
+    this.#parts.watch.event(this, event);
+    this.brain.post(event);
+  }
+
+  #carryOut(effect: Effect): void {
+    this.#parts.watch.effect(this, effect);
+    if (this.#hands === null) return;
+    carryOut(effect, { hands: this.#hands, providers: this.#providers, onStop: () => this.kill() });
+  }
+
+  #ends(): ReadonlyMap<string, ProviderEnd> {
+    const { plan, transports, epoch } = this.#parts;
+    const random = new Random(plan.seed, Number(epoch), 0xc11);
+    let sequence = 0n;
+    const fence = { shardId: SHARD_ID, epoch, nextSequence: () => ++sequence };
+    const ends = new Map<string, ProviderEnd>();
+    for (const [name, transport] of transports) {
+      const client = new ProviderClient({
+        ...{ fence, random, clock: this.#clock, limits: CALL_LIMITS },
+        transport: this.#watched(transport),
+      });
+      const inventory = new InventoryReader({
+        listBytes: (query) => client.listBytes(query),
+        seed: plan.seed,
+      });
+      ends.set(name, { client, inventory });
+    }
+    return ends;
+  }
+
+  /** Reports every attempt to the watch. A dead process sends nothing. */
+  #watched(transport: ProviderTransport): ProviderTransport {
+    const { watch } = this.#parts;
+    const sent = (
+      command: TransitionKind,
+      request: { machineId: string; sequenceNumber: bigint },
+    ): boolean => {
+      if (this.isAlive) watch.sent(this, command, request.machineId, request.sequenceNumber);
+      return this.isAlive;
+    };
+    const never = (): Promise<never> => new Promise(() => {});
+    return {
+      create: (request, limits) => (sent('create', request) ? transport.create(request, limits) : never()),
+      configure: (request, limits) =>
+        sent('configure', request) ? transport.configure(request, limits) : never(),
+      drain: (request, limits) => (sent('drain', request) ? transport.drain(request, limits) : never()),
+      delete: (request, limits) => (sent('delete', request) ? transport.delete(request, limits) : never()),
+      get: (request, limits) => (this.isAlive ? transport.get(request, limits) : never()),
+      list: (request, limits) => (this.isAlive ? transport.list(request, limits) : never()),
+      close: () => {},
+    };
+  }
+}
+
+/** Production's rules, with the delays of clouds and people at a tenth. */
+function optionsOf(plan: WorldPlan, epoch: bigint): BrainOptions {
+  const { Creating, Configuring, Draining, Deleting } = MachineState;
+  return {
+    ...DEFAULT_BRAIN,
+    ...{ shard: SHARD_ID, epoch, seed: plan.seed, providers: plan.machines.map((_, i) => siteName(i)) },
+    cycle: { intervalMs: 1500, spacingMs: 200, readyWaitMs: 10_000 },
+    engine: { ...DEFAULT_BRAIN.engine, checkEvery: 25 },
+    guardrails: {
+      reclaimFraction: plan.reclaimFraction,
+      maxActionsPerCycle: plan.maxActionsPerCycle,
+      dryRun: false,
+    },
+    releaseHoldSeconds: HOLD_SECONDS,
+    actuation: {
+      ...ACTUATION_LIMITS,
+      bootstrapMs: 6000,
+      retry: { baseMs: 300, maxMs: 3000 },
+      machine: { baseMs: 1000, maxMs: 10_000 },
+      offering: { baseMs: 3000, maxMs: 12_000 },
+      cluster: { baseMs: 1000, maxMs: 8000 },
+      deadlineMs: { [Creating]: 35_000, [Configuring]: 35_000, [Draining]: 35_000, [Deleting]: 35_000 },
+      records: 1000,
+    },
+    scheduler: { ...CALL_SCHEDULER_LIMITS, breaker: { baseMs: 2000, maxMs: 8000 } },
+    reconcile: { changesMs: 1500, fullMs: plan.fullListMs, retry: { baseMs: 500, maxMs: 4000 } },
+  };
+}
+
+export function siteName(number: number): string {
+  return `p${number + 1}`;
+}
