@@ -11,8 +11,8 @@ interface Benchmark {
   readonly flags?: readonly string[];
 }
 
-/** Cycles in a process of their own collect as the thread of a brain does; two thirds of its young memory are semi-spaces. */
-const AS_A_BRAIN = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`];
+/** Cycles in a process of their own collect as the thread of a controller does; two thirds of its young memory are semi-spaces. */
+const AS_A_CONTROLLER = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`];
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   rollup: { file: 'wire/rollup.ts', about: 'what it costs to read a roll-up' },
@@ -21,7 +21,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   ladder: {
     file: 'ladder/main.ts',
     about: 'the scale ladder, from dev-50 to uber-500k',
-    flags: AS_A_BRAIN,
+    flags: AS_A_CONTROLLER,
   },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {

@@ -57,7 +57,7 @@ function timing(
   return row(name, [...columns, missed ? `${count} (-${missed})` : count]);
 }
 
-/** `MainThread 7, brain 4`, where there is more than one. */
+/** `MainThread 7, controller 4`, where there is more than one. */
 function namesOf(threads: Figures['processes'][number]['threads']): string {
   if (threads.length < 2) return '';
   return `  ${threads.map(({ name, cpuPercent }) => `${name} ${cpuPercent}`).join(', ')}`;

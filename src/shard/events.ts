@@ -1,4 +1,4 @@
-// The brain's inputs (events) and outputs (effects). All of them are plain data that can be cloned between threads.
+// The controller's inputs (events) and outputs (effects). All of them are plain data that can be cloned between threads.
 
 import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
@@ -36,7 +36,7 @@ export type ListEvent =
       readonly kind: 'list-changed';
       readonly provider: string;
       readonly reading: number;
-      /** As the reader packed it: its bytes may be transferred, and the brain decodes them. */
+      /** As the reader packed it: its bytes may be transferred, and the controller decodes them. */
       readonly batch: RecordBatch;
     }
   | {
@@ -69,12 +69,12 @@ export type ActuationEvent =
   | { readonly kind: 'reclaim-acked'; readonly instruction: string }
   | { readonly kind: 'call-ended'; readonly call: number; readonly outcome: CallOutcome };
 
-export type BrainEvent =
+export type ControllerEvent =
   | ActuationEvent
   | ListEvent
   /**
    * A cluster's complete demand, accepted by the guards. Unchanged rows keep their object identity in `needs`. A held
-   * roll-up is not posted: the brain keeps the last demand. A cluster without an accepted roll-up since the start counts as
+   * roll-up is not posted: the controller keeps the last demand. A cluster without an accepted roll-up since the start counts as
    * not having reported; otherwise all its machines would count as excess.
    */
   | {
@@ -84,12 +84,12 @@ export type BrainEvent =
       /** Number of rows of unknown size because they exceed a limit, including those without a key, absent from `needs`. */
       readonly rowsSetAside: number;
     }
-  /** An order that the hands have executed or refused: the brain logs and journals it like its own orders. */
+  /** An order that the hands have executed or refused: the controller logs and journals it like its own orders. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 
-/** The hands' interface to the brain, independent of its thread. */
-export interface BrainPort extends ShardPort {
-  post(event: BrainEvent): void;
+/** The hands' interface to the controller, independent of its thread. */
+export interface ControllerPort extends ShardPort {
+  post(event: ControllerEvent): void;
 }
 
 export type Effect =

@@ -2,7 +2,7 @@
 // transition. A failpoint without a listener costs one read of a variable.
 
 const COMMANDS = ['create', 'configure', 'drain', 'delete'] as const;
-/** `decided`: the ledger is updated. `saved`: the file is too. `answered`: the answer is not yet posted to the brain. */
+/** `decided`: the ledger is updated. `saved`: the file is too. `answered`: the answer is not yet posted to the controller. */
 const STAGES = ['decided', 'saved', 'calling', 'answered', 'adopted', 'seen'] as const;
 
 export type Failpoint =

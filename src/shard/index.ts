@@ -1,4 +1,4 @@
-// What other rooms may use of a shard, and the parts that its brain and hands are put together from.
+// What other rooms may use of a shard, and the parts that its controller and hands are put together from.
 
 export { Actuation, stampOf } from './actuation/actuation.ts';
 export type { ActuationLimits } from './actuation/actuation-limits.ts';
@@ -17,7 +17,7 @@ export { serveApi } from './api/serve.ts';
 export type { Inspect } from './api/shard-read-grpc.ts';
 export { addShardRead } from './api/shard-read-grpc.ts';
 export type { ConfigSources, LoadedConfig, ShardConfig } from './config/config.ts';
-export { brainOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
+export { controllerOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
 export type { ProviderSpec } from './config/kinds.ts';
 export { didYouMean } from './config/nearest.ts';
 export { configurationPage } from './config/page.ts';
@@ -28,8 +28,8 @@ export type { Flags as SettingFlags } from './config/sources.ts';
 export type { HeldRollup, ReportView } from './demand/cluster-demand.ts';
 export type { Extent } from './demand/demand-guard.ts';
 export type {
-  BrainEvent,
   CallOutcome,
+  ControllerEvent,
   Effect,
   ProviderRequest,
   SessionRef,
@@ -58,21 +58,26 @@ export { DEFAULT_GUARDRAILS, Guardrails } from './planning/guardrails.ts';
 export type { NodeRecord } from './planning/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './planning/node-state.ts';
 export { NodeNews } from './planning/node-state-router.ts';
-export type { BrainOptions, BrainStore, CycleTimes, EngineSetup } from './planning/options.ts';
-export { DEFAULT_BRAIN } from './planning/options.ts';
+export type { ControllerOptions, ControllerStore, CycleTimes, EngineSetup } from './planning/options.ts';
+export { DEFAULT_CONTROLLER } from './planning/options.ts';
 export type { InspectedCycle } from './planning/queries/inspect.ts';
 export { inspectNeeds } from './planning/queries/inspect.ts';
 export type { ReportFacts } from './planning/report.ts';
 export { shardReport } from './planning/report.ts';
 export type { Shortfall, ShortfallGauges } from './planning/shortfalls.ts';
 export { Shortfalls } from './planning/shortfalls.ts';
-export type { BrainLike, BrainSetup, BrainSurroundings, MakeBrain } from './process/controller-protocol.ts';
-export type { BrainThreadParts } from './process/controller-thread.ts';
-export { BrainThread } from './process/controller-thread.ts';
+export type {
+  ControllerSetup,
+  ControllerSurroundings,
+  DecisionController,
+  MakeController,
+} from './process/controller-protocol.ts';
+export type { ControllerThreadParts } from './process/controller-thread.ts';
+export { ControllerThread } from './process/controller-thread.ts';
 export { carryOut } from './process/effects.ts';
 export type { InlineParts } from './process/inline-controller.ts';
-export { InlineBrain } from './process/inline-controller.ts';
-export { PacedBrain } from './process/paced-controller.ts';
+export { InlineController } from './process/inline-controller.ts';
+export { PacedController } from './process/paced-controller.ts';
 export type { ProviderEnd } from './process/provider-calls.ts';
 export { ProviderHands } from './process/provider-calls.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './process/running.ts';
@@ -82,10 +87,10 @@ export { HandsCounters } from './sessions/counters.ts';
 export type { HandsEvent, HandsLog, LogLevel } from './sessions/log.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './sessions/port.ts';
 export { addSessions, sessionServerOptions } from './sessions/session-grpc.ts';
-export type { Brain, HandsParts, SessionView } from './sessions/sessions.ts';
+export type { Controller, HandsParts, SessionView } from './sessions/sessions.ts';
 export { Hands } from './sessions/sessions.ts';
-export { MemoryBrainStore } from './storage/controller-store-memory.ts';
-export { SqliteBrainStore } from './storage/controller-store-sqlite.ts';
+export { MemoryControllerStore } from './storage/controller-store-memory.ts';
+export { SqliteControllerStore } from './storage/controller-store-sqlite.ts';
 export type { DataDir } from './storage/data-dir.ts';
 export { isDataDirFile, lockDirectory, openDataDir } from './storage/data-dir.ts';
 export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './storage/demand-store.ts';
@@ -95,7 +100,7 @@ export { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './telemetry/logger.ts';
 export { logToStderr, makeLog } from './telemetry/logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './telemetry/metrics.ts';
-export { BrainMetrics, HandsMetrics } from './telemetry/metrics.ts';
+export { ControllerMetrics, HandsMetrics } from './telemetry/metrics.ts';
 export type {
   ActionView,
   Answer,

@@ -479,7 +479,7 @@ export interface Questions {
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
   inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
-  /** Text of the brain's metrics. */
+  /** Text of the controller's metrics. */
   metrics: { ask: object; answer: string };
 }
 

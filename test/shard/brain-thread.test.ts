@@ -1,25 +1,25 @@
-// The brain's thread, with a scripted brain: order, batches, identity of rows, failures, the end.
+// The controller's thread, with a scripted controller: order, batches, identity of rows, failures, the end.
 
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../src/model/index.ts';
-import type { BrainEvent, Effect } from '../../src/shard/events.ts';
-import { BrainThread, DEFAULT_BRAIN, type News } from '../../src/shard/index.ts';
+import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
+import { ControllerThread, DEFAULT_CONTROLLER, type News } from '../../src/shard/index.ts';
 import { command, planWith, said } from '../../testing/support/thread-controller.ts';
 
-const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
+const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
 const factory = new URL('../../testing/support/thread-controller.ts', import.meta.url);
-const running: BrainThread[] = [];
+const running: ControllerThread[] = [];
 
 afterEach(async () => {
   for (const thread of running.splice(0)) await thread.stop(0);
 });
 
 interface Scene {
-  readonly thread: BrainThread;
+  readonly thread: ControllerThread;
   readonly effects: Effect[];
   readonly failures: Error[];
-  /** Waits until the brain has emitted this text. */
+  /** Waits until the controller has emitted this text. */
   readonly heard: (text: string) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ async function scene(): Promise<Scene> {
   const effects: Effect[] = [];
   const failures: Error[] = [];
   const onFailure = (error: Error): void => void failures.push(error);
-  const thread = await BrainThread.start({ setup: { options, file: '' }, factory, onFailure });
+  const thread = await ControllerThread.start({ setup: { options, file: '' }, factory, onFailure });
   running.push(thread);
   thread.onEffect((effect) => effects.push(effect));
   const heard = (text: string): Promise<void> =>
@@ -41,11 +41,11 @@ function needOf(cluster: string, profile: number, cpu: number): Need {
   return { ...parts, profile: makeProfile({ priority: profile }) };
 }
 
-function answerWith(blob: Uint8Array): BrainEvent {
+function answerWith(blob: Uint8Array): ControllerEvent {
   return { kind: 'bootstrap-answered', request: '0', blob, ttlSeconds: 1, error: '' };
 }
 
-describe('the thread of the brain', () => {
+describe('the thread of the controller', () => {
   it('given many events, then each comes once, in order, and so do effects and answers', async () => {
     const { thread, effects } = await scene();
     const expected = ['started'];
@@ -89,7 +89,7 @@ describe('the thread of the brain', () => {
     expect(part).toHaveLength(9000);
   });
 
-  it('given a brain that is busy, then nobody else waits, and what is posted waits for it', async () => {
+  it('given a controller that is busy, then nobody else waits, and what is posted waits for it', async () => {
     const { thread, heard } = await scene();
     const gate = new Int32Array(new SharedArrayBuffer(4));
     thread.post(answerWith(new Uint8Array(gate.buffer)));
@@ -150,14 +150,14 @@ describe('the thread of the brain', () => {
     expect(failures).toEqual([]);
   });
 
-  it('given several threads of the engine, then they work from within the thread of the brain', async () => {
+  it('given several threads of the engine, then they work from within the thread of the controller', async () => {
     const { thread, heard } = await scene();
     thread.post(command('plan:3'));
     await heard(await planWith(1));
   });
 });
 
-describe('a brain that fails', () => {
+describe('a controller that fails', () => {
   it.each(['throw', 'throw-later', 'reject'])(
     'by %s, then its error is told once, with its stack',
     async (how) => {
@@ -167,7 +167,7 @@ describe('a brain that fails', () => {
       thread.post(command(how));
       await expect.poll(() => failures, { interval: 5 }).toHaveLength(1);
       expect(failures[0]).toMatchObject({ name: 'RangeError', message: 'out of its mind' });
-      expect(failures[0]!.stack).toContain('thread-brain.ts');
+      expect(failures[0]!.stack).toContain('thread-controller.ts');
     },
   );
 
@@ -179,17 +179,17 @@ describe('a brain that fails', () => {
 
   it('and nobody takes care of it, then the process ends with the error', () => {
     const code = `
-      import { BrainThread, DEFAULT_BRAIN } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
-      const options = { ...DEFAULT_BRAIN, shard: 's1', epoch: 1n, providers: [], seed: 1 };
+      import { ControllerThread, DEFAULT_CONTROLLER } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
+      const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
       const factory = new URL(${JSON.stringify(factory.href)});
-      const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
+      const thread = await ControllerThread.start({ setup: { options, file: '' }, factory });
       setInterval(() => {}, 1000);
       thread.post({ kind: 'reclaim-acked', instruction: 'throw' });
     `;
     const { status, stderr } = spawnSync(process.execPath, ['--eval', code], {
       encoding: 'utf8',
     });
-    expect(stderr).toMatch(/RangeError: out of its mind\n +at .*thread-brain\.ts/);
+    expect(stderr).toMatch(/RangeError: out of its mind\n +at .*thread-controller\.ts/);
     expect(status).toBe(1);
   });
 
@@ -205,7 +205,7 @@ describe('a brain that fails', () => {
   });
 
   it('before it is up, then the start is refused', async () => {
-    const start = BrainThread.start({ setup: { options, file: 'broken' }, factory });
+    const start = ControllerThread.start({ setup: { options, file: 'broken' }, factory });
     await expect(start).rejects.toThrow('the store cannot be opened');
   });
 
@@ -220,7 +220,7 @@ describe('a brain that fails', () => {
   });
 });
 
-describe('a brain that is stopped', () => {
+describe('a controller that is stopped', () => {
   it('ends what is under way, and says so, before its thread is gone', async () => {
     const { thread, effects, failures } = await scene();
     thread.post(command('work:100'));
@@ -246,7 +246,7 @@ describe('a brain that is stopped', () => {
   });
 
   it('before anybody carried out its effects, ends all the same', async () => {
-    const thread = await BrainThread.start({ setup: { options, file: '' }, factory });
+    const thread = await ControllerThread.start({ setup: { options, file: '' }, factory });
     await thread.stop();
   });
 });

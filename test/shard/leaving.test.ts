@@ -4,7 +4,7 @@ import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import type { ActionView } from '../../src/shard/views.ts';
 import { actionWords } from '../../src/web/index.ts';
 import { record } from '../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../testing/support/controller-scene.ts';
 import { aNeed, RACK_KEY, resources, same, stampOf } from '../../testing/support/fleets.ts';
 
 const { Configured, Idle, Failed } = MachineState;
@@ -22,9 +22,9 @@ function inRack(id: string, rack: string, need: Need, state: MachineState = Conf
   return record(id, state, { stamp, labels: new Map([[RACK_KEY, rack]]) });
 }
 
-/** A settled brain with these machines and this demand of c1. */
-function settled(machines: readonly Machine[], ...needs: readonly Need[]): BrainScene {
-  return new BrainScene()
+/** A settled controller with these machines and this demand of c1. */
+function settled(machines: readonly Machine[], ...needs: readonly Need[]): ControllerScene {
+  return new ControllerScene()
     .list(machines)
     .open('c1')
     .demand('c1', ...needs)
@@ -32,7 +32,7 @@ function settled(machines: readonly Machine[], ...needs: readonly Need[]): Brain
     .list([]);
 }
 
-function actions(scene: BrainScene): readonly ActionView[] {
+function actions(scene: ControllerScene): readonly ActionView[] {
   return scene.news.flatMap((news) => (news.kind === 'action-started' ? [news.action] : []));
 }
 
@@ -56,14 +56,14 @@ describe('why a machine leaves its cluster', () => {
   });
 
   it('given a frozen fleet, then what would leave says the same', () => {
-    const scene = new BrainScene();
+    const scene = new ControllerScene();
     scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
     scene
       .list([inRack('a', 'r1', PLAIN)])
       .open('c1')
       .demand('c1')
       .tick(SETTLED_MS);
-    expect(scene.brain.ask('plan', { limit: 10 }).actions.items).toMatchObject([
+    expect(scene.controller.ask('plan', { limit: 10 }).actions.items).toMatchObject([
       { kind: 'Reclaim', from: { id: needId(keyOf(PLAIN)) }, leaving: { cause: 'work-ended' } },
     ]);
   });
@@ -101,14 +101,14 @@ describe('why a machine leaves its cluster', () => {
 describe('a preemption', () => {
   it('names the row that takes the machine, also after that row has gone', () => {
     const taker = aNeed({ cluster: 'c2', priority: 900 });
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([inRack('a', 'r1', PLAIN)])
       .open('c1', 'c2')
       .demand('c1', PLAIN)
       .demand('c2', taker)
       .tick();
     scene.demand('c2').tick();
-    const { items } = scene.brain.ask('actions', { limit: 10 }).actions;
+    const { items } = scene.controller.ask('actions', { limit: 10 }).actions;
     expect(items).toMatchObject([
       {
         ...{ kind: 'Preempt', cluster: 'c1' },

@@ -1,4 +1,4 @@
-// Test support: a brain's actuation and reconcile over a real ledger, with a manual clock and all answers given by the
+// Test support: a controller's actuation and reconcile over a real ledger, with a manual clock and all answers given by the
 // test. Imported by tests only.
 
 import { Fleet } from '../../src/fleet/index.ts';

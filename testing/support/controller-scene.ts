@@ -1,10 +1,10 @@
-// Test support: a whole brain on a manual clock; the test plays providers and operators. Imported by tests only.
+// Test support: a whole controller on a manual clock; the test plays providers and operators. Imported by tests only.
 
 import type { Machine, MachineState, Need } from '../../src/model/index.ts';
 import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
-import { Brain } from '../../src/shard/planning/controller.ts';
-import { type BrainOptions, DEFAULT_BRAIN } from '../../src/shard/planning/options.ts';
-import { MemoryBrainStore } from '../../src/shard/storage/controller-store-memory.ts';
+import { Controller } from '../../src/shard/planning/controller.ts';
+import { type ControllerOptions, DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
+import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
 import type { CycleView, MachineView, News, Order, OrderResult } from '../../src/shard/views.ts';
 import { batchOf, HandClock, REPORT, record } from './actuation-scene.ts';
 
@@ -14,64 +14,64 @@ export const SETTLED_MS = 11_000;
 
 type Command = ProviderRequest['command'];
 
-export class BrainScene {
+export class ControllerScene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
   readonly news: News[] = [];
-  readonly store: MemoryBrainStore;
-  readonly brain: Brain;
+  readonly store: MemoryControllerStore;
+  readonly controller: Controller;
   readonly #answered = new Set<Effect>();
   #sessions = 0;
 
-  constructor(options: Partial<BrainOptions> = {}, store = new MemoryBrainStore()) {
+  constructor(options: Partial<ControllerOptions> = {}, store = new MemoryControllerStore()) {
     this.store = store;
-    this.brain = new Brain({
+    this.controller = new Controller({
       clock: this.hand,
       monotonicMs: () => this.hand.now(),
       emit: (effect) => this.effects.push(effect),
       tell: (news) => this.news.push(news),
       store,
-      options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
+      options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
     });
-    this.brain.start();
+    this.controller.start();
   }
 
   /** Completes the List in flight, or the next one. */
   list(machines: readonly Machine[], provider = 'p', gone: readonly string[] = []): this {
     const { reading, wanted } = this.#reading(provider);
-    this.brain.handle({ kind: 'list-changed', provider, reading, batch: batchOf(machines) });
-    if (gone.length > 0) this.brain.handle({ kind: 'list-gone', provider, reading, ids: gone });
+    this.controller.handle({ kind: 'list-changed', provider, reading, batch: batchOf(machines) });
+    if (gone.length > 0) this.controller.handle({ kind: 'list-gone', provider, reading, ids: gone });
     const kind = gone.length > 0 ? 'full' : wanted;
-    this.brain.handle({ kind: 'list-ended', provider, reading, error: '', report: { ...REPORT, kind } });
+    this.controller.handle({ kind: 'list-ended', provider, reading, error: '', report: { ...REPORT, kind } });
     return this;
   }
 
   failList(provider = 'p', error = 'no route'): this {
     const { reading } = this.#reading(provider);
-    this.brain.handle({ kind: 'list-ended', provider, reading, report: null, error });
+    this.controller.handle({ kind: 'list-ended', provider, reading, report: null, error });
     return this;
   }
 
   open(...clusters: readonly string[]): this {
     for (const cluster of clusters)
-      this.brain.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
+      this.controller.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
     return this;
   }
 
   /** Closes the session opened last. */
   close(cluster: string): this {
-    this.brain.handle({ kind: 'session-closed', cluster, session: this.#sessions });
+    this.controller.handle({ kind: 'session-closed', cluster, session: this.#sessions });
     return this;
   }
 
   demand(cluster: string, ...needs: readonly Need[]): this {
-    this.brain.handle({ kind: 'demand', cluster, needs, rowsSetAside: 0 });
+    this.controller.handle({ kind: 'demand', cluster, needs, rowsSetAside: 0 });
     return this;
   }
 
   /** The demand of a cluster of which some rows exceed a limit. */
   demandWithRowsSetAside(cluster: string, rowsSetAside: number, ...needs: readonly Need[]): this {
-    this.brain.handle({ kind: 'demand', cluster, needs, rowsSetAside });
+    this.controller.handle({ kind: 'demand', cluster, needs, rowsSetAside });
     return this;
   }
 
@@ -81,7 +81,7 @@ export class BrainScene {
   }
 
   order(order: Order): OrderResult {
-    return this.brain.order(order);
+    return this.controller.order(order);
   }
 
   freeze(cluster: string): this {
@@ -106,7 +106,7 @@ export class BrainScene {
     const [call] = this.calls(command);
     if (call === undefined) throw new Error(`no ${command} is under way`);
     this.#answered.add(call);
-    this.brain.handle({ kind: 'call-ended', call: call.call, outcome });
+    this.controller.handle({ kind: 'call-ended', call: call.call, outcome });
     return call;
   }
 
@@ -123,7 +123,7 @@ export class BrainScene {
       if (this.#answered.has(asked)) continue;
       this.#answered.add(asked);
       const blob = error === '' ? Buffer.from('join') : null;
-      this.brain.handle({
+      this.controller.handle({
         ...{ kind: 'bootstrap-answered', request: asked.request, ttlSeconds: 0 },
         ...{ blob, error },
       });
@@ -145,12 +145,12 @@ export class BrainScene {
   }
 
   machine(id: string): MachineView | undefined {
-    return this.brain.ask('machines', { where: { id }, limit: 1 }).items[0];
+    return this.controller.ask('machines', { where: { id }, limit: 1 }).items[0];
   }
 
   /** The value of a metric, by the text before it on its line. */
   metric(name: string): number {
-    const lines = this.brain.ask('metrics', {}).split('\n');
+    const lines = this.controller.ask('metrics', {}).split('\n');
     const line = lines.find((each) => each.startsWith(`bigfleet_shard_${name} `));
     if (line === undefined) throw new Error(`there is no metric ${name}`);
     return Number(line.slice(line.lastIndexOf(' ') + 1));

@@ -1,30 +1,30 @@
-// Test support: the hands of a shard without a brain; events are recorded. Imported by tests only.
+// Test support: the hands of a shard without a controller; events are recorded. Imported by tests only.
 
 import { MachineState, makeProfile, type Need } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
-import { type BrainEvent, type Effect, Hands, MemoryDemandStore } from '../../src/shard/index.ts';
+import { type ControllerEvent, type Effect, Hands, MemoryDemandStore } from '../../src/shard/index.ts';
 import { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 
 export interface HandsBench {
   readonly hands: Hands;
-  readonly events: BrainEvent[];
-  readonly of: <K extends BrainEvent['kind']>(kind: K) => Extract<BrainEvent, { kind: K }>[];
+  readonly events: ControllerEvent[];
+  readonly of: <K extends ControllerEvent['kind']>(kind: K) => Extract<ControllerEvent, { kind: K }>[];
 }
 
 export async function handsBench(clock: Clock = new VirtualClock(1_000_000)): Promise<HandsBench> {
-  const events: BrainEvent[] = [];
+  const events: ControllerEvent[] = [];
   const hands = await Hands.open({
     clock,
-    brain: { post: (event) => events.push(event) },
+    controller: { post: (event) => events.push(event) },
     store: new MemoryDemandStore(),
     shardEpoch: 3n,
   });
   return {
     hands,
     events,
-    of: <K extends BrainEvent['kind']>(kind: K) =>
-      events.filter((event): event is Extract<BrainEvent, { kind: K }> => event.kind === kind),
+    of: <K extends ControllerEvent['kind']>(kind: K) =>
+      events.filter((event): event is Extract<ControllerEvent, { kind: K }> => event.kind === kind),
   };
 }
 

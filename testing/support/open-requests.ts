@@ -1,7 +1,7 @@
 // Test support: requests and instructions open at the hands, which would be sent again to a new session. Imported by
 // tests only.
 
-import type { BrainEvent, Effect } from '../../src/shard/events.ts';
+import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 
 export class OpenAsks {
   readonly #open = new Set<string>();
@@ -20,8 +20,8 @@ export class OpenAsks {
     if (effect.kind === 'withdraw-reclaim') this.#withdraw(effect.instruction);
   }
 
-  /** Whether the brain receives the event: answers to requests that are not open are dropped. */
-  lets(event: BrainEvent): boolean {
+  /** Whether the controller receives the event: answers to requests that are not open are dropped. */
+  lets(event: ControllerEvent): boolean {
     if (event.kind === 'bootstrap-answered') return this.#open.delete(event.request);
     if (event.kind === 'reclaim-acked') return this.#open.delete(event.instruction);
     return true;

@@ -5,7 +5,7 @@ import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
-import type { BrainEvent } from '../../src/shard/events.ts';
+import type { ControllerEvent } from '../../src/shard/events.ts';
 import type { HandsLimits } from '../../src/shard/sessions/limits.ts';
 import { addSessions, sessionServerOptions } from '../../src/shard/sessions/session-grpc.ts';
 import { Hands } from '../../src/shard/sessions/sessions.ts';
@@ -15,7 +15,7 @@ import { serverCredentials, type TlsFiles } from '../../src/wire/index.ts';
 
 export interface Served {
   readonly hands: Hands;
-  readonly events: readonly BrainEvent[];
+  readonly events: readonly ControllerEvent[];
   readonly address: string;
   /** Does not resolve while a call is still open, which then fails a test by its time limit. */
   readonly stop: () => Promise<void>;
@@ -30,11 +30,11 @@ export interface ServeOptions {
 
 export async function serveHands(options: ServeOptions = {}): Promise<Served> {
   const { tls = null, limits = {}, clock = systemClock, farewellMs = 1000 } = options;
-  const events: BrainEvent[] = [];
+  const events: ControllerEvent[] = [];
   const hands = await Hands.open({
     clock,
     limits,
-    brain: { post: (event) => events.push(event) },
+    controller: { post: (event) => events.push(event) },
     store: new MemoryDemandStore(),
     shardEpoch: 3n,
   });

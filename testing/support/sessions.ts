@@ -4,7 +4,7 @@
 import { MachineState, type Need } from '../../src/model/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
 import type { HeldRollup } from '../../src/shard/demand/cluster-demand.ts';
-import type { BrainEvent } from '../../src/shard/events.ts';
+import type { ControllerEvent } from '../../src/shard/events.ts';
 import type {
   Identify,
   Origin,
@@ -169,7 +169,7 @@ export interface Bench {
   readonly hands: Hands;
   readonly clock: VirtualClock;
   readonly store: DemandStore;
-  readonly events: BrainEvent[];
+  readonly events: ControllerEvent[];
   readonly lines: LogLine[];
   /** A connection that has not sent a hello. */
   readonly dial: (identify?: Identify, origin?: Origin) => Operator;
@@ -177,7 +177,7 @@ export interface Bench {
   readonly greet: (cluster: string) => Operator;
   /** Runs the queue of roll-ups. */
   readonly settle: () => Promise<void>;
-  /** The last demand of a cluster that was posted to the brain. */
+  /** The last demand of a cluster that was posted to the controller. */
   readonly demandOf: (cluster: string) => readonly Need[] | undefined;
   readonly kinds: () => string[];
 }
@@ -187,10 +187,10 @@ export async function bench(
 ): Promise<Bench> {
   const clock = given.clock ?? aClock();
   const store = given.store ?? new MemoryDemandStore();
-  const events: BrainEvent[] = [];
+  const events: ControllerEvent[] = [];
   const lines: LogLine[] = [];
   const hands = await Hands.open({
-    brain: { post: (event) => events.push(event) },
+    controller: { post: (event) => events.push(event) },
     shardEpoch: 7n,
     log: (level, event, fields) => lines.push({ level, event, fields }),
     ...given,

@@ -1,18 +1,22 @@
-// Test support: a scripted brain, for tests of the thread it runs on. Commands arrive as the names of acknowledged
+// Test support: a scripted controller, for tests of the thread it runs on. Commands arrive as the names of acknowledged
 // instructions, `command:argument`; results are returned in effects that carry a text.
 
 import fc from 'fast-check';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet } from '../../src/fleet/index.ts';
 import type { Need } from '../../src/model/index.ts';
-import type { BrainEvent, Effect } from '../../src/shard/events.ts';
-import type { BrainLike, BrainSurroundings, MakeBrain } from '../../src/shard/process/controller-protocol.ts';
+import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
+import type {
+  ControllerSurroundings,
+  DecisionController,
+  MakeController,
+} from '../../src/shard/process/controller-protocol.ts';
 import type { Answer, Order, OrderResult, QuestionName } from '../../src/shard/views.ts';
 import { become, comeUp } from '../../test/engine/warm.ts';
 import { planText } from '../oracle/invariants.ts';
 import { fleets } from './fleets.ts';
 
-export function command(text: string): BrainEvent {
+export function command(text: string): ControllerEvent {
   return { kind: 'reclaim-acked', instruction: text };
 }
 
@@ -34,14 +38,14 @@ export async function planWith(workers: number): Promise<string> {
   }
 }
 
-class ObedientBrain implements BrainLike {
-  readonly around: BrainSurroundings;
+class ObedientController implements DecisionController {
+  readonly around: ControllerSurroundings;
   readonly #fleet = new Fleet();
   readonly #rows = new Map<string, readonly Need[]>();
   readonly #heard: string[] = [];
   isIdle = true;
 
-  constructor(around: BrainSurroundings) {
+  constructor(around: ControllerSurroundings) {
     this.around = around;
   }
 
@@ -49,7 +53,7 @@ class ObedientBrain implements BrainLike {
     this.say('started');
   }
 
-  handle(event: BrainEvent): void {
+  handle(event: ControllerEvent): void {
     this.#heard.push(event.kind === 'reclaim-acked' ? event.instruction : event.kind);
     if (event.kind === 'demand') this.#report(event.cluster, event.needs);
     else if (event.kind === 'bootstrap-answered') this.#takeBlob(event.blob!);
@@ -98,20 +102,20 @@ class ObedientBrain implements BrainLike {
   }
 }
 
-const COMMANDS: Readonly<Record<string, (brain: ObedientBrain, argument: string) => void>> = {
-  say: (brain, text) => brain.say(text),
-  burst: (brain, count) => {
-    for (let i = 0; i < Number(count); i++) brain.say(`${i}`);
+const COMMANDS: Readonly<Record<string, (controller: ObedientController, argument: string) => void>> = {
+  say: (controller, text) => controller.say(text),
+  burst: (controller, count) => {
+    for (let i = 0; i < Number(count); i++) controller.say(`${i}`);
   },
   news: ({ around }, event) => around.tell({ kind: 'log', level: 'info', event, fields: {} }),
-  work: (brain, ms) => {
-    brain.isIdle = false;
-    brain.around.clock.after(Number(ms), () => {
-      brain.isIdle = true;
-      brain.say('worked');
+  work: (controller, ms) => {
+    controller.isIdle = false;
+    controller.around.clock.after(Number(ms), () => {
+      controller.isIdle = true;
+      controller.say('worked');
     });
   },
-  plan: (brain, workers) => void planWith(Number(workers)).then((plan) => brain.say(plan)),
+  plan: (controller, workers) => void planWith(Number(workers)).then((plan) => controller.say(plan)),
   throw: loseItsMind,
   'throw-later': ({ around }) => void around.clock.after(1, loseItsMind),
   reject: () => void Promise.reject(new RangeError('out of its mind')),
@@ -122,7 +126,7 @@ function loseItsMind(): never {
   throw new RangeError('out of its mind');
 }
 
-export const makeBrain: MakeBrain = (surroundings, { file }) => {
+export const makeController: MakeController = (surroundings, { file }) => {
   if (file === 'broken') throw new Error('the store cannot be opened');
-  return new ObedientBrain(surroundings);
+  return new ObedientController(surroundings);
 };

@@ -5,7 +5,7 @@
 import { type ActionKind, CapacityType, COMMANDS, MachineState, stateName } from '../../src/model/index.ts';
 import type { TransitionKind } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { ActionView, BrainEvent, Effect, FreezeScope, News } from '../../src/shard/index.ts';
+import type { ActionView, ControllerEvent, Effect, FreezeScope, News } from '../../src/shard/index.ts';
 import { freezeId } from '../../src/shard/index.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
 import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
@@ -209,7 +209,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     this.#trace.note(`sends ${command} ${machine}`);
   }
 
-  event(process: ShardProcess, event: BrainEvent): void {
+  event(process: ShardProcess, event: ControllerEvent): void {
     const facts = this.#of(process);
     switch (event.kind) {
       case 'demand':
@@ -365,7 +365,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     this.#trace.note(`ended ${kind} ${machine} ${outcome}`);
     const truth = this.machines.get(machine);
     if (truth === undefined || outcome === null || !UNTOUCHED.has(outcome) || VIA.has(truth.state)) return;
-    const [view] = process.brain.brain.ask('machines', { where: { id: machine }, limit: 1 }).items;
+    const [view] = process.controller.controller.ask('machines', { where: { id: machine }, limit: 1 }).items;
     if (view !== undefined && MOVING.has(view.state))
       this.fail(
         'taken-back-is-free',
@@ -385,7 +385,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const nowMs = this.#clock.now();
     facts.reclaims.push({ cluster, atMs: nowMs });
     const recent = facts.reclaims.filter((one) => one.cluster === cluster && nowMs - one.atMs < WINDOW_MS);
-    const [view] = process.brain.brain.ask('clusters', { cluster, limit: 1 }).items;
+    const [view] = process.controller.controller.ask('clusters', { cluster, limit: 1 }).items;
     const configured = view?.machinesByState['CONFIGURED'] ?? 0;
     const cap = Math.max(1, Math.floor(process.plan.reclaimFraction * configured + 1e-9));
     if (recent.length > cap)
@@ -436,9 +436,9 @@ export class Watch implements SiteWatch, ProcessWatch {
 
 /** Machines claimed by the rows of a cluster, as of the last cycle. */
 function claimedBy(process: ShardProcess, cluster: string): ReadonlySet<string> {
-  const { brain } = process.brain;
-  const needs = brain.ask('needs', { cluster, onlyUnmet: false, limit: 1000 }).items;
-  return new Set(needs.flatMap(({ id }) => brain.ask('explain', { need: id })?.claimed ?? []));
+  const { controller } = process.controller;
+  const needs = controller.ask('needs', { cluster, onlyUnmet: false, limit: 1000 }).items;
+  return new Set(needs.flatMap(({ id }) => controller.ask('explain', { need: id })?.claimed ?? []));
 }
 
 /** Derived from the name of the offering, which is part of the id. */

@@ -91,8 +91,8 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
 type StrainEvent =
   /** Graceful stop: the shard completes or hands back in-flight actions, and is restarted after `forMs`. */
   | { readonly kind: 'stop' }
-  /** The brain of the shard lags behind, so demand queues. */
-  | { readonly kind: 'brain-behind' };
+  /** The controller of the shard lags behind, so demand queues. */
+  | { readonly kind: 'controller-behind' };
 
 export interface WorldPlan {
   readonly seed: number;
@@ -146,7 +146,7 @@ const EVENT_WEIGHTS: Readonly<Record<Exclude<WorldEvent['kind'], StrainEvent['ki
   squall: 3,
 };
 const EVENT_KINDS = Object.keys(EVENT_WEIGHTS) as (keyof typeof EVENT_WEIGHTS)[];
-const STRAIN_KINDS: readonly StrainEvent['kind'][] = ['stop', 'brain-behind', 'brain-behind'];
+const STRAIN_KINDS: readonly StrainEvent['kind'][] = ['stop', 'controller-behind', 'controller-behind'];
 
 export function drawPlan(seed: number): WorldPlan {
   const random = new Random(seed, 0x3071d);

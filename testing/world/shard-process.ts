@@ -1,4 +1,4 @@
-// One process of the shard: brain, hands and provider clients as in production, on a clock and stores that end with it.
+// One process of the shard: controller, hands and provider clients as in production, on a clock and stores that end with it.
 // `kill` is a crash: nothing is completed, flushed or sent afterwards.
 
 import { MachineState } from '../../src/model/index.ts';
@@ -12,16 +12,16 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import { Random } from '../../src/runtime/random.ts';
 import {
   ACTUATION_LIMITS,
-  type BrainEvent,
-  type BrainOptions,
   CALL_SCHEDULER_LIMITS,
+  type ControllerEvent,
+  type ControllerOptions,
   carryOut,
-  DEFAULT_BRAIN,
+  DEFAULT_CONTROLLER,
   type Effect,
   Hands,
-  InlineBrain,
+  InlineController,
   type News,
-  PacedBrain,
+  PacedController,
   type ProviderEnd,
   ProviderHands,
   ShardFacade,
@@ -32,7 +32,7 @@ import { HOLD_SECONDS } from './site.ts';
 import { CrashingStore, type Disk, SlowStore } from './stores.ts';
 
 export interface ProcessWatch {
-  event(process: ShardProcess, event: BrainEvent): void;
+  event(process: ShardProcess, event: ControllerEvent): void;
   effect(process: ShardProcess, effect: Effect): void;
   news(process: ShardProcess, news: News): void;
   /** Called for every attempt sent to a provider. */
@@ -66,14 +66,14 @@ export class ShardProcess {
   readonly epoch: bigint;
   readonly plan: WorldPlan;
   readonly startedMs: number;
-  readonly brain: InlineBrain;
+  readonly controller: InlineController;
   readonly #clock: ProcessClock;
   readonly #parts: ProcessParts;
   readonly #store: CrashingStore;
   readonly #providers: ProviderHands;
   #hands: Hands | null = null;
   #isIsolated = false;
-  /** Non-null while the brain lags behind; resolves when it has caught up. */
+  /** Non-null while the controller lags behind; resolves when it has caught up. */
   #room: PromiseWithResolvers<void> | null = null;
 
   constructor(parts: ProcessParts) {
@@ -84,14 +84,14 @@ export class ShardProcess {
     this.#clock = new ProcessClock(parts.clock);
     this.startedMs = this.#clock.now();
     this.#store = new CrashingStore({ disk, random, clock: this.#clock, isAlive: () => this.#hasDisk });
-    this.brain = new InlineBrain({
+    this.controller = new InlineController({
       clock: this.#clock,
       monotonicMs: () => this.#clock.now(),
       store: this.#store,
       options: optionsOf(plan, epoch),
       onEffect: (effect) => this.#carryOut(effect),
     });
-    this.brain.listen((news) => {
+    this.controller.listen((news) => {
       if (this.isAlive) parts.watch.news(this, news);
     });
     this.#providers = new ProviderHands(this.#ends(), (event) => this.#post(event));
@@ -113,7 +113,7 @@ export class ShardProcess {
   /** The API for people; null until the process listens, and after its death. */
   get facade(): ShardFacade | null {
     const { hands } = this;
-    return hands === null ? null : new ShardFacade(this.brain, hands);
+    return hands === null ? null : new ShardFacade(this.controller, hands);
   }
 
   async start(): Promise<void> {
@@ -121,20 +121,20 @@ export class ShardProcess {
     const isAlive = () => this.#hasDisk;
     const hands = await Hands.open({
       clock: this.#clock,
-      brain: this.#pacedBrain(),
+      controller: this.#pacedController(),
       // On the clock of the world: an in-flight write may complete after its process has died.
       store: new SlowStore({ disk, random, clock, isAlive }),
       shardEpoch: this.epoch,
     });
     if (!this.isAlive) return;
     this.#hands = hands;
-    this.brain.start();
+    this.controller.start();
   }
 
   kill(): void {
     if (!this.isAlive) return;
     this.#clock.kill();
-    this.brain.kill();
+    this.controller.kill();
     // The operating system closes the sockets of a dead process.
     this.#hands?.close();
   }
@@ -144,21 +144,21 @@ export class ShardProcess {
     const lastMs = this.#clock.now() + STOP_MS;
     const look = (): void => {
       if (!this.isAlive) return;
-      if (!this.brain.brain.isIdle && this.#clock.now() < lastMs) {
+      if (!this.controller.controller.isIdle && this.#clock.now() < lastMs) {
         this.#clock.after(IDLE_LOOK_MS, look);
         return;
       }
-      void this.brain.brain.close();
+      void this.controller.controller.close();
       // The process may have died during that last write.
       if (!this.isAlive) return;
       this.kill();
       ended();
     };
-    this.brain.brain.stop();
+    this.controller.controller.stop();
     look();
   }
 
-  /** The brain lags behind for `ms`; demand waits meanwhile. */
+  /** The controller lags behind for `ms`; demand waits meanwhile. */
   fallBehind(ms: number): void {
     const room = Promise.withResolvers<void>();
     this.#room = room;
@@ -182,9 +182,9 @@ export class ShardProcess {
     });
   }
 
-  #pacedBrain(): PacedBrain {
+  #pacedController(): PacedController {
     const isBehind = () => this.#room !== null;
-    return new PacedBrain({
+    return new PacedController({
       post: (event) => this.#post(event),
       get isBehind() {
         return isBehind();
@@ -193,10 +193,10 @@ export class ShardProcess {
     });
   }
 
-  #post(event: BrainEvent): void {
+  #post(event: ControllerEvent): void {
     if (!this.isAlive) return;
     this.#parts.watch.event(this, event);
-    this.brain.post(event);
+    this.controller.post(event);
   }
 
   #carryOut(effect: Effect): void {
@@ -250,13 +250,13 @@ export class ShardProcess {
 }
 
 /** Production's rules, with the delays of clouds and people at a tenth. */
-function optionsOf(plan: WorldPlan, epoch: bigint): BrainOptions {
+function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
   const { Creating, Configuring, Draining, Deleting } = MachineState;
   return {
-    ...DEFAULT_BRAIN,
+    ...DEFAULT_CONTROLLER,
     ...{ shard: SHARD_ID, epoch, seed: plan.seed, providers: plan.machines.map((_, i) => siteName(i)) },
     cycle: { intervalMs: 1500, spacingMs: 200, readyWaitMs: 10_000 },
-    engine: { ...DEFAULT_BRAIN.engine, checkEvery: 25 },
+    engine: { ...DEFAULT_CONTROLLER.engine, checkEvery: 25 },
     guardrails: {
       reclaimFraction: plan.reclaimFraction,
       maxActionsPerCycle: plan.maxActionsPerCycle,

@@ -54,7 +54,7 @@ export interface SiteParts {
 
 /** Separates the machines of the tail from all others. */
 export const POOL_LABEL = 'sim/pool';
-/** Seconds an Idle machine is kept; configured in the brain and checked by the watch. */
+/** Seconds an Idle machine is kept; configured in the controller and checked by the watch. */
 export const HOLD_SECONDS: ReadonlyMap<CapacityType, number> = new Map([
   [CapacityType.OnDemand, 25],
   [CapacityType.Spot, 12],

@@ -4,18 +4,18 @@
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
 import {
-  type BrainStore,
+  type ControllerStore,
   type DemandChanges,
   type DemandStore,
   type FreezeStore,
   type MachineStore,
-  MemoryBrainStore,
+  MemoryControllerStore,
   MemoryDemandStore,
 } from '../../src/shard/index.ts';
 
 /** State that outlives every process. */
 export class Disk {
-  readonly brain = new MemoryBrainStore();
+  readonly controller = new MemoryControllerStore();
   readonly demand = new MemoryDemandStore();
 }
 
@@ -26,8 +26,8 @@ export interface StoreParts {
   readonly isAlive: () => boolean;
 }
 
-/** The brain's file. It can kill its process during a write. */
-export class CrashingStore implements BrainStore {
+/** The controller's file. It can kill its process during a write. */
+export class CrashingStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
   #writesLeft = 0;
@@ -35,7 +35,7 @@ export class CrashingStore implements BrainStore {
   #kill: () => void = () => {};
 
   constructor({ disk, isAlive }: StoreParts) {
-    const { machines, freezes } = disk.brain;
+    const { machines, freezes } = disk.controller;
     const write = (run: () => void): void => {
       if (!isAlive()) return;
       const isLast = this.#writesLeft > 0 && --this.#writesLeft === 0;

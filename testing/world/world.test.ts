@@ -52,8 +52,8 @@ describe('strains of a world', () => {
   it('come with the other events, and those are what they were without', () => {
     const kinds = new Set(plans.flatMap(({ events }) => events.map(({ kind }) => kind)));
     expect(kinds).toContain('stop');
-    expect(kinds).toContain('brain-behind');
-    const strains: readonly string[] = ['stop', 'brain-behind'];
+    expect(kinds).toContain('controller-behind');
+    const strains: readonly string[] = ['stop', 'controller-behind'];
     const others = plans[0]!.events.filter(({ kind }) => !strains.includes(kind));
     expect(others.map(({ kind }) => kind)).toEqual(
       'freeze demand malformed no-blobs demand demand demand'.split(' '),

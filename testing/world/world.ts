@@ -225,7 +225,7 @@ class World {
       case 'stop':
         this.#stop(forMs);
         break;
-      case 'brain-behind':
+      case 'controller-behind':
         this.#shard?.fallBehind(forMs);
         break;
       case 'squall': {
@@ -371,8 +371,8 @@ class World {
   }
 
   async #checkRest(): Promise<void> {
-    const brain = this.#shard!.brain.brain;
-    const ledger = brain.ask('machines', { where: { withForgotten: true }, limit: 100_000 }).items;
+    const controller = this.#shard!.controller.controller;
+    const ledger = controller.ask('machines', { where: { withForgotten: true }, limit: 100_000 }).items;
     const known = new Map(ledger.map((machine) => [machine.id, machine]));
     for (const site of this.#sites) this.#checkHosts(site, known);
     await this.#checkLedger();
@@ -380,7 +380,7 @@ class World {
       if (!this.#watch.machines.has(id)) this.#watch.fail('known-machines', `${id} is no provider's`);
     this.#checkIdle();
     this.#checkClusters();
-    const unmet = brain.ask('needs', { onlyUnmet: true, limit: 100 }).items;
+    const unmet = controller.ask('needs', { onlyUnmet: true, limit: 100 }).items;
     const plain = unmet.filter((need) => this.#isPlain(need.cluster, need.group));
     for (const { id, reason } of plain) this.#watch.fail('demand-is-met', `${id} is unmet: ${reason}`);
     const asks = this.#watch.openAsksOf(this.#shard!);
@@ -409,7 +409,7 @@ class World {
   /** By machine: the provider's record and the ledger's, where they differ. */
   async #differences(): Promise<ReadonlyMap<string, string>> {
     const ask = { where: { withForgotten: true }, limit: 100_000 };
-    const { items } = this.#shard!.brain.brain.ask('machines', ask);
+    const { items } = this.#shard!.controller.controller.ask('machines', ask);
     const known = new Map(items.map((machine) => [machine.id, machine]));
     const filter = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
     const differences = new Map<string, string>();

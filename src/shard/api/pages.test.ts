@@ -1,12 +1,12 @@
-// Lists over HTTP, of a real brain that was told more than fits one answer.
+// Lists over HTTP, of a real controller that was told more than fits one answer.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources } from '../../../testing/support/fleets.ts';
 import { MachineState, Operator } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
-import type { BrainPort } from '../events.ts';
+import type { ControllerPort } from '../events.ts';
 import { ShardFacade } from '../process/shard-facade.ts';
 import type { ClusterView, MachineView, NeedStory, NeedView, Page } from '../views.ts';
 import { serveApi } from './serve.ts';
@@ -22,11 +22,11 @@ afterEach(async () => {
 /** A text of some length that begins with a number. */
 const wide = (i: number, bytes: number): string => String(i).padEnd(bytes, 'x');
 
-async function served({ brain }: BrainScene, reports: readonly ReportView[] = []) {
-  const port: BrainPort = {
-    post: (event) => brain.handle(event),
-    ask: async (name, ask) => brain.ask(name, ask),
-    order: async (order) => brain.order(order),
+async function served({ controller }: ControllerScene, reports: readonly ReportView[] = []) {
+  const port: ControllerPort = {
+    post: (event) => controller.handle(event),
+    ask: async (name, ask) => controller.ask(name, ask),
+    order: async (order) => controller.order(order),
     listen: () => () => {},
   };
   const hands = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
@@ -60,7 +60,7 @@ describe('machines over HTTP', () => {
   it('given 2,000 with 64 labels of the greatest length, then pages below a megabyte have each exactly once', async () => {
     const labels = new Map(Array.from({ length: 64 }, (_, i) => [wide(i, 317), wide(i, 63)]));
     const ids = Array.from({ length: 2_000 }, (_, i) => `m-${String(i).padStart(5, '0')}`);
-    const scene = new BrainScene();
+    const scene = new ControllerScene();
     for (let from = 0; from < ids.length; from += 1000)
       scene.list(ids.slice(from, from + 1000).map((id) => record(id, Idle, { labels }))).tick();
     const { pages } = await served(scene);
@@ -73,7 +73,7 @@ describe('machines over HTTP', () => {
 
   it('given many labels, then a list shows the first and counts the rest, and one machine shows all', async () => {
     const labels = new Map(Array.from({ length: 256 }, (_, i) => [wide(i, 317), '\u0001'.repeat(63)]));
-    const scene = new BrainScene().list([record('m', Idle, { labels })]).tick();
+    const scene = new ControllerScene().list([record('m', Idle, { labels })]).tick();
     const { get } = await served(scene);
     const { items } = await get<Page<MachineView>>('/v1/machines');
     expect(Object.keys(items[0]!.labels)).toHaveLength(64);
@@ -84,7 +84,7 @@ describe('machines over HTTP', () => {
   });
 
   it('given changes between two pages, then machines that stayed come once', async () => {
-    const scene = new BrainScene().list(['b', 'd', 'f', 'h'].map((id) => record(id, Idle))).tick();
+    const scene = new ControllerScene().list(['b', 'd', 'f', 'h'].map((id) => record(id, Idle))).tick();
     const { get } = await served(scene);
     const first = await get<Page<MachineView>>('/v1/machines?limit=2');
     expect(first.items.map(({ id }) => id)).toEqual(['b', 'd']);
@@ -105,7 +105,7 @@ describe('Needs over HTTP', () => {
     const needs = Array.from({ length: 100 }, (_, i) =>
       aNeed({ requirements: [{ key: `k${i}`, operator: Operator.In, values: VALUES }], firstSeenMs: i + 1 }),
     );
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([])
       .open('c1')
       .demand('c1', ...needs)
@@ -135,7 +135,7 @@ describe('Needs over HTTP', () => {
         (value, j) => `${j}${value}`.slice(0, 63),
       ),
     }));
-    const scene = new BrainScene().list([]).open('c1').demand('c1', aNeed({ requirements })).tick();
+    const scene = new ControllerScene().list([]).open('c1').demand('c1', aNeed({ requirements })).tick();
     const { get } = await served(scene);
     const { items } = await get<Page<NeedView>>('/v1/needs');
     expect(items[0]!.requirements.length).toBeGreaterThan(1);
@@ -146,7 +146,7 @@ describe('Needs over HTTP', () => {
   it('given a Need that counts on thousands of machines, then its story has the first and their number', async () => {
     const machines = Array.from({ length: 3000 }, (_, i) => record(wide(i, 253), Idle));
     const need = aNeed({ aggregate: resources({ cpu: 4 * 3000 }) });
-    const scene = new BrainScene().list(machines).open('c1').demand('c1', need).tick();
+    const scene = new ControllerScene().list(machines).open('c1').demand('c1', need).tick();
     const { get } = await served(scene);
     const { items } = await get<Page<NeedView>>('/v1/needs');
     expect(items[0]).toMatchObject({ claimed: 3000 });
@@ -174,7 +174,7 @@ describe('clusters over HTTP', () => {
         total: 60,
       },
     })) as unknown as readonly ReportView[];
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([])
       .open(...names.filter((_, i) => i % 3 === 0))
       .tick();
@@ -189,7 +189,7 @@ describe('clusters over HTTP', () => {
 
 describe('freezes over HTTP', () => {
   it('given thousands with long reasons, then pages have each exactly once, and one is found by its id', async () => {
-    const scene = new BrainScene().list([]);
+    const scene = new ControllerScene().list([]);
     const clusters = Array.from({ length: 2000 }, (_, i) => wide(i, 1000));
     for (const cluster of clusters)
       scene.order({ kind: 'freeze', scope: { cluster, action: null }, who: 'ann', why: 'w'.repeat(1000) });
@@ -212,7 +212,7 @@ describe('cursors over HTTP', () => {
     ['a cursor without a position', cursor('machines:')],
     ['a cursor with something behind it', `${cursor('machines:m-1')}=`],
   ])('given %s, then 400', async (_, after) => {
-    const { url } = await served(new BrainScene().list([record('m-1', Idle)]).tick());
+    const { url } = await served(new ControllerScene().list([record('m-1', Idle)]).tick());
     const response = await fetch(`${url}/v1/machines?after=${after}`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('"after"') } });
@@ -227,7 +227,7 @@ describe('cursors over HTTP', () => {
     'actions:5',
     'waiting:',
   ])('given the position "%s", then 400', async (text) => {
-    const { url } = await served(new BrainScene().list([]));
+    const { url } = await served(new ControllerScene().list([]));
     const list = text.startsWith('waiting') ? 'actions' : text.split(':')[0];
     expect((await fetch(`${url}/v1/${list}?after=${cursor(text)}`)).status).toBe(400);
   });
@@ -244,7 +244,7 @@ describe('refusals over HTTP', () => {
     ['PUT', `/v1/machines/${'x'.repeat(10_000)}`],
     ['DELETE', `/v1/freezes/${'x'.repeat(10_000)}?who=a`],
   ])('given %s with a long text, then the refusal repeats little of it', async (method, path) => {
-    const { url } = await served(new BrainScene().list([]));
+    const { url } = await served(new ControllerScene().list([]));
     const response = await fetch(`${url}${path}`, { method });
     expect(response.status).toBeGreaterThanOrEqual(400);
     expect((await response.text()).length).toBeLessThan(700);

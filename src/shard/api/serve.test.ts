@@ -130,11 +130,11 @@ describe('reading', () => {
   it('given a shard that fails or takes too long, then 500 or 504', async () => {
     const { shard, call } = await served({ answerMs: 20 });
     shard.answers.clusters = () => {
-      throw new Error('The brain has stopped.');
+      throw new Error('The controller has stopped.');
     };
     expect(await call('GET', '/v1/clusters')).toMatchObject({
       status: 500,
-      value: refusal('internal', 'The brain has stopped.'),
+      value: refusal('internal', 'The controller has stopped.'),
     });
     shard.answers.status = () => new Promise(() => {}) as never;
     expect(await call('GET', '/v1/status')).toMatchObject({ status: 504, value: refusal('timeout') });

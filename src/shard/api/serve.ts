@@ -58,7 +58,7 @@ const REQUEST_MS = 30_000;
 /** Interval at which Node enforces these timeouts; its default would give an endless request 30 s more. */
 const CHECKS = { connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 512;
-/** Most in-flight requests; each may be a question queued at the brain, and an answer of some megabytes. */
+/** Most in-flight requests; each may be a question queued at the controller, and an answer of some megabytes. */
 const MAX_REQUESTS = 64;
 
 /** Longest wait at close for answers that are being written. */

@@ -1,4 +1,4 @@
-// `ShardRead.InspectNeeds` on a grpc-js server. The brain returns the whole answer at once, and it is buffered in the
+// `ShardRead.InspectNeeds` on a grpc-js server. The controller returns the whole answer at once, and it is buffered in the
 // shard's memory until the caller has read it. So the number of concurrent callers is bounded, and a caller that stops
 // reading is disconnected.
 

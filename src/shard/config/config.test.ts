@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
-import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { handsLimits } from '../sessions/limits.ts';
 import {
-  brainOptionsOf,
   type ConfigSources,
+  controllerOptionsOf,
   defaultConfig,
   type LoadedConfig,
   loadConfig,
@@ -40,12 +40,12 @@ function problemsOf(sources: SomeSources, toStart = false): string[] {
 }
 
 describe('the configuration of a shard', () => {
-  it('given nothing, then a brain runs as it does by default, on all cores but one', () => {
+  it('given nothing, then a controller runs as it does by default, on all cores but one', () => {
     const config = defaultConfig();
     expect(loaded({}).config).toEqual(config);
-    const { releaseHoldSeconds, engine, ...brain } = brainOptionsOf(config, 7n, 42);
-    const { releaseHoldSeconds: holds, engine: standard, ...rest } = DEFAULT_BRAIN;
-    expect(brain).toEqual({ shard: 'shard-0', epoch: 7n, seed: 42, providers: [], ...rest });
+    const { releaseHoldSeconds, engine, ...controller } = controllerOptionsOf(config, 7n, 42);
+    const { releaseHoldSeconds: holds, engine: standard, ...rest } = DEFAULT_CONTROLLER;
+    expect(controller).toEqual({ shard: 'shard-0', epoch: 7n, seed: 42, providers: [], ...rest });
     expect(engine).toEqual({ ...standard, workers: Math.max(1, availableParallelism() - 1) });
     expect(new Map([...releaseHoldSeconds].filter(([, seconds]) => seconds > 0))).toEqual(holds);
   });
@@ -67,7 +67,7 @@ describe('the configuration of a shard', () => {
     });
   });
 
-  it('given values of every kind, then they arrive in the units of the brain', () => {
+  it('given values of every kind, then they arrive in the units of the controller', () => {
     const yaml = `
 epochAtLeast: 12
 providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
@@ -79,7 +79,7 @@ actuation: { deadlines: { draining: 1h }, machineBackoff: { base: 1.5s } }
 breaker: { failures: 9, max: 1h }
 `;
     const { config } = loaded({ yaml });
-    const options = brainOptionsOf(config, 12n, 1);
+    const options = controllerOptionsOf(config, 12n, 1);
     expect(config.epochAtLeast).toBe(12n);
     expect(options).toMatchObject({
       providers: ['metal', 'cloud'],

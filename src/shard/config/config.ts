@@ -6,15 +6,15 @@ import { CapacityType, MachineState, ok, type Problem, type Result, refused } fr
 import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 import type { JournalLimits } from '../journal/format.ts';
-import type { BrainOptions } from '../planning/options.ts';
+import type { ControllerOptions } from '../planning/options.ts';
 import type { HandsLimits } from '../sessions/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
 
-type Brain = Omit<BrainOptions, 'shard' | 'epoch' | 'providers' | 'seed'>;
+type Controller = Omit<ControllerOptions, 'shard' | 'epoch' | 'providers' | 'seed'>;
 
-export interface ShardConfig extends Brain {
+export interface ShardConfig extends Controller {
   readonly id: string;
   /** Sessions of operators, gRPC. */
   readonly listen: string;
@@ -88,7 +88,7 @@ export function defaultConfig(): ShardConfig {
   return configOf(standardValues());
 }
 
-export function brainOptionsOf(config: ShardConfig, epoch: bigint, seed: number): BrainOptions {
+export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
   const { id, providers, cycle, engine, guardrails, weights, releaseHoldSeconds, ownedPrices } = config;
   const { actuation, scheduler, reconcile } = config;
   return {
@@ -211,7 +211,7 @@ function configOf(values: Values): ShardConfig {
       maxAgeMs: values['journal.maxAge'],
     },
     log: { level: values['log.level'], format: values['log.format'] },
-    ...brainOf(values),
+    ...controllerOf(values),
   };
 }
 
@@ -229,7 +229,7 @@ function sessionLimitsOf(values: Values): ShardConfig['limits'] {
   };
 }
 
-function brainOf(values: Values): Brain {
+function controllerOf(values: Values): Controller {
   const workers = values['phase1.workers'];
   return {
     cycle: {
@@ -266,7 +266,7 @@ function brainOf(values: Values): Brain {
   };
 }
 
-function limitsOf(values: Values): Pick<Brain, 'actuation' | 'scheduler' | 'reconcile'> {
+function limitsOf(values: Values): Pick<Controller, 'actuation' | 'scheduler' | 'reconcile'> {
   const backoff = <K extends string>(key: K & BackoffKey) => ({
     baseMs: values[`${key}.base`],
     maxMs: values[`${key}.max`],

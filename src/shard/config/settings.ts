@@ -5,7 +5,7 @@ import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from '../../provider/client/call-limits.ts';
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 import { JOURNAL_LIMITS } from '../journal/format.ts';
-import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../sessions/limits.ts';
 import {
   ADDRESS,
@@ -36,7 +36,7 @@ export interface Setting<T> {
 }
 
 const { cycle, engine, guardrails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } =
-  DEFAULT_BRAIN;
+  DEFAULT_CONTROLLER;
 
 function setting<T>(kind: Kind<T>, standard: T, about: string, flag?: string): Setting<T> {
   return { kind, standard, about, flag };

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import {
   acked,
@@ -15,7 +15,7 @@ import {
   wireNeed,
 } from '../../../testing/support/sessions.ts';
 import { MachineState } from '../../model/index.ts';
-import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { type DemandStore, MemoryDemandStore } from '../storage/demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 
@@ -90,11 +90,15 @@ describe('a collapse of demand', () => {
     await before.report(20);
     before.hands.close();
     const { store, clock } = before;
-    const guardrails = { ...DEFAULT_BRAIN.guardrails, reclaimFraction: 1 };
-    const scene = new BrainScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
-    const made = await reporting({ store, clock, brain: { post: (event) => scene.brain.handle(event) } });
+    const guardrails = { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 };
+    const scene = new ControllerScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
+    const made = await reporting({
+      store,
+      clock,
+      controller: { post: (event) => scene.controller.handle(event) },
+    });
     const hasReported = () =>
-      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
+      scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(0);
     expect(made.hands.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
@@ -105,10 +109,10 @@ describe('a collapse of demand', () => {
 
   it('given a first demand that is still being written, then a held one after it is no report either', async () => {
     const { store, writes } = aSlowStore();
-    const scene = new BrainScene().list([SERVING]);
-    const made = await reporting({ store, brain: { post: (event) => scene.brain.handle(event) } });
+    const scene = new ControllerScene().list([SERVING]);
+    const made = await reporting({ store, controller: { post: (event) => scene.controller.handle(event) } });
     const hasReported = () =>
-      scene.brain.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
+      scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(20);
     await made.report(0);
     expect(made.hands.counters.rollupsHeld).toBe(1);

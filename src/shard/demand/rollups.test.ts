@@ -1,7 +1,7 @@
-// Roll-ups through the hands: what reaches the brain, what is acknowledged, what is remembered, and what is held.
+// Roll-ups through the hands: what reaches the controller, what is acknowledged, what is remembered, and what is held.
 
 import { describe, expect, it, vi } from 'vitest';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import {
   aClock,
   acked,
@@ -29,7 +29,7 @@ const START = aClock().now();
 const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
 
 describe('a roll-up', () => {
-  it('given a first one, then the brain gets its rows with the time of the shard, and it is acknowledged', async () => {
+  it('given a first one, then the controller gets its rows with the time of the shard, and it is acknowledged', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2, { group: 'g' })]);
     expect(made.demandOf('c1')).toMatchObject([
@@ -48,7 +48,7 @@ describe('a roll-up', () => {
     expect(prioritiesOf(made)).toEqual([]);
   });
 
-  it('given the same one at another time, then it is acknowledged at once, unread, and the brain is not disturbed', async () => {
+  it('given the same one at another time, then it is acknowledged at once, unread, and the controller is not disturbed', async () => {
     const made = await reporting();
     await made.report(5);
     const events = made.events.length;
@@ -435,14 +435,14 @@ describe('what is remembered', () => {
   });
 
   it('5.2.21: given clusters that report in turns, then the one that was first stays first', async () => {
-    const scene = new BrainScene().list([]);
-    const made = await bench({ brain: { post: (event) => scene.brain.handle(event) } });
+    const scene = new ControllerScene().list([]);
+    const made = await bench({ controller: { post: (event) => scene.controller.handle(event) } });
     const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);
     const order = async (turn: number, [cluster, operator]: (typeof operators)[number]) => {
       const aggregateResources = new Map([['cpu', `${turn + 1}`]]);
       operator.rollup(rollupOf(cluster, [wireNeed(9, { aggregateResources })]));
       await made.clock.advance(1000);
-      const { items } = scene.tick().brain.ask('needs', { onlyUnmet: false, limit: 9 });
+      const { items } = scene.tick().controller.ask('needs', { onlyUnmet: false, limit: 9 });
       return items.map((need) => need.cluster);
     };
     expect(await order(0, operators[1]!)).toEqual(['early']);
@@ -503,7 +503,7 @@ describe('what is remembered', () => {
     expect([...(await made.store.load()).seen].map(({ absentSinceMs }) => absentSinceMs)).toEqual([null]);
   });
 
-  it('given a store that is slow, then neither brain nor operator hears before it is written', async () => {
+  it('given a store that is slow, then neither controller nor operator hears before it is written', async () => {
     const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);

@@ -6,7 +6,7 @@ import { excerpt, type NeedKey, type Problem } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { finished, type IntakeLimits, type RollupSize, SharedParts } from '../../wire/index.ts';
-import type { BrainEvent } from '../events.ts';
+import type { ControllerEvent } from '../events.ts';
 import type { HandsCounters } from '../sessions/counters.ts';
 import type { HandsLimits } from '../sessions/limits.ts';
 import type { HandsLog } from '../sessions/log.ts';
@@ -36,7 +36,7 @@ const SWEEP_INTERVAL_MS = 60_000;
 export interface RollupParts {
   readonly clock: Clock;
   readonly store: DemandStore;
-  readonly post: (event: BrainEvent) => void;
+  readonly post: (event: ControllerEvent) => void;
   readonly log: HandsLog;
   readonly limits: HandsLimits;
   readonly counters: HandsCounters;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import { CapacityType, keyOf, type Machine, MachineState } from '../../model/index.ts';
 import { needId } from '../planning/queries/need-names.ts';
@@ -12,13 +12,13 @@ const stamp = stampOf(NEED);
 const bound = (id: string, given: Partial<Machine> = {}): Machine =>
   record(id, Configured, { cluster: 'c1', stamp, ...given });
 
-/** A brain with the machines of one provider. No cluster has reported, so it reclaims none of them. */
-function running(machines: readonly Machine[]): BrainScene {
-  return new BrainScene().list(machines).open('c1').tick().list([]);
+/** A controller with the machines of one provider. No cluster has reported, so it reclaims none of them. */
+function running(machines: readonly Machine[]): ControllerScene {
+  return new ControllerScene().list(machines).open('c1').tick().list([]);
 }
 
 /** Delivers the new state of machines in a List and in the Gets that follow. */
-function becomes(scene: BrainScene, machines: readonly Machine[], gone: readonly string[] = []): void {
+function becomes(scene: ControllerScene, machines: readonly Machine[], gone: readonly string[] = []): void {
   scene.list(machines, 'p', gone);
   const byId = new Map(machines.map((machine) => [machine.id, machine]));
   for (let [call] = scene.calls('get'); call !== undefined; [call] = scene.calls('get')) {
@@ -27,16 +27,16 @@ function becomes(scene: BrainScene, machines: readonly Machine[], gone: readonly
   }
 }
 
-function losses(scene: BrainScene): readonly LossView[] {
+function losses(scene: ControllerScene): readonly LossView[] {
   return scene.news.flatMap((news) => (news.kind === 'loss' ? [news.loss] : []));
 }
 
-function manyLosses(scene: BrainScene): readonly LossesView[] {
+function manyLosses(scene: ControllerScene): readonly LossesView[] {
   return scene.news.flatMap((news) => (news.kind === 'losses' ? [news.losses] : []));
 }
 
-function health(scene: BrainScene): ProviderHealth {
-  return scene.brain.ask('status', {}).providers[0]!.health;
+function health(scene: ControllerScene): ProviderHealth {
+  return scene.controller.ask('status', {}).providers[0]!.health;
 }
 
 /** `count` bound machines of a zone. */
@@ -99,7 +99,7 @@ describe('a loss', () => {
   });
 
   it('given a purchase that fails, then that is told of the action and not as a loss', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED)
@@ -134,8 +134,8 @@ describe('a machine that was lost while the shard was down', () => {
     ['is not listed', [record('n', Idle)], 'vanished', ''],
   ] as const)('given one that %s, then it is told with its cluster and row', (_how, listed, loss, error) => {
     const before = running([bound('m')]);
-    before.brain.stop();
-    const after = new BrainScene({ epoch: 2n }, before.store).list(listed);
+    before.controller.stop();
+    const after = new ControllerScene({ epoch: 2n }, before.store).list(listed);
     // A List that lacks all known machines is accepted once it is repeated often enough.
     after.list(listed).list(listed).tick(70_000);
     expect(losses(after)).toMatchObject([
@@ -145,8 +145,8 @@ describe('a machine that was lost while the shard was down', () => {
 
   it('given one that is where it was, or has drained, then nothing is lost', () => {
     const before = running([bound('m'), bound('n')]);
-    before.brain.stop();
-    const after = new BrainScene({ epoch: 2n }, before.store).list([bound('m'), record('n', Idle)]);
+    before.controller.stop();
+    const after = new ControllerScene({ epoch: 2n }, before.store).list([bound('m'), record('n', Idle)]);
     after.tick(5000);
     expect(losses(after)).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe('the health of a provider', () => {
 
   it('given purchases alone that fail, then the zone they were in is failing', () => {
     const big = { ...NEED, aggregate: new Map([['cpu', 12]]) };
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list(['a', 'b', 'c'].map((id) => record(id, Speculative)))
       .open('c1')
       .demand('c1', big)

@@ -130,7 +130,7 @@ export type JournalMessage =
   | { readonly kind: 'outcome'; readonly outcome: CycleOutcome }
   | { readonly kind: 'events'; readonly events: readonly JournalEvent[] };
 
-/** Receives the brain's messages for the journal. `put` does not wait for the write, where the sink is a thread. */
+/** Receives the controller's messages for the journal. `put` does not wait for the write, where the sink is a thread. */
 export interface JournalSink {
   /** Bytes posted and not yet written. */
   readonly behindBytes: number;

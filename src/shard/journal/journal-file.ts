@@ -23,7 +23,7 @@ const RESERVE = 1 / 16;
 
 type InputMessage = Extract<JournalMessage, { readonly kind: 'input' }>;
 
-/** Also a synchronous `JournalSink`, for brains that may wait for the disk. */
+/** Also a synchronous `JournalSink`, for controllers that may wait for the disk. */
 export class JournalFile implements JournalSink {
   readonly behindBytes = 0;
   readonly #file: SqliteFile;

@@ -1,4 +1,4 @@
-// The journal on a worker thread: the brain posts messages and does not wait for the write. After a failed write the
+// The journal on a worker thread: the controller posts messages and does not wait for the write. After a failed write the
 // journal is given up, the failure is reported once, and the shard runs without a journal.
 
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-// The brain's side of the journal: posts inputs and outcomes of cycles, and the events in between, as plain bytes and
+// The controller's side of the journal: posts inputs and outcomes of cycles, and the events in between, as plain bytes and
 // records. The cost of a cycle is proportional to what changed, plus one slice of unchanged state until the segment is
 // whole. So no cycle waits for a full snapshot, and no second copy of the ledger is kept.
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../testing/support/fleets.ts';
 import { Engine } from '../../engine/index.ts';
 import { keyOf, MachineState, ZONE_KEY } from '../../model/index.ts';
-import { DEFAULT_BRAIN } from './options.ts';
+import { DEFAULT_CONTROLLER } from './options.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured } = MachineState;
 
@@ -17,21 +17,21 @@ function serving(id: string, need = NEED) {
 
 describe('the first decision', () => {
   it('waits for every provider: what one of them has is not bought at the other', () => {
-    const scene = new BrainScene({ providers: ['p', 'q'] }).open('c1').demand('c1', NEED);
+    const scene = new ControllerScene({ providers: ['p', 'q'] }).open('c1').demand('c1', NEED);
     scene.list([record('m', Speculative)]).tick(5000);
     expect(scene.cycles).toEqual([]);
-    expect(scene.brain.ask('status', {})).toMatchObject({ phase: 'starting', cycle: null });
+    expect(scene.controller.ask('status', {})).toMatchObject({ phase: 'starting', cycle: null });
 
     scene.list([serving('n')], 'q').tick();
 
-    expect(scene.brain.ask('status', {})).toMatchObject({ phase: 'running' });
+    expect(scene.controller.ask('status', {})).toMatchObject({ phase: 'running' });
     expect(scene.calls()).toEqual([]);
     expect(scene.logged('providers-not-read')).toEqual([]);
   });
 
   it('is made without a silent provider in the end, and says so', () => {
-    const cycle = { ...DEFAULT_BRAIN.cycle, readyWaitMs: 5000 };
-    const scene = new BrainScene({ providers: ['p', 'q'], cycle }).open('c1').demand('c1', NEED);
+    const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 5000 };
+    const scene = new ControllerScene({ providers: ['p', 'q'], cycle }).open('c1').demand('c1', NEED);
     scene.list([record('m', Speculative)]);
 
     scene.tick(4900);
@@ -44,9 +44,9 @@ describe('the first decision', () => {
   });
 
   it('takes nothing from a cluster that has not reported since the start', () => {
-    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, reclaimFraction: 1 } }).open(
-      'c1',
-    );
+    const scene = new ControllerScene({
+      guardrails: { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 },
+    }).open('c1');
     scene.list([serving('m')]).tick(SETTLED_MS);
     expect(scene.cycles.at(-1)?.decided.Reclaim).toBe(0);
 
@@ -58,7 +58,7 @@ describe('the first decision', () => {
 
 describe('cycles', () => {
   it('come once an interval where nothing happens', () => {
-    const scene = new BrainScene().list([]).tick();
+    const scene = new ControllerScene().list([]).tick();
     const before = scene.cycles.length;
 
     scene.tick(10_000);
@@ -69,7 +69,7 @@ describe('cycles', () => {
   it('tell once of each thread of the engine that was given up', () => {
     const failures: string[] = [];
     vi.spyOn(Engine.prototype, 'threadFailures', 'get').mockReturnValue(failures);
-    const scene = new BrainScene().list([]).tick(2000);
+    const scene = new ControllerScene().list([]).tick(2000);
     expect(scene.logged('thread-failed')).toEqual([]);
 
     failures.push('TypeError: one');
@@ -81,19 +81,19 @@ describe('cycles', () => {
   });
 
   it('come at once for changed demand, and once for a burst of it', () => {
-    const scene = new BrainScene().list([]).tick(10_500);
+    const scene = new ControllerScene().list([]).tick(10_500);
     const before = scene.cycles.length;
-    expect(scene.hand.now() - scene.cycles.at(-1)!.atMs).toBeGreaterThan(DEFAULT_BRAIN.cycle.spacingMs);
+    expect(scene.hand.now() - scene.cycles.at(-1)!.atMs).toBeGreaterThan(DEFAULT_CONTROLLER.cycle.spacingMs);
 
     for (let i = 0; i < 20; i++) scene.demand(`c${i}`, aNeed({ cluster: `c${i}` }));
     scene.tick(1);
 
     expect(scene.cycles.length - before).toBe(1);
-    expect(scene.brain.ask('status', {})).toMatchObject({ needs: 20 });
+    expect(scene.controller.ask('status', {})).toMatchObject({ needs: 20 });
   });
 
   it('7.6.26: keep their distance however often demand changes', () => {
-    const scene = new BrainScene().list([]).tick();
+    const scene = new ControllerScene().list([]).tick();
     const before = scene.cycles.length;
 
     for (let i = 0; i < 200; i++) scene.demand('c1', NEED).tick(10);
@@ -104,8 +104,8 @@ describe('cycles', () => {
   });
 
   it('follow one another while there is more to do than one may', () => {
-    const guardrails = { ...DEFAULT_BRAIN.guardrails, maxActionsPerCycle: 2 };
-    const scene = new BrainScene({ guardrails }).open('c1').list(some(5)).tick();
+    const guardrails = { ...DEFAULT_CONTROLLER.guardrails, maxActionsPerCycle: 2 };
+    const scene = new ControllerScene({ guardrails }).open('c1').list(some(5)).tick();
     const before = scene.cycles.length;
 
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 20 }) }).tick(3 * 200);
@@ -117,10 +117,9 @@ describe('cycles', () => {
   });
 
   it('of a dry run decide and call nobody', () => {
-    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open(
-      'c1',
-      'c2',
-    );
+    const scene = new ControllerScene({
+      guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
+    }).open('c1', 'c2');
     scene.list([record('a', Idle), record('b', Speculative), serving('c')]);
     scene.demand('c1').demand('c2', aNeed({ cluster: 'c2', aggregate: resources({ cpu: 8 }) }));
 
@@ -133,7 +132,7 @@ describe('cycles', () => {
     });
     const said = new Set(scene.effects.map(({ kind }) => kind));
     expect([...said].filter((kind) => kind !== 'available-capacity').sort()).toEqual(['list', 'node-state']);
-    expect(scene.brain.ask('actions', { limit: 10 }).waiting.items.map(({ why }) => why)).toEqual([
+    expect(scene.controller.ask('actions', { limit: 10 }).waiting.items.map(({ why }) => why)).toEqual([
       'dry-run',
       'dry-run',
       'dry-run',
@@ -146,7 +145,7 @@ describe('cycles', () => {
       ...{ priority: 900, group: 'gang', requirements: [same(ZONE_KEY)] },
       ...{ aggregate: resources({ cpu: 8 }), minUnit: resources({ cpu: 4 }) },
     });
-    const scene = new BrainScene().open('c1').list([serving('a', low), serving('b', low)]);
+    const scene = new ControllerScene().open('c1').list([serving('a', low), serving('b', low)]);
 
     scene.demand('c1', gang).tick(2000);
 
@@ -157,9 +156,9 @@ describe('cycles', () => {
   });
 });
 
-describe('a brain that ends', () => {
+describe('a controller that ends', () => {
   it('decides and calls nothing once a provider has seen a newer one', () => {
-    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'fenced' });
     expect(scene.of('stop')).toMatchObject([{ why: 'fenced', provider: 'p' }]);
     const { length } = scene.effects;
@@ -171,19 +170,19 @@ describe('a brain that ends', () => {
 
     expect(scene.effects.slice(length)).toEqual([]);
     expect(scene.cycles).toHaveLength(cycles);
-    expect(scene.brain.ask('status', {}).phase).toBe('fenced');
-    scene.brain.stop();
-    expect(scene.brain.ask('status', {}).phase).toBe('fenced');
+    expect(scene.controller.ask('status', {}).phase).toBe('fenced');
+    scene.controller.stop();
+    expect(scene.controller.ask('status', {}).phase).toBe('fenced');
   });
 
   it('gives back what nobody was called for, sees through what was, and begins nothing', () => {
-    const scheduler = { ...DEFAULT_BRAIN.scheduler, mutationsPerProvider: 1 };
-    const scene = new BrainScene({ scheduler }).list(some(3, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
+    const scene = new ControllerScene({ scheduler }).list(some(3, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) }).tick();
     expect(scene.calls('create')).toHaveLength(1);
-    expect(scene.brain.isIdle).toBe(false);
+    expect(scene.controller.isIdle).toBe(false);
 
-    scene.brain.stop();
+    scene.controller.stop();
     const [called] = scene.calls('create');
     const states = some(3).map(({ id }) => scene.machine(id)?.state);
     expect(states.filter((state) => state === 'SPECULATIVE')).toHaveLength(2);
@@ -191,32 +190,32 @@ describe('a brain that ends', () => {
     scene.accept('create', Creating);
     scene.tick(60_000);
 
-    expect(scene.brain.isIdle).toBe(true);
+    expect(scene.controller.isIdle).toBe(true);
     expect(scene.of('call')).toHaveLength(1);
-    expect(scene.brain.ask('status', {}).phase).toBe('stopping');
+    expect(scene.controller.ask('status', {}).phase).toBe('stopping');
     const targets = [...scene.store.machines.load()].flatMap(({ id, target }) => (target === null ? [] : id));
     expect(targets).toEqual([called!.machine]);
   });
 
   it('tries nothing again, and is idle when it knows what became of each call', () => {
-    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 100 };
-    const scene = new BrainScene({ scheduler }).list(some(2, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 100 };
+    const scene = new ControllerScene({ scheduler }).list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     const failure = { kind: 'transient', message: 'no answer' } as const;
     const { machine } = scene.answer('create', failure);
     scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
     const mutations = () => scene.of('call').filter(({ request }) => request.command !== 'get');
 
-    scene.brain.stop();
+    scene.controller.stop();
     // The action that waited for its retry is read with a Get. The other fails later, and its first Get fails too.
     scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
     const other = scene.answer('create', failure);
     scene.answer('get', failure);
     expect(scene.calls()).toEqual([]);
-    expect(scene.brain.isIdle).toBe(false);
+    expect(scene.controller.isIdle).toBe(false);
     scene.tick(10_000);
     scene.answer('get', { kind: 'found', machine: record(other.machine, Speculative) });
-    expect(scene.brain.isIdle).toBe(true);
+    expect(scene.controller.isIdle).toBe(true);
     scene.tick(600_000);
 
     expect(mutations()).toHaveLength(2);
@@ -224,30 +223,30 @@ describe('a brain that ends', () => {
   });
 
   it('waits for nobody once it is fenced', () => {
-    const scene = new BrainScene().list(some(2, Speculative)).open('c1');
+    const scene = new ControllerScene().list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     scene.answer('create', { kind: 'transient', message: 'no answer' });
     scene.answer('get', { kind: 'transient', message: 'no answer' });
     scene.answer('create', { kind: 'fenced' });
-    scene.brain.stop();
-    expect(scene.brain.isIdle).toBe(true);
+    scene.controller.stop();
+    expect(scene.controller.isIdle).toBe(true);
     const { length } = scene.of('call');
     scene.tick(600_000);
     expect(scene.of('call')).toHaveLength(length);
   });
 
   it('remembers what became of the last calls', async () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED)
       .tick();
-    scene.brain.stop();
+    scene.controller.stop();
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
-    expect(scene.brain.isIdle).toBe(true);
+    expect(scene.controller.isIdle).toBe(true);
 
-    await scene.brain.close();
+    await scene.controller.close();
 
     expect([...scene.store.machines.load()].filter(({ target }) => target !== null)).toEqual([]);
   });
@@ -255,7 +254,7 @@ describe('a brain that ends', () => {
 
 describe('what clusters are told', () => {
   it('goes to clusters with a session, and all of it again when one is opened', () => {
-    const scene = new BrainScene().list([serving('a'), serving('b')]).tick();
+    const scene = new ControllerScene().list([serving('a'), serving('b')]).tick();
     expect(scene.of('node-state')).toEqual([]);
 
     scene.open('c1');
@@ -280,7 +279,7 @@ describe('what clusters are told', () => {
   });
 
   it('is told of machines that were held or re-stamped a moment ago as well', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([serving('a'), serving('b')])
       .demand('c1', NEED)
       .tick();
@@ -292,15 +291,15 @@ describe('what clusters are told', () => {
   });
 
   it('an older session that ends late changes nothing', () => {
-    const scene = new BrainScene().list([]).open('c1', 'c1');
+    const scene = new ControllerScene().list([]).open('c1', 'c1');
 
-    scene.brain.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
+    scene.controller.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
 
-    expect(scene.brain.ask('status', {}).sessions).toBe(1);
+    expect(scene.controller.ask('status', {}).sessions).toBe(1);
   });
 
   it('capacity is hinted at to connected clusters alone', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list(some(2))
       .demand('c1', NEED)
       .demand('c2', aNeed({ cluster: 'c2' }));
@@ -319,8 +318,8 @@ describe('what clusters are told', () => {
 describe('a target', () => {
   const OTHER = aNeed({ group: 'other' });
 
-  function withTarget(need = NEED): BrainScene {
-    const scene = new BrainScene()
+  function withTarget(need = NEED): ControllerScene {
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', need)
@@ -354,7 +353,7 @@ describe('a target', () => {
         minUnit: resources({ cpu: 2 }),
       }),
     );
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', ...gangs)
@@ -371,7 +370,7 @@ describe('a target', () => {
 
   it('stays after a restart until its cluster has reported', () => {
     const { store } = withTarget();
-    const scene = new BrainScene({}, store)
+    const scene = new ControllerScene({}, store)
       .list([record('m', Creating)])
       .open('c1')
       .tick(5000);
@@ -383,8 +382,8 @@ describe('a target', () => {
 
   it('that comes with a provider read late ends although its cluster has nothing new to report', () => {
     const { store } = withTarget();
-    const cycle = { ...DEFAULT_BRAIN.cycle, readyWaitMs: 2000 };
-    const scene = new BrainScene({ cycle, providers: ['p', 'q'] }, store).list([], 'q').open('c1');
+    const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 2000 };
+    const scene = new ControllerScene({ cycle, providers: ['p', 'q'] }, store).list([], 'q').open('c1');
     scene.demand('c1').tick(5000);
     expect(scene.cycles).not.toEqual([]);
 
@@ -394,8 +393,8 @@ describe('a target', () => {
   });
 
   it('that comes back with a move nobody knows the end of ends, too', () => {
-    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 100 };
-    const scene = new BrainScene({ scheduler })
+    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 100 };
+    const scene = new ControllerScene({ scheduler })
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED);
@@ -419,7 +418,7 @@ describe('a target', () => {
   });
 
   it('is the row of the machine once it is bound', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Idle)])
       .open('c1')
       .demand('c1', NEED)

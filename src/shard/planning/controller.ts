@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
 import { Actuation } from '../actuation/actuation.ts';
 import { CallScheduler } from '../actuation/call-scheduler.ts';
-import type { BrainEvent, Effect } from '../events.ts';
+import type { ControllerEvent, Effect } from '../events.ts';
 import { Losses } from '../inventory/losses.ts';
 import { MachineFactsStore } from '../inventory/machine-facts-store.ts';
 import { Book } from '../inventory/machine-ledger.ts';
@@ -18,7 +18,7 @@ import { Recorder } from '../journal/recorder.ts';
 import { DemandTally } from '../telemetry/demand-tally.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { SupplyTally } from '../telemetry/machine-tally.ts';
-import { BrainMetrics } from '../telemetry/metrics.ts';
+import { ControllerMetrics } from '../telemetry/metrics.ts';
 import { Observers } from '../telemetry/observers.ts';
 import { OwnedPrices } from '../telemetry/owned-prices.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, SeriesPoint } from '../views.ts';
@@ -30,7 +30,7 @@ import { FrozenMachines } from './frozen-machines.ts';
 import { Guardrails } from './guardrails.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
 import { NodeNews } from './node-state-router.ts';
-import type { BrainOptions, BrainStore } from './options.ts';
+import type { ControllerOptions, ControllerStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
 import { Answers } from './queries/answers.ts';
 import { ClusterCosts } from './queries/cluster-costs.ts';
@@ -38,14 +38,14 @@ import { Profiles } from './queries/need-names.ts';
 import { Series } from './queries/series.ts';
 import { Shortfalls } from './shortfalls.ts';
 
-export interface BrainParts {
+export interface ControllerParts {
   readonly clock: Clock;
   /** Monotonic milliseconds with an arbitrary origin, for durations. */
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
   readonly tell: (news: News) => void;
-  readonly store: BrainStore;
-  readonly options: BrainOptions;
+  readonly store: ControllerStore;
+  readonly options: ControllerOptions;
   /** History from earlier processes. */
   readonly past?: Past | undefined;
   /** The decision log on disk; undefined: none is written. */
@@ -58,8 +58,8 @@ export interface Past {
   readonly events: readonly { readonly atMs: number; readonly news: Exclude<News, { kind: 'cycle' }> }[];
 }
 
-export interface BrainState {
-  readonly parts: BrainParts;
+export interface ControllerState {
+  readonly parts: ControllerParts;
   readonly startedMs: number;
   readonly book: Book;
   readonly machineFacts: MachineFactsStore;
@@ -72,7 +72,7 @@ export interface BrainState {
   readonly guardrails: Guardrails;
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
-  readonly metrics: BrainMetrics;
+  readonly metrics: ControllerMetrics;
   readonly profiles: Profiles;
   readonly health: ProvidersHealth;
   readonly losses: Losses;
@@ -91,13 +91,13 @@ export interface BrainState {
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
 }
 
-export class Brain {
-  readonly #state: BrainState;
+export class Controller {
+  readonly #state: ControllerState;
   readonly #news: NodeNews;
   readonly #cycles: Cycles;
   readonly #answers: Answers;
 
-  constructor(parts: BrainParts) {
+  constructor(parts: ControllerParts) {
     const fleet = new Fleet();
     const recorder = recorderOf(parts, fleet);
     const series = new Series();
@@ -119,7 +119,7 @@ export class Brain {
     this.#cycles.start();
   }
 
-  handle(event: BrainEvent): void {
+  handle(event: ControllerEvent): void {
     const { actuation, reconcile, sessions } = this.#state;
     switch (event.kind) {
       case 'session-opened':
@@ -198,16 +198,16 @@ export class Brain {
   }
 }
 
-function recorderOf({ journal, clock, options, tell }: BrainParts, fleet: Fleet): Recorder | null {
+function recorderOf({ journal, clock, options, tell }: ControllerParts, fleet: Fleet): Recorder | null {
   if (journal === undefined) return null;
   return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
 }
 
 /** Parts that keep the news of the shard. */
-type Memories = Pick<BrainState, 'recorder' | 'series' | 'events'>;
+type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
 /** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
-function heardBy({ recorder, series, events }: Memories, parts: BrainParts): BrainParts {
+function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
   const tell = (news: News): void => {
     const stamped = events.add(news);
     recorder?.news(stamped);
@@ -218,11 +218,11 @@ function heardBy({ recorder, series, events }: Memories, parts: BrainParts): Bra
 }
 
 function stateOf(
-  parts: BrainParts,
+  parts: ControllerParts,
   fleet: Fleet,
   memories: Memories,
   emit: (effect: Effect) => void,
-): BrainState {
+): ControllerState {
   const { clock, store, options } = parts;
   const startedMs = clock.now();
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
@@ -238,7 +238,7 @@ function stateOf(
   const ownedPrices = new OwnedPrices(options.ownedPrices);
   const supplyTally = new SupplyTally(fleet, { failedHosts: book.failedHosts, ownedPrices });
   const clusterCosts = new ClusterCosts(fleet, ownedPrices);
-  const metrics = new BrainMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
+  const metrics = new ControllerMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
   const health = new ProvidersHealth(book, () => clock.now());
   const observers = new Observers({

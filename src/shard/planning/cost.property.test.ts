@@ -4,16 +4,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { fleets } from '../../../testing/support/fleets.ts';
 import { CapacityType, type Machine, MachineState } from '../../model/index.ts';
 import { COST_PARTS, type CostView } from '../telemetry/cost.ts';
 import type { MachineView } from '../views.ts';
-import { type BrainOptions, DEFAULT_BRAIN } from './options.ts';
+import { type ControllerOptions, DEFAULT_CONTROLLER } from './options.ts';
 
 const { Failed, Idle, Creating, Speculative, Configured } = MachineState;
 /** A dry run, so that only the test moves machines. */
-const STILL: Partial<BrainOptions> = { guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } };
+const STILL: Partial<ControllerOptions> = { guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true } };
 const OWNED = new Map([
   ['bare-metal', 1.2],
   ['large', 40.000001],
@@ -96,18 +96,18 @@ describe('the cost of a fleet', () => {
   it('given any fleet and any changes, then parts add up to the sum over machines with a host', () => {
     fc.assert(
       fc.property(fc.array(machines, { minLength: 1, maxLength: 3 }), (lists) => {
-        const scene = new BrainScene({ ...STILL, ownedPrices: OWNED });
+        const scene = new ControllerScene({ ...STILL, ownedPrices: OWNED });
         for (const list of lists) {
           scene.list(list.map(sound)).tick(3000);
-          const views = scene.brain.ask('machines', EVERYTHING).items;
-          const { cost, costPerHour, ownedCost } = scene.brain.ask('status', {});
+          const views = scene.controller.ask('machines', EVERYTHING).items;
+          const { cost, costPerHour, ownedCost } = scene.controller.ask('status', {});
           expectCost(
             cost,
             naive(views, ({ pricePerHour }) => pricePerHour),
           );
           expect(costPerHour).toBe(cost.perHour);
           expectCost(ownedCost!, naive(views, ownedPriceOf));
-          for (const view of scene.brain.ask('clusters', { limit: 10 }).items) {
+          for (const view of scene.controller.ask('clusters', { limit: 10 }).items) {
             const own = views.filter(({ cluster }) => cluster === view.cluster);
             expectCost(
               view.cost,
@@ -124,7 +124,7 @@ describe('the cost of a fleet', () => {
 
   it('given machines that were never hosts, then they cost nothing', () => {
     const dear = { pricePerHour: 98.32 };
-    const scene = new BrainScene(STILL)
+    const scene = new ControllerScene(STILL)
       .list([
         record('offering', Speculative, dear),
         record('bought', Creating, dear),
@@ -134,17 +134,17 @@ describe('the cost of a fleet', () => {
       ])
       .tick();
 
-    const { cost, costPerHour } = scene.brain.ask('status', {});
+    const { cost, costPerHour } = scene.controller.ask('status', {});
     expect(costPerHour).toBe(2.5);
     expect(cost.byPart).toMatchObject({ failed: 2, idle: 0.5, serving: 0 });
   });
 
   it('given a Failed machine whose host is given back, then only that changes the cost', () => {
-    const scene = new BrainScene(STILL).list([record('m', Failed, { pricePerHour: 2 })]).tick();
-    expect(scene.brain.ask('status', {}).costPerHour).toBe(2);
+    const scene = new ControllerScene(STILL).list([record('m', Failed, { pricePerHour: 2 })]).tick();
+    expect(scene.controller.ask('status', {}).costPerHour).toBe(2);
 
     scene.list([record('m', Failed, { pricePerHour: 2, host: null })]).tick();
-    expect(scene.brain.ask('status', {}).costPerHour).toBe(0);
+    expect(scene.controller.ask('status', {}).costPerHour).toBe(0);
   });
 
   it('given prices for owned machines, then they are shown apart, by cluster too', () => {
@@ -155,18 +155,18 @@ describe('the cost of a fleet', () => {
       record('c', Configured, { pricePerHour: 0.3 }),
       record('d', Idle, metal),
     ];
-    const scene = new BrainScene({ ...STILL, ownedPrices: OWNED }).list(machines).tick();
+    const scene = new ControllerScene({ ...STILL, ownedPrices: OWNED }).list(machines).tick();
 
-    const status = scene.brain.ask('status', {});
+    const status = scene.controller.ask('status', {});
     expect(status.costPerHour).toBe(0.3);
     expect(status.ownedCost).toMatchObject({
       perHour: 42.400001,
       byPart: { serving: 41.200001, idle: 1.2 },
     });
-    expect(scene.brain.ask('clusters', { limit: 1 }).items).toMatchObject([
+    expect(scene.controller.ask('clusters', { limit: 1 }).items).toMatchObject([
       { cluster: 'c1', costPerHour: 0.3, ownedCost: { perHour: 41.200001 } },
     ]);
-    const text = scene.brain.ask('metrics', {});
+    const text = scene.controller.ask('metrics', {});
     expect(gauges(text, 'cost_dollars_per_hour').get('serving')).toBe(0.3);
     expect(gauges(text, 'owned_cost_dollars_per_hour').get('idle')).toBe(1.2);
     expect(gauges(text, 'cluster_cost_dollars_per_hour')).toEqual(new Map([['c1', 0.3]]));
@@ -176,8 +176,8 @@ describe('the cost of a fleet', () => {
   it('given any fleet, then prices for owned machines change nothing that is done', () => {
     fc.assert(
       fc.property(fleets({ machines: 20, needs: 8 }), ({ machines, needs }) => {
-        const run = (ownedPrices: BrainOptions['ownedPrices']) => {
-          const scene = new BrainScene({ ownedPrices }).open('c1', 'c2', 'c3');
+        const run = (ownedPrices: ControllerOptions['ownedPrices']) => {
+          const scene = new ControllerScene({ ownedPrices }).open('c1', 'c2', 'c3');
           scene.list(
             machines.map(({ id, state, ...given }, i) =>
               record(id, state, {
@@ -201,17 +201,17 @@ describe('the cost of a fleet', () => {
   });
 
   it('given no price for owned machines, then nothing is said about them', () => {
-    const scene = new BrainScene(STILL).list([record('m', Idle, { pricePerHour: 0 })]).tick();
-    expect(scene.brain.ask('status', {}).ownedCost).toBeNull();
+    const scene = new ControllerScene(STILL).list([record('m', Idle, { pricePerHour: 0 })]).tick();
+    expect(scene.controller.ask('status', {}).ownedCost).toBeNull();
   });
 
   it('given more clusters than a scrape names, then the least expensive share a series with their sum', () => {
     const machines = Array.from({ length: 305 }, (_, i) =>
       record(`m-${i}`, Configured, { cluster: `c-${i}`, pricePerHour: i < 5 ? 1 : 100 }),
     );
-    const scene = new BrainScene(STILL).list(machines).tick();
+    const scene = new ControllerScene(STILL).list(machines).tick();
 
-    const costs = gauges(scene.brain.ask('metrics', {}), 'cluster_cost_dollars_per_hour');
+    const costs = gauges(scene.controller.ask('metrics', {}), 'cluster_cost_dollars_per_hour');
     expect(costs.size).toBe(301);
     expect(costs.get('other')).toBe(5);
   });

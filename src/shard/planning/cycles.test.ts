@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../runtime/clock.ts';
-import { MemoryBrainStore } from '../storage/controller-store-memory.ts';
-import { Brain } from './controller.ts';
-import { DEFAULT_BRAIN } from './options.ts';
+import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
+import { Controller } from './controller.ts';
+import { DEFAULT_CONTROLLER } from './options.ts';
 
 describe('cycles', () => {
   it('given a clock that moves on while it is read, then no timer is asked for in the past', async () => {
@@ -15,17 +15,17 @@ describe('cycles', () => {
         return () => {};
       },
     };
-    const brain = new Brain({
-      ...{ clock, monotonicMs: () => nowMs, store: new MemoryBrainStore() },
+    const controller = new Controller({
+      ...{ clock, monotonicMs: () => nowMs, store: new MemoryControllerStore() },
       emit: () => {},
       tell: () => {},
-      options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: [], seed: 1 },
+      options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
-    brain.start();
-    brain.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
+    controller.start();
+    controller.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((ms) => ms < 0)).toEqual([]);
-    await brain.close();
+    await controller.close();
   });
 
   it('given a clock that is set back by an hour, then the next cycle comes as soon as ever', async () => {
@@ -41,18 +41,18 @@ describe('cycles', () => {
         };
       },
     };
-    const brain = new Brain({
-      ...{ clock, monotonicMs: () => 0, store: new MemoryBrainStore() },
+    const controller = new Controller({
+      ...{ clock, monotonicMs: () => 0, store: new MemoryControllerStore() },
       emit: () => {},
       tell: () => {},
-      options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: [], seed: 1 },
+      options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
-    brain.start();
+    controller.start();
     (due as { run: () => void } | null)?.run();
     nowMs -= 3_600_000;
-    brain.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
+    controller.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
 
-    expect((due as { ms: number } | null)?.ms).toBeLessThanOrEqual(DEFAULT_BRAIN.cycle.spacingMs);
-    await brain.close();
+    expect((due as { ms: number } | null)?.ms).toBeLessThanOrEqual(DEFAULT_CONTROLLER.cycle.spacingMs);
+    await controller.close();
   });
 });

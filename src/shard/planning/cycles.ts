@@ -20,7 +20,7 @@ import type { RefusedAction } from '../actuation/actuation-parts.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { AvailableCapacity } from './available-capacity.ts';
-import type { BrainState } from './controller.ts';
+import type { ControllerState } from './controller.ts';
 import { type Admission, countByKind } from './guardrails.ts';
 import { heldBackOf } from './held-back.ts';
 import { leavingOf } from './leaving.ts';
@@ -36,7 +36,7 @@ const MAX_SHORT_LINES = 20;
 const STARTING_FREEZE_MS = 5000;
 
 export class Cycles {
-  readonly #state: BrainState;
+  readonly #state: ControllerState;
   readonly #capacity: AvailableCapacity;
   readonly #claims = new ClaimWatch();
   readonly #servedTally = new ServedTally();
@@ -53,7 +53,7 @@ export class Cycles {
   #waiting: readonly WaitingActionView[] = [];
   #failuresTold = 0;
 
-  constructor(state: BrainState) {
+  constructor(state: ControllerState) {
     this.#state = state;
     this.#capacity = new AvailableCapacity(state.book.fleet);
   }

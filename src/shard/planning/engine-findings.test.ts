@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { record, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, RACK_KEY, resources, same, stampOf, strictSpread } from '../../../testing/support/fleets.ts';
 import {
   BUCKET_PINNED,
@@ -24,11 +24,11 @@ function serving(id: string, need: Need, given: Partial<Machine> = {}): Machine 
 }
 
 /** A shard that has listed its provider, with a session and this demand for each cluster. */
-function deciding(machines: readonly Machine[], needs: readonly Need[]): BrainScene {
-  return report(new BrainScene().list(machines), needs).tick();
+function deciding(machines: readonly Machine[], needs: readonly Need[]): ControllerScene {
+  return report(new ControllerScene().list(machines), needs).tick();
 }
 
-function report(scene: BrainScene, needs: readonly Need[]): BrainScene {
+function report(scene: ControllerScene, needs: readonly Need[]): ControllerScene {
   for (const [cluster, rows] of Map.groupBy(needs, (need) => need.cluster)) {
     scene.open(cluster).demand(cluster, ...rows);
   }
@@ -36,22 +36,22 @@ function report(scene: BrainScene, needs: readonly Need[]): BrainScene {
 }
 
 /** Delivers machines in a reading that begins now; the one in flight may have begun before the last call ended. */
-function find(scene: BrainScene, ...machines: readonly Machine[]): BrainScene {
+function find(scene: ControllerScene, ...machines: readonly Machine[]): ControllerScene {
   return scene.list([]).list(machines).tick();
 }
 
 /** Machines for which a provider was called, answered or not. */
-function called(scene: BrainScene, command: 'create' | 'drain'): readonly string[] {
+function called(scene: ControllerScene, command: 'create' | 'drain'): readonly string[] {
   return scene.of('call').flatMap(({ request, machine }) => (request.command === command ? [machine] : []));
 }
 
 /** Machines with a bootstrap request, each with its cluster. */
-function joining(scene: BrainScene): readonly (readonly [string, string])[] {
+function joining(scene: ControllerScene): readonly (readonly [string, string])[] {
   return scene.of('ask-bootstrap').map(({ machine, cluster }) => [machine, cluster]);
 }
 
-function metOf(scene: BrainScene): readonly (readonly [string, boolean])[] {
-  const { items } = scene.brain.ask('needs', { onlyUnmet: false, limit: 100 });
+function metOf(scene: ControllerScene): readonly (readonly [string, boolean])[] {
+  const { items } = scene.controller.ask('needs', { onlyUnmet: false, limit: 100 });
   return items.map(({ group, isMet }) => [group, isMet]);
 }
 
@@ -75,7 +75,7 @@ describe('5.2.12: one shortage has its victims once', () => {
 
   it('given a restart while it lasts, then the next process picks none either', () => {
     const before = deciding(fleet, [low, high]).accept('drain', Draining, { cluster: 'c2' });
-    const after = new BrainScene({ epoch: 2n }, before.store);
+    const after = new ControllerScene({ epoch: 2n }, before.store);
 
     after.list([record('a', Draining, { cluster: 'c2' }), ...fleet.slice(1)]);
     report(after, [low, high]).tick(SETTLED_MS);
@@ -97,7 +97,7 @@ describe('5.2.13: a machine is judged by whom it serves now', () => {
     ).tick(SETTLED_MS);
 
     expect(called(scene, 'drain')).toEqual([]);
-    expect(scene.brain.ask('status', {})).toMatchObject({ shortfalls: 1 });
+    expect(scene.controller.ask('status', {})).toMatchObject({ shortfalls: 1 });
   });
 
   it('given no stamp, as after the loss of all memory, then nobody is a victim who has not reported', () => {
@@ -219,7 +219,7 @@ describe('5.2.16: values at the edge are values', () => {
     const twice = [terms, terms.toReversed()].map((requirements) => aNeed({ requirements }));
     const scene = deciding([], [among('a', 'b'), among('a,b'), among('a|b'), among('a;b'), ...twice]);
 
-    expect(scene.brain.ask('status', {})).toMatchObject({ needs: 5 });
+    expect(scene.controller.ask('status', {})).toMatchObject({ needs: 5 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, OTHER_NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
 
@@ -11,17 +11,17 @@ function serving(id: string) {
 }
 
 /** Machines that the rich cluster would preempt from the poor one in the next cycle. */
-function victims(scene: BrainScene): readonly string[] {
+function victims(scene: ControllerScene): readonly string[] {
   scene.tick(3000);
-  const { waiting } = scene.brain.ask('actions', { limit: 100 });
+  const { waiting } = scene.controller.ask('actions', { limit: 100 });
   const decided = scene.cycles.at(-1)!.decided.Preempt;
   return decided === 0 ? [] : waiting.items.map(({ machine }) => machine);
 }
 
 /** A cluster with machines that another would preempt; a dry run, so that decisions can be read repeatedly. */
-function scarce(...machines: readonly string[]): BrainScene {
+function scarce(...machines: readonly string[]): ControllerScene {
   const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
-  const scene = new BrainScene({ guardrails }).open('c1', 'c2').list(machines.map(serving));
+  const scene = new ControllerScene({ guardrails }).open('c1', 'c2').list(machines.map(serving));
   const cpu = 4 * machines.length;
   return scene
     .demand('c1', { ...NEED, aggregate: resources({ cpu }) })
@@ -44,10 +44,10 @@ describe('machines of a frozen cluster', () => {
   it('stay so over a restart', () => {
     const { store } = scarce('a').freeze('c1');
     const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
-    const scene = new BrainScene({ guardrails }, store).open('c1', 'c2').list([serving('a')]);
+    const scene = new ControllerScene({ guardrails }, store).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED);
 
-    expect(scene.brain.ask('freezes', { limit: 100 }).items).toMatchObject([
+    expect(scene.controller.ask('freezes', { limit: 100 }).items).toMatchObject([
       { id: 'cluster:c1', who: 'ada' },
     ]);
     expect(victims(scene)).toEqual([]);
@@ -102,7 +102,7 @@ describe('machines of a frozen cluster', () => {
 
   it('stay held when a back-off ends meanwhile', () => {
     const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: false };
-    const scene = new BrainScene({ guardrails }).open('c1', 'c2').list([serving('a')]);
+    const scene = new ControllerScene({ guardrails }).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
     for (let i = 0; i < 3; i++) {
       scene.answer('drain', { kind: 'transient', message: 'busy' });
@@ -120,7 +120,7 @@ describe('machines of a frozen cluster', () => {
   });
 
   it('may be victims while only the whole fleet is frozen: nothing is carried out then', () => {
-    const scene = new BrainScene().open('c1', 'c2').list([serving('a')]);
+    const scene = new ControllerScene().open('c1', 'c2').list([serving('a')]);
     scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ada', why: 'a test' });
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
 
@@ -131,7 +131,7 @@ describe('machines of a frozen cluster', () => {
   it('and the cluster claims nothing that others could have', () => {
     const rich = aNeed({ cluster: 'c1', priority: 1000 });
     const poor = aNeed({ cluster: 'c2', priority: 1 });
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Idle)])
       .open('c1', 'c2')
       .freeze('c1');

@@ -5,7 +5,7 @@ import type { Fleet } from '../../fleet/index.ts';
 import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';
 import type { RefusedAction } from '../actuation/actuation-parts.ts';
 import type { HeldBackView, WaitingActionView } from '../views.ts';
-import type { BrainState } from './controller.ts';
+import type { ControllerState } from './controller.ts';
 import type { Admission, WaitReason } from './guardrails.ts';
 import { rowOf } from './leaving.ts';
 import { capacityLabel } from './queries/action-view.ts';
@@ -24,7 +24,7 @@ export interface HeldBack {
 }
 
 export function heldBackOf(
-  state: BrainState,
+  state: ControllerState,
   admission: Admission,
   refused: readonly RefusedAction[],
   leavingOf: (action: Action) => Leaving | null,
@@ -94,7 +94,7 @@ function priceOf({ machines, classes }: Fleet, machine: string): number {
 }
 
 function viewOf(
-  { book, profiles, freezes }: BrainState,
+  { book, profiles, freezes }: ControllerState,
   action: Action,
   why: string,
   leaving: Leaving | null,

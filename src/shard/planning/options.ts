@@ -29,7 +29,7 @@ export interface EngineSetup {
   readonly checkEvery: number;
 }
 
-export interface BrainOptions {
+export interface ControllerOptions {
   readonly shard: string;
   /** Number of this start of the shard. */
   readonly epoch: bigint;
@@ -51,12 +51,12 @@ export interface BrainOptions {
 }
 
 /** Durable state of the decision thread. Writes are durable when the call returns. */
-export interface BrainStore {
+export interface ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
 }
 
-export const DEFAULT_BRAIN: Omit<BrainOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {
+export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {
   cycle: { intervalMs: 1000, spacingMs: 200, readyWaitMs: 30_000 },
   engine: { workers: 1, lanes: 'auto', retries: 10, incremental: true, checkEvery: 100 },
   guardrails: DEFAULT_GUARDRAILS,

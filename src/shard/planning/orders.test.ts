@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { resources } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Order } from '../views.ts';
-import { DEFAULT_BRAIN } from './options.ts';
+import { DEFAULT_CONTROLLER } from './options.ts';
 
 const { Idle, Failed, Speculative, Creating } = MachineState;
 const who = 'ada';
@@ -19,14 +19,14 @@ describe('an order', () => {
     [{ kind: 'unfreeze', id: 'fleet', who }, 'There is no freeze "fleet".'],
     [{ kind: 'accept-list', provider: 'x', who }, 'There is no provider x.'],
   ])('that nothing can come of is refused: %j', (order, message) => {
-    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    const scene = new ControllerScene().list([record('idle', Idle)]).tick();
 
     expect(scene.order(order)).toEqual({ isDone: false, message });
     expect(scene.logged('order')).toMatchObject([{ order: order.kind, who, isDone: false, message }]);
   });
 
   it('that is carried out says so, is logged, and asks for a cycle', () => {
-    const scene = new BrainScene().list([record('idle', Idle)]).tick(5500);
+    const scene = new ControllerScene().list([record('idle', Idle)]).tick(5500);
     const { length } = scene.cycles;
 
     const done = scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
@@ -43,7 +43,7 @@ describe('an order', () => {
     { kind: 'forget', machine: 'bad', who, why: 'a new disk' },
     { kind: 'accept-list', provider: 'p', who, why: 'a new disk' },
   ])('is logged with the reason that was given: %j', (order) => {
-    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+    const scene = new ControllerScene().list([record('bad', Failed)]).tick();
 
     scene.order(order);
 
@@ -53,7 +53,7 @@ describe('an order', () => {
   });
 
   it('to retry ends a quarantine and reads the machine afresh', () => {
-    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    const scene = new ControllerScene().list([record('idle', Idle)]).tick();
     scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
 
     scene.order({ kind: 'retry', machine: 'idle', who });
@@ -63,7 +63,7 @@ describe('an order', () => {
   });
 
   it('to retry does not wait for the next look at a machine whose last one was in vain', () => {
-    const scene = new BrainScene().list([record('idle', Idle)]).tick();
+    const scene = new ControllerScene().list([record('idle', Idle)]).tick();
     scene.order({ kind: 'retry', machine: 'idle', who });
     for (let i = 0; i < 4; i++) {
       scene.tick(60_000);
@@ -80,8 +80,8 @@ describe('an order', () => {
   });
 
   it('to retry a machine of a silent provider says that it waits for that', () => {
-    const scheduler = { ...DEFAULT_BRAIN.scheduler, breakerFailures: 1 };
-    const scene = new BrainScene({ scheduler }).list([record('idle', Idle)]).tick();
+    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 1 };
+    const scene = new ControllerScene({ scheduler }).list([record('idle', Idle)]).tick();
     scene.order({ kind: 'retry', machine: 'idle', who });
     scene.answer('get', SILENCE);
 
@@ -92,7 +92,7 @@ describe('an order', () => {
   });
 
   it('to retry a machine that is busy says that it waits for that', () => {
-    const scene = new BrainScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
     const { id } = some(1)[0]!;
 
     expect(scene.order({ kind: 'retry', machine: id, who }).message).toBe(
@@ -101,13 +101,13 @@ describe('an order', () => {
   });
 
   it('to forget hides a Failed machine', () => {
-    const scene = new BrainScene().list([record('bad', Failed)]).tick();
+    const scene = new ControllerScene().list([record('bad', Failed)]).tick();
     expect(scene.order({ kind: 'forget', machine: 'bad', who })).toMatchObject({ isDone: true });
     expect(scene.machine('bad')?.isForgotten).toBe(true);
   });
 
   it('to freeze what is frozen says who was first', () => {
-    const scene = new BrainScene().open('c1').freeze('c1');
+    const scene = new ControllerScene().open('c1').freeze('c1');
     const scope = { cluster: 'c1', action: null };
 
     expect(scene.order({ kind: 'freeze', scope, who: 'ada', why: 'a test' }).message).toBe(
@@ -116,11 +116,11 @@ describe('an order', () => {
     const again = scene.order({ kind: 'freeze', scope, who: 'bob', why: 'me too' });
     expect(again).toEqual({ isDone: true, message: expect.stringMatching(/since .*Z by ada: a test$/) });
     expect(scene.order({ kind: 'unfreeze', id: 'cluster:c1', who })).toMatchObject({ isDone: true });
-    expect(scene.brain.ask('freezes', { limit: 100 }).items).toEqual([]);
+    expect(scene.controller.ask('freezes', { limit: 100 }).items).toEqual([]);
   });
 
   it('to freeze a cluster nobody has heard of holds, and says so', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', MachineState.Configured, { cluster: 'gone' })])
       .open('c1');
     scene.tick();
@@ -135,14 +135,14 @@ describe('an order', () => {
     expect(frozen('c2')).toBe(
       'cluster:c2 is frozen. The shard does not know a cluster c2 yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.',
     );
-    expect(scene.brain.ask('freezes', { limit: 100 }).items).toContainEqual(
+    expect(scene.controller.ask('freezes', { limit: 100 }).items).toContainEqual(
       expect.objectContaining({ cluster: 'c2' }),
     );
   });
 
   it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {
-    const scheduler = { ...DEFAULT_BRAIN.scheduler, mutationsPerProvider: 1 };
-    const scene = new BrainScene({ scheduler }).list(some(2, Speculative)).open('c1');
+    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
+    const scene = new ControllerScene({ scheduler }).list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
 
@@ -156,7 +156,7 @@ describe('an order', () => {
 
   it('to believe a List takes the machines away that it lacked', () => {
     const machines = Array.from({ length: 20 }, (_, i) => record(`m${i}`, Idle));
-    const scene = new BrainScene().list(machines).tick();
+    const scene = new ControllerScene().list(machines).tick();
     scene
       .list(
         [],
@@ -164,11 +164,14 @@ describe('an order', () => {
         machines.map(({ id }) => id),
       )
       .tick();
-    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 20, providers: [{ heldLosses: 20 }] });
+    expect(scene.controller.ask('status', {})).toMatchObject({
+      machines: 20,
+      providers: [{ heldLosses: 20 }],
+    });
 
     expect(scene.order({ kind: 'accept-list', provider: 'p', who })).toMatchObject({ isDone: true });
     scene.tick();
 
-    expect(scene.brain.ask('status', {})).toMatchObject({ machines: 0, providers: [{ heldLosses: 0 }] });
+    expect(scene.controller.ask('status', {})).toMatchObject({ machines: 0, providers: [{ heldLosses: 0 }] });
   });
 });

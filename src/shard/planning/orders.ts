@@ -2,19 +2,19 @@
 
 import { excerpt } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
-import type { BrainState } from './controller.ts';
+import type { ControllerState } from './controller.ts';
 import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
 
 /** Bytes kept of the author and of the reason in a log line. */
 const MAX_WORDS_BYTES = 1000;
 
-export function carryOut(state: BrainState, order: Order): OrderResult {
+export function carryOut(state: ControllerState, order: Order): OrderResult {
   const result = resultOf(state, order);
   logOrder(state, order, result);
   return result;
 }
 
-export function logOrder({ parts }: BrainState, order: Order, result: OrderResult): void {
+export function logOrder({ parts }: ControllerState, order: Order, result: OrderResult): void {
   const { kind, who } = order;
   const fields = {
     order: kind,
@@ -26,7 +26,7 @@ export function logOrder({ parts }: BrainState, order: Order, result: OrderResul
   parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
 }
 
-function resultOf(state: BrainState, order: Order): OrderResult {
+function resultOf(state: ControllerState, order: Order): OrderResult {
   switch (order.kind) {
     case 'freeze':
       return freeze(state, order);
@@ -56,7 +56,7 @@ function resultOf(state: BrainState, order: Order): OrderResult {
   }
 }
 
-function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freeze' }>): OrderResult {
+function freeze(state: ControllerState, order: Extract<Order, { readonly kind: 'freeze' }>): OrderResult {
   const { freezes, parts } = state;
   const { scope, who, why } = order;
   const made = freezes.add(scope, who, why, parts.clock.now());
@@ -71,7 +71,7 @@ function freeze(state: BrainState, order: Extract<Order, { readonly kind: 'freez
 }
 
 /** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
-function isKnownCluster({ sessions, reported, book }: BrainState, cluster: string | null): boolean {
+function isKnownCluster({ sessions, reported, book }: ControllerState, cluster: string | null): boolean {
   const { clusters } = book.fleet;
   if (cluster === null || sessions.has(cluster) || reported.has(cluster)) return true;
   // `find` returns the number of the empty name for an unknown name.
@@ -83,7 +83,7 @@ function unknownWords(cluster: string): string {
   return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
 }
 
-function unfreeze(state: BrainState, text: string): OrderResult {
+function unfreeze(state: ControllerState, text: string): OrderResult {
   const id = freezeIdOf(text);
   const known = state.freezes.list().find((each) => each.id === id);
   if (known === undefined || !state.freezes.remove(id))
@@ -93,13 +93,13 @@ function unfreeze(state: BrainState, text: string): OrderResult {
 }
 
 /** A freeze of a named cluster blocks its Configured machines; a fleet-wide one does not. Both withdraw unsent actions. */
-function freezeChanged({ frozen, actuation, freezes }: BrainState, cluster: string | null): void {
+function freezeChanged({ frozen, actuation, freezes }: ControllerState, cluster: string | null): void {
   if (cluster !== null) frozen.changed(cluster);
   actuation.frozen((action) => freezes.isFrozen(action));
 }
 
 /** The message states when the machine will be read, which may be after its action or its provider's outage ends. */
-function retry({ actuation, reconcile, book, scheduler }: BrainState, machine: string): OrderResult {
+function retry({ actuation, reconcile, book, scheduler }: ControllerState, machine: string): OrderResult {
   const isDone = actuation.retry(machine);
   if (isDone) reconcile.checkNow(machine);
   const provider = book.ownerOf(machine) ?? '';
@@ -112,7 +112,7 @@ function retry({ actuation, reconcile, book, scheduler }: BrainState, machine: s
   return about(isDone, machine, `is looked at afresh${when}`);
 }
 
-function forget({ actuation, book }: BrainState, machine: string): OrderResult {
+function forget({ actuation, book }: ControllerState, machine: string): OrderResult {
   if (actuation.forget(machine))
     return done(`Machine ${excerpt(machine)} is hidden. It stays on record and costs what it costs.`);
   const isThere = book.standing(machine) !== null;

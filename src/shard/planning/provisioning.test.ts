@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { resources, stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState, type Need } from '../../model/index.ts';
 
@@ -14,7 +14,7 @@ function wanting(cpu: number, firstSeenMs: number): Need {
 }
 
 /** Binds all machines that were decided. */
-function bind(scene: BrainScene): void {
+function bind(scene: ControllerScene): void {
   scene.blobs();
   const ids = scene.calls('configure').map(({ machine }) => machine);
   for (const _ of ids) scene.accept('configure', Configuring, { stamp: stampOf(NEED) });
@@ -25,7 +25,7 @@ function bind(scene: BrainScene): void {
 
 describe('the latency of provisioning', () => {
   it('is from the first sight of a row to its first machine', () => {
-    const scene = new BrainScene().list(some(3)).open('c1');
+    const scene = new ControllerScene().list(some(3)).open('c1');
     scene.demand('c1', wanting(4, scene.hand.now())).tick(2000);
     const before = scene.hand.now();
 
@@ -37,7 +37,7 @@ describe('the latency of provisioning', () => {
   });
 
   it('counts a row once, however many machines it gets', () => {
-    const scene = new BrainScene().list(some(6)).open('c1');
+    const scene = new ControllerScene().list(some(6)).open('c1');
     scene.demand('c1', wanting(8, 1_000_000)).tick();
     bind(scene);
     scene.demand('c1', wanting(16, 1_000_000)).tick();
@@ -47,20 +47,20 @@ describe('the latency of provisioning', () => {
   });
 
   it('does not count a row again after a restart', () => {
-    const first = new BrainScene().list(some(6)).open('c1').demand('c1', wanting(8, 1_000_000)).tick();
+    const first = new ControllerScene().list(some(6)).open('c1').demand('c1', wanting(8, 1_000_000)).tick();
     bind(first);
     const served = [0, 1].map((i) => record(`m-${i}`, Configured, { stamp: stampOf(NEED) }));
 
-    const scene = new BrainScene({}, first.store).list([...served, ...some(6).slice(2)]).open('c1');
+    const scene = new ControllerScene({}, first.store).list([...served, ...some(6).slice(2)]).open('c1');
     scene.demand('c1', wanting(16, 1_000_000)).tick();
     bind(scene);
 
-    expect(scene.brain.ask('machines', { where: { state: 'CONFIGURED' }, limit: 9 }).total).toBe(4);
+    expect(scene.controller.ask('machines', { where: { state: 'CONFIGURED' }, limit: 9 }).total).toBe(4);
     expect(scene.metric(COUNT)).toBe(0);
   });
 
   it('counts a row anew that went and came back', () => {
-    const scene = new BrainScene().list(some(6)).open('c1').demand('c1', wanting(4, 1_000_000)).tick();
+    const scene = new ControllerScene().list(some(6)).open('c1').demand('c1', wanting(4, 1_000_000)).tick();
     bind(scene);
     scene.list([], 'p', ['m-0']);
     scene.answer('get', { kind: 'unknown-machine' });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
 
@@ -21,12 +21,12 @@ const odd = aNeed({
   aggregate: resources({ 'example.com/odd\n': 1 }),
 });
 
-function sceneWith(...machines: Parameters<typeof record>[]): BrainScene {
+function sceneWith(...machines: Parameters<typeof record>[]): ControllerScene {
   const records = machines.map(([id, state, given]) => record(id, state, { resources: SIXTEEN, ...given }));
-  return new BrainScene().list(records).open('c1');
+  return new ControllerScene().list(records).open('c1');
 }
 
-function drained(scene: BrainScene): readonly string[] {
+function drained(scene: ControllerScene): readonly string[] {
   return scene.of('call').flatMap(({ request, machine }) => (request.command === 'drain' ? [machine] : []));
 }
 
@@ -56,9 +56,9 @@ describe('rows beyond the limit of the ledger', () => {
   it('given a row that is set aside, then it is shown as unmet, with its reason and its machines', () => {
     const scene = sceneWith(['a', Configured, { cluster: 'c1', stamp: stampOf(odd) }]);
     scene.demand('c1', odd, ordinary).tick();
-    const { items } = scene.brain.ask('needs', { onlyUnmet: true, limit: 10 });
+    const { items } = scene.controller.ask('needs', { onlyUnmet: true, limit: 10 });
     const aside = items.find(({ group }) => group === 'odd');
     expect(aside).toMatchObject({ reason: 'set-aside', claimed: 1, wants: {}, missing: {} });
-    expect(scene.brain.ask('status', {})).toMatchObject({ shortfalls: 2 });
+    expect(scene.controller.ask('status', {})).toMatchObject({ shortfalls: 2 });
   });
 });

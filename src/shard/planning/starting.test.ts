@@ -1,14 +1,14 @@
-// Start of a brain: decisions begin once every provider has been listed or has failed to answer in time.
+// Start of a controller: decisions begin once every provider has been listed or has failed to answer in time.
 
 import { describe, expect, it } from 'vitest';
 import { batchOf, HandClock, record } from '../../../testing/support/actuation-scene.ts';
 import { MachineState } from '../../model/index.ts';
 import type { ListReport } from '../../provider/index.ts';
 import type { Effect } from '../events.ts';
-import { MemoryBrainStore } from '../storage/controller-store-memory.ts';
+import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
 import type { News } from '../views.ts';
-import { Brain } from './controller.ts';
-import { DEFAULT_BRAIN } from './options.ts';
+import { Controller } from './controller.ts';
+import { DEFAULT_CONTROLLER } from './options.ts';
 
 const READY_WAIT_MS = 30_000;
 
@@ -16,15 +16,15 @@ function starting() {
   const hand = new HandClock();
   const effects: Effect[] = [];
   const news: News[] = [];
-  const brain = new Brain({
+  const controller = new Controller({
     clock: hand,
     monotonicMs: () => hand.now(),
     emit: (effect) => effects.push(effect),
     tell: (each) => news.push(each),
-    store: new MemoryBrainStore(),
-    options: { ...DEFAULT_BRAIN, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
+    store: new MemoryControllerStore(),
+    options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });
-  brain.start();
+  controller.start();
   const list = effects.find((effect) => effect.kind === 'list')!;
   const at = { provider: 'p', reading: list.reading };
   let machines = 0;
@@ -32,21 +32,21 @@ function starting() {
     hand,
     /** Delivers one batch of the List. */
     part: () =>
-      brain.handle({
+      controller.handle({
         ...{ kind: 'list-changed', ...at },
         batch: batchOf([record(`m-${machines++}`, MachineState.Idle)]),
       }),
     end: () => {
       const report = { kind: 'full', isFirst: true, refused: 0, problems: [] } as unknown as ListReport;
-      brain.handle({ kind: 'list-ended', ...at, report, error: '' });
+      controller.handle({ kind: 'list-ended', ...at, report, error: '' });
     },
     cycles: () => news.filter(({ kind }) => kind === 'cycle').length,
     logged: (event: string) => news.some((each) => each.kind === 'log' && each.event === event),
-    status: () => brain.ask('status', {}),
+    status: () => controller.ask('status', {}),
   };
 }
 
-describe('a brain that starts', () => {
+describe('a controller that starts', () => {
   it('decides on everything there is as soon as the List has ended', () => {
     const scene = starting();
     scene.part();

@@ -1,11 +1,11 @@
-// Messages of the brain to its owner: everything in order, and none with much work in it.
+// Messages of the controller to its owner: everything in order, and none with much work in it.
 
 import { describe, expect, it } from 'vitest';
 import { AvailableCapacityUpdate_Confidence as Confidence } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { chunksOf } from './chunks.ts';
-import type { FromBrain } from './controller-protocol.ts';
+import type { FromController } from './controller-protocol.ts';
 
-function hints(cluster: string, count: number): FromBrain {
+function hints(cluster: string, count: number): FromController {
   const update = (i: number) => ({
     ...{ supersedesKey: `available:${cluster}-${i}`, requirements: [], resources: undefined },
     ...{ availableCount: i, confidence: Confidence.CONFIDENCE_HIGH, costPerHour: 0 },
@@ -14,12 +14,12 @@ function hints(cluster: string, count: number): FromBrain {
   return { kind: 'effect', effect: { kind: 'available-capacity', cluster, updates } };
 }
 
-function answer(id: number): FromBrain {
+function answer(id: number): FromController {
   return { kind: 'answer', id, answer: id };
 }
 
 /** What the owner does for each item, in order. */
-function workOf(items: readonly FromBrain[]): readonly string[] {
+function workOf(items: readonly FromController[]): readonly string[] {
   return items.flatMap((item) => {
     if (item.kind === 'answer') return [`answer ${item.id}`];
     if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return [];
@@ -27,7 +27,7 @@ function workOf(items: readonly FromBrain[]): readonly string[] {
   });
 }
 
-describe('messages of the brain', () => {
+describe('messages of the controller', () => {
   it('keep the order and hold little work each, however much one effect has', () => {
     const items = [
       answer(1),

@@ -1,15 +1,15 @@
-// Splits the brain's output into messages. The owner reads the clock after each message, so a message must not take long,
+// Splits the controller's output into messages. The owner reads the clock after each message, so a message must not take long,
 // whether it has many small items or a few large ones.
 
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
-import type { FromBrain } from './controller-protocol.ts';
+import type { FromController } from './controller-protocol.ts';
 
 /** About this many frames per message: deserialised and sent in 1 to 2 ms. */
 const CHUNK = 64;
 
 /** The items in order, in messages of about equal work. */
-export function* chunksOf(items: readonly FromBrain[]): Generator<readonly FromBrain[]> {
-  let chunk: FromBrain[] = [];
+export function* chunksOf(items: readonly FromController[]): Generator<readonly FromController[]> {
+  let chunk: FromController[] = [];
   let work = 0;
   for (const item of items) {
     for (const part of partsOf(item)) {
@@ -29,12 +29,12 @@ export function* chunksOf(items: readonly FromBrain[]): Generator<readonly FromB
 /** Number of requirement values that cost as much to send as one frame. */
 const VALUES_PER_FRAME = 64;
 
-/** The brain emits all hints of a cluster at once, hundreds of them; sending them in parts loses nothing. */
-function partsOf(item: FromBrain): readonly FromBrain[] {
+/** The controller emits all hints of a cluster at once, hundreds of them; sending them in parts loses nothing. */
+function partsOf(item: FromController): readonly FromController[] {
   if (framesIn(item) <= CHUNK || item.kind !== 'effect') return [item];
   const { effect } = item;
   if (effect.kind !== 'available-capacity') return [item];
-  const parts: FromBrain[] = [];
+  const parts: FromController[] = [];
   let updates: AvailableCapacityUpdate[] = [];
   let work = 0;
   for (const update of effect.updates) {
@@ -57,7 +57,7 @@ function framesFor({ requirements }: AvailableCapacityUpdate): number {
   return 1 + Math.floor(values / VALUES_PER_FRAME);
 }
 
-function framesIn(item: FromBrain): number {
+function framesIn(item: FromController): number {
   if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return 1;
   return item.effect.updates.reduce((sum, update) => sum + framesFor(update), 0);
 }

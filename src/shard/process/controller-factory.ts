@@ -1,35 +1,35 @@
-// Makes the brain of a shard on its own thread, over its own file.
+// Makes the controller of a shard on its own thread, over its own file.
 
 import { killAtFailpoint } from '../failpoints.ts';
 import { JournalThread, type JournalThreadStart } from '../journal/journal-thread.ts';
 import { readPast } from '../journal/past.ts';
-import { Brain } from '../planning/controller.ts';
-import { SqliteBrainStore } from '../storage/controller-store-sqlite.ts';
+import { Controller } from '../planning/controller.ts';
+import { SqliteControllerStore } from '../storage/controller-store-sqlite.ts';
 import type { News } from '../views.ts';
-import type { MakeBrain } from './controller-protocol.ts';
+import type { MakeController } from './controller-protocol.ts';
 
-export const makeBrain: MakeBrain = (surroundings, { options, file, journal }) => {
+export const makeController: MakeController = (surroundings, { options, file, journal }) => {
   killAtFailpoint();
-  const store = new SqliteBrainStore(file);
+  const store = new SqliteControllerStore(file);
   // Before its writer opens it: one that cannot be read is put aside then.
   const past = journal && readPast(journal.path, surroundings.clock.now());
   const thread = journal && startJournal(journal, surroundings.tell);
-  const brain = new Brain({
+  const controller = new Controller({
     ...surroundings,
     ...{ options, store, past },
     journal: thread && { sink: thread, limits: journal.limits },
   });
   return {
     get isIdle() {
-      return brain.isIdle;
+      return controller.isIdle;
     },
-    start: () => brain.start(),
-    handle: (event) => brain.handle(event),
-    ask: (name, ask) => brain.ask(name, ask),
-    order: (order) => brain.order(order),
-    stop: () => brain.stop(),
+    start: () => controller.start(),
+    handle: (event) => controller.handle(event),
+    ask: (name, ask) => controller.ask(name, ask),
+    order: (order) => controller.order(order),
+    stop: () => controller.stop(),
     close: async () => {
-      await brain.close();
+      await controller.close();
       await thread?.close();
       store.close();
     },

@@ -1,4 +1,4 @@
-// Resource limits of the brain's thread.
+// Resource limits of the controller's thread.
 
 /**
  * Size of V8's young generation. With V8's default size, every fourth cycle of a large fleet is paused for 15 ms by a

@@ -1,20 +1,20 @@
-// Messages between the brain's thread and its owner. Plain data, several items per message.
+// Messages between the controller's thread and its owner. Plain data, several items per message.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { BrainEvent, Effect } from '../events.ts';
+import type { ControllerEvent, Effect } from '../events.ts';
 import type { JournalThreadStart } from '../journal/journal-thread.ts';
-import type { BrainOptions } from '../planning/options.ts';
+import type { ControllerOptions } from '../planning/options.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 import type { DemandDelta, DemandPart } from './demand-codec.ts';
 
-/** A brain as its thread sees it. */
-export interface BrainLike {
+/** A controller as its thread sees it. */
+export interface DecisionController {
   /** There is no in-flight work that a stop would cut off. */
   readonly isIdle: boolean;
   start(): void;
-  handle(event: BrainEvent): void;
+  handle(event: ControllerEvent): void;
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Answer<Q>;
   order(order: Order): OrderResult;
   /** Accepts no new work, and hands back actions that were not sent to a provider. */
@@ -22,8 +22,8 @@ export interface BrainLike {
   close(): Promise<void>;
 }
 
-/** What the thread provides to the brain. */
-export interface BrainSurroundings {
+/** What the thread provides to the controller. */
+export interface ControllerSurroundings {
   readonly clock: Clock;
   readonly random: Random;
   readonly monotonicMs: () => number;
@@ -31,40 +31,40 @@ export interface BrainSurroundings {
   readonly tell: (news: News) => void;
 }
 
-/** What a brain is made of; crosses to its thread as it is. */
-export interface BrainSetup {
-  readonly options: BrainOptions;
+/** What a controller is made of; crosses to its thread as it is. */
+export interface ControllerSetup {
+  readonly options: ControllerOptions;
   /** Its store. */
   readonly file: string;
   /** Where its journal is written, if anywhere. */
   readonly journal?: JournalThreadStart | undefined;
 }
 
-/** A module that makes brains exports this as `makeBrain`. */
-export type MakeBrain = (
-  surroundings: BrainSurroundings,
-  setup: BrainSetup,
-) => BrainLike | Promise<BrainLike>;
+/** A module that makes controllers exports this as `makeController`. */
+export type MakeController = (
+  surroundings: ControllerSurroundings,
+  setup: ControllerSetup,
+) => DecisionController | Promise<DecisionController>;
 
-export interface BrainThreadStart {
-  /** URL of a module with a `makeBrain`. */
+export interface ControllerThreadStart {
+  /** URL of a module with a `makeController`. */
   readonly factory: string;
-  readonly setup: BrainSetup;
-  /** Carries lists of `FromBrain`. The worker's own port carries the number of `ToBrain` items processed so far. */
+  readonly setup: ControllerSetup;
+  /** Carries lists of `FromController`. The worker's own port carries the number of `ToController` items processed so far. */
   readonly port: MessagePort;
 }
 
-type Demand = Extract<BrainEvent, { readonly kind: 'demand' }>;
+type Demand = Extract<ControllerEvent, { readonly kind: 'demand' }>;
 
-export type ToBrain =
-  | Exclude<BrainEvent, Demand>
+export type ToController =
+  | Exclude<ControllerEvent, Demand>
   | { readonly kind: 'demand-part'; readonly part: DemandPart }
   | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
   | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
   | { readonly kind: 'order'; readonly id: number; readonly order: Order }
   | { readonly kind: 'stop'; readonly withinMs: number };
 
-export type FromBrain =
+export type FromController =
   | { readonly kind: 'effect'; readonly effect: Effect }
   | { readonly kind: 'news'; readonly news: News }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }

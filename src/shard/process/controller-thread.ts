@@ -1,16 +1,21 @@
-// The main thread's proxy of the brain, which runs on a worker thread. It never blocks on a cycle: the events of one turn
-// of the event loop are posted in one message, and the brain's messages are fetched in turns of at most about TURN_MS.
+// The main thread's proxy of the controller, which runs on a worker thread. It never blocks on a cycle: the events of one turn
+// of the event loop are posted in one message, and the controller's messages are fetched in turns of at most about TURN_MS.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { revivedError } from '../../model/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
-import type { BrainEvent, Effect } from '../events.ts';
+import type { ControllerEvent, Effect } from '../events.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
 import { YOUNG_GENERATION_MB } from './controller-limits.ts';
-import type { BrainSetup, BrainThreadStart, FromBrain, ToBrain } from './controller-protocol.ts';
+import type {
+  ControllerSetup,
+  ControllerThreadStart,
+  FromController,
+  ToController,
+} from './controller-protocol.ts';
 import { DemandPacker } from './demand-packer.ts';
 
-/** Time to handle the brain's messages before the event loop runs other work. */
+/** Time to handle the controller's messages before the event loop runs other work. */
 const TURN_MS = 5;
 /** Unprocessed events from which on `room` makes callers wait; a batch of a List has up to 64 KiB. */
 const ROOM = 256;
@@ -19,15 +24,15 @@ const STOP_WITHIN_MS = 10_000;
 /** Smaller buffers are copied: that is faster than a transfer. */
 const SMALLEST_MOVED = 4096;
 
-export interface BrainThreadParts {
-  readonly setup: BrainSetup;
-  /** A module that exports `makeBrain`: compiled or TypeScript, like the caller. */
+export interface ControllerThreadParts {
+  readonly setup: ControllerSetup;
+  /** A module that exports `makeController`: compiled or TypeScript, like the caller. */
   readonly factory: URL;
-  /** The brain has failed and its thread has ended. The process must end; by default the error is thrown uncaught. */
+  /** The controller has failed and its thread has ended. The process must end; by default the error is thrown uncaught. */
   readonly onFailure?: (error: Error) => void;
 }
 
-export class BrainThread implements ShardPort {
+export class ControllerThread implements ShardPort {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #onFailure: (error: Error) => void;
@@ -40,7 +45,7 @@ export class BrainThread implements ShardPort {
   readonly #listeners = new Set<(news: News) => void>();
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #onEffect: ((effect: Effect) => void) | null = null;
-  #outbox: ToBrain[] = [];
+  #outbox: ToController[] = [];
   #posted = 0;
   #taken = 0;
   /** Unprocessed messages: when each was posted, and the value of `#posted` then. */
@@ -51,39 +56,39 @@ export class BrainThread implements ShardPort {
   #phase: 'starting' | 'up' | 'gone' = 'starting';
   #stopped: PromiseWithResolvers<void> | null = null;
 
-  private constructor({ setup, factory, onFailure }: BrainThreadParts) {
+  private constructor({ setup, factory, onFailure }: ControllerThreadParts) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#onFailure = onFailure ?? raise;
-    const start: BrainThreadStart = { factory: factory.href, setup, port: port2 };
+    const start: ControllerThreadStart = { factory: factory.href, setup, port: port2 };
     const file = moduleBeside(import.meta.url, 'controller-worker');
     this.#worker = new Worker(file, {
       workerData: start,
       transferList: [port2],
-      name: 'brain',
+      name: 'controller',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
       .on('message', (taken: number) => this.#rung(taken))
       .on('messageerror', (error) => this.#fail(error))
       .on('error', (error) => this.#fail(error))
-      .on('exit', (code) => this.#fail(new Error(`The thread of the brain ended with code ${code}.`)));
+      .on('exit', (code) => this.#fail(new Error(`The thread of the controller ended with code ${code}.`)));
   }
 
-  /** Resolves when the brain has started, rejects with the reason why it cannot. */
-  static async start(parts: BrainThreadParts): Promise<BrainThread> {
-    const thread = new BrainThread(parts);
+  /** Resolves when the controller has started, rejects with the reason why it cannot. */
+  static async start(parts: ControllerThreadParts): Promise<ControllerThread> {
+    const thread = new ControllerThread(parts);
     await thread.#up.promise;
     return thread;
   }
 
-  /** Sets the executor of effects. Until it is set, all messages of the brain are queued: effects, news and answers. */
+  /** Sets the executor of effects. Until it is set, all messages of the controller are queued: effects, news and answers. */
   onEffect(carryOut: (effect: Effect) => void): void {
     this.#onEffect = carryOut;
     this.#drainSoon();
   }
 
-  /** Buffers of blobs and batches are transferred to the brain; the caller must not use them afterwards. */
-  post(event: BrainEvent): void {
+  /** Buffers of blobs and batches are transferred to the controller; the caller must not use them afterwards. */
+  post(event: ControllerEvent): void {
     if (this.#phase === 'gone') return;
     if (event.kind === 'demand') this.#demand.post(event);
     else this.#send(event);
@@ -102,7 +107,7 @@ export class BrainThread implements ShardPort {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Number of events that were posted and that the brain has not processed yet. */
+  /** Number of events that were posted and that the controller has not processed yet. */
   get waiting(): number {
     return this.#posted - this.#taken;
   }
@@ -126,8 +131,8 @@ export class BrainThread implements ShardPort {
   }
 
   /**
-   * Lets the brain finish in-flight work, for which its effects must still be executed and its events posted; after
-   * `withinMs` it is closed in any case. Rejects if the brain fails meanwhile.
+   * Lets the controller finish in-flight work, for which its effects must still be executed and its events posted; after
+   * `withinMs` it is closed in any case. Rejects if the controller fails meanwhile.
    */
   stop(withinMs = STOP_WITHIN_MS): Promise<void> {
     if (this.#stopped === null) {
@@ -140,7 +145,7 @@ export class BrainThread implements ShardPort {
     return this.#stopped.promise;
   }
 
-  #ask(item: (id: number) => ToBrain): Promise<unknown> {
+  #ask(item: (id: number) => ToController): Promise<unknown> {
     if (this.#phase === 'gone') return Promise.reject(gone());
     const id = ++this.#lastAsk;
     const asked = Promise.withResolvers<unknown>();
@@ -149,7 +154,7 @@ export class BrainThread implements ShardPort {
     return asked.promise;
   }
 
-  #send(item: ToBrain): void {
+  #send(item: ToController): void {
     this.#posted++;
     if (this.#outbox.push(item) === 1) setImmediate(() => this.#flush());
   }
@@ -192,12 +197,12 @@ export class BrainThread implements ShardPort {
     while (this.#phase !== 'gone' && performance.now() < lastMs) {
       const entry = receiveMessageOnPort(this.#port);
       if (entry === undefined) return;
-      for (const item of entry.message as readonly FromBrain[]) this.#hear(item, this.#onEffect);
+      for (const item of entry.message as readonly FromController[]) this.#hear(item, this.#onEffect);
     }
     if (this.#phase !== 'gone') this.#drainSoon();
   }
 
-  #hear(item: FromBrain, carryOut: (effect: Effect) => void): void {
+  #hear(item: FromController, carryOut: (effect: Effect) => void): void {
     switch (item.kind) {
       case 'effect':
         carryOut(item.effect);
@@ -244,7 +249,7 @@ export class BrainThread implements ShardPort {
 }
 
 function gone(): Error {
-  return new Error('The brain has stopped.');
+  return new Error('The controller has stopped.');
 }
 
 /** Throws from the event loop, where no caller can catch it. */
@@ -255,7 +260,7 @@ function raise(error: Error): void {
 }
 
 /** Buffers that are transferred with a message instead of copied. */
-function movedBy(items: readonly ToBrain[]): ArrayBuffer[] {
+function movedBy(items: readonly ToController[]): ArrayBuffer[] {
   const moved = new Set<ArrayBuffer>();
   for (const item of items) {
     if (item.kind !== 'bootstrap-answered' && item.kind !== 'list-changed') continue;

@@ -1,31 +1,37 @@
-// The brain's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
-// thread and is reported to its owner: a brain in an unknown state must not go on.
+// The controller's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
+// thread and is reported to its owner: a controller in an unknown state must not go on.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { chunksOf } from './chunks.ts';
-import type { BrainLike, BrainThreadStart, FromBrain, MakeBrain, ToBrain } from './controller-protocol.ts';
+import type {
+  ControllerThreadStart,
+  DecisionController,
+  FromController,
+  MakeController,
+  ToController,
+} from './controller-protocol.ts';
 import { DemandReceiver } from './demand-codec.ts';
 
-/** Poll interval for in-flight work of a brain that stops. */
+/** Poll interval for in-flight work of a controller that stops. */
 const IDLE_LOOK_MS = 10;
 
 const bell: MessagePort = parentPort!;
-const { factory, setup, port } = workerData as BrainThreadStart;
+const { factory, setup, port } = workerData as ControllerThreadStart;
 const demand = new DemandReceiver();
-let outbox: FromBrain[] = [];
+let outbox: FromController[] = [];
 let taken = 0;
 let isRingDue = false;
 let isStopping = false;
 let isClosed = false;
 
-function say(item: FromBrain): void {
+function say(item: FromController): void {
   outbox.push(item);
   ringSoon();
 }
 
-/** At the end of this turn, be it a message or a timer of the brain. */
+/** At the end of this turn, be it a message or a timer of the controller. */
 function ringSoon(): void {
   if (isRingDue) return;
   isRingDue = true;
@@ -39,44 +45,47 @@ function ring(): void {
   bell.postMessage(taken);
 }
 
-function take(brain: BrainLike, item: ToBrain): void {
+function take(controller: DecisionController, item: ToController): void {
   if (item.kind === 'demand-delta') {
     const { delta, rowsSetAside } = item;
-    brain.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
+    controller.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
   } else if (item.kind === 'demand-part') demand.receive(item.part);
-  else if (item.kind === 'ask') answer(brain, item);
-  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: brain.order(item.order) });
-  else if (item.kind === 'stop') void stop(brain, item.withinMs);
-  else brain.handle(item);
+  else if (item.kind === 'ask') answer(controller, item);
+  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: controller.order(item.order) });
+  else if (item.kind === 'stop') void stop(controller, item.withinMs);
+  else controller.handle(item);
 }
 
 /** Questions are read-only: an error is returned to the asker and does not end the thread. */
-function answer(brain: BrainLike, { id, name, ask }: Extract<ToBrain, { readonly kind: 'ask' }>): void {
-  let item: FromBrain;
+function answer(
+  controller: DecisionController,
+  { id, name, ask }: Extract<ToController, { readonly kind: 'ask' }>,
+): void {
+  let item: FromController;
   try {
     // What belongs together was said where the question was put; it cannot be told again here.
-    item = { kind: 'answer', id, answer: brain.ask(name, ask as never) };
+    item = { kind: 'answer', id, answer: controller.ask(name, ask as never) };
   } catch (error) {
     item = { kind: 'refusal', id, error: error instanceof Error ? error : new Error(String(error)) };
   }
   say(item);
 }
 
-async function stop(brain: BrainLike, withinMs: number): Promise<void> {
+async function stop(controller: DecisionController, withinMs: number): Promise<void> {
   if (isStopping) return;
   isStopping = true;
-  brain.stop();
+  controller.stop();
   const lastMs = performance.now() + withinMs;
-  while (!brain.isIdle && performance.now() < lastMs) {
+  while (!controller.isIdle && performance.now() < lastMs) {
     await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
   }
   isClosed = true;
-  await brain.close();
+  await controller.close();
   say({ kind: 'closed' });
 }
 
-const { makeBrain } = (await import(factory)) as { readonly makeBrain: MakeBrain };
-const brain = await makeBrain(
+const { makeController } = (await import(factory)) as { readonly makeController: MakeController };
+const controller = await makeController(
   {
     clock: systemClock,
     random: new Random(setup.options.seed),
@@ -86,10 +95,10 @@ const brain = await makeBrain(
   },
   setup,
 );
-bell.on('message', (items: readonly ToBrain[]) => {
-  for (const item of items) if (!isClosed) take(brain, item);
+bell.on('message', (items: readonly ToController[]) => {
+  for (const item of items) if (!isClosed) take(controller, item);
   taken += items.length;
   ringSoon();
 });
-brain.start();
+controller.start();
 ringSoon();

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../model/index.ts';
-import type { ToBrain } from './controller-protocol.ts';
+import type { ToController } from './controller-protocol.ts';
 import { DemandReceiver } from './demand-codec.ts';
 import { DemandPacker } from './demand-packer.ts';
 
@@ -16,7 +16,7 @@ function rows(cluster: string, count: number, firstPriority = 0): Need[] {
 /** A packer, and the demand that arrives at the other end, by cluster. */
 function aPacker() {
   const receiver = new DemandReceiver();
-  const sent: ToBrain['kind'][] = [];
+  const sent: ToController['kind'][] = [];
   const arrived: { cluster: string; needs: readonly Need[]; rowsSetAside: number }[] = [];
   const packer = new DemandPacker((item) => {
     sent.push(item.kind);
@@ -34,7 +34,7 @@ const settled = async (isSettled: () => boolean): Promise<void> => {
   while (!isSettled()) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('demand on its way to the brain', () => {
+describe('demand on its way to the controller', () => {
   it('given a few rows, then they leave at once, in one message', () => {
     const { post, sent, arrived } = aPacker();
     post('c1', rows('c1', 3), 2);

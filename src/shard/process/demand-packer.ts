@@ -1,12 +1,12 @@
-// Packs demand for the brain's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
+// Packs demand for the controller's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
 // second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
 // is being packed, only its newest further demand is queued.
 
-import type { BrainEvent } from '../events.ts';
-import type { ToBrain } from './controller-protocol.ts';
+import type { ControllerEvent } from '../events.ts';
+import type { ToController } from './controller-protocol.ts';
 import { type DemandDelta, DemandSender } from './demand-codec.ts';
 
-type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
+type DemandEvent = Extract<ControllerEvent, { readonly kind: 'demand' }>;
 
 /** Time to pack before the event loop runs other work. */
 const TURN_MS = 2;
@@ -20,14 +20,14 @@ interface Packing {
 
 export class DemandPacker {
   readonly #sender = new DemandSender();
-  readonly #send: (item: ToBrain) => void;
+  readonly #send: (item: ToController) => void;
   /** By cluster: the newest demand that waits until the one in `#begun` is packed. */
   readonly #waiting = new Map<string, DemandEvent>();
   /** By cluster: packing in progress, in round-robin order. */
   readonly #begun = new Map<string, Packing>();
   #isTurnDue = false;
 
-  constructor(send: (item: ToBrain) => void) {
+  constructor(send: (item: ToController) => void) {
     this.#send = send;
   }
 

@@ -1,4 +1,4 @@
-// Carries out what the brain wants done: hands speak to clusters, provider hands to providers.
+// Carries out what the controller wants done: hands speak to clusters, provider hands to providers.
 
 import type { Effect } from '../events.ts';
 import type { Hands } from '../sessions/sessions.ts';

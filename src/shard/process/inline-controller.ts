@@ -1,17 +1,17 @@
-// A brain on the thread of its hands, for simulations and tests. Events and effects are delivered through the clock, as
+// A controller on the thread of its hands, for simulations and tests. Events and effects are delivered through the clock, as
 // asynchronously as between threads, so neither side is called from within its own call.
 
 import type { Clock } from '../../runtime/clock.ts';
-import type { BrainEvent, BrainPort, Effect } from '../events.ts';
-import { Brain, type BrainParts } from '../planning/controller.ts';
+import type { ControllerEvent, ControllerPort, Effect } from '../events.ts';
+import { Controller, type ControllerParts } from '../planning/controller.ts';
 import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
 
-export interface InlineParts extends Omit<BrainParts, 'emit' | 'tell'> {
+export interface InlineParts extends Omit<ControllerParts, 'emit' | 'tell'> {
   readonly onEffect: (effect: Effect) => void;
 }
 
-export class InlineBrain implements BrainPort {
-  readonly brain: Brain;
+export class InlineController implements ControllerPort {
+  readonly controller: Controller;
   readonly #clock: Clock;
   readonly #listeners = new Set<(news: News) => void>();
   #isAlive = true;
@@ -22,7 +22,7 @@ export class InlineBrain implements BrainPort {
       if (this.#isAlive) run();
     };
     this.#clock = { now: () => clock.now(), after: (ms, run) => clock.after(ms, whileAlive(run)) };
-    this.brain = new Brain({
+    this.controller = new Controller({
       ...parts,
       clock: this.#clock,
       emit: (effect) => this.#later(() => onEffect(effect)),
@@ -33,20 +33,20 @@ export class InlineBrain implements BrainPort {
   }
 
   start(): void {
-    this.#later(() => this.brain.start());
+    this.#later(() => this.controller.start());
   }
 
-  post(event: BrainEvent): void {
-    this.#later(() => this.brain.handle(event));
+  post(event: ControllerEvent): void {
+    this.#later(() => this.controller.handle(event));
   }
 
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
-    return Promise.resolve(this.brain.ask(name, ask));
+    return Promise.resolve(this.controller.ask(name, ask));
   }
 
   order(order: Order): Promise<OrderResult> {
     if (!this.#isAlive) return Promise.resolve({ isDone: false, message: 'The shard is gone.' });
-    return Promise.resolve(this.brain.order(order));
+    return Promise.resolve(this.controller.order(order));
   }
 
   listen(listener: (news: News) => void): () => void {

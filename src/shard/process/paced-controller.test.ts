@@ -1,15 +1,15 @@
-// A brain that is behind: what waits for it is bounded by the number of clusters.
+// A controller that is behind: what waits for it is bounded by the number of clusters.
 
 import { describe, expect, it } from 'vitest';
-import type { BrainEvent } from '../events.ts';
-import { PacedBrain, type SlowBrain } from './paced-controller.ts';
+import type { ControllerEvent } from '../events.ts';
+import { PacedController, type SlowController } from './paced-controller.ts';
 
-class BusyBrain implements SlowBrain {
-  readonly taken: BrainEvent[] = [];
+class BusyController implements SlowController {
+  readonly taken: ControllerEvent[] = [];
   isBehind = false;
   #room = Promise.withResolvers<void>();
 
-  post(event: BrainEvent): void {
+  post(event: ControllerEvent): void {
     this.taken.push(event);
   }
 
@@ -31,59 +31,59 @@ class BusyBrain implements SlowBrain {
   }
 }
 
-const demand = (cluster: string, rows: number): BrainEvent => ({
+const demand = (cluster: string, rows: number): ControllerEvent => ({
   kind: 'demand',
   cluster,
   needs: new Array<never>(rows),
   rowsSetAside: 0,
 });
 
-describe('a brain that is behind', () => {
+describe('a controller that is behind', () => {
   it('given none that is, then everything goes through at once', () => {
-    const brain = new BusyBrain();
-    const paced = new PacedBrain(brain);
+    const controller = new BusyController();
+    const paced = new PacedController(controller);
     for (const event of [demand('a', 1), demand('b', 1), demand('a', 2)]) paced.post(event);
-    expect(brain.story).toEqual(['a:1', 'b:1', 'a:2']);
+    expect(controller.story).toEqual(['a:1', 'b:1', 'a:2']);
     expect(paced.waiting).toBe(0);
   });
 
   it('gets of each cluster the newest demand alone, however often it changed', async () => {
-    const brain = new BusyBrain();
-    const paced = new PacedBrain(brain);
-    brain.isBehind = true;
+    const controller = new BusyController();
+    const paced = new PacedController(controller);
+    controller.isBehind = true;
     for (let i = 1; i <= 1000; i++) for (const cluster of ['a', 'b', 'c']) paced.post(demand(cluster, i));
-    expect([paced.waiting, brain.taken.length, paced.coalesced]).toEqual([3, 0, 2997]);
-    await brain.catchUp();
-    expect(brain.story).toEqual(['a:1000', 'b:1000', 'c:1000']);
+    expect([paced.waiting, controller.taken.length, paced.coalesced]).toEqual([3, 0, 2997]);
+    await controller.catchUp();
+    expect(controller.story).toEqual(['a:1000', 'b:1000', 'c:1000']);
     paced.post(demand('a', 7));
-    expect(brain.story.at(-1)).toBe('a:7');
+    expect(controller.story.at(-1)).toBe('a:7');
   });
 
   it('gets everything else at once', () => {
-    const brain = new BusyBrain();
-    const paced = new PacedBrain(brain);
-    brain.isBehind = true;
+    const controller = new BusyController();
+    const paced = new PacedController(controller);
+    controller.isBehind = true;
     paced.post({ kind: 'reclaim-acked', instruction: 'i' });
-    expect(brain.story).toEqual(['reclaim-acked']);
+    expect(controller.story).toEqual(['reclaim-acked']);
   });
 
   it('given that it falls behind again while it catches up, then the rest goes on waiting', async () => {
-    const brain = new BusyBrain();
-    const paced = new PacedBrain(brain);
-    brain.isBehind = true;
+    const controller = new BusyController();
+    const paced = new PacedController(controller);
+    controller.isBehind = true;
     for (const cluster of ['a', 'b', 'c']) paced.post(demand(cluster, 1));
-    const post = brain.post.bind(brain);
-    brain.post = (event) => {
+    const post = controller.post.bind(controller);
+    controller.post = (event) => {
       post(event);
-      brain.isBehind = true;
+      controller.isBehind = true;
     };
-    await brain.catchUp();
-    expect([brain.story, paced.waiting]).toEqual([['a:1'], 2]);
+    await controller.catchUp();
+    expect([controller.story, paced.waiting]).toEqual([['a:1'], 2]);
     paced.post(demand('a', 2));
-    await brain.catchUp();
-    await brain.catchUp();
-    expect(brain.story).toEqual(['a:1', 'b:1', 'c:1']);
-    await brain.catchUp();
-    expect(brain.story.at(-1)).toBe('a:2');
+    await controller.catchUp();
+    await controller.catchUp();
+    expect(controller.story).toEqual(['a:1', 'b:1', 'c:1']);
+    await controller.catchUp();
+    expect(controller.story.at(-1)).toBe('a:2');
   });
 });

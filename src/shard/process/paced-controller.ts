@@ -1,30 +1,30 @@
-// Backpressure between the hands and a brain that may be behind because of a long cycle, a burst of roll-ups or a large
-// number of clusters. While the brain's queue is long, demand is queued here and coalesced: only the newest demand of each
+// Backpressure between the hands and a controller that may be behind because of a long cycle, a burst of roll-ups or a large
+// number of clusters. While the controller's queue is long, demand is queued here and coalesced: only the newest demand of each
 // cluster is kept, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
 // bounded by their senders, and are posted at once.
 
-import type { BrainEvent } from '../events.ts';
-import type { Brain } from '../sessions/sessions.ts';
+import type { ControllerEvent } from '../events.ts';
+import type { Controller } from '../sessions/sessions.ts';
 
-export interface SlowBrain extends Brain {
+export interface SlowController extends Controller {
   /** The queue of unprocessed events is full enough that callers should defer events where they can. */
   readonly isBehind: boolean;
-  /** Resolves when the brain is no longer behind. */
+  /** Resolves when the controller is no longer behind. */
   room(): Promise<void>;
 }
 
-type DemandEvent = Extract<BrainEvent, { readonly kind: 'demand' }>;
+type DemandEvent = Extract<ControllerEvent, { readonly kind: 'demand' }>;
 
-export class PacedBrain implements Brain {
-  readonly #brain: SlowBrain;
+export class PacedController implements Controller {
+  readonly #controller: SlowController;
   /** By cluster, in posting order. */
   readonly #waiting = new Map<string, DemandEvent>();
   /** Number of demand events replaced by a newer one of their cluster while they were queued. */
   coalesced = 0;
   #isEmptying = false;
 
-  constructor(brain: SlowBrain) {
-    this.#brain = brain;
+  constructor(controller: SlowController) {
+    this.#controller = controller;
   }
 
   /** Number of clusters whose demand is queued. */
@@ -32,9 +32,9 @@ export class PacedBrain implements Brain {
     return this.#waiting.size;
   }
 
-  post(event: BrainEvent): void {
-    if (event.kind !== 'demand') this.#brain.post(event);
-    else if (this.#waiting.size === 0 && !this.#brain.isBehind) this.#brain.post(event);
+  post(event: ControllerEvent): void {
+    if (event.kind !== 'demand') this.#controller.post(event);
+    else if (this.#waiting.size === 0 && !this.#controller.isBehind) this.#controller.post(event);
     else this.#keep(event);
   }
 
@@ -47,11 +47,11 @@ export class PacedBrain implements Brain {
   async #empty(): Promise<void> {
     this.#isEmptying = true;
     while (this.#waiting.size > 0) {
-      await this.#brain.room();
+      await this.#controller.room();
       for (const [cluster, event] of this.#waiting) {
         this.#waiting.delete(cluster);
-        this.#brain.post(event);
-        if (this.#brain.isBehind) break;
+        this.#controller.post(event);
+        if (this.#controller.isBehind) break;
       }
     }
     this.#isEmptying = false;

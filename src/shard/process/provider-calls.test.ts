@@ -6,7 +6,7 @@ import { outcomeOf, type ProviderEnd, ProviderHands } from './provider-calls.ts'
 
 const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
 
-describe('what the brain hears of an error', () => {
+describe('what the controller hears of an error', () => {
   it.each([
     ['fenced', 'fenced'],
     ['not-found', 'unknown-machine'],
@@ -51,7 +51,7 @@ describe('a reading of an inventory', () => {
     return events;
   }
 
-  it('goes to the brain as it came: nothing is decoded on the way', async () => {
+  it('goes to the controller as it came: nothing is decoded on the way', async () => {
     const report = { kind: 'full' } as ListReport;
     const batch = { bytes: Uint8Array.of(0xff, 0xff), count: 1 };
     const events = await eventsOf({

@@ -1,4 +1,4 @@
-// Executes the brain's effects on providers: calls and inventory reads. Maps provider errors to the brain's call outcomes;
+// Executes the controller's effects on providers: calls and inventory reads. Maps provider errors to the controller's call outcomes;
 // no other file classifies them.
 
 import { excerpt, type Machine } from '../../model/index.ts';
@@ -41,7 +41,7 @@ export class ProviderHands {
   #hasGivenWay = false;
 
   /**
-   * `room` resolves when the brain has processed enough posted events for a List to continue. `sawEpoch` is called after
+   * `room` resolves when the controller has processed enough posted events for a List to continue. `sawEpoch` is called after
    * every read with the newest epoch of this shard that bound one of the changed machines; null if none did.
    */
   constructor(
@@ -107,7 +107,7 @@ export class ProviderHands {
       return;
     }
     const { newestEpoch, ...report } = read;
-    // Before `list-ended`, so that a superseded process gives way before the brain decides on what was read.
+    // Before `list-ended`, so that a superseded process gives way before the controller decides on what was read.
     this.#sawEpoch(provider, newestEpoch ?? null);
     this.#post({ kind: 'list-ended', provider, reading, report, error: '' });
   }

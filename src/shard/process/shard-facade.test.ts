@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
-import type { BrainPort } from '../events.ts';
+import type { ControllerPort } from '../events.ts';
 import type { Order } from '../views.ts';
 import { ShardFacade } from './shard-facade.ts';
 
 function facade(reports: readonly ReportView[], held: readonly string[] = []) {
-  const scene = new BrainScene().open('c1', 'c2');
-  const { brain } = scene;
+  const scene = new ControllerScene().open('c1', 'c2');
+  const { controller } = scene;
   const orders: Order[] = [];
-  const port: BrainPort = {
-    post: (event) => brain.handle(event),
-    ask: async (name, ask) => brain.ask(name, ask),
+  const port: ControllerPort = {
+    post: (event) => controller.handle(event),
+    ask: async (name, ask) => controller.ask(name, ask),
     order: async (order) => {
       orders.push(order);
-      return brain.order(order);
+      return controller.order(order);
     },
     listen: () => () => {},
   };
@@ -81,7 +81,7 @@ describe('the facade of a shard', () => {
     });
   });
 
-  it('brings orders about roll-ups to the hands, and all others to the brain', async () => {
+  it('brings orders about roll-ups to the hands, and all others to the controller', async () => {
     const { facade: it, orders, said } = facade([], ['c1']);
 
     expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({

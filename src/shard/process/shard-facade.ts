@@ -1,9 +1,9 @@
-// Facade of a shard: it takes questions, orders and subscribers. Most goes on to the brain; what concerns roll-ups
+// Facade of a shard: it takes questions, orders and subscribers. Most goes on to the controller; what concerns roll-ups
 // is answered by the hands, which hold them.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
-import type { BrainPort } from '../events.ts';
+import type { ControllerPort } from '../events.ts';
 import { offsetOf, recut } from '../planning/queries/pages.ts';
 import type { Hands } from '../sessions/sessions.ts';
 import type {
@@ -21,30 +21,31 @@ import type {
 } from '../views.ts';
 
 export class ShardFacade implements ShardPort {
-  readonly #brain: BrainPort;
+  readonly #controller: ControllerPort;
   readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
 
-  constructor(brain: BrainPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
-    this.#brain = brain;
+  constructor(controller: ControllerPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+    this.#controller = controller;
     this.#hands = hands;
   }
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
-    const answer = await this.#brain.ask(name, ask);
+    const answer = await this.#controller.ask(name, ask);
     if (name === 'explain') return this.#withRemarks(answer as NeedStory | null) as Answer<Q>;
     return answer;
   }
 
   async order(order: Order): Promise<OrderResult> {
-    if (order.kind !== 'accept-rollup' && order.kind !== 'refuse-rollup') return this.#brain.order(order);
+    if (order.kind !== 'accept-rollup' && order.kind !== 'refuse-rollup')
+      return this.#controller.order(order);
     const result = await this.#heldOrder(order);
-    this.#brain.post({ kind: 'ordered', order, result });
+    this.#controller.post({ kind: 'ordered', order, result });
     return result;
   }
 
   listen(listener: (news: News) => void): () => void {
-    return this.#brain.listen(listener);
+    return this.#controller.listen(listener);
   }
 
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
@@ -70,7 +71,7 @@ export class ShardFacade implements ShardPort {
   }
 
   /**
-   * Clusters with what became of their reports. The brain also names clusters that it does not know, because nothing that
+   * Clusters with what became of their reports. The controller also names clusters that it does not know, because nothing that
    * they sent was taken: an operator has to correct those.
    */
   async #clusters(ask: Questions['clusters']['ask']): Promise<Answer<'clusters'>> {
@@ -79,7 +80,7 @@ export class ShardFacade implements ShardPort {
       ({ problems, held }) => problems !== null || held !== null,
     );
     const alsoNamed = inTrouble.map(({ cluster }) => cluster);
-    const page = await this.#brain.ask('clusters', { ...ask, alsoNamed });
+    const page = await this.#controller.ask('clusters', { ...ask, alsoNamed });
     const items = page.items.map((cluster): ClusterView => {
       const report = reports.get(cluster.cluster);
       return report === undefined ? cluster : { ...cluster, reports: reportsView(report) };

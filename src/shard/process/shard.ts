@@ -1,4 +1,4 @@
-// The shard process: opens the data directory, starts the brain on its thread and the hands on this one, dials providers,
+// The shard process: opens the data directory, starts the controller on its thread and the hands on this one, dials providers,
 // and serves sessions and the API. Makes no decisions.
 
 import { randomInt } from 'node:crypto';
@@ -12,7 +12,7 @@ import { systemClock } from '../../runtime/system-clock.ts';
 import { serverCredentials, stopServer, watchConnections } from '../../wire/index.ts';
 import { type ApiOptions, type ApiServer, serveApi } from '../api/serve.ts';
 import { addShardRead, type ReadCounters } from '../api/shard-read-grpc.ts';
-import { brainOptionsOf, type ShardConfig } from '../config/config.ts';
+import { controllerOptionsOf, type ShardConfig } from '../config/config.ts';
 import { killAtFailpoint } from '../failpoints.ts';
 import { EpochWatch, fencedText, raisedText } from '../inventory/epoch-watch.ts';
 import { addSessions, sessionServerOptions } from '../sessions/session-grpc.ts';
@@ -23,18 +23,18 @@ import type { ShardLog } from '../telemetry/logger.ts';
 import { HandsMetrics } from '../telemetry/metrics.ts';
 import { handsText, LAG_RESOLUTION_MS } from '../telemetry/session-metrics.ts';
 import type { StatusView } from '../views.ts';
-import { BrainThread } from './controller-thread.ts';
+import { ControllerThread } from './controller-thread.ts';
 import { carryOut } from './effects.ts';
-import { PacedBrain } from './paced-controller.ts';
+import { PacedController } from './paced-controller.ts';
 import { type ProviderEnd, ProviderHands } from './provider-calls.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
 
-/** Longest wait at stop for in-flight work of the brain, such as calls to providers. */
+/** Longest wait at stop for in-flight work of the controller, such as calls to providers. */
 const STOP_MS = 5000;
 /** Longest wait at stop for sessions to receive their status. */
 const FAREWELL_MS = 2000;
-/** The shard is unready when the brain's oldest unprocessed event has waited longer than this. */
+/** The shard is unready when the controller's oldest unprocessed event has waited longer than this. */
 const STUCK_MS = 60_000;
 
 export const startShard: StartShard = async (config, { log, pages }) => {
@@ -100,16 +100,16 @@ async function assemble(
   // Both threads start at the same time.
   const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
   opening.catch(() => {});
-  const brain = parts.add(await startBrain(config, directory, fail), (it) => it.stop());
-  brain.listen((news) => {
+  const controller = parts.add(await startController(config, directory, fail), (it) => it.stop());
+  controller.listen((news) => {
     if (news.kind === 'log') log(news.level, news.event, news.fields);
   });
   const store = await opening;
-  const paced = new PacedBrain(brain);
+  const paced = new PacedController(controller);
   const hands = parts.add(
     await Hands.open({
       clock: systemClock,
-      brain: paced,
+      controller: paced,
       limits: config.limits,
       store,
       shardEpoch: epoch,
@@ -120,8 +120,8 @@ async function assemble(
   );
   const providers = new ProviderHands(
     providerEnds(config, epoch, parts),
-    (event) => brain.post(event),
-    () => brain.room(),
+    (event) => controller.post(event),
+    () => controller.room(),
     (provider, newest) => lookAtEpoch(provider, newest),
   );
   const giveWay = (provider: string, newest: bigint | null): void => {
@@ -140,12 +140,12 @@ async function assemble(
     directory.raiseTo(newest!);
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
-  brain.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
-  const port = new ShardFacade(brain, hands);
+  controller.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
+  const port = new ShardFacade(controller, hands);
   const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
-  const api = await serveHttp({ config, port, hands, brain, paced, reads, pages }, parts);
+  const api = await serveHttp({ config, port, hands, controller, paced, reads, pages }, parts);
   // Added last, so that it stops first, while the hands can still execute effects of in-flight work.
-  parts.add(brain, (it) => it.stop(STOP_MS));
+  parts.add(controller, (it) => it.stop(STOP_MS));
   const addresses = { sessions, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
@@ -168,16 +168,16 @@ async function shutDown(
   ended.resolve(reason);
 }
 
-function startBrain(
+function startController(
   config: ShardConfig,
-  { brainFile: file, journalFile, epoch }: DataDir,
+  { controllerFile: file, journalFile, epoch }: DataDir,
   onFailure: (error: unknown) => void,
-): Promise<BrainThread> {
-  const options = brainOptionsOf(config, epoch, randomInt(2 ** 31));
+): Promise<ControllerThread> {
+  const options = controllerOptionsOf(config, epoch, randomInt(2 ** 31));
   const { isEnabled, ...limits } = config.journal;
   const journal = isEnabled ? { path: journalFile, limits } : undefined;
   const setup = { options, file, journal };
-  return BrainThread.start({
+  return ControllerThread.start({
     setup,
     factory: moduleBeside(import.meta.url, 'controller-factory'),
     onFailure,
@@ -239,17 +239,17 @@ interface HttpParts {
   readonly config: ShardConfig;
   readonly port: ShardFacade;
   readonly hands: Hands;
-  readonly brain: BrainThread;
-  readonly paced: PacedBrain;
+  readonly controller: ControllerThread;
+  readonly paced: PacedController;
   readonly reads: ReadCounters;
   readonly pages: ApiOptions['pages'];
 }
 
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
-  const { config, port, hands, brain, paced, reads, pages } = given;
+  const { config, port, hands, controller, paced, reads, pages } = given;
   const metrics = new HandsMetrics();
   let phase: StatusView['phase'] = 'starting';
-  brain.listen((news) => {
+  controller.listen((news) => {
     if (news.kind === 'cycle') phase = news.status.phase;
   });
   const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
@@ -259,12 +259,12 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
     insecure: config.insecure,
     metrics: async () => {
       const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };
-      const own = handsText(metrics, hands, lag, { brain, paced, readers });
+      const own = handsText(metrics, hands, lag, { controller, paced, readers });
       return `${own}${await port.ask('metrics', {})}`;
     },
-    // Probes are not authenticated, so this must not cost the brain a question.
+    // Probes are not authenticated, so this must not cost the controller a question.
     unready: () => {
-      if (brain.waitingMs > STUCK_MS) return 'The brain has taken nothing for a minute.';
+      if (controller.waitingMs > STUCK_MS) return 'The controller has taken nothing for a minute.';
       return phase === 'running' ? null : `The shard is ${phase}.`;
     },
     ...(pages === undefined ? {} : { pages }),

@@ -16,7 +16,7 @@ export interface HandsLimits {
   readonly clusters: number;
   /** Rows of one roll-up, by their weight (see `RollupSize`); realistic ones have a few hundred. */
   readonly rollupRows: number;
-  /** Rows of all clusters together, by their weight. A row costs about a kilobyte in hands, brain and engine. */
+  /** Rows of all clusters together, by their weight. A row costs about a kilobyte in hands, controller and engine. */
   readonly demandRows: number;
   /** Bytes of all accepted and held roll-ups, which are kept to compare the next ones with. */
   readonly demandBytes: number;

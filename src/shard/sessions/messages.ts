@@ -1,4 +1,4 @@
-// What the brain says to a cluster, and the frames it becomes. The key of a frame names what a newer one replaces.
+// What the controller says to a cluster, and the frames it becomes. The key of a frame names what a newer one replaces.
 
 import type { Requirement } from '../../model/index.ts';
 import type {

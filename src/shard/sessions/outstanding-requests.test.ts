@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { bench } from '../../../testing/support/sessions.ts';
 import { Operator as Op } from '../../model/index.ts';
-import type { BrainEvent, Effect } from '../events.ts';
+import type { ControllerEvent, Effect } from '../events.ts';
 import { MAX_ASKS, MAX_BLOB_BYTES } from './limits.ts';
 import type { Ask } from './messages.ts';
 import { Asks } from './outstanding-requests.ts';
@@ -32,7 +32,7 @@ const reclaim = (instruction: string, cluster = 'c1'): ReclaimEffect => ({
 const ID = '0123456789abcdef';
 
 describe('a bootstrap request', () => {
-  it('given a session, then it is asked with its requirements, and the answer reaches the brain', async () => {
+  it('given a session, then it is asked with its requirements, and the answer reaches the controller', async () => {
     const { greet, hands, events } = await bench();
     const operator = greet('c1');
     hands.askBootstrap(bootstrap(ID));
@@ -49,7 +49,7 @@ describe('a bootstrap request', () => {
     });
   });
 
-  it('given an operator that cannot, then the brain gets its reason and no blob', async () => {
+  it('given an operator that cannot, then the controller gets its reason and no blob', async () => {
     const { greet, hands, events } = await bench();
     const operator = greet('c1');
     hands.askBootstrap(bootstrap(ID));
@@ -57,7 +57,7 @@ describe('a bootstrap request', () => {
     expect(events.at(-1)).toMatchObject({ request: ID, blob: null, error: 'no template' });
   });
 
-  it('given a blob that is too large, or an endless reason, then the brain gets no blob and a short reason', async () => {
+  it('given a blob that is too large, or an endless reason, then the controller gets no blob and a short reason', async () => {
     const { greet, hands, events } = await bench();
     const operator = greet('c1');
     hands.askBootstrap(bootstrap(ID));
@@ -65,7 +65,7 @@ describe('a bootstrap request', () => {
     expect(events.at(-1)).toMatchObject({ blob: null, error: expect.stringContaining('the limit is') });
     hands.askBootstrap(bootstrap(ID));
     operator.answer(ID, '', 'é'.repeat(1_000_000));
-    const { error } = events.at(-1) as Extract<BrainEvent, { kind: 'bootstrap-answered' }>;
+    const { error } = events.at(-1) as Extract<ControllerEvent, { kind: 'bootstrap-answered' }>;
     expect(error).toMatch(/^é{100}… \(500 characters\)$/);
   });
 
@@ -112,7 +112,7 @@ describe('a bootstrap request', () => {
 });
 
 describe('a reclaim instruction', () => {
-  it('given a session, then the ack reaches the brain once', async () => {
+  it('given a session, then the ack reaches the controller once', async () => {
     const { greet, hands, events, kinds } = await bench();
     const operator = greet('c1');
     hands.instructReclaim(reclaim('r1'));

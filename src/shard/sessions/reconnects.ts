@@ -1,4 +1,4 @@
-// Rate limit for new sessions per cluster, a token bucket. Each new session makes the brain resync all machines of the
+// Rate limit for new sessions per cluster, a token bucket. Each new session makes the controller resync all machines of the
 // cluster, so an operator that reconnects in a loop, or two that replace each other, would cost the shard far more than
 // it costs them.
 

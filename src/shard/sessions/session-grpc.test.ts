@@ -83,7 +83,7 @@ async function served(options: ServeOptions = {}) {
 }
 
 describe('sessions over gRPC', () => {
-  it('given a hello and a roll-up, then both are acknowledged and the brain has the demand', async () => {
+  it('given a hello and a roll-up, then both are acknowledged and the controller has the demand', async () => {
     const { dial, events } = await served();
     const operator = dial();
     operator.hello('c1');
@@ -115,7 +115,7 @@ describe('sessions over gRPC', () => {
     expect(newer.kinds).toEqual(['ack hello', 'nodeStateUpdate']);
   });
 
-  it('given an operator that ends or cancels its stream, then the brain is told', async () => {
+  it('given an operator that ends or cancels its stream, then the controller is told', async () => {
     const { dial, events } = await served();
     for (const leave of ['end', 'cancel'] as const) {
       const operator = dial();

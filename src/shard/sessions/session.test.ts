@@ -10,7 +10,7 @@ import { HELLO_TIMEOUT_MS, MAX_OUTBOX_FRAMES, STALL_TIMEOUT_MS } from './limits.
 const UNKNOWN_FRAME = new Uint8Array([0x7a, 0x01, 0x00]);
 
 describe('a hello', () => {
-  it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the brain is told', async () => {
+  it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the controller is told', async () => {
     const { greet, events, hands } = await bench();
     const operator = greet('c1');
     expect(operator.got('ack')).toEqual([
@@ -130,9 +130,9 @@ describe('a session', () => {
     expect(hands.sessions).toHaveLength(2);
   });
 
-  it('given a brain that answers at once while the old session ends, then the hello is still acknowledged first', async () => {
+  it('given a controller that answers at once while the old session ends, then the hello is still acknowledged first', async () => {
     const { hands, greet } = await bench({
-      brain: { post: () => hands.sendNodeState('c1', nodeState('m1')) },
+      controller: { post: () => hands.sendNodeState('c1', nodeState('m1')) },
     });
     greet('c1');
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate']);
@@ -157,7 +157,7 @@ describe('a session', () => {
     expect(hands.counters.framesMalformed).toBe(1);
   });
 
-  it('given an operator that has gone, then the brain is told once and what is sent is counted as undelivered', async () => {
+  it('given an operator that has gone, then the controller is told once and what is sent is counted as undelivered', async () => {
     const { greet, hands, kinds } = await bench();
     const operator = greet('c1');
     operator.link.closed();

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bench, nodeState, type Operator, rollupOf } from '../../../testing/support/sessions.ts';
-import type { BrainEvent } from '../events.ts';
+import type { ControllerEvent } from '../events.ts';
 
 const CLUSTERS = ['c0', 'c1'];
 
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const idOf = (cluster: number, ask: number): string => `${cluster}${ask}`.padStart(16, '0');
 
 /** Opened and closed alternate, numbers only grow, and no cluster has two sessions at a time. */
-function checkSessions(events: readonly BrainEvent[]): Map<string, number> {
+function checkSessions(events: readonly ControllerEvent[]): Map<string, number> {
   const open = new Map<string, number>();
   let last = 0;
   for (const event of events) {
@@ -55,7 +55,7 @@ describe('hands', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
         const { hands, greet, clock, events } = await bench();
         const operators: Operator[] = [];
-        /** Asks that are neither answered nor withdrawn, as the brain knows it. */
+        /** Asks that are neither answered nor withdrawn, as the controller knows it. */
         const open = new Set<string>();
         const pick = (which: number): Operator | undefined => operators[which % operators.length];
         for (const step of steps) {

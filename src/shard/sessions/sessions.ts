@@ -1,5 +1,5 @@
-// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the brain as events,
-// and the brain sends to clusters through the methods here. Makes no decisions.
+// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the controller as events,
+// and the controller sends to clusters through the methods here. Makes no decisions.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -12,7 +12,7 @@ import type {
 import { status } from '../../wire/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import { type DemandLoad, Rollups } from '../demand/rollups.ts';
-import type { BrainEvent, Effect, SessionRef } from '../events.ts';
+import type { ControllerEvent, Effect, SessionRef } from '../events.ts';
 import type { DemandStore } from '../storage/demand-store.ts';
 import { HandsCounters } from './counters.ts';
 import { GreetingPlaces } from './greeting.ts';
@@ -34,13 +34,13 @@ import { Session, type SessionHost } from './session.ts';
 import { frameSizeText, statusFor, statusForLater } from './session-status.ts';
 
 /** The receiver of events. It may call back at any time, also from within `post`. */
-export interface Brain {
-  post(event: BrainEvent): void;
+export interface Controller {
+  post(event: ControllerEvent): void;
 }
 
 export interface HandsParts {
   readonly clock: Clock;
-  readonly brain: Brain;
+  readonly controller: Controller;
   readonly store: DemandStore;
   /** Grows with every start of the shard. */
   readonly shardEpoch: bigint;
@@ -101,7 +101,7 @@ export class Hands {
     hands.#rollups = await Rollups.open({
       clock: parts.clock,
       store: parts.store,
-      post: (event) => parts.brain.post(event),
+      post: (event) => parts.controller.post(event),
       log: hands.#log,
       limits: hands.limits,
       counters: hands.counters,
@@ -174,7 +174,7 @@ export class Hands {
     this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
   }
 
-  /** Must be called for every request that the brain has given up. */
+  /** Must be called for every request that the controller has given up. */
   withdrawBootstrap({ cluster, request: id }: EffectOf<'withdraw-bootstrap'>): void {
     this.#withdraw(cluster, { kind: 'bootstrap', id });
   }
@@ -259,9 +259,9 @@ export class Hands {
     const { cluster, number } = session;
     this.#greeting.leave(session);
     const open = this.#asks.openOf(cluster, this.#parts.clock.now());
-    this.#parts.brain.post({ kind: 'session-opened', cluster, session: number });
+    this.#parts.controller.post({ kind: 'session-opened', cluster, session: number });
     for (const ask of open) {
-      // The brain may have withdrawn it from within `post`.
+      // The controller may have withdrawn it from within `post`.
       if (!this.#asks.isOpen(ask)) continue;
       this.counters.asksReissued++;
       session.send(askFrame(ask, this.#parts.clock.now()));
@@ -275,7 +275,7 @@ export class Hands {
     if (this.#sessions.get(cluster) === session) this.#sessions.delete(cluster);
     if (!wasOpen) return;
     this.counters.sessionsClosed++;
-    this.#parts.brain.post({ kind: 'session-closed', cluster, session: number });
+    this.#parts.controller.post({ kind: 'session-closed', cluster, session: number });
   }
 
   #oversized(session: Session, bytes: number): void {
@@ -308,7 +308,7 @@ export class Hands {
     const { requestId: request, userData, ttlSeconds } = answer;
     if (!this.#isAnswer(cluster, { kind: 'bootstrap', id: request })) return;
     const error = answerProblem(answer);
-    // A copy: a view would transfer the whole frame to the brain's thread.
+    // A copy: a view would transfer the whole frame to the controller's thread.
     const blob = error === '' ? new Uint8Array(userData) : null;
     const event = {
       kind: 'bootstrap-answered',
@@ -317,12 +317,12 @@ export class Hands {
       ttlSeconds: Number(ttlSeconds),
       error,
     } as const;
-    this.#parts.brain.post(event);
+    this.#parts.controller.post(event);
   }
 
   #reclaimAcked({ cluster }: Session, { instructionId }: ReclaimAck): void {
     if (!this.#isAnswer(cluster, { kind: 'reclaim', id: instructionId })) return;
-    this.#parts.brain.post({ kind: 'reclaim-acked', instruction: instructionId });
+    this.#parts.controller.post({ kind: 'reclaim-acked', instruction: instructionId });
   }
 
   #isAnswer(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {

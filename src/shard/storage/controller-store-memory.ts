@@ -2,9 +2,9 @@
 
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
-import type { BrainStore } from '../planning/options.ts';
+import type { ControllerStore } from '../planning/options.ts';
 
-export class MemoryBrainStore implements BrainStore {
+export class MemoryControllerStore implements ControllerStore {
   readonly machines = new MemoryMachines();
   readonly freezes = new MemoryFreezes();
 }

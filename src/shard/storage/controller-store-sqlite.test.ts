@@ -1,4 +1,4 @@
-// The brain's store on disk: what was written is found again, at once, and only by one process and from its own files.
+// The controller's store on disk: what was written is found again, at once, and only by one process and from its own files.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MachineFacts } from '../inventory/machine-facts-store.ts';
 import type { Freeze } from '../planning/freezes.ts';
-import type { BrainStore } from '../planning/options.ts';
-import { MemoryBrainStore } from './controller-store-memory.ts';
-import { SqliteBrainStore } from './controller-store-sqlite.ts';
+import type { ControllerStore } from '../planning/options.ts';
+import { MemoryControllerStore } from './controller-store-memory.ts';
+import { SqliteControllerStore } from './controller-store-sqlite.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -22,8 +22,8 @@ function newPath(): string {
   return join(folder, 'brain.db');
 }
 
-function opened(path: string): SqliteBrainStore {
-  const store = new SqliteBrainStore(path);
+function opened(path: string): SqliteControllerStore {
+  const store = new SqliteControllerStore(path);
   open.push(() => store.close());
   return store;
 }
@@ -72,17 +72,17 @@ function manyFacts(count: number): MachineFacts[] {
   }));
 }
 
-function contentOf({ machines, freezes }: BrainStore) {
+function contentOf({ machines, freezes }: ControllerStore) {
   return { machines: new Set(machines.load()), freezes: new Set(freezes.freezes()) };
 }
 
-const memory = new MemoryBrainStore();
-const STORES: readonly (readonly [string, () => string, (path: string) => BrainStore])[] = [
+const memory = new MemoryControllerStore();
+const STORES: readonly (readonly [string, () => string, (path: string) => ControllerStore])[] = [
   ['on disk', newPath, opened],
   ['in memory', () => '', () => memory],
 ];
 
-describe.each(STORES)('a brain store %s', (_, where, at) => {
+describe.each(STORES)('a controller store %s', (_, where, at) => {
   it('given writes of every kind, then what they came to is found again', () => {
     const path = where();
     const store = at(path);
@@ -92,7 +92,7 @@ describe.each(STORES)('a brain store %s', (_, where, at) => {
     store.machines.save([FULL, noPriority, noNames], ['gone', 'never there']);
     for (const freeze of [FLEET, RECLAIMS, { ...FLEET, id: 'lifted' }]) store.freezes.putFreeze(freeze);
     store.freezes.deleteFreeze('lifted');
-    if (store instanceof SqliteBrainStore) store.close();
+    if (store instanceof SqliteControllerStore) store.close();
     expect(contentOf(at(path))).toEqual({
       machines: new Set([BARE, FULL, noPriority, noNames]),
       freezes: new Set([FLEET, RECLAIMS]),
@@ -100,7 +100,7 @@ describe.each(STORES)('a brain store %s', (_, where, at) => {
   });
 });
 
-describe('a brain store on disk', () => {
+describe('a controller store on disk', () => {
   it('given a save that has returned, then it is in the file although nothing was closed', () => {
     const path = newPath();
     opened(path).machines.save([FULL], []);
@@ -143,7 +143,7 @@ describe('a brain store on disk', () => {
   it('given a file that is in use, then it is refused', () => {
     const path = newPath();
     opened(path);
-    expect(() => new SqliteBrainStore(path)).toThrow('BF_STORE_LOCKED');
+    expect(() => new SqliteControllerStore(path)).toThrow('BF_STORE_LOCKED');
   });
 
   it('given a file of something else, then it is refused', () => {
@@ -154,7 +154,7 @@ describe('a brain store on disk', () => {
     const text = newPath();
     writeFileSync(text, 'this is no database, and long enough to be taken for one at first sight'.repeat(99));
     for (const path of [database, text, '/does/not/exist/brain.db']) {
-      expect(() => new SqliteBrainStore(path)).toThrow('BF_STORE_UNREADABLE');
+      expect(() => new SqliteControllerStore(path)).toThrow('BF_STORE_UNREADABLE');
     }
   });
 

@@ -1,5 +1,5 @@
-// What the brain must remember, in one SQLite file. It is opened, read and written on the brain's thread, and a call
-// returns when its transaction is on disk: the brain calls no provider for a machine before that.
+// What the controller must remember, in one SQLite file. It is opened, read and written on the controller's thread, and a call
+// returns when its transaction is on disk: the controller calls no provider for a machine before that.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BigFleetError, type Stamp } from '../../model/index.ts';
@@ -7,7 +7,7 @@ import { SqliteFile, type SqliteFormat } from '../../runtime/sqlite-file.ts';
 import { failpoint } from '../failpoints.ts';
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
-import type { BrainStore } from '../planning/options.ts';
+import type { ControllerStore } from '../planning/options.ts';
 
 // One text per thing: fifteen columns take five times as long, and a cycle may save thousands. Keys are written as JSON
 // too: texts in SQLite may end at a NUL, and ids may hold one.
@@ -23,7 +23,7 @@ const FORMAT: SqliteFormat = {
   isNot: 'does not hold what a shard remembers',
 };
 
-export class SqliteBrainStore implements BrainStore {
+export class SqliteControllerStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
   readonly #file: SqliteFile;

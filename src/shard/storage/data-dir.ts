@@ -41,7 +41,7 @@ export interface DataDir {
   readonly epoch: bigint;
   /** First start with this directory: any earlier state of the shard is lost. */
   readonly isNew: boolean;
-  readonly brainFile: string;
+  readonly controllerFile: string;
   readonly demandFile: string;
   /** The next start begins above this: for epochs found on machines that are higher than the directory's. */
   raiseTo(epoch: bigint): void;
@@ -58,9 +58,9 @@ export function openDataDir(path: string, atLeast: bigint, clock: () => bigint =
   attempt(path, () => makeDirectory(path));
   const lock = lockDirectory(path);
   try {
-    const brainFile = join(path, 'brain.db');
+    const controllerFile = join(path, 'brain.db');
     const demandFile = join(path, 'demand.db');
-    const hasState = existsSync(brainFile) || existsSync(demandFile);
+    const hasState = existsSync(controllerFile) || existsSync(demandFile);
     const isNew = !hasState && !existsSync(join(path, EPOCH));
     const epoch = isNew && atLeast === 0n ? clock() : nextEpoch(path, atLeast);
     const write = (value: bigint): void => attempt(path, () => replaceFile(path, EPOCH, `${value}\n`));
@@ -69,7 +69,7 @@ export function openDataDir(path: string, atLeast: bigint, clock: () => bigint =
       if (seen > epoch && seen < MAX_EPOCH) write(seen);
     };
     const journalFile = journalFileIn(path);
-    return { epoch, isNew, brainFile, demandFile, journalFile, raiseTo, close: () => lock.close() };
+    return { epoch, isNew, controllerFile, demandFile, journalFile, raiseTo, close: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;

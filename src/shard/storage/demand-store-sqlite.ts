@@ -1,4 +1,4 @@
-// The durable demand store: one SQLite file, apart from the brain's, which lives on another thread and holds its own
+// The durable demand store: one SQLite file, apart from the controller's, which lives on another thread and holds its own
 // exclusively.
 
 import type { DatabaseSync } from 'node:sqlite';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HandClock, NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { MachineState } from '../../model/index.ts';
 import type { ActionView, News } from '../views.ts';
 import { EventLog, MAX_ACTION_EVENTS, MAX_OTHER_EVENTS } from './event-log.ts';
@@ -63,11 +63,11 @@ describe('the last events of a shard', () => {
     expect(JSON.stringify(items).length).toBeLessThan(6_000);
   });
 
-  it('given a brain, then what it tells has the ids of what it keeps, and a cycle has none', () => {
-    const scene = new BrainScene().open('c1').list([record('m', MachineState.Speculative)]);
+  it('given a controller, then what it tells has the ids of what it keeps, and a cycle has none', () => {
+    const scene = new ControllerScene().open('c1').list([record('m', MachineState.Speculative)]);
     scene.demand('c1', NEED).tick();
     const told = scene.news.filter(({ kind }) => kind !== 'cycle');
-    const { items } = scene.brain.ask('events', { sinceMs: 0, limit: 100 });
+    const { items } = scene.controller.ask('events', { sinceMs: 0, limit: 100 });
     expect(told.some(({ kind }) => kind === 'action-started')).toBe(true);
     expect(items.map(({ id }) => id)).toEqual(told.map(({ id }) => id));
     expect(scene.news.filter(({ kind, id }) => kind === 'cycle' && id !== undefined)).toEqual([]);

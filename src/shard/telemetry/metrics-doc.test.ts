@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NEED, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import type { Hands } from '../sessions/sessions.ts';
 import { HandsMetrics } from './metrics.ts';
 import { handsText } from './session-metrics.ts';
@@ -33,7 +33,7 @@ function sorted(labels: readonly string[]): string {
 }
 
 function scrape(): string {
-  const scene = new BrainScene().list(some(3)).open('c1').demand('c1', NEED).tick(3000);
+  const scene = new ControllerScene().list(some(3)).open('c1').demand('c1', NEED).tick(3000);
   const hands = {
     sessions: [],
     load: { rows: 0, bytes: 0, waiting: 0, waitingBytes: 0 },
@@ -42,11 +42,11 @@ function scrape(): string {
   } as unknown as Hands;
   const lag = { percentile: () => 0, reset: () => {} };
   const around = {
-    brain: { waiting: 0, waitingMs: 0 },
+    controller: { waiting: 0, waitingMs: 0 },
     paced: { waiting: 0, coalesced: 0 },
     readers: {},
   };
-  return handsText(new HandsMetrics(), hands, lag, around) + scene.brain.ask('metrics', {});
+  return handsText(new HandsMetrics(), hands, lag, around) + scene.controller.ask('metrics', {});
 }
 
 describe('docs/metrics.md', () => {

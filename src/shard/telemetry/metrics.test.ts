@@ -11,11 +11,11 @@ import { Shortfalls } from '../planning/shortfalls.ts';
 import { MemoryFreezes } from '../storage/controller-store-memory.ts';
 import { DemandTally } from './demand-tally.ts';
 import { SupplyTally } from './machine-tally.ts';
-import { BrainMetrics, HandsMetrics } from './metrics.ts';
+import { ControllerMetrics, HandsMetrics } from './metrics.ts';
 import { OwnedPrices } from './owned-prices.ts';
 
-function brainMetrics(fleet = new Fleet(), engine = new EngineMetrics()): BrainMetrics {
-  return new BrainMetrics(engine, fleet, {
+function controllerMetrics(fleet = new Fleet(), engine = new EngineMetrics()): ControllerMetrics {
+  return new ControllerMetrics(engine, fleet, {
     demandTally: new DemandTally(fleet),
     supplyTally: new SupplyTally(fleet),
     clusterCosts: new ClusterCosts(fleet, new OwnedPrices(new Map())),
@@ -71,7 +71,7 @@ const NAMES = [
 ];
 
 describe('the metrics of a shard', () => {
-  const text = brainMetrics().text() + new HandsMetrics().text();
+  const text = controllerMetrics().text() + new HandsMetrics().text();
 
   it.each(NAMES)('have %s', (name) => {
     expect(text).toContain(`# TYPE bigfleet_shard_${name}\n`);
@@ -86,7 +86,7 @@ describe('the metrics of a shard', () => {
   });
 
   it('count what the guardrails let through and what they held back, by kind', () => {
-    const metrics = brainMetrics();
+    const metrics = controllerMetrics();
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Delete' }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), anAction('Preempt', 'p'), anAction('Delete', 'd')];
@@ -111,7 +111,7 @@ describe('the metrics of a shard', () => {
   });
 
   it('show shortfalls by age and class of priority', () => {
-    const metrics = brainMetrics();
+    const metrics = controllerMetrics();
     const need = aNeed({ priority: 1000 });
     const shortfalls = new Shortfalls();
     for (let i = 0; i < 12; i++) {
@@ -140,7 +140,7 @@ describe('the metrics of a shard', () => {
         [aNeed({ interruptionBucket: 3, aggregate: resources({ cpu: 9 }), minUnit: resources({ cpu: 4 }) })],
       ),
     );
-    const metrics = brainMetrics(fleet);
+    const metrics = controllerMetrics(fleet);
     const machines = (labels: string): number | undefined =>
       valuesOf(metrics.text()).get(`inventory_machines{${labels}}`);
     const speculative = 'state="Speculative",capacity_type="Spot",interruption_penalty_bucket="unspecified"';
@@ -161,7 +161,7 @@ describe('the metrics of a shard', () => {
     const engine = new Engine(fleet, { clock: () => (ms += 500) });
     engine.decide(1, anInput([], []).options);
 
-    const values = valuesOf(brainMetrics(fleet, engine.metrics).text());
+    const values = valuesOf(controllerMetrics(fleet, engine.metrics).text());
 
     expect(values.get('decide_duration_seconds_count')).toBe(1);
     expect(values.get('decide_duration_seconds_sum')).toBe(engine.metrics.cycleMs.sum / 1000);
@@ -181,7 +181,7 @@ describe('the metrics of a shard', () => {
   });
 
   it('show the worst of the providers that share a series, and none that is no longer told of', () => {
-    const metrics = brainMetrics();
+    const metrics = controllerMetrics();
     const failing = (name: string, count: number) => {
       const health = {
         state: 'failing',

@@ -1,4 +1,4 @@
-// The only definition of a shard's metrics: names, units and labels. The brain and the hands have separate registries,
+// The only definition of a shard's metrics: names, units and labels. The controller and the hands have separate registries,
 // because they run on two threads; a scrape concatenates the two texts. docs/metrics.md says which of them to watch.
 
 import type { EngineMetrics } from '../../engine/index.ts';
@@ -104,8 +104,8 @@ export interface Tallies extends CostTallies {
   readonly demandTally: DemandTally;
 }
 
-/** Metrics of the brain's thread. */
-export class BrainMetrics {
+/** Metrics of the controller's thread. */
+export class ControllerMetrics {
   readonly registry = new Registry();
   readonly #fleet: Fleet;
   readonly #demandTally: DemandTally;
@@ -402,21 +402,21 @@ export class HandsMetrics {
     `${PREFIX}rollups_waiting_bytes`,
     'Bytes of roll-ups that wait to be read.',
   );
-  readonly brainWaiting = this.registry.gauge(
-    `${PREFIX}brain_waiting_events`,
-    'Events that the brain has not taken yet.',
+  readonly controllerWaiting = this.registry.gauge(
+    `${PREFIX}controller_waiting_events`,
+    'Events that the controller has not taken yet.',
   );
-  readonly brainWaitingSeconds = this.registry.gauge(
-    `${PREFIX}brain_waiting_seconds`,
+  readonly controllerWaitingSeconds = this.registry.gauge(
+    `${PREFIX}controller_waiting_seconds`,
     'For how long the oldest of them has waited.',
   );
   readonly demandsWaiting = this.registry.gauge(
-    `${PREFIX}brain_waiting_clusters`,
-    'Clusters whose demand is held back because the brain is behind.',
+    `${PREFIX}controller_waiting_clusters`,
+    'Clusters whose demand is held back because the controller is behind.',
   );
   readonly demandsCoalesced = this.registry.counter(
     `${PREFIX}demands_coalesced_total`,
-    'Accepted demand that a newer one replaced before the brain, which was behind, could take it.',
+    'Accepted demand that a newer one replaced before the controller, which was behind, could take it.',
   );
   readonly readers = this.registry.counters(
     `${PREFIX}readers_cut_total`,

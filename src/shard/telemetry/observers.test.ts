@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
-import { DEFAULT_BRAIN } from '../planning/options.ts';
+import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Deleting } = MachineState;
 
-describe('what a brain notices', () => {
+describe('what a controller notices', () => {
   it('actions are told when they begin and end, with their row and the kind of their machine', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED)
@@ -33,7 +33,7 @@ describe('what a brain notices', () => {
   });
 
   it('one that failed is logged, and counted under the word that dashboards know', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED)
@@ -51,8 +51,8 @@ describe('what a brain notices', () => {
     ['stock-out', 'stock_out'],
     ['transient', 'transient'],
   ] as const)('one that came to nothing by a %s is counted as that', (kind, outcome) => {
-    const actuation = { ...DEFAULT_BRAIN.actuation, attempts: 1 };
-    const scene = new BrainScene({ actuation })
+    const actuation = { ...DEFAULT_CONTROLLER.actuation, attempts: 1 };
+    const scene = new ControllerScene({ actuation })
       .list([record('m', Speculative)])
       .open('c1')
       .demand('c1', NEED)
@@ -65,8 +65,8 @@ describe('what a brain notices', () => {
   });
 
   it('a provider that does not answer is an error, and its return is told', () => {
-    const scene = new BrainScene().list(some(1));
-    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.failList();
+    const scene = new ControllerScene().list(some(1));
+    for (let i = 0; i < DEFAULT_CONTROLLER.scheduler.breakerFailures; i++) scene.failList();
     expect(scene.logged('list-failed')).toHaveLength(5);
     expect(scene.logged('provider-breaker')).toMatchObject([{ provider: 'p', state: 'open' }]);
 
@@ -76,14 +76,14 @@ describe('what a brain notices', () => {
   });
 
   it('a provider that denies what it is told is an error, told once with its words, until it lets something through', () => {
-    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     for (let i = 0; i < 2; i++) {
       const { machine } = scene.answer('create', { kind: 'denied', message: 'who are you' });
       scene.answer('get', { kind: 'found', machine: record(machine, Speculative) });
       while (scene.calls('create').length === 0) scene.tick();
     }
     expect(scene.logged('provider-denies')).toEqual([{ provider: 'p', error: 'who are you' }]);
-    expect(scene.brain.ask('status', {}).providers).toMatchObject([
+    expect(scene.controller.ask('status', {}).providers).toMatchObject([
       { breaker: 'closed', denial: 'who are you' },
     ]);
     expect(scene.metric('provider_down{provider="p"}')).toBe(1);
@@ -91,12 +91,12 @@ describe('what a brain notices', () => {
     scene.accept('create', Creating);
 
     expect(scene.logged('provider-permits')).toEqual([{ provider: 'p' }]);
-    expect(scene.brain.ask('status', {}).providers).toMatchObject([{ denial: '' }]);
+    expect(scene.controller.ask('status', {}).providers).toMatchObject([{ denial: '' }]);
     expect(scene.metric('provider_down{provider="p"}')).toBe(0);
   });
 
   it('a List that lacks most machines is held, counted, and says what to do', () => {
-    const scene = new BrainScene().list(some(20)).tick();
+    const scene = new ControllerScene().list(some(20)).tick();
     scene.list(
       [],
       'p',
@@ -110,7 +110,7 @@ describe('what a brain notices', () => {
   });
 
   it('joining and giving back is timed and counted', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Idle)])
       .open('c1')
       .demand('c1', NEED)

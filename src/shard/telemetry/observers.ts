@@ -16,19 +16,19 @@ import type { LossesParts } from '../inventory/losses.ts';
 import type { Book } from '../inventory/machine-ledger.ts';
 import type { ProvidersHealth } from '../inventory/provider-health.ts';
 import type { ReconcileObserver } from '../inventory/reconcile.ts';
-import type { BrainParts } from '../planning/controller.ts';
+import type { ControllerParts } from '../planning/controller.ts';
 import { Provisioning } from '../planning/provisioning.ts';
 import { actionView, capacityLabel } from '../planning/queries/action-view.ts';
 import type { ActionView, News } from '../views.ts';
-import { type BrainMetrics, type ExecuteOutcome, NO_ERROR } from './metrics.ts';
+import { type ControllerMetrics, type ExecuteOutcome, NO_ERROR } from './metrics.ts';
 
 /** Bytes kept in a log line of a message from a provider or an operator. */
 const MAX_WORDS_BYTES = 1000;
 
 export interface ObserverParts {
-  readonly parts: BrainParts;
+  readonly parts: ControllerParts;
   readonly book: Book;
-  readonly metrics: BrainMetrics;
+  readonly metrics: ControllerMetrics;
   readonly health: ProvidersHealth;
   readonly lostWhileAway: ReconcileObserver['lostWhileAway'];
 }

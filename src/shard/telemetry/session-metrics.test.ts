@@ -9,7 +9,7 @@ const LAG: LoopLag = {
   reset: () => {},
 };
 const AROUND: Surroundings = {
-  brain: { waiting: 0, waitingMs: 0 },
+  controller: { waiting: 0, waitingMs: 0 },
   paced: { waiting: 0, coalesced: 0 },
   readers: {},
 };

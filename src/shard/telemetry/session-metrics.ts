@@ -14,7 +14,7 @@ export interface LoopLag {
 
 /** Other values that are read on each scrape. */
 export interface Surroundings {
-  readonly brain: { readonly waiting: number; readonly waitingMs: number };
+  readonly controller: { readonly waiting: number; readonly waitingMs: number };
   readonly paced: { readonly waiting: number; readonly coalesced: number };
   readonly readers: Readonly<Partial<Record<ReaderEnd, number>>>;
 }
@@ -23,7 +23,7 @@ export function handsText(
   metrics: HandsMetrics,
   hands: Hands,
   lag: LoopLag,
-  { brain, paced, readers }: Surroundings,
+  { controller, paced, readers }: Surroundings,
 ): string {
   const { counters, load } = hands;
   for (const [name, count] of Object.entries(counters) as [string, number][])
@@ -32,8 +32,8 @@ export function handsText(
   metrics.demandBytes.set(load.bytes);
   metrics.rollupsWaiting.set(load.waiting);
   metrics.rollupsWaitingBytes.set(load.waitingBytes);
-  metrics.brainWaiting.set(brain.waiting);
-  metrics.brainWaitingSeconds.set(brain.waitingMs / 1000);
+  metrics.controllerWaiting.set(controller.waiting);
+  metrics.controllerWaitingSeconds.set(controller.waitingMs / 1000);
   metrics.demandsWaiting.set(paced.waiting);
   metrics.demandsCoalesced.raiseTo(paced.coalesced);
   for (const [reason, count] of Object.entries(readers) as [ReaderEnd, number][])

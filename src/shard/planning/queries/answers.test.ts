@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../../testing/support/fleets.ts';
 import { keyOf, MachineState, ZONE_KEY } from '../../../model/index.ts';
 import type { MachineFilter } from '../../views.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
 const { Speculative, Creating, Idle, Configured, Failed } = MachineState;
@@ -14,15 +14,15 @@ function serving(id: string, need = NEED) {
 }
 
 describe('a question about machines', () => {
-  function fleet(): BrainScene {
-    const scene = new BrainScene({ providers: ['p', 'q'] });
+  function fleet(): ControllerScene {
+    const scene = new ControllerScene({ providers: ['p', 'q'] });
     scene.list([record('i1', Idle), record('i2', Idle), record('s1', Speculative), record('f1', Failed)]);
     scene.list([serving('b1'), serving('b2'), record('i3', Idle)], 'q');
     return scene.tick();
   }
 
-  const found = (scene: BrainScene, where: MachineFilter, limit = 100) => {
-    const { items, total } = scene.brain.ask('machines', { where, limit });
+  const found = (scene: ControllerScene, where: MachineFilter, limit = 100) => {
+    const { items, total } = scene.controller.ask('machines', { where, limit });
     return { ids: items.map(({ id }) => id).join(' '), total };
   };
 
@@ -52,7 +52,7 @@ describe('a question about machines', () => {
     const scene = fleet();
     scene.list([record('z9', Failed)]).tick();
     const ask = (after?: string) =>
-      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 3, after });
+      scene.controller.ask('machines', { where: {}, order: 'trouble', limit: 3, after });
     const pages = [ask()];
     while (pages.at(-1)!.next !== null) pages.push(ask(pages.at(-1)!.next!));
     expect(pages.map(({ items }) => items.map(({ id }) => id).join(' '))).toEqual([
@@ -62,7 +62,7 @@ describe('a question about machines', () => {
     ]);
     expect(pages[0]!.total).toBe(8);
     expect(
-      scene.brain.ask('machines', { where: {}, order: 'trouble', limit: 1, after: '0 f1' }).items,
+      scene.controller.ask('machines', { where: {}, order: 'trouble', limit: 1, after: '0 f1' }).items,
     ).toMatchObject([{ id: 'z9' }]);
   });
 
@@ -106,8 +106,8 @@ describe('a question about Needs', () => {
   const unmet = aNeed({ cluster: 'c1', priority: 50, aggregate: resources({ cpu: 400 }) });
   const other = aNeed({ cluster: 'c2', priority: 70, aggregate: resources({ cpu: 8 }) });
 
-  function scene(): BrainScene {
-    return new BrainScene()
+  function scene(): ControllerScene {
+    return new ControllerScene()
       .list([serving('m')])
       .demand('c1', met, unmet)
       .demand('c2', other)
@@ -115,7 +115,7 @@ describe('a question about Needs', () => {
   }
 
   it('is answered by rank, with what is missing', () => {
-    const { items, total } = scene().brain.ask('needs', { onlyUnmet: false, limit: 100 });
+    const { items, total } = scene().controller.ask('needs', { onlyUnmet: false, limit: 100 });
 
     expect(items.map(({ id }) => id)).toEqual([met, other, unmet].map((need) => needId(keyOf(need))));
     expect(total).toBe(3);
@@ -133,40 +133,44 @@ describe('a question about Needs', () => {
     [{ onlyUnmet: false, limit: 1, cluster: 'c1' }, 1, 2],
     [{ onlyUnmet: false, limit: 100, cluster: 'nobody' }, 0, 0],
   ])('%j has %i of %i', (ask, shown, total) => {
-    const page = scene().brain.ask('needs', ask);
+    const page = scene().controller.ask('needs', ask);
     expect(page.items).toHaveLength(shown);
     expect(page.total).toBe(total);
   });
 
   it('has no answer before the first cycle', () => {
-    const { brain } = new BrainScene().demand('c1', met);
-    expect(brain.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({ items: [], total: 0, next: null });
-    expect(brain.ask('explain', { need: needId(keyOf(met)) })).toBeNull();
-    expect(brain.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1);
+    const { controller } = new ControllerScene().demand('c1', met);
+    expect(controller.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({
+      items: [],
+      total: 0,
+      next: null,
+    });
+    expect(controller.ask('explain', { need: needId(keyOf(met)) })).toBeNull();
+    expect(controller.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1);
   });
 
   it('is told of shortfalls, the worst first', () => {
-    const { items, total } = scene().brain.ask('shortfalls', { limit: 1 });
+    const { items, total } = scene().controller.ask('shortfalls', { limit: 1 });
     expect(total).toBe(2);
     expect(items).toMatchObject([{ cluster: 'c2', priority: 70, isEscalated: false }]);
   });
 
   it('InspectNeeds has the rows of the cluster asked for', () => {
-    const { brain } = scene();
-    expect(brain.ask('inspect', { cluster: 'c1', limit: 0 })).toHaveLength(1 + 2);
-    expect(brain.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1 + 3);
-    expect(brain.ask('inspect', { cluster: '', limit: 2 })).toHaveLength(1 + 2);
+    const { controller } = scene();
+    expect(controller.ask('inspect', { cluster: 'c1', limit: 0 })).toHaveLength(1 + 2);
+    expect(controller.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1 + 3);
+    expect(controller.ask('inspect', { cluster: '', limit: 2 })).toHaveLength(1 + 2);
   });
 });
 
 describe('the story of a Need', () => {
   it('that is met has its machines', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([serving('m')])
       .open('c1')
       .demand('c1', NEED)
       .tick();
-    const story = scene.brain.ask('explain', { need: needId(keyOf(NEED)) });
+    const story = scene.controller.ask('explain', { need: needId(keyOf(NEED)) });
 
     expect(story).toMatchObject({ need: { isMet: true }, claimed: ['m'], blocker: null, actions: [] });
     expect(story?.matching).toMatchObject({ configured: 1 });
@@ -174,12 +178,12 @@ describe('the story of a Need', () => {
 
   it('that lost a machine has what was taken from it and by which row, newest first', () => {
     const wide = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
-    const scene = new BrainScene().list([serving('m', wide), record('n', Idle)]).open('c1', 'c2');
+    const scene = new ControllerScene().list([serving('m', wide), record('n', Idle)]).open('c1', 'c2');
     scene.demand('c1', wide).tick(1000);
     const high = aNeed({ cluster: 'c2', priority: 900_000 });
     scene.demand('c2', high).tick();
 
-    const story = scene.brain.ask('explain', { need: needId(keyOf(wide)) });
+    const story = scene.controller.ask('explain', { need: needId(keyOf(wide)) });
     expect(story?.actions).toMatchObject([
       { kind: 'Preempt', machine: 'm', from: { id: needId(keyOf(wide)) }, need: { id: needId(keyOf(high)) } },
       { kind: 'Bootstrap', machine: 'n', need: { id: needId(keyOf(wide)) } },
@@ -188,10 +192,10 @@ describe('the story of a Need', () => {
 
   it('that is not met has who is in its way, and what would help', () => {
     const high = aNeed({ cluster: 'c2', priority: 900 });
-    const scene = new BrainScene().list([serving('m', high)]).open('c1', 'c2');
+    const scene = new ControllerScene().list([serving('m', high)]).open('c1', 'c2');
     scene.demand('c2', high).demand('c1', NEED).tick();
 
-    expect(scene.brain.ask('explain', { need: needId(keyOf(NEED)) })).toMatchObject({
+    expect(scene.controller.ask('explain', { need: needId(keyOf(NEED)) })).toMatchObject({
       need: { isMet: false, missing: { cpu: '4m' } },
       claimed: [],
       extraSupply: { count: 1 },
@@ -201,7 +205,7 @@ describe('the story of a Need', () => {
   it('that is served in a fold has the machines and the actions of the fold', () => {
     const small = { aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 2 }) };
     const gangs = ['g1', 'g2'].map((group) => aNeed({ group, requirements: [same(ZONE_KEY)], ...small }));
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list(some(1, Speculative))
       .open('c1')
       .demand('c1', ...gangs)
@@ -213,7 +217,7 @@ describe('the story of a Need', () => {
       .tick();
 
     for (const gang of gangs) {
-      expect(scene.brain.ask('explain', { need: needId(keyOf(gang)) })).toMatchObject({
+      expect(scene.controller.ask('explain', { need: needId(keyOf(gang)) })).toMatchObject({
         need: { isFolded: true, group: gang.group },
         claimed: ['m-0'],
         actions: [{ kind: 'Bootstrap' }, { kind: 'Provision', machine: 'm-0', outcome: 'success' }],
@@ -222,22 +226,22 @@ describe('the story of a Need', () => {
   });
 
   it('is null for one that nobody reports', () => {
-    const scene = new BrainScene().list([]).tick();
-    expect(scene.brain.ask('explain', { need: needId(keyOf(NEED)) })).toBeNull();
-    expect(scene.brain.ask('explain', { need: 'nonsense' })).toBeNull();
+    const scene = new ControllerScene().list([]).tick();
+    expect(scene.controller.ask('explain', { need: needId(keyOf(NEED)) })).toBeNull();
+    expect(scene.controller.ask('explain', { need: 'nonsense' })).toBeNull();
   });
 });
 
 describe('a question about actions', () => {
   it('has the latest first, by machine or cluster, and what waits', () => {
     const larger = { aggregate: resources({ cpu: 8 }) };
-    const scene = new BrainScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
     scene
       .accept('create', Creating)
       .demand('c1', { ...NEED, ...larger })
       .tick();
     const ask = (given: { machine?: string; cluster?: string }, limit = 10) =>
-      scene.brain.ask('actions', { ...given, limit }).actions;
+      scene.controller.ask('actions', { ...given, limit }).actions;
 
     expect(ask({}).items.map(({ machine }) => machine)).toEqual(['m-1', 'm-0']);
     expect(ask({}, 1)).toMatchObject({ items: [{ machine: 'm-1' }], total: 2 });
@@ -253,12 +257,12 @@ describe('a question about actions', () => {
 describe('pages of actions', () => {
   it('given many that began at once, then pages have each once, also while others begin', () => {
     const many = { aggregate: resources({ cpu: 4 * 40 }) };
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list(some(60, Speculative))
       .open('c1')
       .demand('c1', { ...NEED, ...many })
       .tick();
-    const ask = (after?: string) => scene.brain.ask('actions', { limit: 7, after, only: 'actions' });
+    const ask = (after?: string) => scene.controller.ask('actions', { limit: 7, after, only: 'actions' });
     const seen: string[] = [];
     const first = ask();
     for (let page = first.actions; ; page = ask(page.next!).actions) {
@@ -269,17 +273,20 @@ describe('pages of actions', () => {
     }
     expect(new Set(seen).size).toBe(40);
     expect(seen).toHaveLength(40);
-    expect(scene.brain.ask('actions', { limit: 100 }).actions.total).toBe(50);
+    expect(scene.controller.ask('actions', { limit: 100 }).actions.total).toBe(50);
     expect(first.waiting).toMatchObject({ items: [], next: null });
   });
 
   it('given many that wait, then they have pages of their own', () => {
-    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    const scene = new ControllerScene({
+      guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
+    }).open('c1');
     scene
       .list(some(25))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 100 }) })
       .tick();
-    const ask = (after?: string) => scene.brain.ask('actions', { limit: 10, after, only: 'waiting' }).waiting;
+    const ask = (after?: string) =>
+      scene.controller.ask('actions', { limit: 10, after, only: 'waiting' }).waiting;
     const pages = [ask(), ask('10'), ask('20')];
     expect(pages.map(({ next }) => next)).toEqual(['10', '20', null]);
     expect(new Set(pages.flatMap(({ items }) => items.map(({ machine }) => machine))).size).toBe(25);
@@ -288,29 +295,31 @@ describe('pages of actions', () => {
 
 describe('a question about what waits', () => {
   it('counts more than it keeps', () => {
-    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    const scene = new ControllerScene({
+      guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
+    }).open('c1');
     scene
       .list(some(1200))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })
       .tick();
 
-    const { waiting } = scene.brain.ask('actions', { limit: 2000 });
+    const { waiting } = scene.controller.ask('actions', { limit: 2000 });
     expect(waiting.total).toBe(1200);
     expect(waiting.items).toHaveLength(1000);
-    expect(scene.brain.ask('actions', { machine: 'm-3', limit: 10 }).waiting.total).toBe(1);
+    expect(scene.controller.ask('actions', { machine: 'm-3', limit: 10 }).waiting.total).toBe(1);
   });
 });
 
 describe('a question about clusters', () => {
   it('given trouble first, then those with unmet Needs, then those that are not connected', () => {
-    const scene = new BrainScene().open('a-fine', 'z-short', 'm-short');
+    const scene = new ControllerScene().open('a-fine', 'z-short', 'm-short');
     scene.list([serving('m', aNeed({ cluster: 'b-away' }))]);
     scene.demand('a-fine').demand('m-short', aNeed({ cluster: 'm-short' }));
     scene
       .demand('z-short', aNeed({ cluster: 'z-short' }), aNeed({ cluster: 'z-short', group: 'two' }))
       .tick();
     const ask = (after?: string) =>
-      scene.brain.ask('clusters', { order: 'trouble', limit: 2, after, alsoNamed: ['c-refused'] });
+      scene.controller.ask('clusters', { order: 'trouble', limit: 2, after, alsoNamed: ['c-refused'] });
     const first = ask();
     const second = ask(first.next!);
     const names = (page: typeof first) => page.items.map(({ cluster }) => cluster);
@@ -323,13 +332,13 @@ describe('a question about clusters', () => {
   });
 
   it('has all that report, are connected or have machines', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([serving('m')])
       .open('c2')
       .demand('c3', aNeed({ cluster: 'c3' }));
     scene.tick();
 
-    expect(scene.brain.ask('clusters', { limit: 100 }).items).toMatchObject([
+    expect(scene.controller.ask('clusters', { limit: 100 }).items).toMatchObject([
       { cluster: 'c1', hasSession: false, hasReported: false, machinesByState: { CONFIGURED: 1 } },
       { cluster: 'c2', hasSession: true, needs: 0, cannotBind: '', freeze: null },
       { cluster: 'c3', hasReported: true, needs: 1, unmet: 1, cannotBind: 'It has no session.' },

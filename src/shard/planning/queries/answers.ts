@@ -16,7 +16,7 @@ import {
 import type { InspectNeedsResponse } from '../../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from '../../actuation/action-records.ts';
 import type { Answer, NeedStory, Page, QuestionName, Questions } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import type { Cycles } from '../cycles.ts';
 import { actionView } from './action-view.ts';
 import { clusterPage } from './cluster-page.ts';
@@ -34,7 +34,7 @@ type Ask<Q extends QuestionName> = Questions[Q]['ask'];
 type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
 
 export class Answers {
-  readonly #state: BrainState;
+  readonly #state: ControllerState;
   readonly #cycles: Cycles;
   readonly #answerers: Answerers = {
     status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
@@ -52,7 +52,7 @@ export class Answers {
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
   };
 
-  constructor(state: BrainState, cycles: Cycles) {
+  constructor(state: ControllerState, cycles: Cycles) {
     this.#state = state;
     this.#cycles = cycles;
   }

@@ -3,7 +3,7 @@
 import type { Decision } from '../../../engine/index.ts';
 import { compareText, excerpt } from '../../../model/index.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import type { IncompleteCluster } from '../incomplete-demand.ts';
 import { offsetOf, pageOf } from './pages.ts';
 
@@ -13,7 +13,7 @@ type Ask = Questions['clusters']['ask'];
 const MAX_WHY_BYTES = 1000;
 
 /** `decided` is the last decision; null before the first. */
-export function clusterPage(state: BrainState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
+export function clusterPage(state: ControllerState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
   const names = namesOf(state, ask);
   const { after } = ask;
   if (ask.order === 'trouble') {
@@ -33,7 +33,7 @@ export function clusterPage(state: BrainState, decided: Decision | null, ask: As
   });
 }
 
-function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
+function namesOf({ book, sessions }: ControllerState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
   const { clusters } = book.fleet;
   const known = clusters.sorted().map((number) => clusters.nameOf(number));
   const names = new Set([...known, ...sessions.keys(), ...alsoNamed]);
@@ -44,7 +44,7 @@ function namesOf({ book, sessions }: BrainState, { cluster, alsoNamed = [] }: As
 /** Clusters with the most unmet Needs first, then others in trouble, then the rest; ties by name. */
 function troubleFirst(
   names: readonly string[],
-  { sessions, actuation, incomplete }: BrainState,
+  { sessions, actuation, incomplete }: ControllerState,
   decided: Decision | null,
   { alsoNamed = [] }: Ask,
 ): readonly string[] {
@@ -64,7 +64,7 @@ function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
 }
 
 function viewerOf(
-  { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: BrainState,
+  { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: ControllerState,
   decided: Decision | null,
 ): (cluster: string) => ClusterView {
   const { fleet } = book;

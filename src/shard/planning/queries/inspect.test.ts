@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aMachine, aNeed, anInput, fleets, same } from '../../../../testing/support/fleets.ts';
 import { aMetVerdict, anUnmetVerdict, NO_FITTING } from '../../../../testing/support/plans.ts';
 import { decide } from '../../../engine/index.ts';
@@ -48,23 +48,23 @@ describe('inspecting Needs', () => {
   });
 
   it('the header counts what passes the filter; the limit shortens the rows', () => {
-    const scene = new BrainScene().list([]);
+    const scene = new ControllerScene().list([]);
     scene.demand('a', aNeed({ cluster: 'a' }), aNeed({ cluster: 'a', priority: 2 })).demand('c1', aNeed());
 
-    const frames = scene.tick().brain.ask('inspect', { cluster: 'a', limit: 1 });
+    const frames = scene.tick().controller.ask('inspect', { cluster: 'a', limit: 1 });
 
     expect(headerOf(frames)).toMatchObject({ totalNeeds: 2 });
     expect(viewsOf(frames).map(({ need }) => need?.priority)).toEqual([2]);
   });
 
   it('the highest priority comes first, then who was here first, then the cluster by name', () => {
-    const scene = new BrainScene().list([]);
+    const scene = new ControllerScene().list([]);
     scene.demand('b', aNeed({ cluster: 'b', firstSeenMs: 5, interruptionBucket: 9 }));
     scene.demand('a', aNeed({ cluster: 'a', firstSeenMs: 5 }));
     scene.demand('c', aNeed({ cluster: 'c', firstSeenMs: 4 }));
     scene.demand('d', aNeed({ cluster: 'd', firstSeenMs: 9, priority: 1 }));
 
-    const views = viewsOf(scene.tick().brain.ask('inspect', { cluster: '', limit: 0 }));
+    const views = viewsOf(scene.tick().controller.ask('inspect', { cluster: '', limit: 0 }));
 
     expect(views.map(({ clusterId }) => clusterId)).toEqual(['d', 'c', 'a', 'b']);
   });
@@ -72,11 +72,11 @@ describe('inspecting Needs', () => {
   it('with a limit, the first of all Needs are the same', () => {
     fc.assert(
       fc.property(fleets(), fc.integer({ min: 1, max: 12 }), ({ needs }, limit) => {
-        const scene = new BrainScene().list([]);
+        const scene = new ControllerScene().list([]);
         for (const [cluster, rows] of Map.groupBy(needs, (need) => need.cluster))
           scene.demand(cluster, ...rows);
         scene.tick();
-        const all = scene.brain.ask('inspect', { cluster: '', limit: 0 });
+        const all = scene.controller.ask('inspect', { cluster: '', limit: 0 });
 
         const views = viewsOf(all);
         const inOrder = views.toSorted(
@@ -87,9 +87,9 @@ describe('inspecting Needs', () => {
         );
         expect(views).toEqual(inOrder);
         expect(views).toHaveLength(needs.length);
-        expect(scene.brain.ask('inspect', { cluster: '', limit })).toEqual(all.slice(0, limit + 1));
+        expect(scene.controller.ask('inspect', { cluster: '', limit })).toEqual(all.slice(0, limit + 1));
         const listed = (most: number, after?: string) =>
-          scene.brain.ask('needs', { onlyUnmet: false, limit: most, after });
+          scene.controller.ask('needs', { onlyUnmet: false, limit: most, after });
         const ranked = listed(1000).items;
         const first = listed(limit);
         expect(first).toMatchObject({ items: ranked.slice(0, limit), total: needs.length });

@@ -3,7 +3,7 @@
 import { firstOf } from '../../../collections/first-of.ts';
 import { compareText, isMachineState, MachineState } from '../../../model/index.ts';
 import type { MachineView, Page, Questions } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { pageOf } from './pages.ts';
 import { stateLabel } from './status.ts';
@@ -15,7 +15,7 @@ const FAILED = '0 ';
 const OTHERS = '1 ';
 const NOTHING = { items: [], total: 0, next: null } as const;
 
-export function machinePage(state: BrainState, ask: Ask): Page<MachineView> {
+export function machinePage(state: ControllerState, ask: Ask): Page<MachineView> {
   const { where, limit, after } = ask;
   const { machines } = state.book.fleet;
   if (where.id !== undefined) {
@@ -38,7 +38,7 @@ export function machinePage(state: BrainState, ask: Ask): Page<MachineView> {
 }
 
 /** Failed machines by id, then the others by id. A position is a prefix for the group and the id. */
-function failedFirst(state: BrainState, ask: Ask, slots: readonly number[]): Page<MachineView> {
+function failedFirst(state: ControllerState, ask: Ask, slots: readonly number[]): Page<MachineView> {
   const { where, limit, after } = ask;
   const { book } = state;
   const { machines } = book.fleet;
@@ -62,14 +62,14 @@ function failedFirst(state: BrainState, ask: Ask, slots: readonly number[]): Pag
 }
 
 /** Whether a machine comes after the one with this id, which may have been removed since. */
-function isBehind({ book }: BrainState, id: string): (slot: number) => boolean {
+function isBehind({ book }: ControllerState, id: string): (slot: number) => boolean {
   const { machines } = book.fleet;
   const last = machines.slotOf(id);
   if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
   return (slot) => compareText(machines.idOf(slot), id) > 0;
 }
 
-function forgottenSlots({ book, machineFacts }: BrainState): ReadonlySet<number> {
+function forgottenSlots({ book, machineFacts }: ControllerState): ReadonlySet<number> {
   return new Set([...machineFacts.forgotten()].flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
 }
 

@@ -2,7 +2,7 @@
 
 import { effectiveAllocatable, excerpt, formatResources } from '../../../model/index.ts';
 import type { MachineView } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import { actionView, capacityLabel } from './action-view.ts';
 import { needRef } from './need-names.ts';
 import { stateLabel } from './status.ts';
@@ -14,7 +14,7 @@ export const LISTED_LABELS = 64;
 const MAX_WHY_BYTES = 1000;
 
 /** null: the machine is not on record, or was added after the last freeze. */
-export function machineView(state: BrainState, id: string, maxLabels: number): MachineView | null {
+export function machineView(state: ControllerState, id: string, maxLabels: number): MachineView | null {
   const { book, machineFacts, actuation, profiles } = state;
   const standing = book.standing(id);
   const record = book.recordOf(id);

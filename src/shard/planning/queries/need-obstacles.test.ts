@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources } from '../../../../testing/support/fleets.ts';
 import { adviceFor, keyOf, MachineState } from '../../../model/index.ts';
 import type { NeedStory } from '../../views.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
 const { Configured, Creating, Failed, Idle, Speculative } = MachineState;
@@ -14,17 +14,17 @@ const { Configured, Creating, Failed, Idle, Speculative } = MachineState;
 /** Two machines of 4 cpu. */
 const PAIR = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
 
-function story(scene: BrainScene, need = NEED): NeedStory {
-  return scene.brain.ask('explain', { need: needId(keyOf(need)) })!;
+function story(scene: ControllerScene, need = NEED): NeedStory {
+  return scene.controller.ask('explain', { need: needId(keyOf(need)) })!;
 }
 
-function sentences(scene: BrainScene, need = NEED): readonly string[] {
+function sentences(scene: ControllerScene, need = NEED): readonly string[] {
   return story(scene, need).obstacles.map(({ sentence }) => sentence);
 }
 
 describe('what is in the way of a Need', () => {
   it('given failed machines, then where, how many, and the error of the last one', () => {
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([
         record('a', Failed, { lastError: 'old error', zone: 'za' }),
         record('b', Idle, { zone: 'zb' }),
@@ -48,7 +48,7 @@ describe('what is in the way of a Need', () => {
   });
 
   it('given an offering out of stock, then which, until when, and in whose words', () => {
-    const scene = new BrainScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.answer('get', { kind: 'found', machine: record('m-0', Speculative) });
     scene.tick();
@@ -62,15 +62,15 @@ describe('what is in the way of a Need', () => {
   });
 
   it('given a provider that does not answer, then which one', () => {
-    const scene = new BrainScene().list(some(2, Idle)).open('c1').tick();
-    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.tick(60_000).failList();
+    const scene = new ControllerScene().list(some(2, Idle)).open('c1').tick();
+    for (let i = 0; i < DEFAULT_CONTROLLER.scheduler.breakerFailures; i++) scene.tick(60_000).failList();
     scene.demand('c1', NEED).tick();
     expect(sentences(scene)).toEqual(['2 are at provider p, which does not answer.']);
     expect(story(scene).advice).toEqual(['Bring provider p back: see "bigfleet get providers".']);
   });
 
   it('given a provider that denies changes, then its words', () => {
-    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'denied', message: 'who are you' });
     scene.answer('get', { kind: 'found', machine: record('m-0', Speculative) });
     scene.tick();
@@ -78,7 +78,7 @@ describe('what is in the way of a Need', () => {
   });
 
   it('given a quarantined machine, then by whom and why', () => {
-    const scene = new BrainScene().list(some(1, Idle)).open('c1').tick();
+    const scene = new ControllerScene().list(some(1, Idle)).open('c1').tick();
     scene.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'it smokes' });
     scene.demand('c1', NEED).tick();
     expect(sentences(scene)).toEqual(['1 is quarantined by ada: it smokes.']);
@@ -88,16 +88,16 @@ describe('what is in the way of a Need', () => {
   });
 
   it('given a machine that is released after the last cycle, then it is free for the next one', () => {
-    const scene = new BrainScene().list(some(1, Idle)).open('c1').tick();
+    const scene = new ControllerScene().list(some(1, Idle)).open('c1').tick();
     scene.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'it smokes' });
     scene.demand('c1', NEED).tick();
-    scene.brain.order({ kind: 'retry', machine: 'm-0', who: 'ada', why: 'it is mended' });
+    scene.controller.order({ kind: 'retry', machine: 'm-0', who: 'ada', why: 'it is mended' });
     expect(sentences(scene)).toEqual(['1 was blocked in the last cycle and is free for the next one.']);
   });
 
   it('given a Need that is met, then the machines that it does not use are not needed', () => {
     const low = aNeed({ cluster: 'c2', priority: 1 });
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([...some(3, Idle), record('x', Configured, { cluster: 'c2' })])
       .open('c1', 'c2')
       .demand('c2', low)
@@ -112,7 +112,7 @@ describe('what is in the way of a Need', () => {
 
   it('given lower-priority work in a frozen cluster, then by whom and why it is frozen', () => {
     const low = aNeed({ cluster: 'c2', priority: 1 });
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list([record('m', Configured, { cluster: 'c2' })])
       .open('c1', 'c2')
       .demand('c2', low)
@@ -129,7 +129,7 @@ describe('what is in the way of a Need', () => {
 
   it('given better-ranked rows, then their names, priorities and machines, and how far to raise the priority', () => {
     const best = aNeed({ cluster: 'c2', priority: 900, aggregate: resources({ cpu: 8 }) });
-    const scene = new BrainScene()
+    const scene = new ControllerScene()
       .list(some(2, Idle))
       .open('c1', 'c2')
       .demand('c1', NEED)
@@ -159,14 +159,14 @@ describe('what is in the way of a Need', () => {
 
   it('given the highest priority of the fleet, then it is never told to raise it', () => {
     const first = aNeed({ cluster: 'c0', priority: 100, aggregate: resources({ cpu: 8 }) });
-    const scene = new BrainScene().list(some(2, Idle)).open('c0', 'c1').demand('c0', first).tick();
+    const scene = new ControllerScene().list(some(2, Idle)).open('c0', 'c1').demand('c0', first).tick();
     scene.demand('c1', NEED).tick();
     expect(story(scene).need.isMet).toBe(false);
     expect(story(scene).advice.join()).not.toContain('raise');
   });
 
   it('given machines on their way, then how many, since when, and when they are usually there', () => {
-    const scene = new BrainScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.accept('create', Creating);
     const before = story(scene).onTheWay;
     expect(before).toMatchObject([{ state: 'CREATING', machines: 1, expectedByMs: null }]);

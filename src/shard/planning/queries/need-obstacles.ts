@@ -14,7 +14,7 @@ import {
   whyUnused,
 } from '../../../model/index.ts';
 import type { OnTheWayView } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import { needId } from './need-names.ts';
 import { stateLabel } from './status.ts';
 
@@ -27,7 +27,7 @@ export interface ExplainedNeed {
 
 /** null: no cluster reports the Need. */
 export function explainNeed(
-  state: BrainState,
+  state: ControllerState,
   atMs: number,
   options: DecisionOptions,
   verdict: Verdict,
@@ -64,7 +64,7 @@ function claimedObstacles({ obstacles }: Explanation): readonly Obstacle[] {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 class ObstacleTally {
-  readonly #state: BrainState;
+  readonly #state: ControllerState;
   /** By cause and its subject: the offering, the provider or the cluster. */
   readonly #groups = new Map<string, Mutable<Obstacle>>();
   readonly #failedByZone = new Map<string, number>();
@@ -73,7 +73,7 @@ class ObstacleTally {
 
   readonly #whyUnused: string;
 
-  constructor(state: BrainState, unusedBecause: string) {
+  constructor(state: ControllerState, unusedBecause: string) {
     this.#state = state;
     this.#whyUnused = unusedBecause;
   }

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { resources } from '../../../../testing/support/fleets.ts';
 import { keyOf, MachineState } from '../../../model/index.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
 const { Speculative, Idle } = MachineState;
 const THREE = { ...NEED, aggregate: resources({ cpu: 12 }) };
 
 /** One machine to bind and two to buy for a Need of three. */
-function scene(dryRun = false): BrainScene {
-  return new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun } })
+function scene(dryRun = false): ControllerScene {
+  return new ControllerScene({ guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun } })
     .open('c1')
     .list([
       record('i', Idle),
@@ -26,7 +26,7 @@ describe('what was decided and is not carried out', () => {
     frozen.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
     frozen.demand('c1', THREE).tick();
 
-    const plan = frozen.brain.ask('plan', { limit: 10 });
+    const plan = frozen.controller.ask('plan', { limit: 10 });
     const freeze = { id: 'fleet', who: 'ann', why: 'a look' };
     const need = { id: needId(keyOf(NEED)), cluster: 'c1', group: '', priority: 100 };
     const held = { cluster: 'c1', provider: 'p', why: 'frozen', freeze, need, capacityType: 'ON_DEMAND' };
@@ -46,12 +46,12 @@ describe('what was decided and is not carried out', () => {
 
   it('given a dry run, then the same with that reason, and a machine that would be released saves its price', () => {
     const dry = scene(true).demand('c1', THREE).tick();
-    expect(dry.brain.ask('plan', { limit: 10 })).toMatchObject({
+    expect(dry.controller.ask('plan', { limit: 10 })).toMatchObject({
       dryRun: true,
       heldBack: [{ why: 'dry-run', total: 3, buysPerHour: 5, releasesPerHour: 0 }],
     });
     dry.demand('c1').tick(24 * 3_600_000);
-    expect(dry.brain.ask('plan', { limit: 10 })).toMatchObject({
+    expect(dry.controller.ask('plan', { limit: 10 })).toMatchObject({
       heldBack: [{ why: 'dry-run', kinds: { Delete: 1 }, buysPerHour: 0, releasesPerHour: 1 }],
       actions: { items: [{ kind: 'Delete', machine: 'i', need: null, freeze: null }] },
     });
@@ -61,34 +61,39 @@ describe('what was decided and is not carried out', () => {
     const frozen = scene();
     frozen.order({ kind: 'freeze', scope: { cluster: null, action: 'Provision' }, who: 'ann', why: 'b' });
     frozen.demand('c1', THREE).tick();
-    expect(frozen.brain.ask('plan', { limit: 10 })).toMatchObject({
+    expect(frozen.controller.ask('plan', { limit: 10 })).toMatchObject({
       heldBack: [{ kinds: { Provision: 2 } }],
       actions: { items: [{ freeze: { id: 'action:Provision' } }, {}] },
     });
     frozen.order({ kind: 'unfreeze', id: 'action:Provision', who: 'ann' });
     frozen.tick();
-    expect(frozen.brain.ask('plan', { limit: 10 })).toMatchObject({ heldBack: [], actions: { total: 0 } });
+    expect(frozen.controller.ask('plan', { limit: 10 })).toMatchObject({
+      heldBack: [],
+      actions: { total: 0 },
+    });
   });
 
   it('given a cluster that is frozen by name, then it is said that none is planned for it', () => {
     const frozen = scene().freeze('c1').demand('c1', THREE).tick();
-    expect(frozen.brain.ask('plan', { limit: 10 })).toMatchObject({
+    expect(frozen.controller.ask('plan', { limit: 10 })).toMatchObject({
       heldBack: [],
       frozenClusters: [{ cluster: 'c1', unmet: 1 }],
     });
   });
 
   it('given filters or very many actions, then the counts are of all of them', () => {
-    const many = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    const many = new ControllerScene({ guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true } }).open(
+      'c1',
+    );
     many
       .list(some(1200))
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 4800 }) })
       .tick();
-    const all = many.brain.ask('plan', { limit: 2000 });
+    const all = many.controller.ask('plan', { limit: 2000 });
     expect([all.actions.items.length, all.actions.total, all.heldBack[0]!.total]).toEqual([1000, 1200, 1200]);
-    const one = many.brain.ask('plan', { limit: 10, machine: 'm-3' });
+    const one = many.controller.ask('plan', { limit: 10, machine: 'm-3' });
     expect([one.actions.total, one.heldBack[0]!.total]).toEqual([1, 1200]);
-    expect(many.brain.ask('plan', { limit: 10, cluster: 'other' }).actions.total).toBe(0);
-    expect(many.brain.ask('plan', { limit: 10 }).actions.next).toBe('10');
+    expect(many.controller.ask('plan', { limit: 10, cluster: 'other' }).actions.total).toBe(0);
+    expect(many.controller.ask('plan', { limit: 10 }).actions.next).toBe('10');
   });
 });

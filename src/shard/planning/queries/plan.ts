@@ -1,14 +1,14 @@
 // Answers the `plan` query: actions that the last cycle decided and did not carry out, with the reason.
 
 import type { PlanView, Questions, WaitingActionView } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import type { Cycles } from '../cycles.ts';
 import { offsetPage } from './pages.ts';
 
 /** Bound on frozen clusters in one answer; the list of freezes has all of them. */
 const MAX_FROZEN_CLUSTERS = 20;
 
-export function planOf(state: BrainState, cycles: Cycles, ask: Questions['plan']['ask']): PlanView {
+export function planOf(state: ControllerState, cycles: Cycles, ask: Questions['plan']['ask']): PlanView {
   const { machine, cluster } = ask;
   const { last, waiting } = cycles;
   const isWanted = ({ machine: id, cluster: of, need }: WaitingActionView): boolean =>
@@ -27,7 +27,7 @@ export function planOf(state: BrainState, cycles: Cycles, ask: Questions['plan']
   };
 }
 
-function frozenClusters({ freezes }: BrainState, { decision }: Cycles): PlanView['frozenClusters'] {
+function frozenClusters({ freezes }: ControllerState, { decision }: Cycles): PlanView['frozenClusters'] {
   const unmet = new Map<string, number>();
   for (const { key } of decision?.decided.unmet ?? [])
     unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);

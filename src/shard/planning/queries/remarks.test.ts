@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { keyOf, MachineState } from '../../../model/index.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
 const { Idle } = MachineState;
 
-function remarks(scene: BrainScene, need = NEED): readonly string[] {
-  return scene.brain.ask('explain', { need: needId(keyOf(need)) })!.remarks;
+function remarks(scene: ControllerScene, need = NEED): readonly string[] {
+  return scene.controller.ask('explain', { need: needId(keyOf(need)) })!.remarks;
 }
 
 describe('remarks on a Need', () => {
   it('are none where nothing stands in the way', () => {
-    const scene = new BrainScene().list(some(1)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(1)).open('c1').demand('c1', NEED).tick();
     expect(remarks(scene)).toEqual([]);
   });
 
   it('name a cluster without a session', () => {
-    const scene = new BrainScene().list(some(1)).demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(1)).demand('c1', NEED).tick();
     expect(remarks(scene)).toEqual(['Cluster c1 has no session, so no machine can join it.']);
   });
 
   it('name a cluster that sent no blob, until when, and its words', () => {
-    const scene = new BrainScene().list(some(1)).open('c1').demand('c1', NEED).tick();
+    const scene = new ControllerScene().list(some(1)).open('c1').demand('c1', NEED).tick();
     scene.blobs('no token');
     expect(remarks(scene)).toEqual([
       expect.stringMatching(/^Cluster c1 is asked for no .* until .*Z: no token$/),
@@ -31,7 +31,7 @@ describe('remarks on a Need', () => {
   });
 
   it('name freezes of the cluster and of everybody, and not those of others', () => {
-    const scene = new BrainScene().list([]).open('c1').demand('c1', NEED).freeze('c1').freeze('c2');
+    const scene = new ControllerScene().list([]).open('c1').demand('c1', NEED).freeze('c1').freeze('c2');
     scene.order({ kind: 'freeze', scope: { cluster: null, action: 'Reclaim' }, who: 'bob', why: 'audit' });
     scene.tick();
     expect([...remarks(scene)].sort()).toEqual([
@@ -41,18 +41,23 @@ describe('remarks on a Need', () => {
   });
 
   it('name a provider that was never read, with its last error', () => {
-    const cycle = { ...DEFAULT_BRAIN.cycle, readyWaitMs: 0 };
-    const scene = new BrainScene({ cycle, providers: ['p', 'q'] }).open('c1').demand('c1', NEED).list([]);
+    const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 0 };
+    const scene = new ControllerScene({ cycle, providers: ['p', 'q'] })
+      .open('c1')
+      .demand('c1', NEED)
+      .list([]);
     scene.tick();
     expect(remarks(scene)).toEqual(['Provider q has not been read since the start.']);
 
-    for (let i = 0; i < DEFAULT_BRAIN.scheduler.breakerFailures; i++) scene.failList('q').tick(100);
+    for (let i = 0; i < DEFAULT_CONTROLLER.scheduler.breakerFailures; i++) scene.failList('q').tick(100);
 
     expect(remarks(scene)).toEqual(['Provider q has not been read since the start: no route']);
   });
 
   it('name a dry run', () => {
-    const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } }).open('c1');
+    const scene = new ControllerScene({
+      guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
+    }).open('c1');
     scene
       .list([record('m', Idle)])
       .demand('c1', NEED)

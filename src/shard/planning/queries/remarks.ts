@@ -2,10 +2,10 @@
 // of stock are obstacles of the Needs they concern instead (need-obstacles.ts).
 
 import { ACTION_WORDS, excerpt, type Verdict } from '../../../model/index.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import { freezeName } from '../freezes.ts';
 
-export function remarksOn(state: BrainState, { key }: Verdict): readonly string[] {
+export function remarksOn(state: ControllerState, { key }: Verdict): readonly string[] {
   const { sessions, actuation, freezes, reconcile, parts } = state;
   const { cluster } = key;
   const name = excerpt(cluster);

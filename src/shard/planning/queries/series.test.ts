@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aCost } from '../../../../testing/support/costs.ts';
 import { aNeed } from '../../../../testing/support/fleets.ts';
 import { MachineState } from '../../../model/index.ts';
 import type { SeriesPoint, StatusView } from '../../views.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 import { COARSE, FINE, Series } from './series.ts';
 
 const { Speculative, Idle } = MachineState;
@@ -70,8 +70,8 @@ describe('the last hour of a shard', () => {
   });
 
   it('given actions that begin and fail, then each is counted once', () => {
-    const actuation = { ...DEFAULT_BRAIN.actuation, attempts: 1 };
-    const scene = new BrainScene({ actuation })
+    const actuation = { ...DEFAULT_CONTROLLER.actuation, attempts: 1 };
+    const scene = new ControllerScene({ actuation })
       .open('c1')
       .list([record('m', Speculative), record('i', Idle)]);
     scene
@@ -81,10 +81,10 @@ describe('the last hour of a shard', () => {
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.answer('get', { kind: 'found', machine: record('m', Speculative) });
     for (let i = 0; i < 30; i++) scene.tick();
-    const { points, nowMs } = scene.brain.ask('series', { sinceMs: 0 });
+    const { points, nowMs } = scene.controller.ask('series', { sinceMs: 0 });
 
     const sum = (what: 'begun' | 'failed') => points.reduce((total, point) => total + point[what], 0);
-    const { items } = scene.brain.ask('actions', { limit: 100 }).actions;
+    const { items } = scene.controller.ask('actions', { limit: 100 }).actions;
     expect(sum('begun')).toBe(items.length);
     expect(sum('failed')).toBe(items.filter(({ outcome }) => (outcome ?? 'success') !== 'success').length);
     expect(sum('failed')).toBeGreaterThan(0);

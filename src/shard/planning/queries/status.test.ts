@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { record, some } from '../../../../testing/support/actuation-scene.ts';
-import { BrainScene } from '../../../../testing/support/controller-scene.ts';
+import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { fleets } from '../../../../testing/support/fleets.ts';
 import { effectiveAllocatable, isBound, MachineState, type Need, stateName } from '../../../model/index.ts';
-import { DEFAULT_BRAIN } from '../options.ts';
+import { DEFAULT_CONTROLLER } from '../options.ts';
 
 const { Speculative, Configured, Failed } = MachineState;
 
@@ -21,13 +21,13 @@ describe('the status of a shard', () => {
   it('is what counting machines and rows one by one comes to', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
-        const guardrails = { ...DEFAULT_BRAIN.guardrails, dryRun: true };
-        const scene = new BrainScene({ guardrails });
+        const guardrails = { ...DEFAULT_CONTROLLER.guardrails, dryRun: true };
+        const scene = new ControllerScene({ guardrails });
         const machines = input.machines.map(({ id, state, ...given }) => record(id, state, given));
         scene.list(machines);
         for (const [cluster, needs] of byCluster(input.needs)) scene.demand(cluster, ...needs);
         scene.tick();
-        const status = scene.brain.ask('status', {});
+        const status = scene.controller.ask('status', {});
 
         const states: Record<string, number> = {};
         let cost = 0;
@@ -65,10 +65,10 @@ describe('the status of a shard', () => {
   it('tells what is served of what is wanted by kind of hardware, and adds up', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
-        const scene = new BrainScene({ guardrails: { ...DEFAULT_BRAIN.guardrails, dryRun: true } });
+        const scene = new ControllerScene({ guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true } });
         scene.list(input.machines.map(({ id, state, ...given }) => record(id, state, given)));
         for (const [cluster, needs] of byCluster(input.needs)) scene.demand(cluster, ...needs);
-        const { hardware, supply, cycle } = scene.tick().brain.ask('status', {});
+        const { hardware, supply, cycle } = scene.tick().controller.ask('status', {});
 
         expect(hardware.map(({ kind }) => kind)).toEqual(['general', 'accelerated']);
         expect(hardware.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(cycle!.unmet);
@@ -91,27 +91,30 @@ describe('the status of a shard', () => {
 
   it('counts by class where machines are alike', () => {
     const bound = some(30, Configured).map(({ id }) => record(`b-${id}`, Configured, { pricePerHour: 2 }));
-    const { brain } = new BrainScene()
+    const { controller } = new ControllerScene()
       .list([...some(100), ...some(200, Speculative).slice(100), ...bound])
       .tick();
 
-    expect(brain.ask('status', {})).toMatchObject({
+    expect(controller.ask('status', {})).toMatchObject({
       ...{ machines: 230, machinesByState: { IDLE: 100, SPECULATIVE: 100, CONFIGURED: 30 } },
       ...{ costPerHour: 160, supply: { cpu: { wanted: 0, configured: 0.12 } } },
     });
   });
 
   it('says how it goes with each provider, those in trouble first', () => {
-    const scene = new BrainScene({ providers: ['p', 'q'] }).list(some(3)).failList('q', 'no route').tick();
+    const scene = new ControllerScene({ providers: ['p', 'q'] })
+      .list(some(3))
+      .failList('q', 'no route')
+      .tick();
 
-    expect(scene.brain.ask('status', {}).providers).toMatchObject([
+    expect(scene.controller.ask('status', {}).providers).toMatchObject([
       { name: 'q', machines: 0, hasListed: false, lastListMs: null, lastError: 'no route' },
       { name: 'p', machines: 3, hasListed: true, lastError: '', breaker: 'closed', heldLosses: 0 },
     ]);
   });
 
   it('is told after every cycle', () => {
-    const scene = new BrainScene().list([record('m', Failed)]).tick();
+    const scene = new ControllerScene().list([record('m', Failed)]).tick();
 
     const [told] = scene.news.filter(({ kind }) => kind === 'cycle');
     expect(told).toMatchObject({ status: { machinesByState: { FAILED: 1 }, cycle: { number: 1 } } });

@@ -14,7 +14,7 @@ import type {
   ResourceView,
   StatusView,
 } from '../../views.ts';
-import type { BrainState } from '../controller.ts';
+import type { ControllerState } from '../controller.ts';
 import { firstWithin } from './pages.ts';
 
 /** Bytes of JSON: keeps a status below 1 MB with any number of providers. */
@@ -24,7 +24,7 @@ const STATES: readonly MachineState[] = Object.values(MachineState);
 
 /** `served` is the result of the last cycle, by index in HARDWARE. */
 export function statusOf(
-  state: BrainState,
+  state: ControllerState,
   cycle: CycleView | null,
   served: readonly ServedHardware[],
 ): StatusView {
@@ -65,7 +65,7 @@ function troubleFirst(a: ProviderView, b: ProviderView): number {
 const MAX_WORDS_BYTES = 500;
 
 function providerOf(
-  { scheduler, book, reconcile, health }: BrainState,
+  { scheduler, book, reconcile, health }: ControllerState,
   name: string,
   trouble: ProviderHealth | undefined,
 ): ProviderView {
