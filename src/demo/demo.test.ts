@@ -1,11 +1,11 @@
-// Everything behind a demonstration, over real gRPC, with the hands of a shard in front of it.
+// Everything behind a demonstration, over real gRPC, with the sessions of a shard in front of it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type HandsBench, handsBench } from '../../testing/support/demo-operator.ts';
+import { type SessionsBench, sessionsBench } from '../../testing/support/demo-operator.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { addSessions, sessionServerOptions } from '../shard/index.ts';
 import {
@@ -40,24 +40,24 @@ async function started(happened: DemoEnvironmentEvent[] = []): Promise<DemoEnvir
   return environment;
 }
 
-async function shard(): Promise<HandsBench & { readonly address: string }> {
-  const bench = await handsBench(systemClock);
-  const server = new Server(sessionServerOptions(bench.hands.limits));
-  addSessions(server, bench.hands, { hasTls: false });
+async function shard(): Promise<SessionsBench & { readonly address: string }> {
+  const bench = await sessionsBench(systemClock);
+  const server = new Server(sessionServerOptions(bench.sessions.limits));
+  addSessions(server, bench.sessions, { hasTls: false });
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     ),
   );
   open.push(() => {
-    bench.hands.close();
+    bench.sessions.close();
     server.forceShutdown();
   });
   return { ...bench, address: `127.0.0.1:${port}` };
 }
 
 /** Clusters report again and again at this speed, so that a fast one may do so before a slow one has begun. */
-const allReported = (of: HandsBench['of']) =>
+const allReported = (of: SessionsBench['of']) =>
   vi.waitFor(() => expect(new Set(of('demand').map(({ cluster }) => cluster)).size).toBe(6));
 
 describe('environment', () => {

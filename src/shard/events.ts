@@ -84,10 +84,10 @@ export type ControllerEvent =
       /** Number of rows of unknown size because they exceed a limit, including those without a key, absent from `needs`. */
       readonly rowsSetAside: number;
     }
-  /** An order that the hands have executed or refused: the controller logs and journals it like its own orders. */
+  /** An order that the sessions have executed or refused: the controller logs and journals it like its own orders. */
   | { readonly kind: 'ordered'; readonly order: RollupOrder; readonly result: OrderResult };
 
-/** The hands' interface to the controller, independent of its thread. */
+/** The sessions' interface to the controller, independent of its thread. */
 export interface ControllerPort extends ShardPort {
   post(event: ControllerEvent): void;
 }

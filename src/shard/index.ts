@@ -1,4 +1,4 @@
-// What other rooms may use of a shard, and the parts that its controller and hands are put together from.
+// What other rooms may use of a shard, and the parts that its controller and sessions are put together from.
 
 export { Actuation, stampOf } from './actuation/actuation.ts';
 export type { ActuationLimits } from './actuation/actuation-limits.ts';
@@ -79,16 +79,16 @@ export type { InlineParts } from './process/inline-controller.ts';
 export { InlineController } from './process/inline-controller.ts';
 export { PacedController } from './process/paced-controller.ts';
 export type { ProviderEnd } from './process/provider-calls.ts';
-export { ProviderHands } from './process/provider-calls.ts';
+export { ProviderCalls } from './process/provider-calls.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './process/running.ts';
 export { startShard } from './process/shard.ts';
 export { ShardFacade } from './process/shard-facade.ts';
-export { HandsCounters } from './sessions/counters.ts';
-export type { HandsEvent, HandsLog, LogLevel } from './sessions/log.ts';
+export { SessionCounters } from './sessions/counters.ts';
+export type { LogLevel, SessionLog, SessionLogEvent } from './sessions/log.ts';
 export type { Identify, SessionLink, SessionPort, SessionStatus } from './sessions/port.ts';
 export { addSessions, sessionServerOptions } from './sessions/session-grpc.ts';
-export type { Controller, HandsParts, SessionView } from './sessions/sessions.ts';
-export { Hands } from './sessions/sessions.ts';
+export type { Controller, SessionsParts, SessionView } from './sessions/sessions.ts';
+export { Sessions } from './sessions/sessions.ts';
 export { MemoryControllerStore } from './storage/controller-store-memory.ts';
 export { SqliteControllerStore } from './storage/controller-store-sqlite.ts';
 export type { DataDir } from './storage/data-dir.ts';
@@ -100,7 +100,7 @@ export { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './telemetry/logger.ts';
 export { logToStderr, makeLog } from './telemetry/logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './telemetry/metrics.ts';
-export { ControllerMetrics, HandsMetrics } from './telemetry/metrics.ts';
+export { ControllerMetrics, SessionMetrics } from './telemetry/metrics.ts';
 export type {
   ActionView,
   Answer,

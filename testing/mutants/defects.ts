@@ -11,14 +11,11 @@ export interface Defect {
   readonly replacement: string;
 }
 
-const CONTROLLER = 'src/shard/controller';
-const HANDS = 'src/shard/hands';
-
 export const DEFECTS: readonly Defect[] = [
   {
     name: 'double action',
     what: 'Every call to a provider is made twice.',
-    file: `${CONTROLLER}/call-scheduler.ts`,
+    file: 'src/shard/actuation/call-scheduler.ts',
     text: "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n",
     replacement:
       "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n" +
@@ -27,7 +24,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'retry without a look',
     what: 'A call whose answer was lost is taken for one that was never made, and the machine is free again.',
-    file: `${CONTROLLER}/actuation/action-executor.ts`,
+    file: 'src/shard/actuation/action-executor.ts',
     text: "      case 'transient':\n      case 'permanent':",
     replacement:
       "      case 'transient':\n        this.#takeBack(task, 'provider_error');\n        break;\n      case 'permanent':",
@@ -35,14 +32,14 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'lost update',
     what: 'A record that came at the wrong moment is dropped and never read again.',
-    file: `${CONTROLLER}/reconcile/reconcile.ts`,
+    file: 'src/shard/inventory/reconcile.ts',
     text: '    this.#parts.observer.dropped(id);\n    this.check(id);\n',
     replacement: '    this.#parts.observer.dropped(id);\n',
   },
   {
     name: 'early reclaim',
     what: 'After a start every cluster counts as having reported.',
-    file: `${CONTROLLER}/cycles.ts`,
+    file: 'src/shard/planning/cycles.ts',
     text: '      readyClusters,\n',
     replacement: '      readyClusters: readyClusters.size < 0 ? readyClusters : null,\n',
   },
@@ -63,21 +60,21 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'forgotten rollback',
     what: 'A machine whose cluster sends no blob stays bound in the ledger.',
-    file: `${CONTROLLER}/actuation/action-executor.ts`,
+    file: 'src/shard/actuation/action-executor.ts',
     text: '      book.move(machine, { command: Command.Abandon }, clock.now());\n',
     replacement: '      void [book, machine, Command.Abandon, clock];\n',
   },
   {
     name: 'dropped durable write',
     what: 'What was decided is written down only by the next cycle, after the provider was called.',
-    file: `${CONTROLLER}/actuation/actuation.ts`,
+    file: 'src/shard/actuation/actuation.ts',
     text: '    if (taken.length > 0) this.#parts.machineFacts.flush();\n',
     replacement: '',
   },
   {
     name: 'forgotten target',
     what: 'What a machine is on its way to does not outlive the process.',
-    file: `${CONTROLLER}/machine-facts-store.ts`,
+    file: 'src/shard/inventory/machine-facts-store.ts',
     text: '    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };',
     replacement: '    return { id, provider, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
   },
@@ -91,21 +88,21 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'unreported clusters lose their machines',
     what: 'After a start, whoever reports first takes machines on their way to others.',
-    file: `${CONTROLLER}/awaited-machines.ts`,
+    file: 'src/shard/planning/awaited-machines.ts',
     text: 'if (this.#isOver || state',
     replacement: 'if (!this.#isOver || state',
   },
   {
     name: 'ignored freeze',
     what: 'The guardrails let actions of a frozen scope through.',
-    file: `${CONTROLLER}/guardrails.ts`,
+    file: 'src/shard/planning/guardrails.ts',
     text: 'if (view.freezes.isFrozen(action)) waiting.frozen.push(action);',
     replacement: 'if (view.nowMs < 0) waiting.frozen.push(action);',
   },
   {
     name: 'freeze that a restart undoes',
     what: 'A freeze is in force before it is written down, and never is.',
-    file: `${CONTROLLER}/freezes.ts`,
+    file: 'src/shard/planning/freezes.ts',
     text: '    this.#store.putFreeze(freeze);\n',
     replacement: '',
   },
@@ -119,14 +116,14 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'believes every roll-up',
     what: 'A roll-up that loses nearly everything counts at once.',
-    file: `${HANDS}/guard.ts`,
+    file: 'src/shard/demand/demand-guard.ts',
     text: 'if (this.#baseline === null || !isCollapse(this.#baseline, extent)) return false;',
     replacement: 'if (this.#baseline !== undefined || !isCollapse(this.#baseline!, extent)) return false;',
   },
   {
     name: 'reclaim on a held roll-up',
     what: 'A cluster whose first roll-up after a start is held counts as having reported, with no demand.',
-    file: `${HANDS}/rollups.ts`,
+    file: 'src/shard/demand/rollups.ts',
     text: "        log('warn', 'rollup-held', describeHeld(taken.held));\n",
     replacement:
       "        log('warn', 'rollup-held', describeHeld(taken.held));\n" +
@@ -142,21 +139,21 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'cap by cycle alone',
     what: 'The share of machines that may be reclaimed counts by cycle, not over ten seconds.',
-    file: `${CONTROLLER}/guardrails.ts`,
+    file: 'src/shard/planning/guardrails.ts',
     text: 'Math.max(0, cap - this.#window.countOf(cluster))',
     replacement: 'Math.max(0, cap)',
   },
   {
     name: 'stale observation accepted',
     what: 'A List that began before our own call is believed about the machine.',
-    file: `${CONTROLLER}/reconcile/reconcile.ts`,
+    file: 'src/shard/inventory/reconcile.ts',
     text: 'return !this.#parts.actuation.isBusy(id) && this.#parts.scheduler.isCurrent(id, began);',
     replacement: 'return began > 0 && id !== "";',
   },
   {
     name: 'orphan ignored',
     what: 'A host of which the ledger knows nothing but a quota slot stays unknown.',
-    file: `${CONTROLLER}/reconcile/reconcile.ts`,
+    file: 'src/shard/inventory/reconcile.ts',
     text: '    if (known?.state === MachineState.Speculative && hasHost(state))\n      observer.orphanFound(id, provider, state);\n',
     replacement:
       '    if (known?.state === MachineState.Speculative && hasHost(state)) {\n      observer.orphanFound(id, provider, state);\n      return;\n    }\n',
@@ -164,14 +161,14 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'question left open',
     what: 'A question for a blob that nobody answered in time is never withdrawn.',
-    file: `${CONTROLLER}/actuation/bootstrap-requests.ts`,
+    file: 'src/shard/actuation/bootstrap-requests.ts',
     text: "      emit({ kind: 'withdraw-bootstrap', cluster, request });\n      this.#end(",
     replacement: '      this.#end(',
   },
   {
     name: 'silent reconnect',
     what: 'A cluster that comes back is not told what happened to its machines meanwhile.',
-    file: `${CONTROLLER}/controller.ts`,
+    file: 'src/shard/planning/controller.ts',
     text: '        this.#news.tellAll(event.cluster);\n',
     replacement: '',
   },

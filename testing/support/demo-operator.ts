@@ -1,27 +1,27 @@
-// Test support: the hands of a shard without a controller; events are recorded. Imported by tests only.
+// Test support: the sessions of a shard without a controller; events are recorded. Imported by tests only.
 
 import { MachineState, makeProfile, type Need } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
-import { type ControllerEvent, type Effect, Hands, MemoryDemandStore } from '../../src/shard/index.ts';
+import { type ControllerEvent, type Effect, MemoryDemandStore, Sessions } from '../../src/shard/index.ts';
 import { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 
-export interface HandsBench {
-  readonly hands: Hands;
+export interface SessionsBench {
+  readonly sessions: Sessions;
   readonly events: ControllerEvent[];
   readonly of: <K extends ControllerEvent['kind']>(kind: K) => Extract<ControllerEvent, { kind: K }>[];
 }
 
-export async function handsBench(clock: Clock = new VirtualClock(1_000_000)): Promise<HandsBench> {
+export async function sessionsBench(clock: Clock = new VirtualClock(1_000_000)): Promise<SessionsBench> {
   const events: ControllerEvent[] = [];
-  const hands = await Hands.open({
+  const sessions = await Sessions.open({
     clock,
     controller: { post: (event) => events.push(event) },
     store: new MemoryDemandStore(),
     shardEpoch: 3n,
   });
   return {
-    hands,
+    sessions,
     events,
     of: <K extends ControllerEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<ControllerEvent, { kind: K }> => event.kind === kind),

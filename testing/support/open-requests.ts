@@ -1,4 +1,4 @@
-// Test support: requests and instructions open at the hands, which would be sent again to a new session. Imported by
+// Test support: requests and instructions open at the sessions, which would be sent again to a new session. Imported by
 // tests only.
 
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';

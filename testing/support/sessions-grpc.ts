@@ -1,4 +1,4 @@
-// Test support: hands behind a real gRPC server, and an operator that writes HTTP/2 itself, so that it can send half a
+// Test support: sessions behind a real gRPC server, and an operator that writes HTTP/2 itself, so that it can send half a
 // frame, compress one, or stop reading. Imported by tests only.
 
 import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
@@ -6,15 +6,15 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import type { ControllerEvent } from '../../src/shard/events.ts';
-import type { HandsLimits } from '../../src/shard/sessions/limits.ts';
+import type { SessionLimits } from '../../src/shard/sessions/limits.ts';
 import { addSessions, sessionServerOptions } from '../../src/shard/sessions/session-grpc.ts';
-import { Hands } from '../../src/shard/sessions/sessions.ts';
+import { Sessions } from '../../src/shard/sessions/sessions.ts';
 import { MemoryDemandStore } from '../../src/shard/storage/demand-store.ts';
 import { OperatorMessage, ShardMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { serverCredentials, type TlsFiles } from '../../src/wire/index.ts';
 
 export interface Served {
-  readonly hands: Hands;
+  readonly sessions: Sessions;
   readonly events: readonly ControllerEvent[];
   readonly address: string;
   /** Does not resolve while a call is still open, which then fails a test by its time limit. */
@@ -23,23 +23,23 @@ export interface Served {
 
 export interface ServeOptions {
   readonly tls?: TlsFiles | null;
-  readonly limits?: Partial<HandsLimits>;
+  readonly limits?: Partial<SessionLimits>;
   readonly clock?: Clock;
   readonly farewellMs?: number;
 }
 
-export async function serveHands(options: ServeOptions = {}): Promise<Served> {
+export async function serveSessions(options: ServeOptions = {}): Promise<Served> {
   const { tls = null, limits = {}, clock = systemClock, farewellMs = 1000 } = options;
   const events: ControllerEvent[] = [];
-  const hands = await Hands.open({
+  const sessions = await Sessions.open({
     clock,
     limits,
     controller: { post: (event) => events.push(event) },
     store: new MemoryDemandStore(),
     shardEpoch: 3n,
   });
-  const server = new Server(sessionServerOptions(hands.limits));
-  addSessions(server, hands, { hasTls: tls !== null, farewellMs });
+  const server = new Server(sessionServerOptions(sessions.limits));
+  addSessions(server, sessions, { hasTls: tls !== null, farewellMs });
   const credentials =
     tls === null ? ServerCredentials.createInsecure() : serverCredentials('127.0.0.1:0', { tls });
   const port = await new Promise<number>((resolve, reject) => {
@@ -48,10 +48,10 @@ export async function serveHands(options: ServeOptions = {}): Promise<Served> {
     );
   });
   const stop = (): Promise<void> => {
-    hands.close();
+    sessions.close();
     return new Promise((resolve) => server.tryShutdown(() => resolve()));
   };
-  return { hands, events, address: `127.0.0.1:${port}`, stop };
+  return { sessions, events, address: `127.0.0.1:${port}`, stop };
 }
 
 export function helloFrame(clusterId: string): Uint8Array {

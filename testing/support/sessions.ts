@@ -1,4 +1,4 @@
-// Test support: a virtual clock, an in-memory operator, one-line roll-ups, and hands wired to all of these. Imported by
+// Test support: a virtual clock, an in-memory operator, one-line roll-ups, and sessions wired to all of these. Imported by
 // tests only.
 
 import { MachineState, type Need } from '../../src/model/index.ts';
@@ -12,7 +12,7 @@ import type {
   SessionPort,
   SessionStatus,
 } from '../../src/shard/sessions/port.ts';
-import { Hands, type HandsParts } from '../../src/shard/sessions/sessions.ts';
+import { Sessions, type SessionsParts } from '../../src/shard/sessions/sessions.ts';
 import { type DemandStore, MemoryDemandStore } from '../../src/shard/storage/demand-store.ts';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import {
@@ -166,7 +166,7 @@ interface LogLine {
 }
 
 export interface Bench {
-  readonly hands: Hands;
+  readonly sessions: Sessions;
   readonly clock: VirtualClock;
   readonly store: DemandStore;
   readonly events: ControllerEvent[];
@@ -183,13 +183,13 @@ export interface Bench {
 }
 
 export async function bench(
-  given: Partial<HandsParts> & { readonly clock?: VirtualClock } = {},
+  given: Partial<SessionsParts> & { readonly clock?: VirtualClock } = {},
 ): Promise<Bench> {
   const clock = given.clock ?? aClock();
   const store = given.store ?? new MemoryDemandStore();
   const events: ControllerEvent[] = [];
   const lines: LogLine[] = [];
-  const hands = await Hands.open({
+  const sessions = await Sessions.open({
     controller: { post: (event) => events.push(event) },
     shardEpoch: 7n,
     log: (level, event, fields) => lines.push({ level, event, fields }),
@@ -201,11 +201,11 @@ export async function bench(
   });
   const dial = (identify: Identify = () => null, origin?: Origin): Operator => {
     const operator = new Operator();
-    operator.link = hands.connect(operator, identify, origin);
+    operator.link = sessions.connect(operator, identify, origin);
     return operator;
   };
   return {
-    hands,
+    sessions,
     clock,
     store,
     events,
@@ -250,6 +250,6 @@ export function firstSeen({ demandOf }: Bench): Readonly<Record<string, number>>
 }
 
 /** Roll-ups that the guard holds. */
-export function heldIn({ reports }: Hands): readonly HeldRollup[] {
+export function heldIn({ reports }: Sessions): readonly HeldRollup[] {
   return reports.flatMap(({ held }) => held ?? []);
 }

@@ -17,7 +17,7 @@ import {
 } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
-import type { Hands } from '../../src/shard/index.ts';
+import type { Sessions } from '../../src/shard/index.ts';
 import { OperatorMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { ClusterPlan, RowPlan, WorldEvent } from './plan.ts';
 import { POOL_LABEL } from './site.ts';
@@ -28,7 +28,7 @@ export interface ClusterParts {
   readonly random: Random;
   /** Transit time of the next frame. */
   readonly frameMs: () => number;
-  readonly hands: () => Hands | null;
+  readonly sessions: () => Sessions | null;
   readonly connected: (epoch: bigint) => void;
 }
 
@@ -147,8 +147,8 @@ export class SimCluster {
 
   /** Dials the current process of the shard; roll-ups may be corrupted in transit. */
   #dialer(): Dialer {
-    const { hands, clock, frameMs } = this.#parts;
-    const dialer = memoryDialer({ hands, clock, delayMs: frameMs });
+    const { sessions, clock, frameMs } = this.#parts;
+    const dialer = memoryDialer({ sessions, clock, delayMs: frameMs });
     return {
       open: (end) => {
         const link = dialer.open(end);

@@ -1,4 +1,4 @@
-// One process of the shard: controller, hands and provider clients as in production, on a clock and stores that end with it.
+// One process of the shard: controller, sessions and provider clients as in production, on a clock and stores that end with it.
 // `kill` is a crash: nothing is completed, flushed or sent afterwards.
 
 import { MachineState } from '../../src/model/index.ts';
@@ -18,12 +18,12 @@ import {
   carryOut,
   DEFAULT_CONTROLLER,
   type Effect,
-  Hands,
   InlineController,
   type News,
   PacedController,
+  ProviderCalls,
   type ProviderEnd,
-  ProviderHands,
+  Sessions,
   ShardFacade,
 } from '../../src/shard/index.ts';
 import type { WorldPlan } from './plan.ts';
@@ -70,8 +70,8 @@ export class ShardProcess {
   readonly #clock: ProcessClock;
   readonly #parts: ProcessParts;
   readonly #store: CrashingStore;
-  readonly #providers: ProviderHands;
-  #hands: Hands | null = null;
+  readonly #providers: ProviderCalls;
+  #sessions: Sessions | null = null;
   #isIsolated = false;
   /** Non-null while the controller lags behind; resolves when it has caught up. */
   #room: PromiseWithResolvers<void> | null = null;
@@ -94,7 +94,7 @@ export class ShardProcess {
     this.controller.listen((news) => {
       if (this.isAlive) parts.watch.news(this, news);
     });
-    this.#providers = new ProviderHands(this.#ends(), (event) => this.#post(event));
+    this.#providers = new ProviderCalls(this.#ends(), (event) => this.#post(event));
   }
 
   get isAlive(): boolean {
@@ -106,20 +106,20 @@ export class ShardProcess {
   }
 
   /** null until the process listens, and after its death. */
-  get hands(): Hands | null {
-    return this.isAlive ? this.#hands : null;
+  get sessions(): Sessions | null {
+    return this.isAlive ? this.#sessions : null;
   }
 
   /** The API for people; null until the process listens, and after its death. */
   get facade(): ShardFacade | null {
-    const { hands } = this;
-    return hands === null ? null : new ShardFacade(this.controller, hands);
+    const { sessions } = this;
+    return sessions === null ? null : new ShardFacade(this.controller, sessions);
   }
 
   async start(): Promise<void> {
     const { disk, random, clock } = this.#parts;
     const isAlive = () => this.#hasDisk;
-    const hands = await Hands.open({
+    const sessions = await Sessions.open({
       clock: this.#clock,
       controller: this.#pacedController(),
       // On the clock of the world: an in-flight write may complete after its process has died.
@@ -127,7 +127,7 @@ export class ShardProcess {
       shardEpoch: this.epoch,
     });
     if (!this.isAlive) return;
-    this.#hands = hands;
+    this.#sessions = sessions;
     this.controller.start();
   }
 
@@ -136,7 +136,7 @@ export class ShardProcess {
     this.#clock.kill();
     this.controller.kill();
     // The operating system closes the sockets of a dead process.
-    this.#hands?.close();
+    this.#sessions?.close();
   }
 
   /** Graceful stop: starts no new action, completes what a provider may have started, and persists its state. */
@@ -171,7 +171,7 @@ export class ShardProcess {
   /** Keeps running without its disk, which its successor now owns; unless `keepsSessions`, also without its clusters. */
   isolate(keepsSessions: boolean): void {
     this.#isIsolated = true;
-    if (!keepsSessions) this.#hands?.close();
+    if (!keepsSessions) this.#sessions?.close();
   }
 
   /** Kills the process during a write. */
@@ -201,8 +201,8 @@ export class ShardProcess {
 
   #carryOut(effect: Effect): void {
     this.#parts.watch.effect(this, effect);
-    if (this.#hands === null) return;
-    carryOut(effect, { hands: this.#hands, providers: this.#providers, onStop: () => this.kill() });
+    if (this.#sessions === null) return;
+    carryOut(effect, { sessions: this.#sessions, providers: this.#providers, onStop: () => this.kill() });
   }
 
   #ends(): ReadonlyMap<string, ProviderEnd> {

@@ -63,7 +63,7 @@ export class CrashingStore implements ControllerStore {
 
 const SLOWEST_WRITE_MS = 20;
 
-/** The hands' file: writes have latency, and those in flight at the death of the process may be lost. */
+/** The sessions' file: writes have latency, and those in flight at the death of the process may be lost. */
 export class SlowStore implements DemandStore {
   readonly #parts: StoreParts;
   #last: Promise<void> = Promise.resolve();

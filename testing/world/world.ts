@@ -300,7 +300,7 @@ class World {
 
   #stop(downMs: number): void {
     const shard = this.#shard;
-    if (shard === null || shard.hands === null) return;
+    if (shard === null || shard.sessions === null) return;
     shard.stop(() => {
       this.#trace.note('shard has stopped');
       // Unless another process has replaced it in the meantime.
@@ -352,7 +352,7 @@ class World {
       clock: this.#clock,
       random: new Random(this.#plan.seed, 0x3074d, number),
       frameMs: () => this.#network.frameMs(),
-      hands: () => this.#shard?.hands ?? null,
+      sessions: () => this.#shard?.sessions ?? null,
       connected: (epoch) => this.#watch.connected(plan.name, epoch),
     });
   }

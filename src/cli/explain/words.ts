@@ -15,7 +15,7 @@ export interface Meaning {
 export const ACTIONS = {
   Bootstrap: {
     summary:
-      'Binds an Idle machine to a cluster: its provider hands it the bootstrap blob of the cluster, and it joins.',
+      'Binds an Idle machine to a cluster: its provider calls it the bootstrap blob of the cluster, and it joins.',
   },
   Provision: {
     summary:

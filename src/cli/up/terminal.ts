@@ -1,4 +1,4 @@
-// The live view on a terminal: draws the screen on the terminal's other page, at most four times a second, and hands keys
+// The live view on a terminal: draws the screen on the terminal's other page, at most four times a second, and sessions keys
 // on. However the process ends, the terminal is given back as it was found.
 
 import { emitKeypressEvents, type Key } from 'node:readline';

@@ -9,8 +9,8 @@ import {
   aNeed,
   anInstruction,
   aQuestion,
-  handsBench,
   nodeState,
+  sessionsBench,
 } from '../../../testing/support/demo-operator.ts';
 import { MachineState } from '../../model/index.ts';
 import { Random } from '../../runtime/random.ts';
@@ -26,9 +26,9 @@ afterEach(() => {
 });
 
 async function served(tls: TlsFiles | null = null) {
-  const bench = await handsBench(systemClock);
-  const server = new Server(sessionServerOptions(bench.hands.limits));
-  addSessions(server, bench.hands, { hasTls: tls !== null });
+  const bench = await sessionsBench(systemClock);
+  const server = new Server(sessionServerOptions(bench.sessions.limits));
+  addSessions(server, bench.sessions, { hasTls: tls !== null });
   const credentials = serverCredentials('127.0.0.1:0', { tls });
   const bound = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', credentials, (error, at) =>
@@ -36,7 +36,7 @@ async function served(tls: TlsFiles | null = null) {
     ),
   );
   const stop = () => {
-    bench.hands.close();
+    bench.sessions.close();
     server.forceShutdown();
   };
   open.push(stop);
@@ -82,12 +82,12 @@ function files(uri: string): TlsFiles {
 
 describe('an operator over gRPC', () => {
   it('reports, answers and empties nodes', async () => {
-    const { hands, port, of } = await served();
+    const { sessions, port, of } = await served();
     const operator = started({ port });
     await vi.waitFor(() => expect(of('demand')).toHaveLength(1));
-    hands.askBootstrap(aQuestion('web', '00000000000000aa'));
-    hands.sendNodeState('web', nodeState('m-1', MachineState.Configured));
-    hands.instructReclaim(anInstruction('web', 'm-1', 1));
+    sessions.askBootstrap(aQuestion('web', '00000000000000aa'));
+    sessions.sendNodeState('web', nodeState('m-1', MachineState.Configured));
+    sessions.instructReclaim(anInstruction('web', 'm-1', 1));
     await vi.waitFor(() => {
       expect(of('bootstrap-answered')).toHaveLength(1);
       expect(of('reclaim-acked')).toHaveLength(1);

@@ -1,13 +1,13 @@
-// Links to a shard's hands in the same process. Frames have latency on the given clock and stay in order in each
+// Links to a shard's sessions in the same process. Frames have latency on the given clock and stay in order in each
 // direction.
 
 import type { Clock } from '../../runtime/clock.ts';
-import type { Hands, Identify, SessionLink, SessionPort } from '../../shard/index.ts';
+import type { Identify, SessionLink, SessionPort, Sessions } from '../../shard/index.ts';
 import type { Dialer, Link, LinkEnd } from './link.ts';
 
 export interface MemoryDialerParts {
-  /** The current hands at the time of a dial; null: connection refused. */
-  readonly hands: () => Hands | null;
+  /** The sessions of the shard at the time of a dial; null: connection refused. */
+  readonly sessions: () => Sessions | null;
   readonly clock: Clock;
   /** Transit time of the next frame. Default: 0. */
   readonly delayMs?: () => number;
@@ -67,9 +67,9 @@ class MemoryLink implements Link {
     };
     this.#there.send(() => {
       if (this.#isClosed) return;
-      const hands = parts.hands();
-      if (hands === null) back(() => end.closed('nobody listens'));
-      else this.#session = hands.connect(port, parts.identify ?? (() => null));
+      const sessions = parts.sessions();
+      if (sessions === null) back(() => end.closed('nobody listens'));
+      else this.#session = sessions.connect(port, parts.identify ?? (() => null));
     });
   }
 

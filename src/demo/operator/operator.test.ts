@@ -1,13 +1,13 @@
-// Simulated operators against the real hands of a shard, in memory and on a virtual clock.
+// Simulated operators against the real sessions of a shard, in memory and on a virtual clock.
 
 import { describe, expect, it } from 'vitest';
 import {
   aNeed,
   anInstruction,
   aQuestion,
-  type HandsBench,
-  handsBench,
   nodeState,
+  type SessionsBench,
+  sessionsBench,
 } from '../../../testing/support/demo-operator.ts';
 import { MachineState } from '../../model/index.ts';
 import { Random } from '../../runtime/random.ts';
@@ -19,7 +19,7 @@ const CLUSTER = 'web';
 const REQUEST = '00000000000000aa';
 const { Configured, Configuring, Draining, Idle, Failed } = MachineState;
 
-interface Stage extends HandsBench {
+interface Stage extends SessionsBench {
   readonly clock: VirtualClock;
   readonly operator: SimOperator;
   readonly said: OperatorEvent[];
@@ -30,7 +30,7 @@ interface Stage extends HandsBench {
 
 async function stage(given: Partial<OperatorParts> & { readonly delayMs?: number } = {}): Promise<Stage> {
   const clock = new VirtualClock(1_000_000);
-  const bench = await handsBench(clock);
+  const bench = await sessionsBench(clock);
   const said: OperatorEvent[] = [];
   const dials: number[] = [];
   const parts: Stage = {
@@ -46,9 +46,9 @@ async function stage(given: Partial<OperatorParts> & { readonly delayMs?: number
       dialer: memoryDialer({
         clock,
         delayMs: () => given.delayMs ?? 0,
-        hands: () => {
+        sessions: () => {
           dials.push(clock.now());
-          return parts.isReachable ? bench.hands : null;
+          return parts.isReachable ? bench.sessions : null;
         },
       }),
       onEvent: (event) => said.push(event),
@@ -123,10 +123,10 @@ describe('an operator that connects', () => {
 
 describe('an operator that is asked for a blob', () => {
   it('answers after its delay', async () => {
-    const { operator, clock, hands, of } = await stage({ times: { blobMs: [300, 300] } });
+    const { operator, clock, sessions, of } = await stage({ times: { blobMs: [300, 300] } });
     operator.start();
     await clock.advance(1);
-    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    sessions.askBootstrap(aQuestion(CLUSTER, REQUEST));
     await clock.advance(299);
     expect(of('bootstrap-answered')).toEqual([]);
     await clock.advance(2);
@@ -136,21 +136,21 @@ describe('an operator that is asked for a blob', () => {
   });
 
   it('says that it cannot, on request', async () => {
-    const { operator, clock, hands, of } = await stage();
+    const { operator, clock, sessions, of } = await stage();
     operator.setBootstrap({ kind: 'refuse', error: 'no image' });
     operator.start();
     await clock.advance(1);
-    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    sessions.askBootstrap(aQuestion(CLUSTER, REQUEST));
     await clock.advance(1000);
     expect(of('bootstrap-answered')).toMatchObject([{ blob: null, error: 'no image' }]);
   });
 
   it('says nothing, on request; and is asked again when it comes back', async () => {
-    const { operator, clock, hands, of } = await stage();
+    const { operator, clock, sessions, of } = await stage();
     operator.setBootstrap({ kind: 'ignore' });
     operator.start();
     await clock.advance(1);
-    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    sessions.askBootstrap(aQuestion(CLUSTER, REQUEST));
     await clock.advance(60_000);
     expect(of('bootstrap-answered')).toEqual([]);
     operator.setBootstrap({ kind: 'answer' });
@@ -160,15 +160,15 @@ describe('an operator that is asked for a blob', () => {
   });
 
   it('given the connection is lost before the answer, then the new one brings exactly one', async () => {
-    const { operator, clock, hands, of } = await stage({ times: { blobMs: [200, 200] } });
+    const { operator, clock, sessions, of } = await stage({ times: { blobMs: [200, 200] } });
     operator.start();
     await clock.advance(1);
-    hands.askBootstrap(aQuestion(CLUSTER, REQUEST));
+    sessions.askBootstrap(aQuestion(CLUSTER, REQUEST));
     await clock.advance(100);
     operator.drop();
     await clock.advance(5000);
     expect(of('bootstrap-answered')).toHaveLength(1);
-    expect(hands.counters.answersUnknown).toBe(0);
+    expect(sessions.counters.answersUnknown).toBe(0);
   });
 });
 
@@ -177,14 +177,14 @@ describe('the nodes of an operator', () => {
     const stood = await stage();
     stood.operator.start();
     await stood.clock.advance(1);
-    stood.hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    stood.sessions.sendNodeState(CLUSTER, nodeState('m-1', Configured));
     await stood.clock.advance(1);
     return stood;
   }
 
   it('are as the shard tells of them', async () => {
-    const { operator, hands, clock } = await withNode();
-    hands.sendNodeState(CLUSTER, nodeState('m-2', Configuring));
+    const { operator, sessions, clock } = await withNode();
+    sessions.sendNodeState(CLUSTER, nodeState('m-2', Configuring));
     await clock.advance(1);
     expect([...operator.nodes.values()].map(({ machine, state, name }) => [machine, state, name])).toEqual([
       ['m-1', Configured, 'node-m-1'],
@@ -195,48 +195,48 @@ describe('the nodes of an operator', () => {
   it.each([['Idle', Idle] as const, ['Failed', Failed] as const])(
     'given the farewell %s, then it is forgotten',
     async (_, state) => {
-      const { operator, hands, clock } = await withNode();
-      hands.sendNodeState(CLUSTER, nodeState('m-1', state));
+      const { operator, sessions, clock } = await withNode();
+      sessions.sendNodeState(CLUSTER, nodeState('m-1', state));
       await clock.advance(1);
       expect(operator.nodes.size).toBe(0);
     },
   );
 
   it('given a reclaim, then it acks at once, cordons, and the pods leave within the grace', async () => {
-    const { operator, hands, clock, of } = await withNode();
-    hands.instructReclaim(anInstruction(CLUSTER, 'm-1', 20));
+    const { operator, sessions, clock, of } = await withNode();
+    sessions.instructReclaim(anInstruction(CLUSTER, 'm-1', 20));
     await clock.advance(1);
     expect(of('reclaim-acked')).toEqual([{ kind: 'reclaim-acked', instruction: 'reclaim-m-1' }]);
     expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: true, isEmpty: false });
-    hands.sendNodeState(CLUSTER, nodeState('m-1', Draining));
+    sessions.sendNodeState(CLUSTER, nodeState('m-1', Draining));
     await clock.advance(20_000);
     expect(operator.nodes.get('m-1')).toMatchObject({ state: Draining, isCordoned: true, isEmpty: true });
   });
 
   it('given a reclaim by the name of the node, or of one it does not know, then the ack says so', async () => {
-    const { hands, clock, said } = await withNode();
-    hands.instructReclaim(anInstruction(CLUSTER, 'node-m-1'));
-    hands.instructReclaim(anInstruction(CLUSTER, 'm-9'));
+    const { sessions, clock, said } = await withNode();
+    sessions.instructReclaim(anInstruction(CLUSTER, 'node-m-1'));
+    sessions.instructReclaim(anInstruction(CLUSTER, 'm-9'));
     await clock.advance(1);
     expect(said.flatMap((event) => (event.kind === 'reclaim' ? [event.started] : []))).toEqual([1, 0]);
   });
 
   it('given a machine that no longer leaves, then it takes pods again', async () => {
-    const { operator, hands, clock } = await withNode();
-    hands.instructReclaim(anInstruction(CLUSTER, 'm-1'));
-    hands.sendNodeState(CLUSTER, nodeState('m-1', Draining));
-    hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    const { operator, sessions, clock } = await withNode();
+    sessions.instructReclaim(anInstruction(CLUSTER, 'm-1'));
+    sessions.sendNodeState(CLUSTER, nodeState('m-1', Draining));
+    sessions.sendNodeState(CLUSTER, nodeState('m-1', Configured));
     await clock.advance(60_000);
     expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: false, isEmpty: false });
   });
 
   it('given a machine left while nobody listened, then it is forgotten after the shard has told of all', async () => {
-    const { operator, hands, clock } = await withNode();
-    hands.sendNodeState(CLUSTER, nodeState('m-2', Configured));
+    const { operator, sessions, clock } = await withNode();
+    sessions.sendNodeState(CLUSTER, nodeState('m-2', Configured));
     await clock.advance(1);
     operator.drop();
     await clock.advance(2000);
-    hands.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    sessions.sendNodeState(CLUSTER, nodeState('m-1', Configured));
     await clock.advance(1);
     expect([...operator.nodes.keys()]).toEqual(['m-1', 'm-2']);
     await clock.advance(60_000);
@@ -244,9 +244,9 @@ describe('the nodes of an operator', () => {
   });
 
   it('keeps hints of what could be had, until the connection ends', async () => {
-    const { operator, hands, clock } = await withNode();
+    const { operator, sessions, clock } = await withNode();
     const supersedesKey = 'available:p=1';
-    hands.sendAvailableCapacity(CLUSTER, {
+    sessions.sendAvailableCapacity(CLUSTER, {
       supersedesKey,
       requirements: [],
       resources: undefined,
@@ -301,23 +301,23 @@ describe('an operator that loses its shard', () => {
   });
 
   it('given a shard that ends its sessions, then it says why', async () => {
-    const { operator, clock, hands, said } = await stage();
+    const { operator, clock, sessions, said } = await stage();
     operator.start();
     await clock.advance(1);
-    hands.close();
+    sessions.close();
     await clock.advance(1);
     expect(said.at(-1)).toMatchObject({ kind: 'disconnected', why: expect.stringContaining('no sessions') });
     expect(operator.isConnected).toBe(false);
   });
 
   it('given the end, then nothing is left that could still happen', async () => {
-    const { operator, clock, of, hands } = await stage();
+    const { operator, clock, of, sessions } = await stage();
     operator.start();
     await clock.advance(1);
     operator.stop();
     await clock.advance(1);
     expect(of('session-closed')).toHaveLength(1);
-    hands.close();
+    sessions.close();
     expect(clock.waiting).toBe(0);
   });
 

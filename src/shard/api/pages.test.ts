@@ -29,8 +29,8 @@ async function served({ controller }: ControllerScene, reports: readonly ReportV
     order: async (order) => controller.order(order),
     listen: () => () => {},
   };
-  const hands = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
-  const server = await serveApi(new ShardFacade(port, hands), '127.0.0.1:0', { tls: null });
+  const sessions = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
+  const server = await serveApi(new ShardFacade(port, sessions), '127.0.0.1:0', { tls: null });
   cleanups.push(() => server.close());
   const get = async <T>(path: string): Promise<T> => {
     const text = await (await fetch(`${server.url}${path}`)).text();

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
-import { handsLimits } from '../sessions/limits.ts';
+import { sessionLimits } from '../sessions/limits.ts';
 import {
   type ConfigSources,
   controllerOptionsOf,
@@ -241,7 +241,7 @@ providers: [{ name: a, address: nowhere }]
 
 describe('the limits of sessions', () => {
   it('given a size of frames, then the room for what waits follows from it unless it is set', () => {
-    const of = (yaml: string) => handsLimits(loaded({ yaml }).config.limits);
+    const of = (yaml: string) => sessionLimits(loaded({ yaml }).config.limits);
     expect(of('')).toMatchObject({ frameBytes: 2 ** 26, waitingBytes: 2 ** 28, rollupRows: 50_000 });
     expect(of('limits: { frameBytes: 268435456 }').waitingBytes).toBe(2 ** 29);
     expect(of('limits: { waitingBytes: 100000000, greetingPerPeer: 3 }')).toMatchObject({

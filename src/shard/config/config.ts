@@ -7,7 +7,7 @@ import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 import type { JournalLimits } from '../journal/format.ts';
 import type { ControllerOptions } from '../planning/options.ts';
-import type { HandsLimits } from '../sessions/limits.ts';
+import type { SessionLimits } from '../sessions/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
 import { type Flags, fromEnvironment, fromFile, fromFlags, type Given, problem } from './sources.ts';
@@ -33,10 +33,10 @@ export interface ShardConfig extends Controller {
   readonly epochAtLeast: bigint;
   /** The others have their defaults. */
   readonly limits: Pick<
-    HandsLimits,
+    SessionLimits,
     'sessions' | 'rollupRows' | 'rollupIntervalMs' | 'demandRows' | 'demandBytes'
   > &
-    Partial<HandsLimits>;
+    Partial<SessionLimits>;
   readonly journal: JournalLimits & { readonly isEnabled: boolean };
   readonly log: { readonly level: Values['log.level']; readonly format: Values['log.format'] };
 }

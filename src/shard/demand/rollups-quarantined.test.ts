@@ -43,20 +43,20 @@ describe('a collapse of demand', () => {
       await made.report(20);
       const events = made.events.length;
       await made.report(needs);
-      expect(heldIn(made.hands)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+      expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
       await made.report(needs);
       expect(made.events).toHaveLength(events);
       expect(acked(made.operator)).toBe(3);
       expect(made.demandOf('c1')).toHaveLength(20);
       await made.report(needs);
       expect(made.demandOf('c1')).toHaveLength(needs.length);
-      expect(heldIn(made.hands)).toEqual([]);
+      expect(heldIn(made.sessions)).toEqual([]);
       expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
         'rollup-held',
         'rollup-held',
         'rollup-shrunk',
       ]);
-      expect(made.hands.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
+      expect(made.sessions.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
     },
   );
 
@@ -65,8 +65,8 @@ describe('a collapse of demand', () => {
     await made.report(20);
     for (const needs of [0, 0, 20, 0, 0, 19]) await made.report(needs);
     expect(made.demandOf('c1')).toHaveLength(19);
-    expect(made.hands.counters.rollupsHeld).toBe(4);
-    expect(heldIn(made.hands)).toEqual([]);
+    expect(made.sessions.counters.rollupsHeld).toBe(4);
+    expect(heldIn(made.sessions)).toEqual([]);
   });
 
   it('given nine rows before, then it is believed at once', async () => {
@@ -88,7 +88,7 @@ describe('a collapse of demand', () => {
   it('given a restart before it, then it is held all the same, and nothing is taken from a cluster that has not reported', async () => {
     const before = await reporting();
     await before.report(20);
-    before.hands.close();
+    before.sessions.close();
     const { store, clock } = before;
     const guardrails = { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 };
     const scene = new ControllerScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
@@ -100,7 +100,7 @@ describe('a collapse of demand', () => {
     const hasReported = () =>
       scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(0);
-    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(made.sessions.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
     expect(scene.tick().cycles.at(-1)?.decided.Reclaim).toBe(0);
     await made.report(20);
@@ -115,7 +115,7 @@ describe('a collapse of demand', () => {
       scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(20);
     await made.report(0);
-    expect(made.hands.counters.rollupsHeld).toBe(1);
+    expect(made.sessions.counters.rollupsHeld).toBe(1);
     expect(hasReported()).toEqual([false]);
     expect(acked(made.operator)).toBe(0);
     for (const { resolve } of writes) resolve();
@@ -138,10 +138,10 @@ describe('a collapse of demand', () => {
     const made = await reporting();
     await made.report(20);
     await made.report(1);
-    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(await made.sessions.acceptHeld('c1')).toBe(true);
     expect(made.demandOf('c1')).toHaveLength(1);
     expect(acked(made.operator)).toBe(2);
-    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    expect(await made.sessions.acceptHeld('c1')).toBe(false);
     made.operator.rollup(rollupOf('c1', 1));
     expect(acked(made.operator)).toBe(3);
   });
@@ -150,15 +150,15 @@ describe('a collapse of demand', () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
-    expect(await before.hands.refuseHeld('c1')).toBe(true);
+    expect(await before.sessions.refuseHeld('c1')).toBe(true);
     for (let i = 0; i < 5; i++) await before.report(0);
-    before.hands.close();
+    before.sessions.close();
     const { store, clock } = before;
     const made = await reporting({ store, clock });
     for (let i = 0; i < 5; i++) await made.report(0);
     expect(made.demandOf('c1')).toBeUndefined();
-    expect(heldIn(made.hands)).toMatchObject([{ isRefused: true, count: 5 }]);
-    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(heldIn(made.sessions)).toMatchObject([{ isRefused: true, count: 5 }]);
+    expect(await made.sessions.acceptHeld('c1')).toBe(true);
     expect(made.demandOf('c1')).toEqual([]);
   });
 
@@ -166,9 +166,9 @@ describe('a collapse of demand', () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
-    await before.hands.refuseHeld('c1');
+    await before.sessions.refuseHeld('c1');
     await before.report(20);
-    before.hands.close();
+    before.sessions.close();
     const { store, clock } = before;
     const made = await reporting({ store, clock });
     for (let i = 0; i < 3; i++) await made.report(0);
@@ -178,19 +178,19 @@ describe('a collapse of demand', () => {
   it('given no room for it when somebody accepts it, then it does not count, and that is said', async () => {
     const before = await reporting();
     await before.report(20);
-    before.hands.close();
+    before.sessions.close();
     const { store, clock } = before;
     const made = await reporting({ store, clock, limits: { demandRows: 5 } });
     await made.report(1);
     const other = made.greet('c2');
     other.rollup(rollupOf('c2', 5));
     await made.settle();
-    expect(await made.hands.acceptHeld('c1')).toBe(false);
+    expect(await made.sessions.acceptHeld('c1')).toBe(false);
     expect(made.demandOf('c1')).toBeUndefined();
-    expect(heldIn(made.hands)).toMatchObject([{ cluster: 'c1' }]);
+    expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1' }]);
     other.rollup(rollupOf('c2', 4));
     await made.settle();
-    expect(await made.hands.acceptHeld('c1')).toBe(true);
+    expect(await made.sessions.acceptHeld('c1')).toBe(true);
   });
 
   it.each(['acceptHeld', 'refuseHeld'] as const)(
@@ -206,33 +206,33 @@ describe('a collapse of demand', () => {
       await made.report(20);
       await made.report(1);
       isFull = true;
-      expect(await made.hands[order]('c1')).toBe(false);
+      expect(await made.sessions[order]('c1')).toBe(false);
       expect(made.demandOf('c1')).toHaveLength(20);
     },
   );
 
   it('given nothing held, then there is nothing to accept or refuse', async () => {
-    const { hands } = await bench();
-    expect([await hands.acceptHeld('c1'), await hands.refuseHeld('c1')]).toEqual([false, false]);
+    const { sessions } = await bench();
+    expect([await sessions.acceptHeld('c1'), await sessions.refuseHeld('c1')]).toEqual([false, false]);
   });
 });
 
 describe('more demand than a shard takes', () => {
   it('given clusters that fill it, then another gets no ack and no room until one of them shrinks', async () => {
-    const { greet, hands, settle, demandOf } = await bench({ limits: { demandRows: 100 } });
+    const { greet, sessions, settle, demandOf } = await bench({ limits: { demandRows: 100 } });
     const [first, second] = [greet('c1'), greet('c2')];
     first.rollup(rollupOf('c1', 60));
     second.rollup(rollupOf('c2', 40));
     await settle();
-    expect(hands.load).toMatchObject({ rows: 100, waiting: 0, waitingBytes: 0 });
+    expect(sessions.load).toMatchObject({ rows: 100, waiting: 0, waitingBytes: 0 });
     const third = greet('c3');
     third.rollup(rollupOf('c3', 1));
     second.rollup(rollupOf('c2', 41));
     await settle();
     expect([third.acks, second.acks]).toEqual([['hello'], ['hello', 'rollup']]);
-    expect(hands.counters).toMatchObject({ rollupsShed: 2, rollupsRefused: 2 });
+    expect(sessions.counters).toMatchObject({ rollupsShed: 2, rollupsRefused: 2 });
     expect(demandOf('c2')).toHaveLength(40);
-    expect(hands.reports.find(({ cluster }) => cluster === 'c3')!.problems).toMatchObject([
+    expect(sessions.reports.find(({ cluster }) => cluster === 'c3')!.problems).toMatchObject([
       {
         code: 'BF_DEMAND_LIMIT',
         path: 'needs',
@@ -243,30 +243,32 @@ describe('more demand than a shard takes', () => {
     third.rollup(rollupOf('c3', 10));
     await settle();
     expect(demandOf('c3')).toHaveLength(10);
-    expect(hands.load.rows).toBe(100);
+    expect(sessions.load.rows).toBe(100);
   });
 
   it('given few rows of many bytes, then bytes count, those of a held roll-up too', async () => {
     const big = rollupOf('c1', 20);
     const small = rollupOf('c1', 1);
-    const { greet, hands, settle } = await bench({ limits: { demandBytes: big.length + small.length + 10 } });
+    const { greet, sessions, settle } = await bench({
+      limits: { demandBytes: big.length + small.length + 10 },
+    });
     const operator = greet('c1');
     operator.rollup(big);
     await settle();
     operator.rollup(small);
     await settle();
-    expect(hands.load.bytes).toBe(big.length + small.length);
+    expect(sessions.load.bytes).toBe(big.length + small.length);
     const other = greet('c2');
     other.rollup(rollupOf('c2', 5));
     await settle();
     expect(other.acks).toEqual(['hello']);
-    expect(await hands.acceptHeld('c1')).toBe(true);
-    expect(hands.load).toMatchObject({ rows: 1, bytes: small.length });
+    expect(await sessions.acceptHeld('c1')).toBe(true);
+    expect(sessions.load).toMatchObject({ rows: 1, bytes: small.length });
   });
 
   it('given a cluster that again and again loses its demand and has it back, then what was held leaves its room', async () => {
     const big = rollupOf('c1', 20);
-    const { greet, hands, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
+    const { greet, sessions, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
     const operator = greet('c1');
     for (let i = 0; i < 200; i++) {
       operator.rollup(rollupOf('c1', 20));
@@ -276,8 +278,8 @@ describe('more demand than a shard takes', () => {
     }
     operator.rollup(big);
     await settle();
-    expect(hands.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
-    expect(hands.load.bytes).toBe(big.length);
+    expect(sessions.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
+    expect(sessions.load.bytes).toBe(big.length);
     const other = greet('c2');
     other.rollup(rollupOf('c2', 20));
     await settle();
@@ -286,20 +288,20 @@ describe('more demand than a shard takes', () => {
 
   it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {
     const one = rollupOf('c0', 10).length;
-    const { greet, hands, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });
+    const { greet, sessions, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });
     const operators = Array.from({ length: 10 }, (_, i) => greet(`c${i}`));
     for (const [i, operator] of operators.entries()) operator.rollup(rollupOf(`c${i}`, 10));
-    expect(hands.load.waiting).toBeLessThanOrEqual(3);
+    expect(sessions.load.waiting).toBeLessThanOrEqual(3);
     await settle();
     const taken = operators.filter((operator) => acked(operator) > 0).length;
-    expect(taken + hands.counters.rollupsShed).toBe(10);
-    expect(hands.counters.rollupsShed).toBeGreaterThan(6);
+    expect(taken + sessions.counters.rollupsShed).toBe(10);
+    expect(sessions.counters.rollupsShed).toBeGreaterThan(6);
     expect(lines.some(({ event }) => event === 'rollup-shed')).toBe(true);
     for (const [i, operator] of operators.entries()) {
       operator.rollup(rollupOf(`c${i}`, 10));
       await settle();
     }
     expect(operators.every(({ acks }) => acks.includes('rollup'))).toBe(true);
-    expect(hands.load).toMatchObject({ waiting: 0, waitingBytes: 0 });
+    expect(sessions.load).toMatchObject({ waiting: 0, waitingBytes: 0 });
   });
 });

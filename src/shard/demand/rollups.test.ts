@@ -1,4 +1,4 @@
-// Roll-ups through the hands: what reaches the controller, what is acknowledged, what is remembered, and what is held.
+// Roll-ups through the sessions: what reaches the controller, what is acknowledged, what is remembered, and what is held.
 
 import { describe, expect, it, vi } from 'vitest';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
@@ -58,7 +58,7 @@ describe('a roll-up', () => {
     expect(read).not.toHaveBeenCalled();
     read.mockRestore();
     expect(made.events).toHaveLength(events);
-    expect(made.hands.counters).toMatchObject({ rollupsUnchanged: 1, rollupsAccepted: 1 });
+    expect(made.sessions.counters).toMatchObject({ rollupsUnchanged: 1, rollupsAccepted: 1 });
   });
 
   it('given the same one on the next session, then it costs no more', async () => {
@@ -103,7 +103,7 @@ describe('a roll-up', () => {
     ]);
     expect(acked(made.operator)).toBe(1);
     expect(prioritiesOf(made)).toEqual([1]);
-    expect(made.hands.counters.rollupsRefused).toBe(1);
+    expect(made.sessions.counters.rollupsRefused).toBe(1);
     const refusal = made.lines.find(({ event }) => event === 'rollup-refused')!;
     expect(refusal).toMatchObject({ level: 'error', fields: { cluster: 'c1' } });
     expect(refusal.fields['problems']).toMatchObject([
@@ -180,7 +180,7 @@ describe('a roll-up', () => {
     await made.settle();
     expect(prioritiesOf(made)).toEqual([1]);
     expect(acked(made.operator)).toBe(2);
-    expect(made.hands.counters.rollupsSuperseded).toBe(2);
+    expect(made.sessions.counters.rollupsSuperseded).toBe(2);
   });
 
   it('given two hundred clusters that change at once, then an unchanged one is acknowledged before any is read, and each turn reads a few', async () => {
@@ -220,7 +220,7 @@ describe('a roll-up', () => {
     expect(prioritiesOf(made)).toEqual([1]);
     await made.clock.advance(1);
     expect([prioritiesOf(made), acked(made.operator)]).toEqual([[4], 2]);
-    expect(made.hands.counters).toMatchObject({ rollupsAccepted: 2, rollupsSuperseded: 2 });
+    expect(made.sessions.counters).toMatchObject({ rollupsAccepted: 2, rollupsSuperseded: 2 });
   });
 });
 
@@ -246,10 +246,10 @@ describe('an operator that sends large roll-ups back to back', () => {
     made.operator.rollup(rollupOf('c1', 1));
     await made.settle();
     made.operator.rollup(large(0));
-    expect([made.operator.isPaused, made.hands.counters.rollupsShed]).toEqual([false, 1]);
+    expect([made.operator.isPaused, made.sessions.counters.rollupsShed]).toEqual([false, 1]);
     made.operator.rollup(rollupOf('c1', 2));
     await made.settle();
-    expect([made.operator.isPaused, made.hands.load.waiting]).toEqual([false, 1]);
+    expect([made.operator.isPaused, made.sessions.load.waiting]).toEqual([false, 1]);
   });
 });
 
@@ -266,7 +266,7 @@ describe('rows beyond our own limits', () => {
     ]);
     expect(made.events.at(-1)).toMatchObject({ kind: 'demand', rowsSetAside: 2 });
     expect(acked(made.operator)).toBe(1);
-    expect(made.hands.reports[0]).toMatchObject({
+    expect(made.sessions.reports[0]).toMatchObject({
       rows: 3,
       rowsSetAside: 2,
       problems: null,
@@ -297,7 +297,7 @@ describe('rows beyond our own limits', () => {
     await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1000']]) }), ...small]);
     await made.report([wireNeed(2, { aggregateResources: new Map([['cpu', '1e30']]) }), ...small]);
     expect(made.demandOf('c1')?.[0]).toMatchObject({ setAside: true });
-    expect(made.hands.counters.rollupsHeld).toBe(0);
+    expect(made.sessions.counters.rollupsHeld).toBe(0);
   });
 
   it('given rows put right again, then they count as before and keep their first-seen time', async () => {
@@ -309,7 +309,7 @@ describe('rows beyond our own limits', () => {
     await made.report([wireNeed(2)]);
     expect(made.demandOf('c1')?.[0]?.setAside).toBeUndefined();
     expect(firstSeen(made)).toEqual({ 2: 0 });
-    expect(made.hands.reports[0]).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
+    expect(made.sessions.reports[0]).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
   });
 });
 
@@ -396,7 +396,7 @@ describe('what the operator is told of its roll-ups', () => {
 describe('what others may know', () => {
   it('given good, bad and held roll-ups, then the view of the cluster says so', async () => {
     const made = await reporting();
-    const view = () => made.hands.reports.find(({ cluster }) => cluster === 'c1');
+    const view = () => made.sessions.reports.find(({ cluster }) => cluster === 'c1');
     expect(view()).toBeUndefined();
     await made.report([wireNeed(1, { minUnit: new Map([['cpu', 'x']]) })]);
     expect(view()).toMatchObject({
@@ -418,9 +418,9 @@ describe('what others may know', () => {
   it('given a restart, then a cluster is known that has not reported yet', async () => {
     const before = await reporting();
     await before.report(20);
-    before.hands.close();
-    const { hands } = await bench({ store: before.store });
-    expect(hands.reports).toMatchObject([{ cluster: 'c1', rows: null, lastReportMs: null }]);
+    before.sessions.close();
+    const { sessions } = await bench({ store: before.store });
+    expect(sessions.reports).toMatchObject([{ cluster: 'c1', rows: null, lastReportMs: null }]);
   });
 });
 
@@ -481,13 +481,13 @@ describe('what is remembered', () => {
     await before.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
     await before.clock.advance(1000);
     await before.report([wireNeed(1)]);
-    before.hands.close();
+    before.sessions.close();
     const { store, clock } = before;
     await clock.advance(FORGET_AFTER_MS - 1);
     const soon = await reporting({ store, clock });
     await soon.report([wireNeed(1), wireNeed(2), wireNeed(4)]);
     expect(firstSeen(soon)).toEqual({ 1: 0, 2: 0, 4: 1000 + FORGET_AFTER_MS - 1 });
-    soon.hands.close();
+    soon.sessions.close();
     await clock.advance(10 * FORGET_AFTER_MS);
     const late = await reporting({ store, clock });
     await late.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
@@ -551,6 +551,6 @@ describe('what is remembered', () => {
     expect(made.operator.status).toMatchObject({ code: status.UNAVAILABLE });
     expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
     expect(made.lines.find(({ event }) => event === 'store-failed')).toMatchObject({ level: 'error' });
-    expect([failures.length, made.hands.counters.storeFailures]).toEqual([1, 1]);
+    expect([failures.length, made.sessions.counters.storeFailures]).toEqual([1, 1]);
   });
 });

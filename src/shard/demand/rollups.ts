@@ -7,9 +7,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { finished, type IntakeLimits, type RollupSize, SharedParts } from '../../wire/index.ts';
 import type { ControllerEvent } from '../events.ts';
-import type { HandsCounters } from '../sessions/counters.ts';
-import type { HandsLimits } from '../sessions/limits.ts';
-import type { HandsLog } from '../sessions/log.ts';
+import type { SessionCounters } from '../sessions/counters.ts';
+import type { SessionLimits } from '../sessions/limits.ts';
+import type { SessionLog } from '../sessions/log.ts';
 import type { DemandChanges, DemandStore } from '../storage/demand-store.ts';
 import {
   ClusterDemand,
@@ -37,9 +37,9 @@ export interface RollupParts {
   readonly clock: Clock;
   readonly store: DemandStore;
   readonly post: (event: ControllerEvent) => void;
-  readonly log: HandsLog;
-  readonly limits: HandsLimits;
-  readonly counters: HandsCounters;
+  readonly log: SessionLog;
+  readonly limits: SessionLimits;
+  readonly counters: SessionCounters;
   /** The store has failed: nothing more will be accepted. */
   readonly onFailure: (error: unknown) => void;
 }

@@ -159,7 +159,7 @@ export class Recorder {
     this.#note({ atMs, ...about, body: { kind: 'action', action } });
   }
 
-  /** Hands over what waits. */
+  /** Sessions over what waits. */
   flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = null;

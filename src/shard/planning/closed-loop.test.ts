@@ -27,7 +27,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
 import { RpcError, status } from '../../wire/index.ts';
 import type { ActuationEvent, Effect, ListEvent } from '../events.ts';
-import { type ProviderEnd, ProviderHands } from '../process/provider-calls.ts';
+import { ProviderCalls, type ProviderEnd } from '../process/provider-calls.ts';
 import { MemoryMachines } from '../storage/controller-store-memory.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
@@ -160,10 +160,10 @@ class World {
       if (isListEvent(event)) this.scene.reconcile.handle(event);
       else this.scene.actuation.handle(event);
     };
-    const hands = new ProviderHands(this.#ends(BigInt(start)), handle);
+    const sessions = new ProviderCalls(this.#ends(BigInt(start)), handle);
     const onEffect = (effect: Effect): void => {
       if (!isAlive()) return;
-      if (effect.kind === 'call' || effect.kind === 'list') void hands.carryOut(effect);
+      if (effect.kind === 'call' || effect.kind === 'list') void sessions.carryOut(effect);
       const answer = this.#answerTo(effect);
       if (answer !== null && !this.random.chance(this.weather.silence))
         this.clock.after(200, () => handle(answer));

@@ -33,7 +33,7 @@ export interface ControllerOptions {
   readonly shard: string;
   /** Number of this start of the shard. */
   readonly epoch: bigint;
-  /** Names only; the hands keep the rest of a provider's configuration. */
+  /** Names only; the sessions keep the rest of a provider's configuration. */
   readonly providers: readonly string[];
   /** Seed of the random generator; different at every start. */
   readonly seed: number;

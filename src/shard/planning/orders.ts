@@ -52,7 +52,7 @@ function resultOf(state: ControllerState, order: Order): OrderResult {
         : refused(`There is no provider ${excerpt(order.provider)}.`);
     case 'accept-rollup':
     case 'refuse-rollup':
-      throw new Error('roll-ups are held by the hands');
+      throw new Error('roll-ups are held by the sessions');
   }
 }
 

@@ -10,7 +10,7 @@ function told(effect: Effect): readonly string[] {
     (...args: readonly unknown[]): void => {
       said.push(args.length > 1 ? `${name} ${String(args[0])}` : name);
     };
-  const hands = {
+  const sessions = {
     askBootstrap: note('askBootstrap'),
     withdrawBootstrap: note('withdrawBootstrap'),
     instructReclaim: note('instructReclaim'),
@@ -18,7 +18,7 @@ function told(effect: Effect): readonly string[] {
     sendNodeState: note('sendNodeState'),
     sendAvailableCapacity: note('sendAvailableCapacity'),
   };
-  const limbs = { hands, providers: { carryOut: note('provider') }, onStop: note('stop') };
+  const limbs = { sessions, providers: { carryOut: note('provider') }, onStop: note('stop') };
   carryOut(effect, limbs as unknown as Limbs);
   return said;
 }

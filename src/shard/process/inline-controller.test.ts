@@ -39,7 +39,7 @@ async function start(): Promise<Started> {
   return { clock, store, effects, controller };
 }
 
-describe('a controller on the thread of its hands', () => {
+describe('a controller on the thread of its sessions', () => {
   it('hears and speaks in turns of the clock, never from within a call', async () => {
     const { controller, effects, clock } = await start();
     await clock.advance(1000);

@@ -1,4 +1,4 @@
-// A controller on the thread of its hands, for simulations and tests. Events and effects are delivered through the clock, as
+// A controller on the thread of its sessions, for simulations and tests. Events and effects are delivered through the clock, as
 // asynchronously as between threads, so neither side is called from within its own call.
 
 import type { Clock } from '../../runtime/clock.ts';

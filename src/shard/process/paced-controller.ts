@@ -1,4 +1,4 @@
-// Backpressure between the hands and a controller that may be behind because of a long cycle, a burst of roll-ups or a large
+// Backpressure between the sessions and a controller that may be behind because of a long cycle, a burst of roll-ups or a large
 // number of clusters. While the controller's queue is long, demand is queued here and coalesced: only the newest demand of each
 // cluster is kept, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
 // bounded by their senders, and are posted at once.

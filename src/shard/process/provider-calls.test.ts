@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../model/index.ts';
 import { type ListReport, ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
 import type { ActuationEvent, ListEvent } from '../events.ts';
-import { outcomeOf, type ProviderEnd, ProviderHands } from './provider-calls.ts';
+import { outcomeOf, ProviderCalls, type ProviderEnd } from './provider-calls.ts';
 
 const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
 
@@ -47,7 +47,7 @@ describe('a reading of an inventory', () => {
   async function eventsOf(inventory: ProviderEnd['inventory']): Promise<(ActuationEvent | ListEvent)[]> {
     const events: (ActuationEvent | ListEvent)[] = [];
     const end = { client: {} as ProviderEnd['client'], inventory };
-    await new ProviderHands(new Map([['p', end]]), (event) => events.push(event)).carryOut(effect);
+    await new ProviderCalls(new Map([['p', end]]), (event) => events.push(event)).carryOut(effect);
     return events;
   }
 
@@ -79,10 +79,10 @@ describe('a reading of an inventory', () => {
   });
 });
 
-describe('hands that have given way', () => {
+describe('provider calls of a shard that has given way', () => {
   const machine = { id: 'm' } as unknown as Machine;
 
-  function handsOf(calls: string[]) {
+  function sessionsOf(calls: string[]) {
     const client = {
       create: (id: string) => {
         calls.push(`create ${id}`);
@@ -95,16 +95,16 @@ describe('hands that have given way', () => {
     };
     const end = { client, inventory: {} } as unknown as ProviderEnd;
     const events: unknown[] = [];
-    return { events, hands: new ProviderHands(new Map([['p', end]]), (event) => events.push(event)) };
+    return { events, sessions: new ProviderCalls(new Map([['p', end]]), (event) => events.push(event)) };
   }
 
   it('change nothing any more, and still look', async () => {
     const calls: string[] = [];
-    const { hands, events } = handsOf(calls);
-    hands.giveWay();
+    const { sessions, events } = sessionsOf(calls);
+    sessions.giveWay();
     const call = { kind: 'call', provider: 'p', machine: 'm' } as const;
-    await hands.carryOut({ ...call, call: 1, request: { command: 'create' } });
-    await hands.carryOut({ ...call, call: 2, request: { command: 'get' } });
+    await sessions.carryOut({ ...call, call: 1, request: { command: 'create' } });
+    await sessions.carryOut({ ...call, call: 2, request: { command: 'get' } });
 
     expect(calls).toEqual(['get m']);
     expect(events).toMatchObject([
@@ -114,8 +114,8 @@ describe('hands that have given way', () => {
   });
 
   it('say so of a provider that nobody knows, and do not throw', async () => {
-    const { hands, events } = handsOf([]);
-    await hands.carryOut({
+    const { sessions, events } = sessionsOf([]);
+    await sessions.carryOut({
       ...{ kind: 'call', provider: 'q', machine: 'm', call: 1 },
       request: { command: 'create' },
     });

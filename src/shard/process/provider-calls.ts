@@ -33,7 +33,7 @@ export interface ProviderEnd {
   readonly inventory: Inventory;
 }
 
-export class ProviderHands {
+export class ProviderCalls {
   readonly #ends: ReadonlyMap<string, ProviderEnd>;
   readonly #post: (event: ActuationEvent | ListEvent) => void;
   readonly #room: () => Promise<void> | void;

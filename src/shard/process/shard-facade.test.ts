@@ -19,12 +19,12 @@ function facade(reports: readonly ReportView[], held: readonly string[] = []) {
     listen: () => () => {},
   };
   const said: string[] = [];
-  const hands = {
+  const sessions = {
     reports,
     acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
     refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
   };
-  return { facade: new ShardFacade(port, hands), orders, said, scene };
+  return { facade: new ShardFacade(port, sessions), orders, said, scene };
 }
 
 const QUIET: ReportView = {
@@ -33,7 +33,7 @@ const QUIET: ReportView = {
 } as ReportView;
 
 describe('the facade of a shard', () => {
-  it('adds to clusters what the hands know of their roll-ups', async () => {
+  it('adds to clusters what the sessions know of their roll-ups', async () => {
     const clusters = await facade([QUIET]).facade.ask('clusters', { limit: 100 });
 
     expect(clusters.items).toMatchObject([
@@ -81,7 +81,7 @@ describe('the facade of a shard', () => {
     });
   });
 
-  it('brings orders about roll-ups to the hands, and all others to the controller', async () => {
+  it('brings orders about roll-ups to the sessions, and all others to the controller', async () => {
     const { facade: it, orders, said } = facade([], ['c1']);
 
     expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({

@@ -1,11 +1,11 @@
 // Facade of a shard: it takes questions, orders and subscribers. Most goes on to the controller; what concerns roll-ups
-// is answered by the hands, which hold them.
+// is answered by the sessions, which hold them.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
 import { offsetOf, recut } from '../planning/queries/pages.ts';
-import type { Hands } from '../sessions/sessions.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type {
   Answer,
   ClusterView,
@@ -22,11 +22,11 @@ import type {
 
 export class ShardFacade implements ShardPort {
   readonly #controller: ControllerPort;
-  readonly #hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>;
+  readonly #sessions: Pick<Sessions, 'reports' | 'acceptHeld' | 'refuseHeld'>;
 
-  constructor(controller: ControllerPort, hands: Pick<Hands, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+  constructor(controller: ControllerPort, sessions: Pick<Sessions, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
     this.#controller = controller;
-    this.#hands = hands;
+    this.#sessions = sessions;
   }
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
@@ -51,8 +51,12 @@ export class ShardFacade implements ShardPort {
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {
     const isMeant = kind === 'accept-rollup';
     const name = excerpt(cluster);
-    const isHeld = this.#hands.reports.some((report) => report.cluster === cluster && report.held !== null);
-    const isDone = isMeant ? await this.#hands.acceptHeld(cluster) : await this.#hands.refuseHeld(cluster);
+    const isHeld = this.#sessions.reports.some(
+      (report) => report.cluster === cluster && report.held !== null,
+    );
+    const isDone = isMeant
+      ? await this.#sessions.acceptHeld(cluster)
+      : await this.#sessions.refuseHeld(cluster);
     if (!isDone && isHeld)
       return { isDone, message: `A roll-up of ${name} is held, but this failed; the log says why.` };
     if (!isDone) return { isDone, message: `No roll-up of ${name} is held.` };
@@ -65,7 +69,7 @@ export class ShardFacade implements ShardPort {
   /** Demand that is not what its cluster last said is explained by why that was not taken. */
   #withRemarks(story: NeedStory | null): NeedStory | null {
     const cluster = story?.need.cluster;
-    const report = this.#hands.reports.find((each) => each.cluster === cluster);
+    const report = this.#sessions.reports.find((each) => each.cluster === cluster);
     if (story === null || report === undefined) return story;
     return { ...story, remarks: [...story.remarks, ...remarksOn(report)] };
   }
@@ -75,7 +79,7 @@ export class ShardFacade implements ShardPort {
    * they sent was taken: an operator has to correct those.
    */
   async #clusters(ask: Questions['clusters']['ask']): Promise<Answer<'clusters'>> {
-    const reports = new Map(this.#hands.reports.map((report) => [report.cluster, report]));
+    const reports = new Map(this.#sessions.reports.map((report) => [report.cluster, report]));
     const inTrouble = [...reports.values()].filter(
       ({ problems, held }) => problems !== null || held !== null,
     );

@@ -1,4 +1,4 @@
-// The shard process: opens the data directory, starts the controller on its thread and the hands on this one, dials providers,
+// The shard process: opens the data directory, starts the controller on its thread and the sessions on this one, dials providers,
 // and serves sessions and the API. Makes no decisions.
 
 import { randomInt } from 'node:crypto';
@@ -16,17 +16,17 @@ import { controllerOptionsOf, type ShardConfig } from '../config/config.ts';
 import { killAtFailpoint } from '../failpoints.ts';
 import { EpochWatch, fencedText, raisedText } from '../inventory/epoch-watch.ts';
 import { addSessions, sessionServerOptions } from '../sessions/session-grpc.ts';
-import { Hands } from '../sessions/sessions.ts';
+import { Sessions } from '../sessions/sessions.ts';
 import { type DataDir, openDataDir } from '../storage/data-dir.ts';
 import { DemandStoreThread } from '../storage/demand-store-thread.ts';
 import type { ShardLog } from '../telemetry/logger.ts';
-import { HandsMetrics } from '../telemetry/metrics.ts';
-import { handsText, LAG_RESOLUTION_MS } from '../telemetry/session-metrics.ts';
+import { SessionMetrics } from '../telemetry/metrics.ts';
+import { LAG_RESOLUTION_MS, sessionsText } from '../telemetry/session-metrics.ts';
 import type { StatusView } from '../views.ts';
 import { ControllerThread } from './controller-thread.ts';
 import { carryOut } from './effects.ts';
 import { PacedController } from './paced-controller.ts';
-import { type ProviderEnd, ProviderHands } from './provider-calls.ts';
+import { ProviderCalls, type ProviderEnd } from './provider-calls.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
 
@@ -106,8 +106,8 @@ async function assemble(
   });
   const store = await opening;
   const paced = new PacedController(controller);
-  const hands = parts.add(
-    await Hands.open({
+  const sessions = parts.add(
+    await Sessions.open({
       clock: systemClock,
       controller: paced,
       limits: config.limits,
@@ -118,7 +118,7 @@ async function assemble(
     }),
     (it) => it.close(),
   );
-  const providers = new ProviderHands(
+  const providers = new ProviderCalls(
     providerEnds(config, epoch, parts),
     (event) => controller.post(event),
     () => controller.room(),
@@ -140,13 +140,13 @@ async function assemble(
     directory.raiseTo(newest!);
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
-  controller.onEffect((effect) => carryOut(effect, { hands, providers, onStop }));
-  const port = new ShardFacade(controller, hands);
-  const { address: sessions, reads } = await serveSessions(config, hands, port, parts);
-  const api = await serveHttp({ config, port, hands, controller, paced, reads, pages }, parts);
-  // Added last, so that it stops first, while the hands can still execute effects of in-flight work.
+  controller.onEffect((effect) => carryOut(effect, { sessions, providers, onStop }));
+  const port = new ShardFacade(controller, sessions);
+  const { address, reads } = await serveSessions(config, sessions, port, parts);
+  const api = await serveHttp({ config, port, sessions, controller, paced, reads, pages }, parts);
+  // Added last, so that it stops first, while the sessions can still execute effects of in-flight work.
   parts.add(controller, (it) => it.stop(STOP_MS));
-  const addresses = { sessions, api: api.address };
+  const addresses = { sessions: address, api: api.address };
   log('info', 'shard-started', { epoch, ...addresses, providers: config.providers.map(({ name }) => name) });
   return { port, epoch, addresses, stop: () => end({ kind: 'stopped' }), ended: ended.promise };
 }
@@ -206,17 +206,17 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
 
 async function serveSessions(
   { listen, tls, insecure }: ShardConfig,
-  hands: Hands,
+  sessions: Sessions,
   port: ShardFacade,
   parts: Parts,
 ): Promise<{ readonly address: string; readonly reads: ReadCounters }> {
   const hasTls = tls !== null;
-  const server = parts.add(new Server(sessionServerOptions(hands.limits)), (it) => {
+  const server = parts.add(new Server(sessionServerOptions(sessions.limits)), (it) => {
     // Each session gets its status first; an operator that is cut off would not know the reason.
-    hands.close();
+    sessions.close();
     return stopServer(it, FAREWELL_MS);
   });
-  addSessions(server, hands, { hasTls });
+  addSessions(server, sessions, { hasTls });
   const reads = addShardRead(
     server,
     async function* inspect({ clusterId, limit }) {
@@ -230,7 +230,7 @@ async function serveSessions(
       error === null ? resolve(found) : reject(new BigFleetError('BF_LISTEN_FAILED', error.message)),
     );
   });
-  const unwatch = watchConnections(bound, () => hands.counters.connectionsBroken++);
+  const unwatch = watchConnections(bound, () => sessions.counters.connectionsBroken++);
   parts.add(unwatch, (end) => end());
   return { address: `${listen.slice(0, listen.lastIndexOf(':'))}:${bound}`, reads };
 }
@@ -238,7 +238,7 @@ async function serveSessions(
 interface HttpParts {
   readonly config: ShardConfig;
   readonly port: ShardFacade;
-  readonly hands: Hands;
+  readonly sessions: Sessions;
   readonly controller: ControllerThread;
   readonly paced: PacedController;
   readonly reads: ReadCounters;
@@ -246,8 +246,8 @@ interface HttpParts {
 }
 
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
-  const { config, port, hands, controller, paced, reads, pages } = given;
-  const metrics = new HandsMetrics();
+  const { config, port, sessions, controller, paced, reads, pages } = given;
+  const metrics = new SessionMetrics();
   let phase: StatusView['phase'] = 'starting';
   controller.listen((news) => {
     if (news.kind === 'cycle') phase = news.status.phase;
@@ -259,7 +259,7 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
     insecure: config.insecure,
     metrics: async () => {
       const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };
-      const own = handsText(metrics, hands, lag, { controller, paced, readers });
+      const own = sessionsText(metrics, sessions, lag, { controller, paced, readers });
       return `${own}${await port.ask('metrics', {})}`;
     },
     // Probes are not authenticated, so this must not cost the controller a question.

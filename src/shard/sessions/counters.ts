@@ -1,6 +1,6 @@
-// Counters of the hands since the start of the process. None is by cluster, which bounds their number.
+// Counters of the sessions since the start of the process. None is by cluster, which bounds their number.
 
-export class HandsCounters {
+export class SessionCounters {
   // Sessions.
   /** Connections that failed before a session, or broke: no valid certificate, not HTTP/2, reset. */
   connectionsBroken = 0;

@@ -3,10 +3,10 @@
 // than another gets one of the other's. So the connection with most streams loses first, and an operator, which says hello
 // at once, has left its place long before its stream is the oldest.
 
-import type { HandsLimits } from './limits.ts';
+import type { SessionLimits } from './limits.ts';
 import type { Origin } from './port.ts';
 
-type GreetingLimits = Pick<HandsLimits, 'greeting' | 'greetingPerPeer'>;
+type GreetingLimits = Pick<SessionLimits, 'greeting' | 'greetingPerPeer'>;
 
 /** A connection. */
 interface Peer<T> {

@@ -2,7 +2,7 @@
 // filling memory; what lies beyond is refused or ended with its number in the message, and counted.
 
 /** What depends on the size of the machine that a shard runs on; settings `limits.*`. */
-export interface HandsLimits {
+export interface SessionLimits {
   /** Clusters with a session at the same time. */
   readonly sessions: number;
   /** Streams without a hello, of all connections; a shard that has just started is dialled by all operators at once. */
@@ -16,7 +16,7 @@ export interface HandsLimits {
   readonly clusters: number;
   /** Rows of one roll-up, by their weight (see `RollupSize`); realistic ones have a few hundred. */
   readonly rollupRows: number;
-  /** Rows of all clusters together, by their weight. A row costs about a kilobyte in hands, controller and engine. */
+  /** Rows of all clusters together, by their weight. A row costs about a kilobyte in sessions, controller and engine. */
   readonly demandRows: number;
   /** Bytes of all accepted and held roll-ups, which are kept to compare the next ones with. */
   readonly demandBytes: number;
@@ -31,7 +31,7 @@ export interface HandsLimits {
 const MIB = 1024 * 1024;
 
 /** For a shard of 2,000 clusters with a few hundred rows each, and twice that again. */
-export const DEFAULT_HANDS_LIMITS: HandsLimits = {
+export const DEFAULT_HANDS_LIMITS: SessionLimits = {
   sessions: 5000,
   greeting: 5000,
   greetingPerPeer: 16,
@@ -48,7 +48,7 @@ export const DEFAULT_HANDS_LIMITS: HandsLimits = {
 export const FRAME_BYTES_RANGE = { min: MIB, max: 256 * MIB } as const;
 
 /** All limits, with defaults for those that are not given. */
-export function handsLimits(given: Partial<HandsLimits> = {}): HandsLimits {
+export function sessionLimits(given: Partial<SessionLimits> = {}): SessionLimits {
   const { frameBytes = DEFAULT_HANDS_LIMITS.frameBytes } = given;
   return { ...DEFAULT_HANDS_LIMITS, waitingBytes: roomForFrames(frameBytes), ...given };
 }

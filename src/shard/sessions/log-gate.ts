@@ -2,7 +2,7 @@
 // window of `WINDOW_MS`. The next line written for the event carries the number of suppressed lines.
 
 import type { Clock } from '../../runtime/clock.ts';
-import type { HandsLog } from './log.ts';
+import type { SessionLog } from './log.ts';
 
 /** Lines per event name and window. */
 const MOST = 100;
@@ -15,7 +15,7 @@ interface Window {
 }
 
 /** Event names are literals in the code, so the number of windows is bounded. */
-export function gatedLog(log: HandsLog, clock: Clock): HandsLog {
+export function gatedLog(log: SessionLog, clock: Clock): SessionLog {
   const windows = new Map<string, Window>();
   return (level, event, fields) => {
     const nowMs = clock.now();

@@ -1,8 +1,8 @@
-// What the hands say of themselves. Names of events are stable: people search and alert by them.
+// What the sessions say of themselves. Names of events are stable: people search and alert by them.
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
-export type HandsEvent =
+export type SessionLogEvent =
   | 'session-opened'
   | 'session-closed'
   | 'session-refused'
@@ -18,8 +18,8 @@ export type HandsEvent =
   | 'store-failed';
 
 /** Never given a bootstrap blob or anything else that is secret. */
-export type HandsLog = (
+export type SessionLog = (
   level: LogLevel,
-  event: HandsEvent,
+  event: SessionLogEvent,
   fields: Readonly<Record<string, unknown>>,
 ) => void;

@@ -33,9 +33,9 @@ const ID = '0123456789abcdef';
 
 describe('a bootstrap request', () => {
   it('given a session, then it is asked with its requirements, and the answer reaches the controller', async () => {
-    const { greet, hands, events } = await bench();
+    const { greet, sessions, events } = await bench();
     const operator = greet('c1');
-    hands.askBootstrap(bootstrap(ID));
+    sessions.askBootstrap(bootstrap(ID));
     expect(operator.got('bootstrapRequest')).toEqual([
       { requestId: ID, clusterId: 'c1', requirements: [{ key: 'zone', operator: 1, values: ['a', 'b'] }] },
     ]);
@@ -50,72 +50,72 @@ describe('a bootstrap request', () => {
   });
 
   it('given an operator that cannot, then the controller gets its reason and no blob', async () => {
-    const { greet, hands, events } = await bench();
+    const { greet, sessions, events } = await bench();
     const operator = greet('c1');
-    hands.askBootstrap(bootstrap(ID));
+    sessions.askBootstrap(bootstrap(ID));
     operator.answer(ID, 'ignored', 'no template');
     expect(events.at(-1)).toMatchObject({ request: ID, blob: null, error: 'no template' });
   });
 
   it('given a blob that is too large, or an endless reason, then the controller gets no blob and a short reason', async () => {
-    const { greet, hands, events } = await bench();
+    const { greet, sessions, events } = await bench();
     const operator = greet('c1');
-    hands.askBootstrap(bootstrap(ID));
+    sessions.askBootstrap(bootstrap(ID));
     operator.answer(ID, 'x'.repeat(MAX_BLOB_BYTES + 1));
     expect(events.at(-1)).toMatchObject({ blob: null, error: expect.stringContaining('the limit is') });
-    hands.askBootstrap(bootstrap(ID));
+    sessions.askBootstrap(bootstrap(ID));
     operator.answer(ID, '', 'é'.repeat(1_000_000));
     const { error } = events.at(-1) as Extract<ControllerEvent, { kind: 'bootstrap-answered' }>;
     expect(error).toMatch(/^é{100}… \(500 characters\)$/);
   });
 
   it('7.6.25: given no answer, then the next session is asked again, and so on until there is one', async () => {
-    const { greet, hands, kinds } = await bench();
-    hands.askBootstrap(bootstrap(ID));
+    const { greet, sessions, kinds } = await bench();
+    sessions.askBootstrap(bootstrap(ID));
     greet('c1');
     const second = greet('c1');
     expect(second.received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'bootstrapRequest']);
     second.answer(ID);
     expect(greet('c1').got('bootstrapRequest')).toEqual([]);
-    expect(hands.counters.asksReissued).toBe(2);
+    expect(sessions.counters.asksReissued).toBe(2);
     expect(kinds().filter((kind) => kind === 'bootstrap-answered')).toHaveLength(1);
   });
 
   it('given answers twice, unasked, withdrawn, or of another cluster, then they are dropped and counted', async () => {
-    const { greet, hands, kinds } = await bench();
+    const { greet, sessions, kinds } = await bench();
     const [operator, other] = [greet('c1'), greet('c2')];
-    hands.askBootstrap(bootstrap(ID));
+    sessions.askBootstrap(bootstrap(ID));
     other.answer(ID);
     other.ackReclaim(ID);
     operator.answer('ffffffffffffffff');
-    hands.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
+    sessions.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
     operator.answer(ID);
     expect(kinds()).not.toContain('bootstrap-answered');
-    expect(hands.counters.answersUnknown).toBe(4);
+    expect(sessions.counters.answersUnknown).toBe(4);
   });
 
   it('given a withdrawal before it was sent, then it is never sent', async () => {
-    const { greet, hands } = await bench();
+    const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.room = 0;
-    hands.askBootstrap(bootstrap(ID));
-    hands.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
+    sessions.askBootstrap(bootstrap(ID));
+    sessions.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster: 'c1', request: ID });
     operator.drain();
     expect(operator.got('bootstrapRequest')).toEqual([]);
     expect(greet('c1').got('bootstrapRequest')).toEqual([]);
   });
 
   it('given an id that the contract does not allow, then it is refused at once', async () => {
-    const { hands } = await bench();
-    expect(() => hands.askBootstrap(bootstrap('1'))).toThrow('16 hexadecimal digits');
+    const { sessions } = await bench();
+    expect(() => sessions.askBootstrap(bootstrap('1'))).toThrow('16 hexadecimal digits');
   });
 });
 
 describe('a reclaim instruction', () => {
   it('given a session, then the ack reaches the controller once', async () => {
-    const { greet, hands, events, kinds } = await bench();
+    const { greet, sessions, events, kinds } = await bench();
     const operator = greet('c1');
-    hands.instructReclaim(reclaim('r1'));
+    sessions.instructReclaim(reclaim('r1'));
     expect(operator.got('reclaimInstruction')).toEqual([
       { instructionId: 'r1', nodes: ['m1'], gracePeriodSeconds: 600n, preemptorPriority: 5 },
     ]);
@@ -126,8 +126,8 @@ describe('a reclaim instruction', () => {
   });
 
   it('7.6.25: given a new session later, then it is sent again with what is left of its grace', async () => {
-    const { hands, greet, clock } = await bench();
-    hands.instructReclaim(reclaim('r1'));
+    const { sessions, greet, clock } = await bench();
+    sessions.instructReclaim(reclaim('r1'));
     const graceAfter = async (ms: number) => {
       await clock.advance(ms);
       return greet('c1')
@@ -140,38 +140,38 @@ describe('a reclaim instruction', () => {
   });
 
   it('given a withdrawal, or the end of its grace, then the next session is not sent it', async () => {
-    const { hands, greet, clock } = await bench();
-    hands.instructReclaim(reclaim('r1'));
-    hands.instructReclaim(reclaim('r2'));
-    hands.withdrawReclaim({ kind: 'withdraw-reclaim', cluster: 'c1', instruction: 'r1' });
+    const { sessions, greet, clock } = await bench();
+    sessions.instructReclaim(reclaim('r1'));
+    sessions.instructReclaim(reclaim('r2'));
+    sessions.withdrawReclaim({ kind: 'withdraw-reclaim', cluster: 'c1', instruction: 'r1' });
     expect(greet('c1').got('reclaimInstruction')).toMatchObject([{ instructionId: 'r2' }]);
     await clock.advance(600_000);
     const operator = greet('c1');
     expect(operator.got('reclaimInstruction')).toEqual([]);
     operator.ackReclaim('r2');
-    expect(hands.counters.answersUnknown).toBe(1);
+    expect(sessions.counters.answersUnknown).toBe(1);
   });
 });
 
 describe('open asks', () => {
   it('7.6.23: given ten thousand that were acknowledged, then nothing of them is kept', async () => {
-    const { greet, hands } = await bench();
+    const { greet, sessions } = await bench();
     const operator = greet('c1');
     for (let i = 0; i < 10_000; i++) {
-      hands.instructReclaim(reclaim(`r${i}`));
+      sessions.instructReclaim(reclaim(`r${i}`));
       operator.ackReclaim(`r${i}`);
     }
     operator.ackReclaim('r9999');
-    expect(hands.counters).toMatchObject({ asksForgotten: 0, answersUnknown: 1 });
+    expect(sessions.counters).toMatchObject({ asksForgotten: 0, answersUnknown: 1 });
     expect(greet('c1').got('reclaimInstruction')).toEqual([]);
   });
 
   it('7.6.23: given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
-    const { greet, hands, lines } = await bench();
+    const { greet, sessions, lines } = await bench();
     const operator = greet('c1');
-    for (let i = 0; i <= MAX_ASKS; i++) hands.instructReclaim(reclaim(`r${i}`));
+    for (let i = 0; i <= MAX_ASKS; i++) sessions.instructReclaim(reclaim(`r${i}`));
     expect(operator.got('reclaimInstruction')).toHaveLength(MAX_ASKS + 1);
-    expect(hands.counters.asksForgotten).toBe(1);
+    expect(sessions.counters.asksForgotten).toBe(1);
     expect(lines.at(-1)).toMatchObject({ level: 'error', event: 'asks-forgotten' });
     expect(greet('c1').got('reclaimInstruction')).toHaveLength(MAX_ASKS);
   });

@@ -1,4 +1,4 @@
-// One connection of an operator, as the hands see it: over gRPC (session-grpc.ts), or in memory in tests and simulations.
+// One connection of an operator, as the sessions see it: over gRPC (session-grpc.ts), or in memory in tests and simulations.
 
 import type { ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { Identity, status, Verdict } from '../../wire/index.ts';
@@ -22,7 +22,7 @@ export interface SessionPort {
   resume(): void;
 }
 
-/** The receiving half: the port's calls to the hands. */
+/** The receiving half: the port's calls to the sessions. */
 export interface SessionLink {
   /**
    * A frame of this many bytes begins to arrive. A port that reads frames whole need not call it. `skip`: the port must not

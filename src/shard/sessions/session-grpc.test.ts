@@ -10,7 +10,7 @@ import { nodeState, rollupFrame, rollupOf, wireNeed } from '../../../testing/sup
 import {
   helloFrame,
   type ServeOptions,
-  serveHands,
+  serveSessions,
   until,
   WireOperator,
 } from '../../../testing/support/sessions-grpc.ts';
@@ -65,7 +65,7 @@ class Operator {
 }
 
 async function served(options: ServeOptions = {}) {
-  const made = await serveHands(options);
+  const made = await serveSessions(options);
   open.push(made.stop);
   const dial = (files: TlsFiles | null = options.tls ?? null) => {
     const client = connect(service, made.address, clientCredentials(made.address, { tls: files }));
@@ -104,13 +104,13 @@ describe('sessions over gRPC', () => {
   });
 
   it('given a newer session of the cluster, then the old stream is really ended', async () => {
-    const { dial, hands } = await served();
+    const { dial, sessions } = await served();
     const [old, newer] = [dial(), dial()];
     old.hello('c1');
     await old.next(1);
     newer.hello('c1');
     expect(await old.ended).toMatchObject({ code: status.ABORTED });
-    hands.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m1'));
     await newer.next(2);
     expect(newer.kinds).toEqual(['ack hello', 'nodeStateUpdate']);
   });
@@ -134,18 +134,18 @@ describe('sessions over gRPC', () => {
   });
 
   it('given a reader that pauses, then frames wait and coalesce, and it gets the newest of each when it reads on', async () => {
-    const { paused, hands } = await served();
+    const { paused, sessions } = await served();
     const operator = paused('c1');
-    await until(() => hands.sessions.length === 1);
+    await until(() => sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
     for (let round = 0; round < 20; round++) {
       for (let i = 0; i < 100; i++) {
-        hands.sendNodeState('c1', nodeState(`m${i}`, { lastError, nodeName: `${round}` }));
+        sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError, nodeName: `${round}` }));
       }
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    expect(hands.sessions[0]!.waiting).toBeLessThanOrEqual(100);
-    expect(hands.counters.framesCoalesced).toBeGreaterThan(1000);
+    expect(sessions.sessions[0]!.waiting).toBeLessThanOrEqual(100);
+    expect(sessions.counters.framesCoalesced).toBeGreaterThan(1000);
     operator.read();
     const newest = new Map<string, string>();
     const isUpToDate = () => {
@@ -159,13 +159,13 @@ describe('sessions over gRPC', () => {
   });
 
   it('given a reader that never reads, then ending its session resets the stream, with all that waits in it', async () => {
-    const { paused, dial, hands, events, stop } = await served();
+    const { paused, dial, sessions, events, stop } = await served();
     const stuck = paused('c1');
-    await until(() => hands.sessions.length === 1);
+    await until(() => sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
-    for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    for (let i = 0; i < 200; i++) sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(hands.sessions[0]!.waiting).toBeGreaterThan(100);
+    expect(sessions.sessions[0]!.waiting).toBeGreaterThan(100);
     const newer = dial();
     newer.hello('c1');
     await newer.next(1);
@@ -191,7 +191,7 @@ describe('sessions over TLS', () => {
   }
 
   it('given the certificate of the cluster, then it may; of another, of a shard, of two or of nobody, it may not', async () => {
-    const { dial, hands } = await served({ tls: files('bigfleet://shard/shard-0') });
+    const { dial, sessions } = await served({ tls: files('bigfleet://shard/shard-0') });
     const rightful = dial(files('bigfleet://cluster/c1'));
     rightful.hello('c1');
     await rightful.next(1);
@@ -206,7 +206,7 @@ describe('sessions over TLS', () => {
       operator.hello('c1');
       expect(await operator.ended).toMatchObject({ code: status.PERMISSION_DENIED });
     }
-    expect(hands.counters.identityRejected).toBe(wrong.length);
-    expect(hands.sessions).toHaveLength(1);
+    expect(sessions.counters.identityRejected).toBe(wrong.length);
+    expect(sessions.sessions).toHaveLength(1);
   });
 });

@@ -20,14 +20,14 @@ import {
 } from '../../wire/index.ts';
 import {
   FRAME_STALL_MS,
-  type HandsLimits,
   MAX_FIRST_FRAME_BYTES,
   MAX_STREAMS_PER_CONNECTION,
   roomForFrames,
+  type SessionLimits,
   transportBytes,
 } from './limits.ts';
 import type { FrameFailure, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
-import type { Hands } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 const service = bindService(ShardDefinition, { session: { request: rawBytes } });
 
@@ -38,7 +38,7 @@ type Call = ServerDuplexStream<Uint8Array, ShardMessage>;
  * smaller and still too large, the session drops. Pings find peers that are gone without a word, which otherwise keep
  * their session until they come back.
  */
-export function sessionServerOptions({ frameBytes }: Pick<HandsLimits, 'frameBytes'>): ChannelOptions {
+export function sessionServerOptions({ frameBytes }: Pick<SessionLimits, 'frameBytes'>): ChannelOptions {
   return {
     ...CHANNEL_OPTIONS,
     'grpc.max_receive_message_length': transportBytes(frameBytes),
@@ -64,20 +64,20 @@ export interface SessionServerOptions {
 }
 
 /** Adds the service to a server. Without TLS there are no identities, and any caller may speak for any cluster. */
-export function addSessions(server: Server, hands: Hands, options: SessionServerOptions): void {
+export function addSessions(server: Server, sessions: Sessions, options: SessionServerOptions): void {
   const { hasTls, farewellMs = FAREWELL_MS } = options;
-  const maxBytes = roomForFrames(hands.limits.frameBytes);
-  const receiving = new Receiving({ clock: hands.clock, maxBytes, stallMs: FRAME_STALL_MS });
+  const maxBytes = roomForFrames(sessions.limits.frameBytes);
+  const receiving = new Receiving({ clock: sessions.clock, maxBytes, stallMs: FRAME_STALL_MS });
   const inflater = new Inflater(maxBytes);
   addService(server, service, {
     session: (call) => {
       const port = new CallPort(call, farewellMs);
       const identify = () => (hasTls ? identityOf(call) : null);
-      const link = hands.connect(port, identify, originOf(call, hasTls));
+      const link = sessions.connect(port, identify, originOf(call, hasTls));
       // Refused: nothing is read from it.
       if (port.hasEnded) return;
       receiveFrames(call, link, port, receiving);
-      inflateFrames(call, link, { port, inflater, frameBytes: hands.limits.frameBytes });
+      inflateFrames(call, link, { port, inflater, frameBytes: sessions.limits.frameBytes });
       call.on('data', (frame) => link.receive(frame));
       call.on('drain', () => link.drained());
       // The operator says no more: so do we. It may have stopped reading, too.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { bench, nodeState, rollupOf, wireNeed } from '../../../testing/support/sessions.ts';
 import { RollupReport, ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { status } from '../../wire/index.ts';
-import { DEFAULT_HANDS_LIMITS, handsLimits, MAX_FIRST_FRAME_BYTES, transportBytes } from './limits.ts';
+import { DEFAULT_HANDS_LIMITS, MAX_FIRST_FRAME_BYTES, sessionLimits, transportBytes } from './limits.ts';
 import type { FrameFailure } from './port.ts';
 import type { Session } from './session.ts';
 
@@ -15,9 +15,9 @@ const LIMITS = { frameBytes: MIB };
 describe('the limits', () => {
   it('given a frame size, then the room for what waits and for the transport follow from it', () => {
     expect(DEFAULT_HANDS_LIMITS).toMatchObject({ frameBytes: 64 * MIB, rollupRows: 50_000 });
-    expect(handsLimits().waitingBytes).toBe(256 * MIB);
-    expect(handsLimits({ frameBytes: 200 * MIB }).waitingBytes).toBe(400 * MIB);
-    expect(handsLimits({ frameBytes: 200 * MIB, waitingBytes: 7 }).waitingBytes).toBe(7);
+    expect(sessionLimits().waitingBytes).toBe(256 * MIB);
+    expect(sessionLimits({ frameBytes: 200 * MIB }).waitingBytes).toBe(400 * MIB);
+    expect(sessionLimits({ frameBytes: 200 * MIB, waitingBytes: 7 }).waitingBytes).toBe(7);
     expect([MIB, 64 * MIB, 256 * MIB].map(transportBytes)).toEqual([2 * MIB, 128 * MIB, 257 * MIB]);
   });
 });
@@ -36,12 +36,12 @@ describe('the largest roll-up', () => {
 
 describe('a frame that is too large', () => {
   it('given on an open session, then it is dropped, counted, logged and on record, and the session goes on', async () => {
-    const { greet, hands, lines, settle } = await bench({ limits: LIMITS });
+    const { greet, sessions, lines, settle } = await bench({ limits: LIMITS });
     const operator = greet('c1');
     operator.link.receive(new Uint8Array(MIB + 1));
     expect(operator.link.announced(MIB + 2)).toBe('skip');
     expect(operator.status).toBeNull();
-    expect(hands.counters).toMatchObject({ framesOversized: 2, rollupsRefused: 2 });
+    expect(sessions.counters).toMatchObject({ framesOversized: 2, rollupsRefused: 2 });
     expect(lines.map(({ event }) => event)).toContain('frame-oversized');
     expect(lines.find(({ event }) => event === 'rollup-refused')!.fields).toMatchObject({
       cluster: 'c1',
@@ -66,7 +66,7 @@ describe('a frame that is too large', () => {
   });
 
   it('given beyond what the transport takes, then the session ends and the text names the setting', async () => {
-    const { greet, hands } = await bench({ limits: LIMITS });
+    const { greet, sessions } = await bench({ limits: LIMITS });
     const operator = greet('c1');
     expect(operator.link.announced(2 * MIB)).toBe('skip');
     expect(operator.link.announced(2 * MIB + 1)).toBe('stop');
@@ -74,11 +74,11 @@ describe('a frame that is too large', () => {
     expect(operator.status!.details).toContain('BF_FRAME_SIZE: The frame has 2097153 bytes');
     expect(operator.status!.details).toContain('the limit is 1048576 (setting limits.frameBytes)');
     expect(operator.link.announced(1)).toBe('stop');
-    expect(hands.counters.framesOversized).toBe(2);
+    expect(sessions.counters.framesOversized).toBe(2);
   });
 
   it('given as the first frame, then the stream ends as soon as its length is known, or when it is there', async () => {
-    const { dial, hands } = await bench({ limits: LIMITS });
+    const { dial, sessions } = await bench({ limits: LIMITS });
     const [announcing, whole] = [dial(), dial()];
     expect(announcing.link.announced(MAX_FIRST_FRAME_BYTES + 1)).toBe('stop');
     whole.link.receive(new Uint8Array(MAX_FIRST_FRAME_BYTES + 1));
@@ -86,7 +86,7 @@ describe('a frame that is too large', () => {
       expect(ending).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
       expect(ending!.details).toContain('the limit before the hello is 65536');
     }
-    expect(hands.counters).toMatchObject({ framesOversized: 2, sessionsRefused: 2 });
+    expect(sessions.counters).toMatchObject({ framesOversized: 2, sessionsRefused: 2 });
   });
 
   it('given right behind the hello, before that is read, then it is on record of the cluster', async () => {
@@ -111,7 +111,7 @@ describe('a frame that does not arrive', () => {
   ] as const)(
     'given %s, then the session ends with its code, counted and logged',
     async (kind, code, error, counter) => {
-      const { greet, hands, lines } = await bench();
+      const { greet, sessions, lines } = await bench();
       const operator = greet('c1');
       const failure: FrameFailure = { kind, bytes: 77 };
       operator.link.failed(failure);
@@ -119,7 +119,7 @@ describe('a frame that does not arrive', () => {
       expect(operator.status).toMatchObject({ code });
       expect(operator.status!.details).toContain(error);
       expect(operator.status!.details).toContain('77');
-      expect(hands.counters[counter]).toBe(1);
+      expect(sessions.counters[counter]).toBe(1);
       expect(lines.filter(({ event }) => event === 'frame-failed')).toMatchObject([
         { fields: { cluster: 'c1', why: kind, bytes: 77 } },
       ]);
@@ -131,7 +131,7 @@ describe('streams without a hello', () => {
   const limits = { greeting: 50, greetingPerPeer: 4 };
 
   it('given more of one connection than it may have, then they are refused at once, counted, and told when to come again', async () => {
-    const { dial, hands, clock } = await bench({ limits });
+    const { dial, sessions, clock } = await bench({ limits });
     const origin = { connection: {}, identity: null };
     const streams = Array.from({ length: 10 }, () => dial(undefined, origin));
     expect(streams.filter(({ status: ending }) => ending === null)).toHaveLength(4);
@@ -139,7 +139,7 @@ describe('streams without a hello', () => {
     expect(streams[4]!.status!.details).toMatch(
       /BF_SESSION_LIMIT: 4 streams of this connection have not said hello yet\. Try again in 5 s\./,
     );
-    expect(hands.counters).toMatchObject({ greetingsRefused: 6, sessionsRefused: 6 });
+    expect(sessions.counters).toMatchObject({ greetingsRefused: 6, sessionsRefused: 6 });
     // Nothing is kept of those that were refused, not even a timer.
     expect(clock.waiting).toBe(1 + 4);
     streams[0]!.hello('c1');
@@ -147,7 +147,7 @@ describe('streams without a hello', () => {
   });
 
   it('given as many connections as there may be, then a new one gets in for the oldest', async () => {
-    const { dial, hands } = await bench({ limits });
+    const { dial, sessions } = await bench({ limits });
     const streams = Array.from({ length: limits.greeting }, () => dial());
     const newcomer = dial();
     newcomer.hello('c1');
@@ -155,7 +155,7 @@ describe('streams without a hello', () => {
     expect(streams[0]!.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED, retryAfterMs: 5000 });
     expect(streams[0]!.status!.details).toContain('gives way to another connection');
     expect(streams.filter(({ status: ending }) => ending !== null)).toHaveLength(1);
-    expect(hands.counters).toMatchObject({ greetingsEvicted: 1, sessionsRefused: 1 });
+    expect(sessions.counters).toMatchObject({ greetingsEvicted: 1, sessionsRefused: 1 });
   });
 });
 
@@ -181,10 +181,10 @@ describe('additions to the protocol', () => {
   });
 
   it('given an operator that does not, then no frame of a number from 1000 up is ever sent to it', async () => {
-    const { operator, session, hands, settle } = await opened(['something-else']);
+    const { operator, session, sessions, settle } = await opened(['something-else']);
     session.reportRollup(report);
     session.send({ key: 'any', frame: { payload: { $case: 'rollupReport', value: report } } });
-    hands.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m1'));
     operator.rollup(rollupOf('c1', 1));
     await settle();
     expect(operator.received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate', 'ack']);
@@ -227,11 +227,11 @@ describe('additions to the protocol', () => {
 
 describe('answers and names of a hostile operator', () => {
   it('given ids longer than ours, then they are unknown answers and the session goes on', async () => {
-    const { greet, hands } = await bench();
+    const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.answer('x'.repeat(1_000_000));
     operator.ackReclaim('x'.repeat(1_000_000));
-    expect(hands.counters.answersUnknown).toBe(2);
+    expect(sessions.counters.answersUnknown).toBe(2);
     expect(operator.status).toBeNull();
   });
 

@@ -7,7 +7,7 @@ import {
   helloFrame,
   onTheWire,
   type ServeOptions,
-  serveHands,
+  serveSessions,
   until,
   WireOperator,
 } from '../../../testing/support/sessions-grpc.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function served(options: ServeOptions = {}) {
-  const made = await serveHands({ limits: LIMITS, ...options });
+  const made = await serveSessions({ limits: LIMITS, ...options });
   open.push(made.stop);
   const dial = (headers?: Readonly<Record<string, string>>) => {
     const operator = new WireOperator(made.address, headers);
@@ -62,37 +62,37 @@ const goodRollup = () => rollupFrame(rollupOf('c1', 2));
 
 describe('frames that are too large, on the wire', () => {
   it('given one between the two limits, then it is dropped and the next roll-up is acknowledged on the same session', async () => {
-    const { greeted, hands, clock } = await servedByHand();
+    const { greeted, sessions, clock } = await servedByHand();
     const operator = await greeted();
     operator.send(new Uint8Array(1.5 * MIB));
     operator.send(goodRollup());
-    await until(() => hands.counters.framesOversized === 1 && hands.load.waiting === 1);
+    await until(() => sessions.counters.framesOversized === 1 && sessions.load.waiting === 1);
     await clock.advance(0);
     await until(() => operator.acks.length === 2);
     expect(operator.acks).toEqual(['hello', 'rollup']);
-    expect(hands.counters.rollupsRefused).toBe(1);
+    expect(sessions.counters.rollupsRefused).toBe(1);
   });
 
   it('given one pipelined behind the hello, then the session opens and the frame is on record', async () => {
-    const { dial, hands } = await served();
+    const { dial, sessions } = await served();
     const operator = dial().read();
     operator.write(Buffer.concat([onTheWire(helloFrame('c1')), onTheWire(new Uint8Array(1.5 * MIB))]));
-    await until(() => hands.counters.rollupsRefused === 1 && operator.acks.length === 1);
-    expect(hands.sessions).toHaveLength(1);
+    await until(() => sessions.counters.rollupsRefused === 1 && operator.acks.length === 1);
+    expect(sessions.sessions).toHaveLength(1);
   });
 
   it('given one beyond the transport, then its announcement ends the session, with a text that names the setting', async () => {
-    const { greeted, hands } = await served();
+    const { greeted, sessions } = await served();
     const operator = await greeted();
     operator.write(onTheWire(new Uint8Array(0), { announced: 2 * MIB + 1 }));
     await operator.closed;
     expect(operator.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
     expect(operator.grpcMessage).toContain('the limit is 1048576 (setting limits.frameBytes)');
-    expect(hands.counters.framesOversized).toBe(1);
+    expect(sessions.counters.framesOversized).toBe(1);
   });
 
   it('given one from a client of grpc-js beyond the transport, then it sees the same', async () => {
-    const { address, hands } = await served();
+    const { address, sessions } = await served();
     const stream = grpcSession(address);
     const ended = new Promise<{ readonly code: number; readonly details: string }>((resolve) =>
       stream.on('status', resolve),
@@ -103,17 +103,17 @@ describe('frames that are too large, on the wire', () => {
     const { code, details } = await ended;
     expect(code).toBe(status.RESOURCE_EXHAUSTED);
     expect(details).toContain('limits.frameBytes');
-    expect(hands.counters.framesOversized).toBe(1);
+    expect(sessions.counters.framesOversized).toBe(1);
   });
 
   it('given a first frame that is announced as too large, then the stream ends before any of it has come', async () => {
-    const { dial, hands } = await served();
+    const { dial, sessions } = await served();
     const operator = dial().read();
     operator.write(onTheWire(new Uint8Array(0), { announced: 64 * 1024 + 1 }));
     expect(await operator.closed).toBe(NO_ERROR);
     expect(operator.grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
     expect(operator.grpcMessage).toContain('the limit before the hello is 65536');
-    expect(hands.counters.framesOversized).toBe(1);
+    expect(sessions.counters.framesOversized).toBe(1);
   });
 });
 
@@ -130,7 +130,7 @@ describe('compressed frames', () => {
   });
 
   it('given small ones that inflate beyond the limit, then RESOURCE_EXHAUSTED without the memory, before and after the hello', async () => {
-    const { dial, greeted, hands } = await served();
+    const { dial, greeted, sessions } = await served();
     const bomb = compressed(Buffer.alloc(200 * MIB));
     expect(bomb.length).toBeLessThan(300_000);
     const early = dial(gzip).read();
@@ -148,24 +148,24 @@ describe('compressed frames', () => {
       expect(grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
       expect(grpcMessage).toContain('BF_FRAME_SIZE: A compressed frame inflates to more than');
     }
-    expect(hands.counters.framesOversized).toBe(2);
+    expect(sessions.counters.framesOversized).toBe(2);
     expect(peak).toBeLessThan(50 * MIB);
   });
 
   it('given one that is not what it says, then INVALID_ARGUMENT', async () => {
-    const { greeted, hands } = await served();
+    const { greeted, sessions } = await served();
     const operator = await greeted('c1', gzip);
     operator.write(onTheWire(Buffer.from('no gzip'), { isCompressed: true }));
     await operator.closed;
     expect(operator.grpcStatus).toBe(status.INVALID_ARGUMENT);
-    expect(hands.counters.framesMalformed).toBe(1);
+    expect(sessions.counters.framesMalformed).toBe(1);
   });
 });
 
 describe('frames that never end', () => {
   it('given one without another byte, then its session ends with DEADLINE_EXCEEDED', async () => {
     const clock = aStoppedClock();
-    const { greeted, hands } = await served({ clock });
+    const { greeted, sessions } = await served({ clock });
     const operator = await greeted();
     operator.write(onTheWire(new Uint8Array(10_000), { announced: MIB }));
     // The watch over incomplete frames has a timer of its own, beside the sweep of the roll-ups.
@@ -174,12 +174,12 @@ describe('frames that never end', () => {
     await operator.closed;
     expect(operator.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
     expect(operator.grpcMessage).toContain('BF_FRAME_STALLED');
-    expect(hands.counters.framesStalled).toBe(1);
+    expect(sessions.counters.framesStalled).toBe(1);
   });
 
   it('given half a frame of each of many sessions, then together they keep no more than their room', async () => {
     const frameBytes = 160 * MIB;
-    const { greeted, hands } = await served({ limits: { frameBytes } });
+    const { greeted, sessions } = await served({ limits: { frameBytes } });
     // Room for 320 MiB: three halves of 120 MiB are too many.
     const half = new Uint8Array(120 * MIB);
     const operators = [];
@@ -188,18 +188,18 @@ describe('frames that never end', () => {
       operator.write(onTheWire(half, { announced: frameBytes }));
       operators.push(operator);
     }
-    await until(() => hands.counters.framesOverrun === 1);
+    await until(() => sessions.counters.framesOverrun === 1);
     await Promise.race(operators.map(({ closed }) => closed));
     const ended = operators.filter(({ grpcStatus }) => grpcStatus !== null);
     expect(ended.map(({ grpcStatus }) => grpcStatus)).toEqual([status.RESOURCE_EXHAUSTED]);
-    expect(hands.sessions).toHaveLength(2);
+    expect(sessions.sessions).toHaveLength(2);
   });
 });
 
 describe('the status at the end', () => {
   it('given fifty silent streams, then each gets DEADLINE_EXCEEDED, and none stays open on our side', async () => {
     const clock = aStoppedClock();
-    const { dial, hands, stop } = await served({ clock, limits: { greetingPerPeer: 50 } });
+    const { dial, sessions, stop } = await served({ clock, limits: { greetingPerPeer: 50 } });
     const operators = Array.from({ length: 50 }, () => dial());
     await until(() => clock.waiting === 51);
     await clock.advance(HELLO_TIMEOUT_MS);
@@ -208,7 +208,7 @@ describe('the status at the end', () => {
     expect(new Set(operators.map(({ grpcStatus }) => grpcStatus))).toEqual(
       new Set([status.DEADLINE_EXCEEDED]),
     );
-    expect(hands.counters.sessionsRefused).toBe(50);
+    expect(sessions.counters.sessionsRefused).toBe(50);
     await stop();
   });
 
@@ -218,12 +218,12 @@ describe('the status at the end', () => {
     const made = await served({ clock, ...options });
     const operator = made.dial();
     operator.send(helloFrame('c1'));
-    await until(() => made.hands.sessions.length === 1);
+    await until(() => made.sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
-    for (let i = 0; i < 200; i++) made.hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
-    await until(() => made.hands.sessions[0]!.waiting > 100);
+    for (let i = 0; i < 200; i++) made.sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    await until(() => made.sessions.sessions[0]!.waiting > 100);
     await clock.advance(STALL_TIMEOUT_MS);
-    expect(made.hands.counters.sessionsStalled).toBe(1);
+    expect(made.sessions.counters.sessionsStalled).toBe(1);
     return { ...made, operator };
   }
 
@@ -238,15 +238,15 @@ describe('the status at the end', () => {
 
   it('given a client of grpc-js that stops reading for too long, then it sees RESOURCE_EXHAUSTED', async () => {
     const clock = aStoppedClock();
-    const { address, hands } = await served({ clock, farewellMs: 50 });
+    const { address, sessions } = await served({ clock, farewellMs: 50 });
     const stream = grpcSession(address);
     const ended = new Promise<{ readonly code: number }>((resolve) => stream.on('status', resolve));
     // Reads nothing: nothing listens for messages yet.
     stream.write(helloFrame('c1'));
-    await until(() => hands.sessions.length === 1);
+    await until(() => sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
-    for (let i = 0; i < 500; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
-    await until(() => hands.sessions[0]!.waiting > 100);
+    for (let i = 0; i < 500; i++) sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    await until(() => sessions.sessions[0]!.waiting > 100);
     await clock.advance(STALL_TIMEOUT_MS);
     // Its stream is gone by the time it reads on.
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -255,15 +255,15 @@ describe('the status at the end', () => {
   });
 
   it('given an operator that says no more and reads no more, then its stream is reset too', async () => {
-    const { dial, hands, stop } = await served({ farewellMs: 50 });
+    const { dial, sessions, stop } = await served({ farewellMs: 50 });
     const operator = dial();
     operator.send(helloFrame('c1'));
-    await until(() => hands.sessions.length === 1);
+    await until(() => sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
-    for (let i = 0; i < 200; i++) hands.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
+    for (let i = 0; i < 200; i++) sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
     operator.endHalf();
     await operator.closed;
-    expect(hands.sessions).toEqual([]);
+    expect(sessions.sessions).toEqual([]);
     await stop();
   });
 

@@ -11,17 +11,17 @@ const UNKNOWN_FRAME = new Uint8Array([0x7a, 0x01, 0x00]);
 
 describe('a hello', () => {
   it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the controller is told', async () => {
-    const { greet, events, hands } = await bench();
+    const { greet, events, sessions } = await bench();
     const operator = greet('c1');
     expect(operator.got('ack')).toEqual([
       { echo: 'hello', coordinatorTerm: 0n, shardEpoch: 7n, features: ['rollup-report'] },
     ]);
     expect(events).toEqual([{ kind: 'session-opened', cluster: 'c1', session: 1 }]);
-    expect(hands.sessions).toEqual([{ cluster: 'c1', session: 1, waiting: 0 }]);
+    expect(sessions.sessions).toEqual([{ cluster: 'c1', session: 1, waiting: 0 }]);
   });
 
   it('given after a roll-up, then it is too late', async () => {
-    const { dial, events, hands } = await bench();
+    const { dial, events, sessions } = await bench();
     const operator = dial();
     operator.rollup(rollupOf('c1', 2));
     expect(operator.status).toMatchObject({ code: status.INVALID_ARGUMENT });
@@ -29,7 +29,7 @@ describe('a hello', () => {
     operator.hello('c1');
     expect(operator.received).toEqual([]);
     expect(events).toEqual([]);
-    expect(hands.counters.sessionsRefused).toBe(1);
+    expect(sessions.counters.sessionsRefused).toBe(1);
   });
 
   it.each([
@@ -100,20 +100,20 @@ describe('who may speak for a cluster', () => {
       },
     ],
   ])('given the certificate of %s, then it may not, and a session in force stays', async (_, identify) => {
-    const { dial, greet, hands, kinds } = await bench();
+    const { dial, greet, sessions, kinds } = await bench();
     const rightful = greet('c1');
     const operator = dial(identify);
     operator.hello('c1');
     expect(operator.status).toMatchObject({ code: status.PERMISSION_DENIED });
     expect(rightful.status).toBeNull();
-    expect(hands.counters.identityRejected).toBe(1);
+    expect(sessions.counters.identityRejected).toBe(1);
     expect(kinds()).toEqual(['session-opened']);
   });
 });
 
 describe('a session', () => {
   it('given a newer one of its cluster, then it is ended and the newer one is served', async () => {
-    const { greet, events, hands } = await bench();
+    const { greet, events, sessions } = await bench();
     const old = greet('c1');
     const other = greet('c2');
     const newer = greet('c1');
@@ -123,55 +123,55 @@ describe('a session', () => {
       { kind: 'session-closed', cluster: 'c1', session: 1 },
       { kind: 'session-opened', cluster: 'c1', session: 3 },
     ]);
-    hands.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m1'));
     expect([old, other, newer].map((operator) => operator.got('nodeStateUpdate').length)).toEqual([0, 0, 1]);
     old.link.closed();
     old.hello('c1');
-    expect(hands.sessions).toHaveLength(2);
+    expect(sessions.sessions).toHaveLength(2);
   });
 
   it('given a controller that answers at once while the old session ends, then the hello is still acknowledged first', async () => {
-    const { hands, greet } = await bench({
-      controller: { post: () => hands.sendNodeState('c1', nodeState('m1')) },
+    const { sessions, greet } = await bench({
+      controller: { post: () => sessions.sendNodeState('c1', nodeState('m1')) },
     });
     greet('c1');
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate']);
   });
 
   it('given unknown payloads, then they are counted, logged once, and the session goes on', async () => {
-    const { greet, hands, lines } = await bench();
+    const { greet, sessions, lines } = await bench();
     const operator = greet('c1');
     operator.link.receive(UNKNOWN_FRAME);
     operator.link.receive(new Uint8Array());
     operator.hello('c1');
     expect(operator.acks).toEqual(['hello', 'hello']);
-    expect(hands.counters.framesUnknown).toBe(2);
+    expect(sessions.counters.framesUnknown).toBe(2);
     expect(lines.filter(({ event }) => event === 'frame-unknown')).toHaveLength(1);
   });
 
   it('given bytes that are no frame, then it ends', async () => {
-    const { greet, hands } = await bench();
+    const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.link.receive(new Uint8Array([0xff]));
     expect(operator.status).toMatchObject({ code: status.INVALID_ARGUMENT });
-    expect(hands.counters.framesMalformed).toBe(1);
+    expect(sessions.counters.framesMalformed).toBe(1);
   });
 
   it('given an operator that has gone, then the controller is told once and what is sent is counted as undelivered', async () => {
-    const { greet, hands, kinds } = await bench();
+    const { greet, sessions, kinds } = await bench();
     const operator = greet('c1');
     operator.link.closed();
     operator.link.closed();
-    hands.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m1'));
     expect(kinds()).toEqual(['session-opened', 'session-closed']);
-    expect(hands.counters.framesUndelivered).toBe(1);
+    expect(sessions.counters.framesUndelivered).toBe(1);
     expect(operator.status).toBeNull();
   });
 
-  it('given hands that are closed, then all sessions end and none begins', async () => {
-    const { greet, dial, hands, clock } = await bench();
+  it('given a shard that closes its sessions, then all of them end and none begins', async () => {
+    const { greet, dial, sessions, clock } = await bench();
     const [open, silent] = [greet('c1'), dial()];
-    hands.close();
+    sessions.close();
     for (const operator of [open, silent, dial()]) {
       expect(operator.status).toMatchObject({ code: status.UNAVAILABLE });
     }
@@ -181,7 +181,7 @@ describe('a session', () => {
 
 describe('a reader that does not keep up', () => {
   it('given frames of equal keys, then it gets the newest of each in the place of the first', async () => {
-    const { greet, hands } = await bench();
+    const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.room = 0;
     for (const [machine, lastError] of [
@@ -189,32 +189,32 @@ describe('a reader that does not keep up', () => {
       ['m2', 'b'],
       ['m1', 'c'],
     ] as const) {
-      hands.sendNodeState('c1', nodeState(machine, { lastError }));
+      sessions.sendNodeState('c1', nodeState(machine, { lastError }));
     }
-    expect(hands.sessions[0]!.waiting).toBe(2);
+    expect(sessions.sessions[0]!.waiting).toBe(2);
     operator.drain();
     const got = operator.got('nodeStateUpdate').map(({ machineId, lastError }) => machineId + lastError);
     expect(got).toEqual(['m1c', 'm2b']);
-    expect(hands.counters.framesCoalesced).toBe(1);
+    expect(sessions.counters.framesCoalesced).toBe(1);
   });
 
   it('given repeated roll-ups, then its acks do not pile up', async () => {
-    const { greet, hands, settle } = await bench();
+    const { greet, sessions, settle } = await bench();
     const operator = greet('c1');
     operator.rollup(rollupOf('c1', 3));
     await settle();
     operator.room = 0;
     for (let i = 0; i < 1000; i++) operator.rollup(rollupOf('c1', 3));
-    expect(hands.sessions[0]!.waiting).toBe(1);
+    expect(sessions.sessions[0]!.waiting).toBe(1);
   });
 
   it('given more than fits, then the session is ended and a new one starts from nothing', async () => {
-    const { greet, hands, kinds } = await bench();
+    const { greet, sessions, kinds } = await bench();
     const operator = greet('c1');
     operator.room = 0;
-    for (let i = 0; i < MAX_OUTBOX_FRAMES; i++) hands.sendNodeState('c1', nodeState(`m${i}`));
+    for (let i = 0; i < MAX_OUTBOX_FRAMES; i++) sessions.sendNodeState('c1', nodeState(`m${i}`));
     expect(operator.status).toBeNull();
-    hands.instructReclaim({
+    sessions.instructReclaim({
       kind: 'instruct-reclaim',
       instruction: 'r1',
       cluster: 'c1',
@@ -224,33 +224,33 @@ describe('a reader that does not keep up', () => {
     });
     expect(operator.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     expect(operator.status!.details).toContain('BF_SESSION_SLOW');
-    expect(hands.counters.outboxOverflows).toBe(1);
+    expect(sessions.counters.outboxOverflows).toBe(1);
     expect(kinds().at(-1)).toBe('session-closed');
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'reclaimInstruction']);
   });
 
   it('given that it takes nothing for a minute while frames wait, then the session is ended', async () => {
-    const { greet, hands, clock } = await bench();
+    const { greet, sessions, clock } = await bench();
     const operator = greet('c1');
     operator.room = 0;
     await clock.advance(10 * STALL_TIMEOUT_MS);
     expect(operator.status).toBeNull();
-    hands.sendNodeState('c1', nodeState('m1'));
-    hands.sendNodeState('c1', nodeState('m2'));
+    sessions.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m2'));
     await clock.advance(STALL_TIMEOUT_MS - 1);
     operator.drain(1);
     await clock.advance(STALL_TIMEOUT_MS - 1);
     expect(operator.status).toBeNull();
     await clock.advance(1);
     expect(operator.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
-    expect(hands.counters.sessionsStalled).toBe(1);
+    expect(sessions.counters.sessionsStalled).toBe(1);
   });
 
   it('given that it has read everything, then it may be silent for ever', async () => {
-    const { greet, hands, clock } = await bench();
+    const { greet, sessions, clock } = await bench();
     const operator = greet('c1');
     operator.room = 0;
-    hands.sendNodeState('c1', nodeState('m1'));
+    sessions.sendNodeState('c1', nodeState('m1'));
     operator.drain();
     await clock.advance(10 * STALL_TIMEOUT_MS);
     expect(operator.status).toBeNull();
@@ -284,10 +284,10 @@ describe('more than a shard takes', () => {
   });
 
   it('given a cluster that connects in a loop, then it is told to wait, and others are not', async () => {
-    const { greet, clock, hands } = await bench();
+    const { greet, clock, sessions } = await bench();
     const statuses = Array.from({ length: 1000 }, () => greet('loop').status?.retryAfterMs ?? 0);
     expect(statuses.filter((waitMs) => waitMs === 0)).toHaveLength(20);
-    expect(hands.counters.sessionsThrottled).toBe(980);
+    expect(sessions.counters.sessionsThrottled).toBe(980);
     expect(greet('calm').acks).toEqual(['hello']);
     expect(greet('loop').status!.details).toMatch(/BF_SESSION_RATE: .*Try again in 2 s\./);
     await clock.advance(2000);

@@ -1,5 +1,5 @@
 // One connection of an operator, from its first frame to its end. The states are `greeting` (waits for the hello), `open`
-// and `ended`, in this order only. State of the cluster, as opposed to the connection, is kept by the host: see hands.ts.
+// and `ended`, in this order only. State of the cluster, as opposed to the connection, is kept by the host: see sessions.ts.
 //
 // A frame that does not fit into the outbox ends the session, whatever its kind: requests and instructions must not be
 // lost, and a lost node state or hint would stay stale until its next change. The operator reconnects and is resynced.
@@ -20,10 +20,10 @@ import {
   type Verdict,
   WireFormatError,
 } from '../../wire/index.ts';
-import type { HandsCounters } from './counters.ts';
+import type { SessionCounters } from './counters.ts';
 import { helloProblem, identityProblem } from './hello.ts';
 import { HELLO_TIMEOUT_MS, MAX_FIRST_FRAME_BYTES, STALL_TIMEOUT_MS, transportBytes } from './limits.ts';
-import type { HandsLog } from './log.ts';
+import type { SessionLog } from './log.ts';
 import { ackFrame, featureOf, type Outgoing, rollupReportFrame } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import type { FrameFailure, Identify, SessionLink, SessionPort, SessionStatus } from './port.ts';
@@ -51,8 +51,8 @@ export interface SessionParts {
   readonly identify: Identify;
   readonly host: SessionHost;
   readonly clock: Clock;
-  readonly log: HandsLog;
-  readonly counters: HandsCounters;
+  readonly log: SessionLog;
+  readonly counters: SessionCounters;
   readonly shardEpoch: bigint;
   /** Most bytes of one frame; setting `limits.frameBytes`. */
   readonly frameBytes: number;
@@ -350,4 +350,4 @@ const FAILURE_COUNTERS = {
   stalled: 'framesStalled',
   inflated: 'framesOversized',
   malformed: 'framesMalformed',
-} as const satisfies Record<FrameFailure['kind'], keyof HandsCounters>;
+} as const satisfies Record<FrameFailure['kind'], keyof SessionCounters>;

@@ -49,11 +49,11 @@ function checkSessions(events: readonly ControllerEvent[]): Map<string, number> 
   return open;
 }
 
-describe('hands', () => {
+describe('sessions', () => {
   it('given any course of events, then sessions are well-formed and open asks reach every new session', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
-        const { hands, greet, clock, events } = await bench();
+        const { sessions, greet, clock, events } = await bench();
         const operators: Operator[] = [];
         /** Asks that are neither answered nor withdrawn, as the controller knows it. */
         const open = new Set<string>();
@@ -68,7 +68,7 @@ describe('hands', () => {
               [...open].filter((id) => id.at(-2) === `${step.cluster}`).toSorted(),
             );
           } else if (step.kind === 'node') {
-            hands.sendNodeState(CLUSTERS[step.cluster]!, nodeState('m1'));
+            sessions.sendNodeState(CLUSTERS[step.cluster]!, nodeState('m1'));
           } else if ('which' in step) {
             const operator = pick(step.which);
             if (step.kind === 'leave') operator?.link.closed();
@@ -80,12 +80,12 @@ describe('hands', () => {
           } else {
             const [cluster, request] = [CLUSTERS[step.cluster]!, idOf(step.cluster, step.ask)];
             if (step.kind === 'withdraw') {
-              hands.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster, request });
+              sessions.withdrawBootstrap({ kind: 'withdraw-bootstrap', cluster, request });
               open.delete(request);
               continue;
             }
             const need = { cluster, fingerprint: 'f', group: '' };
-            hands.askBootstrap({
+            sessions.askBootstrap({
               kind: 'ask-bootstrap',
               cluster,
               request,
@@ -97,10 +97,10 @@ describe('hands', () => {
           }
           for (const event of events) if (event.kind === 'bootstrap-answered') open.delete(event.request);
           events.splice(0, events.length, ...events.filter(({ kind }) => kind !== 'bootstrap-answered'));
-          const sessions = hands.sessions.map(({ cluster, session }) => [cluster, session] as const);
-          expect(checkSessions(events)).toEqual(new Map(sessions));
+          const connected = sessions.sessions.map(({ cluster, session }) => [cluster, session] as const);
+          expect(checkSessions(events)).toEqual(new Map(connected));
         }
-        hands.close();
+        sessions.close();
         expect(checkSessions(events).size).toBe(0);
         expect(clock.waiting).toBe(0);
       }),

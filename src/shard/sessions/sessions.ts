@@ -14,10 +14,16 @@ import type { ReportView } from '../demand/cluster-demand.ts';
 import { type DemandLoad, Rollups } from '../demand/rollups.ts';
 import type { ControllerEvent, Effect, SessionRef } from '../events.ts';
 import type { DemandStore } from '../storage/demand-store.ts';
-import { HandsCounters } from './counters.ts';
+import { SessionCounters } from './counters.ts';
 import { GreetingPlaces } from './greeting.ts';
-import { FULL_RETRY_MS, GREETING_RETRY_MS, type HandsLimits, handsLimits, MAX_BLOB_BYTES } from './limits.ts';
-import type { HandsLog } from './log.ts';
+import {
+  FULL_RETRY_MS,
+  GREETING_RETRY_MS,
+  MAX_BLOB_BYTES,
+  type SessionLimits,
+  sessionLimits,
+} from './limits.ts';
+import type { SessionLog } from './log.ts';
 import { gatedLog } from './log-gate.ts';
 import {
   type Ask,
@@ -38,14 +44,14 @@ export interface Controller {
   post(event: ControllerEvent): void;
 }
 
-export interface HandsParts {
+export interface SessionsParts {
   readonly clock: Clock;
   readonly controller: Controller;
   readonly store: DemandStore;
   /** Grows with every start of the shard. */
   readonly shardEpoch: bigint;
-  readonly log?: HandsLog;
-  readonly limits?: Partial<HandsLimits>;
+  readonly log?: SessionLog;
+  readonly limits?: Partial<SessionLimits>;
   /** The store has failed. All sessions have been ended, and new ones are refused. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -59,13 +65,13 @@ type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
 
 const REQUEST_ID = /^[0-9a-f]{16}$/;
 
-export class Hands {
-  readonly counters = new HandsCounters();
+export class Sessions {
+  readonly counters = new SessionCounters();
   readonly clock: Clock;
-  readonly #parts: HandsParts;
-  readonly #log: HandsLog;
+  readonly #parts: SessionsParts;
+  readonly #log: SessionLog;
   /** The effective limits, defaults included. */
-  readonly limits: HandsLimits;
+  readonly limits: SessionLimits;
   readonly #asks = new Asks();
   readonly #reconnects = new Reconnects();
   /** Every connection that has not ended. */
@@ -79,11 +85,11 @@ export class Hands {
   #lastNumber = 0;
   #isStopped = false;
 
-  private constructor(parts: HandsParts) {
+  private constructor(parts: SessionsParts) {
     this.#parts = parts;
     this.clock = parts.clock;
     this.#log = gatedLog(parts.log ?? (() => {}), parts.clock);
-    this.limits = handsLimits(parts.limits);
+    this.limits = sessionLimits(parts.limits);
     this.#greeting = new GreetingPlaces(this.limits);
     this.#host = {
       admit: (session) => this.#admit(session),
@@ -96,18 +102,18 @@ export class Hands {
     };
   }
 
-  static async open(parts: HandsParts): Promise<Hands> {
-    const hands = new Hands(parts);
-    hands.#rollups = await Rollups.open({
+  static async open(parts: SessionsParts): Promise<Sessions> {
+    const sessions = new Sessions(parts);
+    sessions.#rollups = await Rollups.open({
       clock: parts.clock,
       store: parts.store,
       post: (event) => parts.controller.post(event),
-      log: hands.#log,
-      limits: hands.limits,
-      counters: hands.counters,
-      onFailure: (error) => hands.#fail(error),
+      log: sessions.#log,
+      limits: sessions.limits,
+      counters: sessions.counters,
+      onFailure: (error) => sessions.#fail(error),
     });
-    return hands;
+    return sessions;
   }
 
   /**

@@ -61,20 +61,20 @@ describe('a demand store on disk', () => {
     expect(new Set(seen)).toEqual(new Set([row('a', 5), row('b\0')]));
   });
 
-  it('given hands that are stopped and started on it, then rows keep their times and a collapse is held', async () => {
+  it('given a shard that is stopped and started on it, then rows keep their times and a collapse is held', async () => {
     const path = newPath();
     const clock = aClock();
     const needs = Array.from({ length: 20 }, (_, i) => wireNeed(i, { group: `g\0${i}` }));
     const startedMs = clock.now();
     for (const rows of [needs, []]) {
       const store = new SqliteDemandStore(path);
-      const { greet, settle, hands, demandOf } = await bench({ store, clock });
+      const { greet, settle, sessions, demandOf } = await bench({ store, clock });
       greet('c1').rollup(rollupOf('c1', rows));
       await settle();
       await settle();
       expect(demandOf('c1')?.[0]?.firstSeenMs).toBe(rows === needs ? startedMs : undefined);
-      expect(heldIn(hands)).toHaveLength(rows === needs ? 0 : 1);
-      hands.close();
+      expect(heldIn(sessions)).toHaveLength(rows === needs ? 0 : 1);
+      sessions.close();
       store.close();
       await clock.advance(1000);
     }

@@ -1,4 +1,4 @@
-// State of the hands that must survive a restart: the extent of each cluster's last demand, so that the guard also checks
+// State of the sessions that must survive a restart: the extent of each cluster's last demand, so that the guard also checks
 // the first roll-up after it, and the first-seen time of each row, which is part of its rank.
 
 import { keyText, type NeedKey } from '../../model/index.ts';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NEED, some } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
-import type { Hands } from '../sessions/sessions.ts';
-import { HandsMetrics } from './metrics.ts';
-import { handsText } from './session-metrics.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { SessionMetrics } from './metrics.ts';
+import { sessionsText } from './session-metrics.ts';
 
 /** By name: names of labels, as docs/metrics.md has them. */
 function documented(): Map<string, string> {
@@ -34,19 +34,19 @@ function sorted(labels: readonly string[]): string {
 
 function scrape(): string {
   const scene = new ControllerScene().list(some(3)).open('c1').demand('c1', NEED).tick(3000);
-  const hands = {
+  const sessions = {
     sessions: [],
     load: { rows: 0, bytes: 0, waiting: 0, waitingBytes: 0 },
     counters: { sessionsOpened: 1, sessionsClosed: 0, sessionsReplaced: 0, identityRejected: 0 },
     reports: [{ cluster: 'c1', refusedRollups: 1, held: {} }],
-  } as unknown as Hands;
+  } as unknown as Sessions;
   const lag = { percentile: () => 0, reset: () => {} };
   const around = {
     controller: { waiting: 0, waitingMs: 0 },
     paced: { waiting: 0, coalesced: 0 },
     readers: {},
   };
-  return handsText(new HandsMetrics(), hands, lag, around) + scene.controller.ask('metrics', {});
+  return sessionsText(new SessionMetrics(), sessions, lag, around) + scene.controller.ask('metrics', {});
 }
 
 describe('docs/metrics.md', () => {

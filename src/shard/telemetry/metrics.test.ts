@@ -11,7 +11,7 @@ import { Shortfalls } from '../planning/shortfalls.ts';
 import { MemoryFreezes } from '../storage/controller-store-memory.ts';
 import { DemandTally } from './demand-tally.ts';
 import { SupplyTally } from './machine-tally.ts';
-import { ControllerMetrics, HandsMetrics } from './metrics.ts';
+import { ControllerMetrics, SessionMetrics } from './metrics.ts';
 import { OwnedPrices } from './owned-prices.ts';
 
 function controllerMetrics(fleet = new Fleet(), engine = new EngineMetrics()): ControllerMetrics {
@@ -71,7 +71,7 @@ const NAMES = [
 ];
 
 describe('the metrics of a shard', () => {
-  const text = controllerMetrics().text() + new HandsMetrics().text();
+  const text = controllerMetrics().text() + new SessionMetrics().text();
 
   it.each(NAMES)('have %s', (name) => {
     expect(text).toContain(`# TYPE bigfleet_shard_${name}\n`);
@@ -171,7 +171,7 @@ describe('the metrics of a shard', () => {
   });
 
   it('show a quarantined cluster for as long as it lasts', () => {
-    const metrics = new HandsMetrics();
+    const metrics = new SessionMetrics();
     metrics.quarantined('c1', true);
     expect(valuesOf(metrics.text()).get('rollup_quarantined{cluster="c1"}')).toBe(1);
 

@@ -1,4 +1,4 @@
-// The only definition of a shard's metrics: names, units and labels. The controller and the hands have separate registries,
+// The only definition of a shard's metrics: names, units and labels. The controller and the sessions have separate registries,
 // because they run on two threads; a scrape concatenates the two texts. docs/metrics.md says which of them to watch.
 
 import type { EngineMetrics } from '../../engine/index.ts';
@@ -8,7 +8,7 @@ import { ERROR_CLASSES } from '../inventory/error-class.ts';
 import { type Admission, countByKind } from '../planning/guardrails.ts';
 import type { IncompleteCluster } from '../planning/incomplete-demand.ts';
 import { AGE_BUCKETS, PRIORITY_CLASSES, type ShortfallGauges } from '../planning/shortfalls.ts';
-import { HandsCounters } from '../sessions/counters.ts';
+import { SessionCounters } from '../sessions/counters.ts';
 import type { LossKind, LossView, ProviderView } from '../views.ts';
 import { CostMetrics, type CostTallies } from './cost-metrics.ts';
 import type { DemandTally } from './demand-tally.ts';
@@ -78,8 +78,8 @@ const READER_ENDS = [
 ] as const;
 export type ReaderEnd = (typeof READER_ENDS)[number];
 
-/** The hands' counters in snake case: framesMalformed is frames_malformed. */
-const HANDS_EVENTS = Object.keys(new HandsCounters()).map(snakeCase);
+/** The sessions' counters in snake case: framesMalformed is frames_malformed. */
+const HANDS_EVENTS = Object.keys(new SessionCounters()).map(snakeCase);
 
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -363,7 +363,7 @@ function shareOf({ machines, failing }: { readonly machines: number; readonly fa
 }
 
 /** Metrics of the main thread, which serves the sessions. */
-export class HandsMetrics {
+export class SessionMetrics {
   readonly registry = new Registry();
 
   readonly activeSessions = this.registry.gauge(`${PREFIX}active_sessions`, 'Clusters with a session.');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Hands } from '../sessions/sessions.ts';
-import { HandsMetrics } from './metrics.ts';
-import { handsText, LAG_RESOLUTION_MS, type LoopLag, type Surroundings } from './session-metrics.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { SessionMetrics } from './metrics.ts';
+import { LAG_RESOLUTION_MS, type LoopLag, type Surroundings, sessionsText } from './session-metrics.ts';
 
 /** Every per cent is a hundredth of a second late, and a timer may come a little early. */
 const LAG: LoopLag = {
@@ -14,23 +14,28 @@ const AROUND: Surroundings = {
   readers: {},
 };
 
-function hands(given: {
+function sessions(given: {
   readonly held?: boolean;
   readonly refused?: number;
   readonly opened?: number;
-}): Hands {
+}): Sessions {
   const { held = false, refused = 0, opened = 0 } = given;
   return {
     sessions: [{}, {}],
     load: { rows: 0, bytes: 0, waiting: 0, waitingBytes: 0 },
     counters: { sessionsOpened: opened, sessionsClosed: 1, sessionsReplaced: 0, identityRejected: 3 },
     reports: [{ cluster: 'c1', refusedRollups: refused, held: held ? {} : null }],
-  } as unknown as Hands;
+  } as unknown as Sessions;
 }
 
-describe('what the hands counted', () => {
+describe('what the sessions counted', () => {
   it('stands under the names of the metrics', () => {
-    const text = handsText(new HandsMetrics(), hands({ held: true, refused: 4, opened: 5 }), LAG, AROUND);
+    const text = sessionsText(
+      new SessionMetrics(),
+      sessions({ held: true, refused: 4, opened: 5 }),
+      LAG,
+      AROUND,
+    );
 
     for (const line of [
       'active_sessions 2',
@@ -47,9 +52,9 @@ describe('what the hands counted', () => {
   });
 
   it('is not counted twice by looking twice, and a cluster that is no longer held has no series', () => {
-    const metrics = new HandsMetrics();
-    handsText(metrics, hands({ held: true, opened: 5 }), LAG, AROUND);
-    const text = handsText(metrics, hands({ opened: 6 }), LAG, AROUND);
+    const metrics = new SessionMetrics();
+    sessionsText(metrics, sessions({ held: true, opened: 5 }), LAG, AROUND);
+    const text = sessionsText(metrics, sessions({ opened: 6 }), LAG, AROUND);
 
     expect(text).toContain('session_lifecycle_total{event="installed"} 6\n');
     expect(text).not.toContain('rollup_quarantined{');

@@ -1,7 +1,7 @@
-// Copies the counters of the hands into the metrics of docs/metrics.md on each scrape.
+// Copies the counters of the sessions into the metrics of docs/metrics.md on each scrape.
 
-import type { Hands } from '../sessions/sessions.ts';
-import { type HandsMetrics, type ReaderEnd, snakeCase } from './metrics.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { type ReaderEnd, type SessionMetrics, snakeCase } from './metrics.ts';
 
 /** Sampling interval of the event loop's delay. */
 export const LAG_RESOLUTION_MS = 10;
@@ -19,13 +19,13 @@ export interface Surroundings {
   readonly readers: Readonly<Partial<Record<ReaderEnd, number>>>;
 }
 
-export function handsText(
-  metrics: HandsMetrics,
-  hands: Hands,
+export function sessionsText(
+  metrics: SessionMetrics,
+  sessions: Sessions,
   lag: LoopLag,
   { controller, paced, readers }: Surroundings,
 ): string {
-  const { counters, load } = hands;
+  const { counters, load } = sessions;
   for (const [name, count] of Object.entries(counters) as [string, number][])
     metrics.events.of({ event: snakeCase(name) }).raiseTo(count);
   metrics.demandRows.set(load.rows);
@@ -38,12 +38,12 @@ export function handsText(
   metrics.demandsCoalesced.raiseTo(paced.coalesced);
   for (const [reason, count] of Object.entries(readers) as [ReaderEnd, number][])
     metrics.readers.of({ reason }).raiseTo(count);
-  metrics.activeSessions.set(hands.sessions.length);
+  metrics.activeSessions.set(sessions.sessions.length);
   metrics.sessions.of({ event: 'installed' }).raiseTo(counters.sessionsOpened);
   metrics.sessions.of({ event: 'removed' }).raiseTo(counters.sessionsClosed);
   metrics.sessions.of({ event: 'replaced' }).raiseTo(counters.sessionsReplaced);
   metrics.identityRejected.raiseTo(counters.identityRejected);
-  for (const { cluster, refusedRollups, held } of hands.reports) {
+  for (const { cluster, refusedRollups, held } of sessions.reports) {
     if (refusedRollups > 0) metrics.rollupsRejected.of({ cluster }).raiseTo(refusedRollups);
     metrics.quarantined(cluster, held !== null);
   }
