@@ -13,7 +13,7 @@ import { DemoWatch } from './demo-watch.ts';
 const RECORDS = '.cache/demo';
 
 /** Key, name of the story, and how long to watch. A zone stays dark for 60 s; losses of a minute are told at its end. */
-const STORIES = [
+const DEMO_SCENARIOS = [
   { key: 'start', name: null, seconds: 25 },
   { key: 'b', name: 'deploy-burst', seconds: 20 },
   { key: 'g', name: 'gpu-gang', seconds: 20 },
@@ -36,7 +36,7 @@ try {
   const url = await begin(child);
   const watch = new DemoWatch(url);
   mkdirSync(RECORDS, { recursive: true });
-  for (const story of STORIES) problems.push(...(await tell(url, watch, story)));
+  for (const story of DEMO_SCENARIOS) problems.push(...(await tell(url, watch, story)));
 } finally {
   child.kill('SIGTERM');
   await once(child, 'exit');
@@ -62,7 +62,7 @@ async function begin({ stdout }: ChildProcess): Promise<string> {
 async function tell(
   url: string,
   watch: DemoWatch,
-  story: (typeof STORIES)[number],
+  story: (typeof DEMO_SCENARIOS)[number],
 ): Promise<readonly string[]> {
   const from = lines.length;
   console.log(`${story.key}: ${story.name ?? 'the start'}, ${story.seconds} s …`);

@@ -2,7 +2,7 @@
 // done twice. `npm run verify:kill [-- POINT…]`; about a quarter of a minute a point, a few at a time.
 
 import { FAILPOINTS, type Failpoint } from '../src/shard/failpoints.ts';
-import { type KillReport, tellKillStory } from '../test/e2e/kill-story.ts';
+import { type KillReport, runKillScenario } from '../test/e2e/kill-story.ts';
 
 const AT_A_TIME = 3;
 
@@ -36,7 +36,7 @@ async function work(): Promise<void> {
 async function told(point: Failpoint): Promise<KillReport> {
   const closers: (() => unknown)[] = [];
   try {
-    return await tellKillStory(
+    return await runKillScenario(
       { onTestFinished: (close) => void closers.push(close as () => unknown) },
       point,
     );

@@ -32,7 +32,7 @@ export type NeighboursTold =
 
 export type NeighboursOrder =
   | { readonly kind: 'dial'; readonly address: string }
-  /** Asks for what came since the last report. */
+  /** OutstandingRequests for what came since the last report. */
   | { readonly kind: 'report' };
 
 class Neighbours {

@@ -1,8 +1,8 @@
-// Executes a plan between two cycles, as a shard and its providers would, by appending the results to the journal.
+// Executes a plan between two cycles, as a shard and its providers would, by appending the results to the pending.
 // Every transition completes at once, so that the benchmark measures decisions and not waiting.
 
 import type { Decision } from '../../src/engine/index.ts';
-import type { Fleet, Journal } from '../../src/fleet/index.ts';
+import type { Fleet, PendingChanges } from '../../src/fleet/index.ts';
 import {
   type Action,
   Command,
@@ -25,13 +25,13 @@ const GIVEN_BACK: End = { state: Speculative, cluster: '', stamp: null };
 
 export class CarryOut {
   readonly #fleet: Fleet;
-  readonly #journal: Journal;
+  readonly #pending: PendingChanges;
   /** Profiles of rows and folds by fingerprint, as far as they were asked for. */
   readonly #profiles = new Map<string, Profile>();
 
-  constructor(fleet: Fleet, journal: Journal) {
+  constructor(fleet: Fleet, pending: PendingChanges) {
     this.#fleet = fleet;
-    this.#journal = journal;
+    this.#pending = pending;
   }
 
   /** Appends the effects of all actions. The decision must still be valid. */
@@ -40,7 +40,7 @@ export class CarryOut {
       const { interruptionPenaltyDollars, reclamationPenaltyDollars } = this.#stampFor(key);
       const { priority } = this.#profileOf(key);
       const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-      this.#journal.append({ kind: 'restamp', id, key, priority, ...penalties });
+      this.#pending.append({ kind: 'restamp', id, key, priority, ...penalties });
     }
     for (const action of decision.eachAction()) this.#carryOut(action, atMs);
   }
@@ -54,7 +54,7 @@ export class CarryOut {
       case 'Preempt':
       case 'Reclaim':
         // A machine that becomes Idle without a drain would count as lost, and its target would be cleared.
-        this.#journal.append({ kind: 'command', command: Command.Drain, target: need, id, atMs });
+        this.#pending.append({ kind: 'command', command: Command.Drain, target: need, id, atMs });
         this.#ends(id, FREE, atMs);
         break;
       case 'Delete':
@@ -68,7 +68,7 @@ export class CarryOut {
     const { machines } = this.#fleet;
     const record = machines.recordAt(machines.slotOf(id)!);
     const machine = { ...record, host: hostOf(id, end.state), lastError: '', ...end };
-    this.#journal.append({ kind: 'observe', machine, atMs });
+    this.#pending.append({ kind: 'observe', machine, atMs });
   }
 
   #stampFor(key: NeedKey): Stamp {

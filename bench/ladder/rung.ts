@@ -9,7 +9,7 @@
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
-import { Fleet, Journal } from '../../src/fleet/index.ts';
+import { Fleet, PendingChanges } from '../../src/fleet/index.ts';
 import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, type Need } from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
 import { beginningOf, changeOf, type Regime } from '../../testing/workload/regimes.ts';
@@ -52,7 +52,7 @@ export class Rung {
   readonly workload: Workload;
   readonly fleet: Fleet;
   readonly engine: Engine;
-  readonly #journal = new Journal();
+  readonly #pending = new PendingChanges();
   readonly #churn: Churn | null;
   readonly #carryOut: CarryOut;
   /** The last decision of the rung's own engine, if it has not been executed yet. */
@@ -69,7 +69,7 @@ export class Rung {
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
     const loaded = this.workload.load(this.fleet);
-    this.#carryOut = new CarryOut(this.fleet, this.#journal);
+    this.#carryOut = new CarryOut(this.fleet, this.#pending);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change, this.fleet, loaded);
@@ -131,15 +131,18 @@ export class Rung {
     if (this.#decided !== null) this.#carryOut.append(this.#decided, atMs);
     this.#decided = null;
     const { machines, rollUps } = this.#churn.next();
-    for (const machine of machines) this.#journal.append({ kind: 'observe', machine, atMs });
+    for (const machine of machines) this.#pending.append({ kind: 'observe', machine, atMs });
     for (const { cluster, needs } of rollUps) {
-      this.#journal.append({ kind: 'demand', cluster, needs });
+      this.#pending.append({ kind: 'demand', cluster, needs });
       if (this.#remembers) this.rollUpsSince.set(cluster, needs);
     }
   }
 
   #freeze(): void {
-    const { refused } = this.fleet.freeze(this.#journal, this.everything ? undefined : this.engine.ahead);
+    const { refused } = this.fleet.applyPending(
+      this.#pending,
+      this.everything ? undefined : this.engine.ahead,
+    );
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
   }
 

@@ -2,7 +2,7 @@
 
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import type { LoadReport } from './load.ts';
-import type { Ack, NodeNews } from './load-operator.ts';
+import type { Ack, NodeStateRouter } from './load-operator.ts';
 import type { Usage } from './processes.ts';
 import type { Arrival } from './provider.ts';
 import type { Settings } from './settings.ts';
@@ -145,7 +145,7 @@ const PUBLISH_GRACE_MS = 5000;
 /** From the arrival of a machine at its provider until its cluster is notified. */
 function published(
   arrivals: readonly Arrival[],
-  news: readonly NodeNews[],
+  news: readonly NodeStateRouter[],
   endedMs: number,
 ): Figures['publishMs'] {
   const heard = new Map<string, number[]>();

@@ -27,7 +27,7 @@ export interface Ack {
   readonly isChanged: boolean;
 }
 
-export interface NodeNews {
+export interface NodeStateRouter {
   readonly machine: string;
   readonly state: MachineState;
   readonly atMs: number;
@@ -41,7 +41,7 @@ export interface LoadOperatorParts {
   /** Each a `CapacityNeed`. */
   readonly rows: readonly Uint8Array[];
   readonly onAck: (ack: Ack) => void;
-  readonly onNode: (news: NodeNews) => void;
+  readonly onNode: (news: NodeStateRouter) => void;
   readonly onLost: (why: string) => void;
 }
 
@@ -63,7 +63,7 @@ export class LoadOperator {
   #isChanged = true;
   /** Roll-ups that no ack has come for. */
   #unacked: Omit<Ack, 'ackMs'>[] = [];
-  #hasNewsReader = false;
+  #hasEventReader = false;
   nodeFrames = 0;
 
   constructor(parts: LoadOperatorParts) {
@@ -123,7 +123,7 @@ export class LoadOperator {
 
   /** From now on node states are read, not only counted. */
   readNews(): void {
-    this.#hasNewsReader = true;
+    this.#hasEventReader = true;
   }
 
   #receive(frame: Uint8Array): void {
@@ -131,7 +131,7 @@ export class LoadOperator {
     if (frame[0] === HINT) return;
     if (frame[0] === NODE_STATE) {
       this.nodeFrames++;
-      if (!this.#hasNewsReader) return;
+      if (!this.#hasEventReader) return;
     }
     const { payload } = ShardMessage.decode(frame);
     if (frame[0] === ACK) {

@@ -12,7 +12,7 @@ import { Workload } from '../../testing/workload/workload.ts';
 import { changeRows } from '../../testing/workload/workload-churn.ts';
 import type { Quantiles } from '../quantiles.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
-import { type Ack, LoadOperator, type NodeNews } from './load-operator.ts';
+import { type Ack, LoadOperator, type NodeStateRouter } from './load-operator.ts';
 import { nowMs } from './processes.ts';
 import { fleetOf, type Settings } from './settings.ts';
 
@@ -27,7 +27,7 @@ export interface LoadSetup {
 export interface LoadReport {
   readonly kind: 'report';
   readonly acks: readonly Ack[];
-  readonly news: readonly NodeNews[];
+  readonly news: readonly NodeStateRouter[];
   readonly nodeFrames: number;
   /** Why sessions were lost, each with how often. */
   readonly lost: ReadonlyMap<string, number>;
@@ -48,7 +48,7 @@ export type LoadOrder =
   | { readonly kind: 'begin' }
   /** Raises the demand of the probe by one machine. */
   | { readonly kind: 'raise' }
-  /** Asks for what came since the last report. */
+  /** OutstandingRequests for what came since the last report. */
   | { readonly kind: 'report' };
 
 export const PROBE = 'probe';
@@ -74,7 +74,7 @@ class Load {
   readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   readonly #acked = new Set<string>();
   #acks: Ack[] = [];
-  #news: NodeNews[] = [];
+  #news: NodeStateRouter[] = [];
   #lost = new Map<string, number>();
 
   constructor(setup: LoadSetup, tell: (told: LoadTold) => void) {

@@ -2,25 +2,25 @@
 // a zone of a large fleet would take minutes. A batch only records removals and insertions, and at the end sweeps and
 // merges each affected run once.
 
-import type { Run, RunArena, SlotOrder } from './sorted-slices.ts';
+import type { Slice, SliceArena, SlotOrder } from './sorted-slices.ts';
 
 /** In runs of at least `LONG` entries, up to `MOST_GAPS` removals are found by binary search; otherwise by a full scan. */
 const LONG = 1024;
 const MOST_GAPS = 1024;
 
-export class RunBatch {
-  readonly #arena: RunArena;
+export class SliceBatch {
+  readonly #arena: SliceArena;
   /** By slot: 1 if it is to be removed. */
   readonly #isLeaving: Uint8Array;
   readonly #leaving: number[] = [];
-  readonly #swept = new Set<Run>();
+  readonly #swept = new Set<Slice>();
   /** For long runs: positions in the arena of slots to be removed. */
-  readonly #gaps = new Map<Run, number[]>();
+  readonly #gaps = new Map<Slice, number[]>();
   readonly #arriving = new Set<number>();
-  readonly #arrivals = new Map<Run, { readonly slots: number[]; readonly order: SlotOrder }>();
+  readonly #arrivals = new Map<Slice, { readonly slots: number[]; readonly order: SlotOrder }>();
 
   /** `marks` is a scratch array by slot, all zero; `sweep` resets it to zero. */
-  constructor(arena: RunArena, marks: Uint8Array) {
+  constructor(arena: SliceArena, marks: Uint8Array) {
     this.#arena = arena;
     this.#isLeaving = marks;
   }
@@ -40,7 +40,7 @@ export class RunBatch {
   }
 
   /** Records the removal of a slot from a run. The columns that `order` reads must not have changed yet. */
-  leave(run: Run, slot: number, order: SlotOrder): void {
+  leave(run: Slice, slot: number, order: SlotOrder): void {
     if (this.#swept.has(run)) return;
     const gaps = this.#gaps.get(run) ?? [];
     if (run.length < LONG || gaps.length === MOST_GAPS) {
@@ -65,7 +65,7 @@ export class RunBatch {
     for (const slot of this.#leaving) this.#isLeaving[slot] = 0;
   }
 
-  add(run: Run, slot: number, order: SlotOrder): void {
+  add(run: Slice, slot: number, order: SlotOrder): void {
     const arrivals = this.#arrivals.get(run);
     if (arrivals === undefined) this.#arrivals.set(run, { slots: [slot], order });
     else arrivals.slots.push(slot);

@@ -5,7 +5,7 @@ import { Blocks } from './blocks.ts';
 import { extended, grownCapacity, sharedUint32 } from './columns.ts';
 
 /** A sorted list of slots: `arena.data[offset … offset + length − 1]`. */
-export interface Run {
+export interface Slice {
   offset: number;
   length: number;
   capacity: number;
@@ -13,11 +13,11 @@ export interface Run {
 
 export type SlotOrder = (a: number, b: number) => number;
 
-export class RunArena {
+export class SliceArena {
   data: Uint32Array = sharedUint32(0);
   readonly #blocks = new Blocks();
 
-  newRun(): Run {
+  newRun(): Slice {
     return { offset: 0, length: 0, capacity: 0 };
   }
 
@@ -25,7 +25,7 @@ export class RunArena {
     return this.data.byteLength;
   }
 
-  insert(run: Run, slot: number, order: SlotOrder): void {
+  insert(run: Slice, slot: number, order: SlotOrder): void {
     this.#enlarge(run, run.length + 1);
     const at = this.#position(run, run.length, slot, order);
     this.data.copyWithin(at + 1, at, run.offset + run.length);
@@ -34,7 +34,7 @@ export class RunArena {
   }
 
   /** Removes a slot, found by binary search: the columns that `order` reads must not have changed yet. */
-  remove(run: Run, slot: number, order: SlotOrder): void {
+  remove(run: Slice, slot: number, order: SlotOrder): void {
     const at = this.#position(run, run.length, slot, order);
     if (at >= run.offset + run.length || this.data[at] !== slot) {
       throw new Error(`slot ${slot} is not where its run should have it`);
@@ -44,7 +44,7 @@ export class RunArena {
   }
 
   /** Inserts many sorted slots; every entry moves at most once. */
-  insertAll(run: Run, slots: readonly number[], order: SlotOrder): void {
+  insertAll(run: Slice, slots: readonly number[], order: SlotOrder): void {
     this.#enlarge(run, run.length + slots.length);
     let unmoved = run.length;
     for (let rest = slots.length - 1; rest >= 0; rest--) {
@@ -58,7 +58,7 @@ export class RunArena {
   }
 
   /** Removes all marked slots with a scan; their columns may have changed. */
-  removeMarked(run: Run, marked: Uint8Array): void {
+  removeMarked(run: Slice, marked: Uint8Array): void {
     let kept = run.offset;
     for (let at = run.offset; at < run.offset + run.length; at++) {
       const slot = this.data[at]!;
@@ -68,7 +68,7 @@ export class RunArena {
   }
 
   /** Removes the slots at the given ascending indexes of the arena; every entry moves at most once. */
-  removeAll(run: Run, places: Uint32Array): void {
+  removeAll(run: Slice, places: Uint32Array): void {
     const end = run.offset + run.length;
     let kept = places[0]!;
     for (let i = 0; i < places.length; i++) {
@@ -80,7 +80,7 @@ export class RunArena {
   }
 
   /** Arena index of an unmarked slot. Skips marked slots, whose columns may have changed. */
-  placeOf(run: Run, slot: number, order: SlotOrder, marked: Uint8Array): number {
+  placeOf(run: Slice, slot: number, order: SlotOrder, marked: Uint8Array): number {
     let low = run.offset;
     let high = run.offset + run.length;
     while (low < high) {
@@ -95,13 +95,13 @@ export class RunArena {
   }
 
   /** Frees the block of an empty run. */
-  giveBack(run: Run): void {
+  giveBack(run: Slice): void {
     this.#blocks.giveBack(run);
     run.capacity = 0;
   }
 
   // Lower bound of `slot` among the first `length` entries.
-  #position(run: Run, length: number, slot: number, order: SlotOrder): number {
+  #position(run: Slice, length: number, slot: number, order: SlotOrder): number {
     let low = run.offset;
     let high = run.offset + length;
     // Fast path: in runs sorted by time, new entries belong at the end.
@@ -114,7 +114,7 @@ export class RunArena {
     return low;
   }
 
-  #enlarge(run: Run, needed: number): void {
+  #enlarge(run: Slice, needed: number): void {
     if (needed <= run.capacity) return;
     const larger = this.#blocks.take(needed);
     if (this.#blocks.end > this.data.length) {

@@ -9,10 +9,10 @@ import { type SessionsBench, sessionsBench } from '../../testing/support/demo-op
 import { systemClock } from '../runtime/system-clock.ts';
 import { addSessions, sessionServerOptions } from '../shard/index.ts';
 import {
+  DEMO_SCENARIO_NAMES,
   type DemoEnvironment,
   type DemoEnvironmentEvent,
   demoSizeIn,
-  STORY_NAMES,
   startDemoEnvironment,
 } from './demo.ts';
 
@@ -84,7 +84,7 @@ describe('environment', () => {
     const { address, of } = await shard();
     environment.connect(address);
     await allReported(of);
-    for (const name of STORY_NAMES) expect(await environment.stories[name]()).not.toBe('');
+    for (const name of DEMO_SCENARIO_NAMES) expect(await environment.stories[name]()).not.toBe('');
     expect(environment.status().stories).toHaveLength(2);
     await vi.waitFor(() => {
       const wanted = of('demand').flatMap(({ needs }) => needs);

@@ -39,8 +39,8 @@ export interface DemoEnvironmentEvent {
   readonly text: string;
 }
 
-export const STORY_NAMES = ['deployBurst', 'gpuGang', 'spotWave', 'zoneOutage'] as const;
-export type StoryName = (typeof STORY_NAMES)[number];
+export const DEMO_SCENARIO_NAMES = ['deployBurst', 'gpuGang', 'spotWave', 'zoneOutage'] as const;
+export type DemoScenarioName = (typeof DEMO_SCENARIO_NAMES)[number];
 
 export interface DemoEnvironmentStatus {
   readonly clouds: readonly CloudStatus[];
@@ -125,7 +125,7 @@ async function checkSize({ dir, clusters, machines, seed }: DemoEnvironmentOptio
 }
 
 export class DemoEnvironment {
-  readonly stories: Readonly<Record<StoryName, () => Promise<string>>>;
+  readonly stories: Readonly<Record<DemoScenarioName, () => Promise<string>>>;
   readonly #options: DemoEnvironmentOptions;
   readonly #clouds: Clouds;
   readonly #demand: LivingDemand;

@@ -4,6 +4,6 @@ export { OWNED_PRICES } from './clouds/offerings.ts';
 export type {
   DemoEnvironment,
   DemoEnvironmentSize,
-  StoryName,
+  DemoScenarioName,
 } from './demo.ts';
 export { demoSizeIn, isDemoFile, startDemoEnvironment } from './demo.ts';

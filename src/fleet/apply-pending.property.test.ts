@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
 import { Command, MachineState, type NeedKey } from '../model/index.ts';
-import { type AppliedChanges, Fleet, Journal, type JournalEntry } from './index.ts';
+import { type AppliedChanges, Fleet, type PendingChange, PendingChanges } from './index.ts';
 
 const IDS = ['a', 'b', 'c', 'd'];
 const KEYS: readonly NeedKey[] = ['c1', 'c2'].map((cluster) => ({ cluster, fingerprint: 'f', group: '' }));
@@ -33,13 +33,13 @@ const observe = fc
     cluster: fc.constantFrom('c1', 'c1', 'c2', ''),
     atMs,
   })
-  .map(({ name, state, offer, cluster, atMs: at }): JournalEntry => {
+  .map(({ name, state, offer, cluster, atMs: at }): PendingChange => {
     const plain = aMachine(name, state, offer);
     return { kind: 'observe', machine: plain.cluster === '' ? plain : { ...plain, cluster }, atMs: at };
   });
 const command = fc
   .record({ id, target: key, move: fc.constantFrom(...Object.values(Command)), reclaim: fc.boolean(), atMs })
-  .map(({ move, target, reclaim, ...given }): JournalEntry => {
+  .map(({ move, target, reclaim, ...given }): PendingChange => {
     const entry = { kind: 'command', ...given } as const;
     if (move === 'create') return { ...entry, command: move, target };
     if (move === 'configure') return { ...entry, command: move, target, stamp: STAMP };
@@ -56,19 +56,19 @@ const demand = fc
       },
     ),
   })
-  .map(({ cluster, rows }): JournalEntry => {
+  .map(({ cluster, rows }): PendingChange => {
     const needs = rows.map(({ gang, ...row }) =>
       aNeed({ ...row, requirements: gang ? [same(RACK_KEY)] : [] }),
     );
     return { kind: 'demand', cluster, needs };
   });
-const entry: fc.Arbitrary<JournalEntry> = fc.oneof(
+const entry: fc.Arbitrary<PendingChange> = fc.oneof(
   { weight: 6, arbitrary: observe },
   { weight: 6, arbitrary: command },
   { weight: 2, arbitrary: demand },
-  { weight: 1, arbitrary: id.map((name): JournalEntry => ({ kind: 'gone', id: name })) },
+  { weight: 1, arbitrary: id.map((name): PendingChange => ({ kind: 'gone', id: name })) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), id, held: fc.boolean() }) },
-  { weight: 1, arbitrary: key.map((ended): JournalEntry => ({ kind: 'row-ended', key: ended })) },
+  { weight: 1, arbitrary: key.map((ended): PendingChange => ({ kind: 'row-ended', key: ended })) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -98,10 +98,10 @@ function fleetNearTheLimit(): Fleet {
   return fleet;
 }
 
-function frozen(fleet: Fleet, entries: readonly JournalEntry[]): AppliedChanges {
-  const journal = new Journal();
-  for (const it of entries) journal.append(it);
-  return fleet.freeze(journal);
+function frozen(fleet: Fleet, entries: readonly PendingChange[]): AppliedChanges {
+  const pending = new PendingChanges();
+  for (const it of entries) pending.append(it);
+  return fleet.applyPending(pending);
 }
 
 /** Everything a cycle can read, by name instead of by number. */
@@ -114,8 +114,8 @@ function viewOf(fleet: Fleet) {
   const slots = IDS.map((name) => machines.slotOf(name)).filter((slot) => slot !== undefined);
   return {
     machines: slots.map((slot) => ({ ...machines.recordAt(slot), place: machines.ordinal[slot] })),
-    idle: slots.map((slot) => ids(machines.idleRuns[machines.classOf[slot]!])),
-    quota: slots.map((slot) => ids(machines.speculativeRuns[machines.classOf[slot]!])),
+    idle: slots.map((slot) => ids(machines.idleSlices[machines.classOf[slot]!])),
+    quota: slots.map((slot) => ids(machines.speculativeSlices[machines.classOf[slot]!])),
     special: ids(machines.specialIdle),
     clusters: ['c1', 'c2'].map((name) => {
       const number = clusters.find(name);
@@ -134,7 +134,7 @@ function viewOf(fleet: Fleet) {
 }
 
 describe('freezing', () => {
-  it('where freezes cut a journal makes no difference: to the ledgers, to what was seen, to what was refused', () => {
+  it('where freezes cut pending changes makes no difference: to the ledgers, to what was seen, to what was refused', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), fc.array(fc.nat(30)), (entries, cuts) => {
         const whole = fleetNearTheLimit();

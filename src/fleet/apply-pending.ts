@@ -22,9 +22,9 @@ import {
 } from '../model/index.ts';
 import type { RollUp } from './demand/roll-up.ts';
 import type { Fleet } from './fleet.ts';
-import { afterMove, afterSighting, atFirstSight, sameStanding } from './machines/machine-status.ts';
-import type { Standing } from './machines/machine-table.ts';
-import type { Journal, JournalEntry } from './pending-changes.ts';
+import { afterMove, afterSighting, atFirstSight, sameStatus } from './machines/machine-status.ts';
+import type { MachineStatus } from './machines/machine-table.ts';
+import type { PendingChange, PendingChanges } from './pending-changes.ts';
 import { type ClassFacts, sameFacts } from './tables/classes.ts';
 
 /** An observation that changed the state on record. */
@@ -38,7 +38,7 @@ interface Seen {
 
 /** An entry that was not applied, with every reason. */
 interface RefusedEntry {
-  readonly entry: JournalEntry;
+  readonly entry: PendingChange;
   readonly problems: readonly Problem[];
 }
 
@@ -54,7 +54,7 @@ export interface AppliedChanges {
   readonly retimed: ReadonlyMap<string, number>;
   /** Ids of machines that left the ledger. */
   readonly removed: readonly string[];
-  /** Observations in journal order, except those that found a machine in the state on record. */
+  /** Observations in order of arrival, except those that found a machine in the state on record. */
   readonly sightings: readonly Seen[];
   readonly refused: readonly RefusedEntry[];
   /**
@@ -75,7 +75,7 @@ interface Draft {
   /** undefined before the first write. */
   readonly slot: number | undefined;
   /** null: unknown or removed. */
-  readonly standing: Standing | null;
+  readonly standing: MachineStatus | null;
   /** null: the facts of its class, unchanged. */
   readonly facts: ClassFacts | null;
   /** Number of the last measurement that `facts` takes into account. */
@@ -88,7 +88,7 @@ interface Measurement {
   readonly number: number;
 }
 
-type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K };
+type EntryOf<K extends PendingChange['kind']> = PendingChange & { readonly kind: K };
 
 /**
  * Work that overlaps with writing rows, started once the machines are written. It receives the numbers of the reporting
@@ -96,25 +96,25 @@ type EntryOf<K extends JournalEntry['kind']> = JournalEntry & { readonly kind: K
  */
 export type Meanwhile = (reporting: ReadonlySet<number>) => () => void;
 
-/** Applies all entries in order and empties the journal. A refused entry does not affect the others. */
-export function applyJournal(
+/** Applies all entries in order and empties the pending. A refused entry does not affect the others. */
+export function applyPending(
   fleet: Fleet,
-  journal: Journal,
+  pending: PendingChanges,
   meanwhile: Meanwhile = () => () => {},
 ): AppliedChanges {
-  const freeze = new Freeze(fleet, journal.take());
-  freeze.writeMachines();
-  const end = meanwhile(freeze.reporting());
+  const application = new PendingApplication(fleet, pending.take());
+  application.writeMachines();
+  const end = meanwhile(application.reporting());
   try {
-    return freeze.finish();
+    return application.finish();
   } finally {
     end();
   }
 }
 
-class Freeze {
+class PendingApplication {
   readonly #fleet: Fleet;
-  readonly #entries: readonly JournalEntry[];
+  readonly #entries: readonly PendingChange[];
   /** By id: machines with pending changes. */
   readonly #drafts = new Map<string, Draft>();
   /** By text of a key: ids of drafts that had the row as their target at any time in this freeze. */
@@ -122,7 +122,7 @@ class Freeze {
   /** By instance type. Applied lazily: when the facts of a machine are next read, or to its class at the end. */
   readonly #measured = new Map<string, Measurement>();
   #measurements = 0;
-  /** Roll-ups in journal order; the first `#checked` of them have been checked. */
+  /** Roll-ups in order of arrival; the first `#checked` of them have been checked. */
   readonly #reports: EntryOf<'demand'>[] = [];
   #checked = 0;
   /** By cluster: the last accepted roll-up. */
@@ -131,9 +131,9 @@ class Freeze {
   readonly #restood: number[] = [];
   readonly #removed: string[] = [];
   readonly #sightings: Seen[] = [];
-  readonly #refused = new Map<JournalEntry, RefusedEntry>();
+  readonly #refused = new Map<PendingChange, RefusedEntry>();
 
-  constructor(fleet: Fleet, entries: readonly JournalEntry[]) {
+  constructor(fleet: Fleet, entries: readonly PendingChange[]) {
     this.#fleet = fleet;
     this.#entries = entries;
   }
@@ -148,7 +148,7 @@ class Freeze {
     });
   }
 
-  #orRefuse(entry: JournalEntry, work: () => void): void {
+  #orRefuse(entry: PendingChange, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -190,7 +190,7 @@ class Freeze {
     return found;
   }
 
-  #take(entry: JournalEntry): void {
+  #take(entry: PendingChange): void {
     switch (entry.kind) {
       case 'observe':
         this.#observe(entry);
@@ -236,7 +236,7 @@ class Freeze {
     const seen = this.#factsFrom(machine, current);
     const isAlike = current !== null && sameFacts(current, seen);
     // Fast path: most records of a List are unchanged.
-    if (known !== null && isAlike && sameStanding(known, standing)) return;
+    if (known !== null && isAlike && sameStatus(known, standing)) return;
     if (!isAlike) this.#admit(machine);
     this.#report(machine.id, known?.state ?? null, machine.state);
     // Unchanged facts keep the draft's value, null in most cases, so that the write does not compare them again.
@@ -245,7 +245,7 @@ class Freeze {
     this.#draft(machine.id, { ...draft, standing, facts, measured });
   }
 
-  // Dimensions are limited and assigned in journal order, so pending roll-ups from before this record are checked first.
+  // Dimensions are limited and assigned in order of arrival, so pending roll-ups from before this record are checked first.
   #admit(machine: Machine): void {
     const { classes, dimensions } = this.#fleet;
     if (dimensions.knows(effectiveAllocatable(machine))) return;
@@ -336,7 +336,7 @@ class Freeze {
     }
   }
 
-  #restand(id: string, change: (known: Standing) => Standing): void {
+  #restand(id: string, change: (known: MachineStatus) => MachineStatus): void {
     const draft = this.#known(id);
     this.#draft(id, { ...draft, standing: change(draft.standing) });
   }
@@ -351,7 +351,7 @@ class Freeze {
     else ids.add(id);
   }
 
-  #known(id: string): Draft & { readonly standing: Standing } {
+  #known(id: string): Draft & { readonly standing: MachineStatus } {
     const { standing, ...draft } = this.#draftOf(id);
     if (standing !== null) return { standing, ...draft };
     throw new BigFleetError('BF_MACHINE_UNKNOWN', `Machine "${printable(id)}" is not on record.`);
@@ -408,9 +408,9 @@ class Freeze {
     return facts !== null || this.#measured.size > 0;
   }
 
-  #rewrite(slot: number, standing: Standing, facts: ClassFacts | null): boolean {
+  #rewrite(slot: number, standing: MachineStatus, facts: ClassFacts | null): boolean {
     const { machines, classes } = this.#fleet;
-    const stands = sameStanding(machines.standingOf(slot), standing);
+    const stands = sameStatus(machines.standingOf(slot), standing);
     const moved = facts !== null && !sameFacts(facts, classes.factsOf(machines.classOf[slot]!));
     if (!moved && stands) return false;
     if (!stands) this.#restood.push(slot);

@@ -2,10 +2,10 @@
 
 import { Changes } from '../collections/changes.ts';
 import type { DecisionInput } from '../model/index.ts';
-import { type AppliedChanges, applyJournal, type Meanwhile } from './apply-pending.ts';
+import { type AppliedChanges, applyPending, type Meanwhile } from './apply-pending.ts';
 import { DemandLedger } from './demand/demand-ledger.ts';
-import { MachineLedger } from './machines/machine-table.ts';
-import type { Journal } from './pending-changes.ts';
+import { MachineTable } from './machines/machine-table.ts';
+import type { PendingChanges } from './pending-changes.ts';
 import { ClassTable } from './tables/classes.ts';
 import { DomainTable } from './tables/domains.ts';
 import { KeyTable, NameTable } from './tables/names.ts';
@@ -23,7 +23,7 @@ export class Fleet {
   readonly changes = new Changes();
   /** The subset of `changes` where the set of rows, which of them may fold, or what they wait for may have changed. */
   readonly reshaped = new Changes();
-  readonly machines = new MachineLedger(this.classes, this.clusters, this.keys, this.changes, this.reshaped);
+  readonly machines = new MachineTable(this.classes, this.clusters, this.keys, this.changes, this.reshaped);
   readonly demand = new DemandLedger(this.clusters, this.keys, this.patterns, this.dimensions, [
     this.changes,
     this.reshaped,
@@ -36,9 +36,9 @@ export class Fleet {
     return this.machines.revision + this.demand.revision;
   }
 
-  /** Applies the journal and empties it; the next cycle reads the result. */
-  freeze(journal: Journal, meanwhile?: Meanwhile): AppliedChanges {
-    return applyJournal(this, journal, meanwhile);
+  /** Applies the pending changes and empties it; the next cycle reads the result. */
+  applyPending(pending: PendingChanges, meanwhile?: Meanwhile): AppliedChanges {
+    return applyPending(this, pending, meanwhile);
   }
 }
 

@@ -10,7 +10,13 @@ import {
   type NeedKey,
   type Stamp,
 } from '../model/index.ts';
-import { type AppliedChanges, Fleet, Journal, type JournalEntry, type LedgerRecord } from './index.ts';
+import {
+  type AppliedChanges,
+  Fleet,
+  type LedgerRecord,
+  type PendingChange,
+  PendingChanges,
+} from './index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
 
@@ -19,10 +25,10 @@ const KEY: NeedKey = keyOf(row);
 const STAMP: Stamp = stampOf(row);
 const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
 
-function applied(fleet: Fleet, ...entries: readonly JournalEntry[]): AppliedChanges {
-  const journal = new Journal();
-  for (const entry of entries) journal.append(entry);
-  return fleet.freeze(journal);
+function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
+  const pending = new PendingChanges();
+  for (const entry of entries) pending.append(entry);
+  return fleet.applyPending(pending);
 }
 
 /** A fleet with machine m as given, by default as our own commands would have left it in that state. */
@@ -40,7 +46,7 @@ function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
 }
 
 /** A provider's record: no target, and no stamp unless given. */
-function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): JournalEntry {
+function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
   return { kind: 'observe', machine: aMachine('m', state, given), atMs };
 }
 
@@ -49,15 +55,15 @@ const unbound = { cluster: '', stamp: null } as const;
 
 describe('Journal', () => {
   it('given a limit, when one entry more is appended, then it is refused and the others stay', () => {
-    const journal = new Journal(2);
-    const entry: JournalEntry = { kind: 'gone', id: 'm' };
-    journal.append(entry);
-    journal.append(entry);
-    expect(() => journal.append(entry)).toThrow(/BF_JOURNAL_FULL: The journal holds 2 entries/);
-    expect(journal.length).toBe(2);
-    new Fleet().freeze(journal);
-    expect(journal.length).toBe(0);
-    journal.append(entry);
+    const pending = new PendingChanges(2);
+    const entry: PendingChange = { kind: 'gone', id: 'm' };
+    pending.append(entry);
+    pending.append(entry);
+    expect(() => pending.append(entry)).toThrow(/BF_JOURNAL_FULL: The journal holds 2 entries/);
+    expect(pending.length).toBe(2);
+    new Fleet().applyPending(pending);
+    expect(pending.length).toBe(0);
+    pending.append(entry);
   });
 
   it('given nothing written down, when frozen, then nothing has changed', () => {
@@ -79,7 +85,7 @@ describe('Journal', () => {
     const fleet = fleetWith(Idle, { resources: sixteen });
     const fits = aNeed({ cluster: 'c1', priority: 9, aggregate: sixteen, minUnit: resources({}) });
     const odd = (name: string) => aNeed({ cluster: 'c1', group: name, aggregate: resources({ [name]: 1 }) });
-    const demand = (...needs: readonly Need[]): JournalEntry => ({ kind: 'demand', cluster: 'c1', needs });
+    const demand = (...needs: readonly Need[]): PendingChange => ({ kind: 'demand', cluster: 'c1', needs });
     const first = odd('odd');
     const { refused, rowsSetAside } = applied(fleet, demand(first, fits, odd('odder')));
     expect(refused).toEqual([]);
@@ -141,7 +147,7 @@ describe('commands', () => {
       ...command,
       command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
     };
-    applied(fleet, { ...move, target: OTHER } as JournalEntry, { kind: 'hold', id, held: true });
+    applied(fleet, { ...move, target: OTHER } as PendingChange, { kind: 'hold', id, held: true });
     expect(recordOf(fleet)?.state).not.toBe(state);
     applied(fleet, { kind: 'withdraw', id, before });
     expect(recordOf(fleet)).toEqual({ id, ...before, held: true });
@@ -247,9 +253,9 @@ describe('our own knowledge', () => {
     const fleet = fleetWith(Idle, { target: null });
     applied(fleet, { kind: 'hold', id: 'm', held: true }, sees(Idle, { pricePerHour: 2 }));
     expect(recordOf(fleet)?.held).toBe(true);
-    expect(fleet.machines.idleRuns.map((run) => run?.length ?? 0)).not.toContain(1);
+    expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).not.toContain(1);
     applied(fleet, { kind: 'hold', id: 'm', held: false });
-    expect(fleet.machines.idleRuns.map((run) => run?.length ?? 0)).toContain(1);
+    expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).toContain(1);
   });
 
   it('row ended: machines on their way to it are on their way to nobody, those just sent off included', () => {
@@ -285,7 +291,7 @@ describe('our own knowledge', () => {
 });
 
 describe('demand', () => {
-  const rollUp = (cluster: string, ...priorities: number[]): JournalEntry => ({
+  const rollUp = (cluster: string, ...priorities: number[]): PendingChange => ({
     kind: 'demand',
     cluster,
     needs: priorities.map((priority) => aNeed({ cluster, priority })),
@@ -305,7 +311,7 @@ describe('demand', () => {
 
   it('given a malformed roll-up after a good one, then it is refused and the good one stands', () => {
     const fleet = new Fleet();
-    const stray: JournalEntry = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
+    const stray: PendingChange = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
     const { refused, clusters } = applied(fleet, rollUp('a', 1, 2), stray, rollUp('b', 1));
     expect(refused).toMatchObject([{ entry: stray, problems: [{ code: 'BF_CLUSTER_MISMATCH' }] }]);
     expect(clusters).toHaveLength(2);

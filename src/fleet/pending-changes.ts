@@ -3,7 +3,7 @@
 
 import { BigFleetError, type Machine, type Need, type NeedKey } from '../model/index.ts';
 import type { Move } from './machines/machine-status.ts';
-import type { Standing } from './machines/machine-table.ts';
+import type { MachineStatus } from './machines/machine-table.ts';
 
 /** A provider's record of a machine. Records are applied in the order in which the provider made them. */
 interface Observation {
@@ -30,7 +30,7 @@ type CommandGiven = Move & {
 interface Withdrawal {
   readonly kind: 'withdraw';
   readonly id: string;
-  readonly before: Standing;
+  readonly before: MachineStatus;
 }
 
 /** A gang took over a bound machine. */
@@ -70,7 +70,7 @@ interface DrainMeasured {
   readonly seconds: number;
 }
 
-export type JournalEntry =
+export type PendingChange =
   | Observation
   | Disappearance
   | CommandGiven
@@ -85,13 +85,13 @@ export type JournalEntry =
  * Default limit of pending entries. The lower bound is a full List of the largest benchmark rung (2,250,000 records), which
  * must fit at startup. With a much higher limit a stalled cycle would exhaust memory before BF_JOURNAL_FULL is raised.
  */
-const JOURNAL_LIMIT = 4_194_304;
+const PENDING_LIMIT = 4_194_304;
 
-export class Journal {
+export class PendingChanges {
   readonly limit: number;
-  #entries: JournalEntry[] = [];
+  #entries: PendingChange[] = [];
 
-  constructor(limit: number = JOURNAL_LIMIT) {
+  constructor(limit: number = PENDING_LIMIT) {
     this.limit = limit;
   }
 
@@ -100,7 +100,7 @@ export class Journal {
   }
 
   /** Throws BF_JOURNAL_FULL at the limit. The result does not depend on how entries are split between two freezes. */
-  append(entry: JournalEntry): void {
+  append(entry: PendingChange): void {
     if (this.#entries.length >= this.limit) {
       throw new BigFleetError(
         'BF_JOURNAL_FULL',
@@ -111,7 +111,7 @@ export class Journal {
   }
 
   /** Removes and returns all entries, oldest first. */
-  take(): readonly JournalEntry[] {
+  take(): readonly PendingChange[] {
     const entries = this.#entries;
     this.#entries = [];
     return entries;

@@ -11,7 +11,7 @@ export type {
 export type { Hold } from './actuation/blocked-machines.ts';
 export type { CallSchedulerLimits } from './actuation/call-scheduler.ts';
 export { CALL_SCHEDULER_LIMITS, CallScheduler } from './actuation/call-scheduler.ts';
-export type { NewsLimits } from './api/event-stream.ts';
+export type { EventStreamLimits } from './api/event-stream.ts';
 export type { ApiOptions, ApiServer } from './api/serve.ts';
 export { serveApi } from './api/serve.ts';
 export type { Inspect } from './api/shard-read-grpc.ts';
@@ -36,14 +36,14 @@ export type {
 } from './events.ts';
 export type { MachineFacts, MachineStore } from './inventory/machine-facts-store.ts';
 export { MachineFactsStore } from './inventory/machine-facts-store.ts';
-export { Book } from './inventory/machine-ledger.ts';
+export { MachineLedger } from './inventory/machine-ledger.ts';
 export type { ReadingFacts, ReconcileObserver, ReconcileParts } from './inventory/reconcile.ts';
 export { Reconcile } from './inventory/reconcile.ts';
 export type { ReconcileLimits } from './inventory/reconcile-limits.ts';
 export { RECONCILE_LIMITS } from './inventory/reconcile-limits.ts';
 export type { CycleOutcome, JournalLimits, JournalSink } from './journal/format.ts';
 export { JOURNAL_LIMITS, journalFileIn } from './journal/format.ts';
-export type { MachineFacts as MachineStoryFacts, StoryItem, Subject } from './journal/history.ts';
+export type { HistoryItem, MachineFacts as MachineHistoryFacts, Subject } from './journal/history.ts';
 export { history } from './journal/history.ts';
 export { JournalFile } from './journal/journal-file.ts';
 export type { Span } from './journal/journal-reader.ts';
@@ -57,7 +57,7 @@ export type { Admission, GuardrailOptions, WaitReason } from './planning/guardra
 export { DEFAULT_GUARDRAILS, Guardrails } from './planning/guardrails.ts';
 export type { NodeRecord } from './planning/node-state.ts';
 export { nodeNameOf, nodeStateUpdate, nodeStateUpdates } from './planning/node-state.ts';
-export { NodeNews } from './planning/node-state-router.ts';
+export { NodeStateRouter } from './planning/node-state-router.ts';
 export type { ControllerOptions, ControllerStore, CycleTimes, EngineSetup } from './planning/options.ts';
 export { DEFAULT_CONTROLLER } from './planning/options.ts';
 export type { InspectedCycle } from './planning/queries/inspect.ts';
@@ -113,10 +113,9 @@ export type {
   LossView,
   MachineFilter,
   MachineView,
+  NeedExplanation,
   NeedRef,
-  NeedStory,
   NeedView,
-  News,
   Order,
   OrderResult,
   Page,
@@ -129,6 +128,7 @@ export type {
   SeriesPoint,
   SeriesView,
   SetAsideView,
+  ShardEvent,
   ShardPort,
   ShortfallView,
   StatusView,

@@ -218,7 +218,7 @@ export interface NeedView extends NeedRef {
 }
 
 /** One Need with everything that explains its verdict. */
-export interface NeedStory {
+export interface NeedExplanation {
   readonly need: NeedView;
   /** Ids: the first thousand at most. */
   readonly claimed: readonly string[];
@@ -435,7 +435,7 @@ export interface Questions {
     answer: Page<NeedView>;
   };
   /** null: there is no such Need. */
-  explain: { ask: { need: string }; answer: NeedStory | null };
+  explain: { ask: { need: string }; answer: NeedExplanation | null };
   /**
    * `alsoNamed`: clusters in trouble with their roll-ups, included although nothing else may be known of them. `cluster`:
    * only this one.
@@ -541,7 +541,7 @@ export interface SeriesView {
 }
 
 /** Something that happened, as it is kept. */
-export type EventView = Exclude<News, { readonly kind: 'cycle' }> & {
+export type EventView = Exclude<ShardEvent, { readonly kind: 'cycle' }> & {
   readonly id: string;
   readonly atMs: number;
 };
@@ -553,9 +553,9 @@ export interface EventsView {
 }
 
 /** What happens, as it happens; for live views. All but cycles have an id and a time. */
-export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
+export type ShardEvent = { readonly id?: string; readonly atMs?: number } & ShardEventBody;
 
-type NewsBody =
+type ShardEventBody =
   | { readonly kind: 'cycle'; readonly status: StatusView }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: ActionView }
   /** One machine. Where many are lost in a zone within a minute, `losses` tells of the others in one piece. */
@@ -574,5 +574,5 @@ export interface ShardPort {
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>>;
   order(order: Order): Promise<OrderResult>;
   /** The returned function ends it. */
-  listen(listener: (news: News) => void): () => void;
+  listen(listener: (news: ShardEvent) => void): () => void;
 }

@@ -271,9 +271,9 @@ export interface Freeze {
 }
 
 /** A shard of an earlier version gives events neither an id nor a time. */
-export type News = { readonly id?: string; readonly atMs?: number } & NewsBody;
+export type ShardEvent = { readonly id?: string; readonly atMs?: number } & ShardEventBody;
 
-type NewsBody =
+type ShardEventBody =
   | { readonly kind: 'cycle'; readonly status: Status }
   | { readonly kind: 'action-started' | 'action-ended'; readonly action: Action }
   | { readonly kind: 'loss'; readonly loss: Loss }

@@ -24,7 +24,7 @@ export {
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
-  withNews,
+  withEvent,
   withPast,
 } from './live.ts';
 export { healthWords, lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
@@ -33,10 +33,11 @@ export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 export type { SupplyGroup, SupplyRow } from './supply-words.ts';
 export { supplyGroups } from './supply-words.ts';
-export type { Mood, StoryName } from './words.ts';
+export type { DemoScenarioName, Mood } from './words.ts';
 export {
   actionWords,
   byTrouble,
+  DEMO_SCENARIOS,
   failedWords,
   frozenClusterWords,
   headline,
@@ -51,7 +52,6 @@ export {
   providerWords,
   reasonWords,
   STATES,
-  STORIES,
   VERBS,
   WHAT_IT_IS,
 } from './words.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Action, News, Status } from './feed.ts';
-import { isFrozen, type Live, MAX_ACTIONS, MAX_EVENTS, NOTHING_YET, withNews, withPast } from './live.ts';
+import type { Action, ShardEvent, Status } from './feed.ts';
+import { isFrozen, type Live, MAX_ACTIONS, MAX_EVENTS, NOTHING_YET, withEvent, withPast } from './live.ts';
 
-const having = (news: readonly News[], from: Live = NOTHING_YET) => news.reduce(withNews, from);
+const having = (news: readonly ShardEvent[], from: Live = NOTHING_YET) => news.reduce(withEvent, from);
 
 function action(id: number, outcome: Action['outcome'] = null): Action {
   const what = { kind: 'Bootstrap', machine: `m-${id}`, provider: 'a', cluster: 'c', need: null } as const;
@@ -17,14 +17,14 @@ function action(id: number, outcome: Action['outcome'] = null): Action {
   };
 }
 
-const cycle = (startedMs: number): News => ({ kind: 'cycle', status: { startedMs } as Status });
-const log = (event: string, atMs: number, level: 'info' | 'warn' = 'warn'): News => {
+const cycle = (startedMs: number): ShardEvent => ({ kind: 'cycle', status: { startedMs } as Status });
+const log = (event: string, atMs: number, level: 'info' | 'warn' = 'warn'): ShardEvent => {
   return { kind: 'log', level, event, fields: {}, atMs, id: `1-${atMs}` };
 };
 
 describe('what a view keeps in mind', () => {
   it('the newest actions first, each once, in the place where it began', () => {
-    const begun = [1, 2, 3].map((id): News => ({ kind: 'action-started', action: action(id) }));
+    const begun = [1, 2, 3].map((id): ShardEvent => ({ kind: 'action-started', action: action(id) }));
     const { actions } = having([...begun, { kind: 'action-ended', action: action(2, 'success') }]);
     expect(actions.map(({ id, outcome }) => [id, outcome])).toEqual([
       ['a-3', null],
@@ -34,7 +34,7 @@ describe('what a view keeps in mind', () => {
   });
 
   it('no more than fits, however long it watches', () => {
-    const many = Array.from({ length: 1000 }, (_, i): News[] => [
+    const many = Array.from({ length: 1000 }, (_, i): ShardEvent[] => [
       { kind: 'action-started', action: action(i) },
       log(`e-${i}`, i),
     ]);
@@ -94,7 +94,7 @@ describe('what a view keeps in mind', () => {
   });
 
   it('news that it does not know change nothing', () => {
-    expect(having([{ kind: 'tomorrow' } as unknown as News])).toBe(NOTHING_YET);
+    expect(having([{ kind: 'tomorrow' } as unknown as ShardEvent])).toBe(NOTHING_YET);
   });
 
   it('only a freeze of the whole fleet freezes the fleet', () => {

@@ -2,7 +2,17 @@
 // details. Reduced from shard events, starting with those from before the view was opened. All lists are bounded, so that
 // a view may stay open for weeks.
 
-import type { Action, Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from './feed.ts';
+import type {
+  Action,
+  Cluster,
+  FailedMachine,
+  Freeze,
+  Plan,
+  Point,
+  ShardEvent,
+  Shortfall,
+  Status,
+} from './feed.ts';
 import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
 import { actionWords, logWords, type Sentence } from './words.ts';
 
@@ -72,7 +82,7 @@ export const NOTHING_YET: Live = {
   plan: null,
 };
 
-export function withNews(live: Live, news: News): Live {
+export function withEvent(live: Live, news: ShardEvent): Live {
   switch (news.kind) {
     case 'cycle':
       return withStatus(live, news.status);
@@ -106,14 +116,14 @@ function withStatus(live: Live, status: Status): Live {
   return { ...live, status, series: [], actions: live.actions.filter(({ outcome }) => outcome !== null) };
 }
 
-type LogNews = Extract<News, { readonly kind: 'log' }>;
+type LogEvent = Extract<ShardEvent, { readonly kind: 'log' }>;
 
 /** Excludes info lines other than orders, and events that the list of actions or losses shows already. */
-function isWorthShowing({ level, event }: LogNews): boolean {
+function isWorthShowing({ level, event }: LogEvent): boolean {
   return event === 'order' || (level !== 'info' && !TOLD_IN_WORDS.has(event));
 }
 
-function withLog(live: Live, { atMs, level, event, fields }: LogNews): Live {
+function withLog(live: Live, { atMs, level, event, fields }: LogEvent): Live {
   const remark: Remark = { atMs: atMs ?? live.status?.nowMs ?? 0, level, text: logWords(event, fields) };
   return withEvents(live, withRemark(live.events, remark));
 }
@@ -129,8 +139,8 @@ function withEvents(live: Live, events: readonly Remark[]): Live {
 }
 
 /** Merges earlier events (`past`, oldest first) into `live`, whose own events are newer. */
-export function withPast(live: Live, past: readonly News[]): Live {
-  const before = past.reduce(withNews, { ...NOTHING_YET, status: live.status });
+export function withPast(live: Live, past: readonly ShardEvent[]): Live {
+  const before = past.reduce(withEvent, { ...NOTHING_YET, status: live.status });
   const actions = live.actions.toReversed().reduce(withAction, before.actions);
   return withEvents({ ...live, actions }, live.events.toReversed().reduce(withRemark, before.events));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Action, Loss, Losses, News, Status } from './feed.ts';
-import { lately, NOTHING_YET, withNews } from './live.ts';
+import type { Action, Loss, Losses, ShardEvent, Status } from './feed.ts';
+import { lately, NOTHING_YET, withEvent } from './live.ts';
 import { darkWords, healthWords, lossesWords, lossWords } from './loss-words.ts';
 import { isInTrouble, providerWords } from './words.ts';
 
@@ -86,21 +86,21 @@ describe('a provider whose calls are answered', () => {
 
 describe('what happened lately', () => {
   it('has losses among the actions, new ones first, and no line of the log about them', () => {
-    const action = (id: string, startedMs: number): News =>
+    const action = (id: string, startedMs: number): ShardEvent =>
       ({
         kind: 'action-started',
         action: {
           ...{ id, kind: 'Provision', machine: id, provider: 'cloud', cluster: 'web', need: null },
           ...{ reason: 'phase1.speculative', startedMs, endedMs: null, outcome: null, message: '' },
         },
-      }) as News;
-    const news: News[] = [
+      }) as ShardEvent;
+    const news: ShardEvent[] = [
       action('m-1', 1000),
       { kind: 'loss', loss: LOSS },
       { kind: 'log', level: 'warn', event: 'machine-lost', fields: { machine: 'm-1' } },
       action('m-2', 3000),
     ];
-    const live = news.reduce(withNews, NOTHING_YET);
+    const live = news.reduce(withEvent, NOTHING_YET);
     expect(lately(live, 10).map(({ mood, atMs }) => [mood, atMs])).toEqual([
       ['doing', 3000],
       ['failed', 2000],
@@ -120,8 +120,8 @@ describe('what happened lately', () => {
       }) as Action;
     const news = [action('m-1', 1000, 5000), action('m-2', 2000, null), action('m-3', 3000, 4000)];
     const live = news
-      .map((each): News => ({ kind: 'action-ended', action: each }))
-      .reduce(withNews, NOTHING_YET);
+      .map((each): ShardEvent => ({ kind: 'action-ended', action: each }))
+      .reduce(withEvent, NOTHING_YET);
     expect(lately(live, 10).map(({ atMs }) => atMs)).toEqual([5000, 4000, 2000]);
   });
 });

@@ -11,6 +11,7 @@ import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from '
 import {
   byTrouble,
   clusterNotes,
+  DEMO_SCENARIOS,
   failedWords,
   frozenClusterWords,
   headline,
@@ -21,7 +22,6 @@ import {
   plannedLine,
   providerWords,
   STATES,
-  STORIES,
   WHAT_IT_IS,
 } from './words.ts';
 
@@ -109,7 +109,7 @@ function aboutWords(status: Status): string {
 
 function controls({ live, stories, trouble }: PageState): readonly Tree[] {
   const off: Record<string, string> = trouble === '' && live.status !== null ? {} : { disabled: '' };
-  const buttons = STORIES.filter(({ name }) => stories.includes(name)).map(({ name, label }) =>
+  const buttons = DEMO_SCENARIOS.filter(({ name }) => stories.includes(name)).map(({ name, label }) =>
     element('button', { type: 'button', 'data-story': name, ...off }, capital(label)),
   );
   const frozen = isFrozen(live);

@@ -23,14 +23,14 @@ import { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
 
 /** What people can cause while they watch. `key` is pressed on the terminal, `name` is the end of `/up/stories/NAME`. */
-export const STORIES = [
+export const DEMO_SCENARIOS = [
   { key: 'b', name: 'deploy-burst', label: 'deploy burst' },
   { key: 'g', name: 'gpu-gang', label: 'GPU gang' },
   { key: 's', name: 'spot-wave', label: 'spot wave' },
   { key: 'z', name: 'zone-outage', label: 'zone outage' },
 ] as const;
 
-export type StoryName = (typeof STORIES)[number]['name'];
+export type DemoScenarioName = (typeof DEMO_SCENARIOS)[number]['name'];
 
 /** States of machines in the order of their life, by the names of the wire. */
 export const STATES = [

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Demo } from './demo.ts';
-import { ShardNews } from './news.ts';
 import { pageText, type Reading, readPage } from './reading.ts';
+import { RecordedEvents } from './recorded-events.ts';
 
 /** Texts and screenshots of the page, for people; not in git. */
 export const OUTPUT = join('.cache', 'web');
@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 200;
 
 export class Stage {
   readonly page: Page;
-  readonly news: ShardNews;
+  readonly news: RecordedEvents;
   readonly demo: Demo;
   /** Everything the browser reported, as text. */
   readonly complaints: string[] = [];
@@ -23,7 +23,7 @@ export class Stage {
   private constructor(page: Page, demo: Demo) {
     this.page = page;
     this.demo = demo;
-    this.news = new ShardNews(demo.url);
+    this.news = new RecordedEvents(demo.url);
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type()))
         this.complaints.push(`console: ${message.text()} (${message.location().url})`);

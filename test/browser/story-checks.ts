@@ -2,7 +2,7 @@
 // by the API, must become visible there.
 
 import assert from 'node:assert/strict';
-import type { News, Status } from '../../src/web/feed.ts';
+import type { ShardEvent, Status } from '../../src/web/feed.ts';
 import type { Line, Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
@@ -50,12 +50,12 @@ export async function gpuGangIsSeen(stage: Stage): Promise<void> {
   await stage.record('story-gpu-gang');
 }
 
-type LossNews = Extract<News, { readonly kind: 'loss' | 'losses' }>;
+type LossEvent = Extract<ShardEvent, { readonly kind: 'loss' | 'losses' }>;
 
-const isLoss = (news: News): news is LossNews => news.kind === 'loss' || news.kind === 'losses';
+const isLoss = (news: ShardEvent): news is LossEvent => news.kind === 'loss' || news.kind === 'losses';
 
 /** Whether a line is about a loss: it names the machine, or the zone with the number of machines lost there. */
-function isAbout(text: string, news: LossNews): boolean {
+function isAbout(text: string, news: LossEvent): boolean {
   if (news.kind === 'loss') return text.includes(news.loss.machine);
   const { zone, count } = news.losses;
   return text.includes(zone) && new RegExp(`\\b${count}\\b`).test(text.replaceAll(',', ''));
@@ -68,8 +68,8 @@ function isAbout(text: string, news: LossNews): boolean {
 async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
   const before = stage.news.events.length;
   await press(stage, `[data-story=${story}]`);
-  const losses = (): LossNews[] => stage.news.events.slice(before).filter(isLoss);
-  const isSeen = (lines: readonly Line[], news: LossNews): boolean =>
+  const losses = (): LossEvent[] => stage.news.events.slice(before).filter(isLoss);
+  const isSeen = (lines: readonly Line[], news: LossEvent): boolean =>
     lines.some(({ mood, text }) => isAlarming(mood) && isAbout(text, news));
   await stage.until(
     'the losses are shown',
@@ -100,7 +100,7 @@ export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
   await stage.record('story-zone-outage-clouds');
 }
 
-type ActionNews = Extract<News, { readonly action: unknown }>;
+type ActionNews = Extract<ShardEvent, { readonly action: unknown }>;
 
 /** Actions that failed according to the API look failed on the page, and those that succeeded look done. */
 export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {

@@ -17,7 +17,7 @@ export interface KillReport {
   readonly problems: readonly string[];
 }
 
-export async function tellKillStory(closers: Closers, point: Failpoint): Promise<KillReport> {
+export async function runKillScenario(closers: Closers, point: Failpoint): Promise<KillReport> {
   const story = new KillStory(
     await World.open(closers, {
       clouds: { cloud: [offering('standard', { count: 6 })] },

@@ -1,7 +1,7 @@
 // Some of the points at which a shard may be killed; `npm run verify:kill` covers all of them.
 
 import { describe, expect, it } from 'vitest';
-import { tellKillStory } from './kill-story.ts';
+import { runKillScenario } from './kill-story.ts';
 import { PATIENT } from './shard-world.ts';
 
 describe.concurrent('a shard that is killed', () => {
@@ -9,7 +9,7 @@ describe.concurrent('a shard that is killed', () => {
     'at %s comes back and does nothing twice',
     PATIENT,
     async (point, context) => {
-      const { diedDuring, problems } = await tellKillStory(context, point);
+      const { diedDuring, problems } = await runKillScenario(context, point);
       expect(problems).toEqual([]);
       expect(diedDuring).not.toBe('');
     },

@@ -27,7 +27,7 @@ import {
   type ClusterView,
   loadConfig,
   type MachineView,
-  type NeedStory,
+  type NeedExplanation,
   type NeedView,
   type Page,
   type ShardConfig,
@@ -304,7 +304,7 @@ export class World {
   }
 
   /** The explanation of the only Need of a cluster. */
-  async explain(cluster: string): Promise<NeedStory> {
+  async explain(cluster: string): Promise<NeedExplanation> {
     const [row] = await this.needs(cluster);
     if (row === undefined) throw new Error(`${cluster} has no Need`);
     return await this.get(`/v1/needs/${row.id}`);

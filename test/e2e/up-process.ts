@@ -11,7 +11,7 @@ interface UpEnd {
 }
 
 /** The fields of a line of `up -o json` that tests read. */
-export interface UpNews {
+export interface UpEvent {
   readonly kind: string;
   readonly status?: { readonly machinesByState: Readonly<Record<string, number>> };
   readonly fields?: { readonly text?: string };
@@ -19,7 +19,7 @@ export interface UpNews {
 
 export interface UpProcess {
   /** The next line that matches; throws if the process ends first. */
-  until(fits: (news: UpNews) => boolean): Promise<UpNews>;
+  until(fits: (news: UpEvent) => boolean): Promise<UpEvent>;
   /** Sends a signal, 0 for none, and returns how the process ended. */
   end(signal: NodeJS.Signals | 0): Promise<UpEnd>;
   readonly exited: Promise<UpEnd>;
@@ -54,7 +54,7 @@ export function startUp(args: readonly string[], prefix = ''): UpProcess {
       for (;;) {
         const { done, value } = await lines.next();
         if (done === true) throw new Error(`up ended: ${JSON.stringify(await exited)}`);
-        const news = JSON.parse(value) as UpNews;
+        const news = JSON.parse(value) as UpEvent;
         if (fits(news)) return news;
       }
     },

@@ -5,7 +5,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startUp, type UpNews, type UpProcess } from './up-process.ts';
+import { startUp, type UpEvent, type UpProcess } from './up-process.ts';
 
 // Starts processes sequentially; the timeout allows for a slow machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
@@ -32,11 +32,11 @@ const started = (...args: readonly string[]): UpProcess => startedWith('', ...ar
 
 const saying =
   (text: string) =>
-  ({ fields }: UpNews): boolean =>
+  ({ fields }: UpEvent): boolean =>
     fields?.text?.startsWith(text) === true;
 
 /** Machines of these states in the first figures after all clouds were listed. */
-const inStates = ({ status }: UpNews, ...states: readonly string[]): number =>
+const inStates = ({ status }: UpEvent, ...states: readonly string[]): number =>
   states.reduce((sum, state) => sum + (status?.machinesByState[state] ?? 0), 0);
 
 describe('bigfleet up', () => {

@@ -97,7 +97,7 @@ export interface Told {
   readonly end: Plan;
 }
 
-export interface StoryRules {
+export interface KillScenarioRules {
   readonly delays: Parameters<typeof runToRest>[1]['delays'];
   readonly cycleMs?: number;
   readonly decide?: (input: DecisionInput) => Plan;
@@ -107,7 +107,7 @@ export interface StoryRules {
  * Runs a fleet until it is at rest, engine and oracle side by side, and checks the invariants of every story: it comes
  * to rest in time, and an unmet row loses supply only to a preemption.
  */
-function tell(from: LoopState, rules: StoryRules): Told {
+function tell(from: LoopState, rules: KillScenarioRules): Told {
   const rest = runToRest(from, { decide: onBoth, ...rules });
   expect(rest.rested).toBe(true);
   expect(rest.cyclesToRest).toBeLessThanOrEqual(promisedCycles(from.input));
@@ -135,13 +135,13 @@ function tell(from: LoopState, rules: StoryRules): Told {
 export function tellFrom(
   machines: readonly LedgerMachine[],
   needs: readonly Need[],
-  rules: StoryRules,
+  rules: KillScenarioRules,
 ): Told {
   return tell(startLoop(anInput(machines, needs)), rules);
 }
 
 /** Applies an event to the end of a story and runs it to rest again. */
-export function afterwards(told: Told, event: LoopEvent, rules: StoryRules): Told {
+export function afterwards(told: Told, event: LoopEvent, rules: KillScenarioRules): Told {
   return tell(withEvent(told.rest.end, event), rules);
 }
 

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../src/model/index.ts';
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
-import { ControllerThread, DEFAULT_CONTROLLER, type News } from '../../src/shard/index.ts';
+import { ControllerThread, DEFAULT_CONTROLLER, type ShardEvent } from '../../src/shard/index.ts';
 import { command, planWith, said } from '../../testing/support/thread-controller.ts';
 
 const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
@@ -127,7 +127,7 @@ describe('the thread of the controller', () => {
 
   it('given news, then those who listen hear it until they stop', async () => {
     const { thread, heard } = await scene();
-    const news: News[] = [];
+    const news: ShardEvent[] = [];
     const end = thread.listen((item) => news.push(item));
     thread.post(command('news:first'));
     thread.post(command('say:1'));

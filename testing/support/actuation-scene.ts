@@ -31,10 +31,10 @@ import type {
   ProviderRequest,
 } from '../../src/shard/events.ts';
 import { MachineFactsStore } from '../../src/shard/inventory/machine-facts-store.ts';
-import { Book } from '../../src/shard/inventory/machine-ledger.ts';
+import { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
 import { Reconcile } from '../../src/shard/inventory/reconcile.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/inventory/reconcile-limits.ts';
-import { NodeNews } from '../../src/shard/planning/node-state-router.ts';
+import { NodeStateRouter } from '../../src/shard/planning/node-state-router.ts';
 import { MemoryMachines } from '../../src/shard/storage/controller-store-memory.ts';
 import { MachineList } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
@@ -90,42 +90,42 @@ export const REPORT: Omit<ListReport, 'kind'> = {
 export class Scene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
-  readonly asks = new OpenAsks();
+  readonly requests = new OpenAsks();
   /** Every notification to observers, as text. */
   readonly told: string[] = [];
   readonly ended: ActionRecord[] = [];
   readonly store: MemoryMachines;
-  readonly book = new Book(new Fleet());
+  readonly ledger = new MachineLedger(new Fleet());
   readonly machineFacts: MachineFactsStore;
   readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
-  readonly news: NodeNews;
+  readonly news: NodeStateRouter;
   readonly #answered = new Set<Effect>();
   readonly #needs = new Map([NEED, OTHER_NEED].map((need) => [keyText(keyOf(need)), need.profile]));
 
   constructor(options: SceneOptions = {}) {
     const clock = options.clock ?? this.hand;
-    const { book } = this;
+    const { ledger } = this;
     const emit = (effect: Effect): void => {
       this.effects.push(effect);
-      this.asks.carryOut(effect);
+      this.requests.carryOut(effect);
       options.onEffect?.(effect);
     };
     const random = new Random(7);
     this.store = options.store ?? new MemoryMachines();
-    this.machineFacts = new MachineFactsStore(book, this.store);
+    this.machineFacts = new MachineFactsStore(ledger, this.store);
     this.scheduler = new CallScheduler({
       clock,
       random,
       emit,
       limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
     });
-    this.news = new NodeNews(book, emit);
+    this.news = new NodeStateRouter(ledger, emit);
     const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
-      ...{ book, scheduler, machineFacts, clock, random, emit, epoch: 1n },
+      ...{ ledger, scheduler, machineFacts, clock, random, emit, epoch: 1n },
       profileOf: (key) => this.#needs.get(keyText(key)),
       limits: { ...ACTUATION_LIMITS, ...options.limits },
       observer: {
@@ -138,7 +138,7 @@ export class Scene {
     });
     this.reconcile = new Reconcile({
       ...{
-        book,
+        ledger,
         scheduler,
         machineFacts,
         clock,
@@ -248,7 +248,7 @@ export class Scene {
   }
 
   #hear(event: ActuationEvent): void {
-    if (this.asks.lets(event)) this.actuation.handle(event);
+    if (this.requests.lets(event)) this.actuation.handle(event);
   }
 
   open(...clusters: readonly string[]): this {
@@ -259,15 +259,15 @@ export class Scene {
 
   /** Submits an action as decided by a cycle; returns the reasons of refused actions, one word each. */
   decide(kind: ActionKind, machine: string, given: Partial<Action> = {}): readonly string[] {
-    this.book.freeze();
+    this.ledger.applyPending();
     return this.actuation.accept([action(kind, machine, given)]).map(({ why }) => why);
   }
 
   /** A machine's record in the ledger that the next cycle would read. */
-  ledger(id: string) {
-    this.machineFacts.frozen(this.book.freeze());
+  committed(id: string) {
+    this.machineFacts.frozen(this.ledger.applyPending());
     this.machineFacts.flush();
-    return this.book.recordOf(id);
+    return this.ledger.recordOf(id);
   }
 
   /** The states of its machines reported to a cluster. */

@@ -5,7 +5,7 @@ import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } fro
 import { Controller } from '../../src/shard/planning/controller.ts';
 import { type ControllerOptions, DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
-import type { CycleView, MachineView, News, Order, OrderResult } from '../../src/shard/views.ts';
+import type { CycleView, MachineView, Order, OrderResult, ShardEvent } from '../../src/shard/views.ts';
 import { batchOf, HandClock, REPORT, record } from './actuation-scene.ts';
 
 const SECOND_MS = 1000;
@@ -17,7 +17,7 @@ type Command = ProviderRequest['command'];
 export class ControllerScene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
-  readonly news: News[] = [];
+  readonly news: ShardEvent[] = [];
   readonly store: MemoryControllerStore;
   readonly controller: Controller;
   readonly #answered = new Set<Effect>();

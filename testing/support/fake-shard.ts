@@ -7,9 +7,8 @@ import type {
   ClusterView,
   EventView,
   MachineView,
-  NeedStory,
+  NeedExplanation,
   NeedView,
-  News,
   Order,
   OrderResult,
   Page,
@@ -18,6 +17,7 @@ import type {
   Questions,
   SeriesPoint,
   SeriesView,
+  ShardEvent,
   ShardPort,
   ShortfallView,
   StatusView,
@@ -153,7 +153,7 @@ export const UNMET: NeedView = {
   unmetCycles: 14,
 };
 
-export const MET_STORY: NeedStory = {
+export const MET_STORY: NeedExplanation = {
   need: MET,
   claimed: ['m-1'],
   claimedTotal: 1,
@@ -170,7 +170,7 @@ export const MET_STORY: NeedStory = {
   actions: [BOOTSTRAP],
 };
 
-export const UNMET_STORY: NeedStory = {
+export const UNMET_STORY: NeedExplanation = {
   need: UNMET,
   claimed: ['gpu/7'],
   claimedTotal: 1,
@@ -398,7 +398,7 @@ type Answers = { [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
 export class FakeShard implements ShardPort {
   readonly asked: { readonly name: QuestionName; readonly ask: object }[] = [];
   readonly orders: Order[] = [];
-  readonly listeners = new Set<(news: News) => void>();
+  readonly listeners = new Set<(news: ShardEvent) => void>();
   /** The result of every order. */
   result: OrderResult = { isDone: true, message: 'Done.' };
   readonly answers: Answers = {
@@ -445,12 +445,12 @@ export class FakeShard implements ShardPort {
     return this.result;
   }
 
-  listen(listener: (news: News) => void): () => void {
+  listen(listener: (news: ShardEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  tell(news: News): void {
+  tell(news: ShardEvent): void {
     for (const listener of this.listeners) listener(news);
   }
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Decision, Engine } from '../../src/engine/index.ts';
-import { type AppliedChanges, Fleet, Journal, type JournalEntry } from '../../src/fleet/index.ts';
+import { type AppliedChanges, Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
 import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { JOURNAL_LIMITS, type JournalLimits, type JournalSink } from '../../src/shard/journal/format.ts';
@@ -12,7 +12,7 @@ import { JournalFile } from '../../src/shard/journal/journal-file.ts';
 import { ALWAYS, JournalReader } from '../../src/shard/journal/journal-reader.ts';
 import { Recorder } from '../../src/shard/journal/recorder.ts';
 import { type ReplayedCycle, replay } from '../../src/shard/journal/replay.ts';
-import type { CycleView, News } from '../../src/shard/views.ts';
+import type { CycleView, ShardEvent } from '../../src/shard/views.ts';
 
 export const ALL_READY: DecisionOptions = {
   readyClusters: null,
@@ -54,8 +54,8 @@ export class Recorded {
   readonly fleet = new Fleet();
   readonly engine = new Engine(this.fleet, { checkEvery: 0 });
   readonly recorder: Recorder;
-  readonly told: News[] = [];
-  readonly #entries = new Journal();
+  readonly told: ShardEvent[] = [];
+  readonly #entries = new PendingChanges();
   #number = 0;
 
   constructor(sink: JournalSink, { limits, slice, epoch = 1n }: RecordedOptions = {}) {
@@ -68,10 +68,10 @@ export class Recorded {
   }
 
   /** One cycle a second; null options: nothing is decided. */
-  cycle(entries: readonly JournalEntry[], options: DecisionOptions | null = ALL_READY): Decision | null {
+  cycle(entries: readonly PendingChange[], options: DecisionOptions | null = ALL_READY): Decision | null {
     this.nowMs += 1000;
     for (const entry of entries) this.#entries.append(entry);
-    const applied: AppliedChanges = this.fleet.freeze(this.#entries);
+    const applied: AppliedChanges = this.fleet.applyPending(this.#entries);
     const { nowMs } = this;
     this.recorder.input(applied, nowMs, options);
     if (options === null) return null;

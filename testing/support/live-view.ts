@@ -4,9 +4,9 @@ import { unmetWords } from '../../src/model/index.ts';
 import type {
   ActionView,
   ClusterView,
-  News,
   Order,
   SeriesPoint,
+  ShardEvent,
   ShardPort,
   ShortfallView,
   StatusView,
@@ -159,7 +159,7 @@ const NO_PLAN = { cycle: 1234, atMs: 124_000, dryRun: false, heldBack: [], froze
 /** Answers queries of a view, records its orders, and emits events on demand. */
 export class FakePort implements ShardPort {
   readonly orders: Order[] = [];
-  readonly listeners = new Set<(news: News) => void>();
+  readonly listeners = new Set<(news: ShardEvent) => void>();
   answers: Record<string, unknown> = {
     ...{ shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE },
     plan: { ...NO_PLAN, actions: NO_PAGE },
@@ -177,12 +177,12 @@ export class FakePort implements ShardPort {
     return { isDone: true, message: `done: ${order.kind}` };
   }
 
-  listen(listener: (news: News) => void): () => void {
+  listen(listener: (news: ShardEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  tell(news: News): void {
+  tell(news: ShardEvent): void {
     for (const listener of this.listeners) listener(news);
   }
 }

@@ -38,16 +38,20 @@ const CAPACITY_TYPES = {
 const RACK_STRIDE = 7919;
 
 /** The fields of a record beyond its site. */
-export interface Standing {
+export interface MachineStatus {
   readonly state: MachineState;
   readonly cluster: string;
   readonly stamp: Stamp | null;
   readonly lastError: string;
 }
 
-const IDLE: Standing = { state: MachineState.Idle, cluster: '', stamp: null, lastError: '' };
-const SPECULATIVE: Standing = { ...IDLE, state: MachineState.Speculative };
-const FAILED: Standing = { ...IDLE, state: MachineState.Failed, lastError: 'the host stopped answering' };
+const IDLE: MachineStatus = { state: MachineState.Idle, cluster: '', stamp: null, lastError: '' };
+const SPECULATIVE: MachineStatus = { ...IDLE, state: MachineState.Speculative };
+const FAILED: MachineStatus = {
+  ...IDLE,
+  state: MachineState.Failed,
+  lastError: 'the host stopped answering',
+};
 export const STANDING = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
 
 /** Quota slots have no host. */
@@ -181,7 +185,7 @@ export class MachineMaker {
     return (Math.floor(place / zones) * RACK_STRIDE) % this.#racksPerZone;
   }
 
-  machine(ordinal: number, site: Site, standing: Standing): LedgerMachine {
+  machine(ordinal: number, site: Site, standing: MachineStatus): LedgerMachine {
     const id = this.idOf(ordinal);
     const shape = this.#words.shapeOf(site);
     const labels = this.#words.labelsOf(site.zone, site.rack, site.setApart);

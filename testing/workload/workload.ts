@@ -6,7 +6,7 @@ import { type ClusterPlan, holdingsOf, type Row, RowMaker } from '../../src/demo
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { Fleet } from '../../src/fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { MachineMaker, STANDING, type Standing } from './workload-machines.ts';
+import { MachineMaker, type MachineStatus, STANDING } from './workload-machines.ts';
 import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
 
 /**
@@ -112,7 +112,7 @@ export class Workload {
     const name = this.clusterName(cluster);
     const placement = this.#machines.placement(cluster);
     for (const holding of this.planOf(cluster).holdings) {
-      const bound: Standing =
+      const bound: MachineStatus =
         this.beginning === 'cold'
           ? STANDING.idle
           : {

@@ -5,7 +5,7 @@
 import { type ActionKind, CapacityType, COMMANDS, MachineState, stateName } from '../../src/model/index.ts';
 import type { TransitionKind } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { ActionView, ControllerEvent, Effect, FreezeScope, News } from '../../src/shard/index.ts';
+import type { ActionView, ControllerEvent, Effect, FreezeScope, ShardEvent } from '../../src/shard/index.ts';
 import { freezeId } from '../../src/shard/index.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
 import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
@@ -92,7 +92,7 @@ const BELIEVED_AT = 3;
 /** What the watch records about one process of the shard. */
 class ProcessFacts {
   readonly reported = new Set<string>();
-  readonly openAsks = new Set<string>();
+  readonly openRequests = new Set<string>();
   readonly reclaims: { readonly cluster: string; readonly atMs: number }[] = [];
   /** By machine: whether its current action has sent its first call. */
   readonly hasSent = new Map<string, boolean>();
@@ -218,10 +218,10 @@ export class Watch implements SiteWatch, ProcessWatch {
         this.#checkCollapse(event.cluster, event.needs.length);
         break;
       case 'bootstrap-answered':
-        facts.openAsks.delete(event.request);
+        facts.openRequests.delete(event.request);
         break;
       case 'reclaim-acked':
-        facts.openAsks.delete(event.instruction);
+        facts.openRequests.delete(event.instruction);
         break;
       case 'ordered':
       case 'session-opened':
@@ -235,19 +235,19 @@ export class Watch implements SiteWatch, ProcessWatch {
   }
 
   effect(process: ShardProcess, effect: Effect): void {
-    const { openAsks } = this.#of(process);
+    const { openRequests } = this.#of(process);
     switch (effect.kind) {
       case 'ask-bootstrap':
-        openAsks.add(effect.request);
+        openRequests.add(effect.request);
         break;
       case 'withdraw-bootstrap':
-        openAsks.delete(effect.request);
+        openRequests.delete(effect.request);
         break;
       case 'instruct-reclaim':
-        openAsks.add(effect.instruction);
+        openRequests.add(effect.instruction);
         break;
       case 'withdraw-reclaim':
-        openAsks.delete(effect.instruction);
+        openRequests.delete(effect.instruction);
         break;
       case 'stop':
         this.#trace.note(`fenced at ${effect.provider}`);
@@ -262,7 +262,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     }
   }
 
-  news(process: ShardProcess, news: News): void {
+  news(process: ShardProcess, news: ShardEvent): void {
     switch (news.kind) {
       case 'action-started':
         this.#begun(process, news.action);
@@ -315,7 +315,7 @@ export class Watch implements SiteWatch, ProcessWatch {
   }
 
   openAsksOf(process: ShardProcess): readonly string[] {
-    return [...this.#of(process).openAsks];
+    return [...this.#of(process).openRequests];
   }
 
   /** Operations accepted so far on machines whose id contains `words`. */

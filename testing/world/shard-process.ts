@@ -19,11 +19,11 @@ import {
   DEFAULT_CONTROLLER,
   type Effect,
   InlineController,
-  type News,
   PacedController,
   ProviderCalls,
   type ProviderEnd,
   Sessions,
+  type ShardEvent,
   ShardFacade,
 } from '../../src/shard/index.ts';
 import type { WorldPlan } from './plan.ts';
@@ -34,7 +34,7 @@ import { CrashingStore, type Disk, SlowStore } from './stores.ts';
 export interface ProcessWatch {
   event(process: ShardProcess, event: ControllerEvent): void;
   effect(process: ShardProcess, effect: Effect): void;
-  news(process: ShardProcess, news: News): void;
+  news(process: ShardProcess, news: ShardEvent): void;
   /** Called for every attempt sent to a provider. */
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void;
 }

@@ -383,8 +383,9 @@ class World {
     const unmet = controller.ask('needs', { onlyUnmet: true, limit: 100 }).items;
     const plain = unmet.filter((need) => this.#isPlain(need.cluster, need.group));
     for (const { id, reason } of plain) this.#watch.fail('demand-is-met', `${id} is unmet: ${reason}`);
-    const asks = this.#watch.openAsksOf(this.#shard!);
-    if (asks.length > 0) this.#watch.fail('no-open-asks', `${asks.length} are open: ${asks.join(', ')}`);
+    const requests = this.#watch.openAsksOf(this.#shard!);
+    if (requests.length > 0)
+      this.#watch.fail('no-open-asks', `${requests.length} are open: ${requests.join(', ')}`);
     const busy = ledger.filter(({ action }) => action !== null);
     if (busy.length > 0) this.#watch.fail('no-open-asks', `${busy[0]!.id} still has an action`);
   }

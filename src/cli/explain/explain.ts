@@ -3,7 +3,7 @@
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { isNeedId, showStory } from '../remote/explain-need.ts';
+import { isNeedId, showExplanation } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
 import { proseWidth } from '../table.ts';
@@ -37,7 +37,7 @@ Examples:
   bigfleet explain -o json               the whole catalogue for programs`,
     )
     .action(async (what: string | undefined, flags: Flags) => {
-      if (what !== undefined && isNeedId(what)) return await showStory(what, flags, io);
+      if (what !== undefined && isNeedId(what)) return await showExplanation(what, flags, io);
       const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
       io.out(`${text}\n`);
     });

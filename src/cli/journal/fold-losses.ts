@@ -1,16 +1,16 @@
 // When a zone goes dark, the journal has a loss for each of its machines. A history shows many of them as one line.
 
-import type { StoryItem } from '../../shard/index.ts';
+import type { HistoryItem } from '../../shard/index.ts';
 
 /** Most losses of one zone that are shown one by one. */
 const MAX_ALONE = 3;
 const TOGETHER_MS = 60_000;
 
-type LossItem = Extract<StoryItem, { readonly kind: 'loss' }>;
+type LossItem = Extract<HistoryItem, { readonly kind: 'loss' }>;
 
 /** Many losses of a zone within a minute become one item, in the place of the first. */
-export function foldLosses(items: readonly StoryItem[]): readonly StoryItem[] {
-  const groups = new Map<StoryItem, LossItem[]>();
+export function foldLosses(items: readonly HistoryItem[]): readonly HistoryItem[] {
+  const groups = new Map<HistoryItem, LossItem[]>();
   const open = new Map<string, LossItem[]>();
   for (const item of items) {
     if (item.kind !== 'loss') continue;
@@ -29,7 +29,7 @@ export function foldLosses(items: readonly StoryItem[]): readonly StoryItem[] {
   });
 }
 
-function manyOf(losses: readonly LossItem[]): StoryItem {
+function manyOf(losses: readonly LossItem[]): HistoryItem {
   const { atMs, loss } = losses[0]!;
   const byCluster = Map.groupBy(losses, ({ loss: { cluster } }) => cluster);
   const clusters = [...byCluster].flatMap(([cluster, own]) =>

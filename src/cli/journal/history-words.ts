@@ -1,7 +1,7 @@
 // What a history says of each thing that happened, in one sentence.
 
 import { CapacityType, formatResources, type Need, stateName, unmetWords } from '../../model/index.ts';
-import type { MachineStoryFacts, StoryItem } from '../../shard/index.ts';
+import type { HistoryItem, MachineHistoryFacts } from '../../shard/index.ts';
 import {
   actionWords,
   heldBackWords,
@@ -13,7 +13,7 @@ import {
 } from '../../web/index.ts';
 import { amounts, countOf, dollars } from '../amounts.ts';
 
-export function itemWords(item: StoryItem): string {
+export function itemWords(item: HistoryItem): string {
   switch (item.kind) {
     case 'started':
       return `the shard started (epoch ${item.epoch}) and reads everything again`;
@@ -59,8 +59,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 function machineWords(
-  before: MachineStoryFacts | null,
-  after: MachineStoryFacts | null,
+  before: MachineHistoryFacts | null,
+  after: MachineHistoryFacts | null,
   meaning: string | null,
 ): string {
   const means = meaning === null ? '' : `: ${MEANINGS[meaning] ?? meaning}`;
@@ -82,7 +82,7 @@ function machineWords(
 }
 
 /** `Configured in web`. */
-function standing({ state, cluster }: MachineStoryFacts): string {
+function standing({ state, cluster }: MachineHistoryFacts): string {
   return cluster === '' ? stateName(state) : `${stateName(state)} in ${cluster}`;
 }
 
@@ -94,7 +94,7 @@ const CAPACITY: Readonly<Record<CapacityType, string>> = {
   [CapacityType.Spot]: 'spot ',
 };
 
-function offerWords({ capacityType, instanceType, zone, pricePerHour }: MachineStoryFacts): string {
+function offerWords({ capacityType, instanceType, zone, pricePerHour }: MachineHistoryFacts): string {
   return `${CAPACITY[capacityType]}${instanceType} in ${zone} at ${dollars(pricePerHour)} an hour`;
 }
 

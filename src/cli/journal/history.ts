@@ -2,7 +2,7 @@
 
 import { Argument, Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import type { StoryItem, Subject } from '../../shard/index.ts';
+import type { HistoryItem, Subject } from '../../shard/index.ts';
 import { journalFileIn } from '../../shard/journal/format.ts';
 import { history } from '../../shard/journal/history.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
@@ -54,15 +54,15 @@ function run(subject: Subject, flags: Flags, io: JournalIo): void {
   }
 }
 
-function isAboutIt({ kind }: StoryItem): boolean {
+function isAboutIt({ kind }: HistoryItem): boolean {
   return kind !== 'started' && kind !== 'gap';
 }
 
-function asJson(items: readonly StoryItem[]): string {
+function asJson(items: readonly HistoryItem[]): string {
   return `${JSON.stringify(items, (_name, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value), 2)}\n`;
 }
 
-function asText({ kind, name }: Subject, items: readonly StoryItem[]): string {
+function asText({ kind, name }: Subject, items: readonly HistoryItem[]): string {
   if (!items.some(isAboutIt))
     return `The journal has nothing about ${kind} ${printable(name)} in that time.\n`;
   return foldLosses(items)

@@ -2,7 +2,7 @@
 // it, why not, what would help, and what has been done about it.
 
 import { printable } from '../../model/index.ts';
-import type { MachineView, NeedRef, NeedStory, NeedView, StatusView } from '../../shard/index.ts';
+import type { MachineView, NeedExplanation, NeedRef, NeedView, StatusView } from '../../shard/index.ts';
 import { cutWords } from '../../web/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
 import { needActionTable } from './actions.ts';
@@ -22,7 +22,7 @@ export function isNeedId(text: string): boolean {
   return /^.+\/[0-9a-f]{10}$/i.test(text);
 }
 
-export async function showStory(
+export async function showExplanation(
   id: string,
   flags: ShardFlags & { readonly output: 'text' | 'json' },
   { out, paint }: RemoteIo,
@@ -30,7 +30,9 @@ export async function showStory(
   const client = clientOf(flags);
   const slash = id.lastIndexOf('/');
   const cluster = encodeURIComponent(id.slice(0, slash));
-  const story = await client.get<NeedStory>(`/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`);
+  const story = await client.get<NeedExplanation>(
+    `/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`,
+  );
   if (flags.output === 'json') return out(`${JSON.stringify(story, null, 2)}\n`);
   const { nowMs } = await client.get<StatusView>('/v1/status');
   const look: Look = { paint, isWide: false, nowMs };
@@ -54,7 +56,7 @@ function titled(title: string, lines: readonly string[], { paint }: Look): reado
   return lines.length === 0 ? [] : [paint('bold', printable(title)), ...lines];
 }
 
-function wantSection({ need }: NeedStory, look: Look): readonly string[] {
+function wantSection({ need }: NeedExplanation, look: Look): readonly string[] {
   const lines = factLines([
     ['cluster', need.cluster],
     ['group', need.group],
@@ -67,7 +69,7 @@ function wantSection({ need }: NeedStory, look: Look): readonly string[] {
   return titled(`Need ${need.id}`, lines, look);
 }
 
-function verdictSection({ need }: NeedStory, { paint }: Look): readonly string[] {
+function verdictSection({ need }: NeedExplanation, { paint }: Look): readonly string[] {
   const { claimed, bootstraps, provisions, isFolded, domain } = need;
   const verdict = need.isMet
     ? `Met by ${countOf(claimed, 'machine')}.`
@@ -95,7 +97,7 @@ function domainWords({ isMet, claimed }: NeedView, domain: string): string {
     : `Its place would be "${domain}": there it goes as a whole, or not at all.`;
 }
 
-function whySection({ need, matching, obstacles, blocker }: NeedStory, look: Look): readonly string[] {
+function whySection({ need, matching, obstacles, blocker }: NeedExplanation, look: Look): readonly string[] {
   const { idle, speculative, configured } = matching;
   const supply = `${count(idle)} idle, ${count(speculative)} that could be bought, ${count(configured)} at work.`;
   const why =
@@ -118,7 +120,7 @@ function aheadText(need: NeedRef, blocker: NeedRef): string {
   return `Ahead of it is ${blocker.id}${group}: ${rank}.`;
 }
 
-function onTheWayLines({ onTheWay }: NeedStory, { nowMs }: Look): readonly string[] {
+function onTheWayLines({ onTheWay }: NeedExplanation, { nowMs }: Look): readonly string[] {
   const sentences = onTheWay.map(({ state, machines, sinceMs, expectedByMs }) => {
     const expected =
       expectedByMs === null
@@ -131,7 +133,7 @@ function onTheWayLines({ onTheWay }: NeedStory, { nowMs }: Look): readonly strin
   return proseLines(sentences, '- ');
 }
 
-function helpSection({ advice, extraSupply }: NeedStory, look: Look): readonly string[] {
+function helpSection({ advice, extraSupply }: NeedExplanation, look: Look): readonly string[] {
   const sentences = [
     extraSupply === null ? '' : `${countOf(extraSupply.count, 'more machine')} like ${extraSupply.like}.`,
     ...advice,
@@ -139,7 +141,7 @@ function helpSection({ advice, extraSupply }: NeedStory, look: Look): readonly s
   return titled('What would help', proseLines(sentences, '- '), look);
 }
 
-function candidateLines({ candidates }: NeedStory, look: Look): readonly string[] {
+function candidateLines({ candidates }: NeedExplanation, look: Look): readonly string[] {
   const columns = [{ header: 'DOMAIN' }, { header: 'COVERS', align: 'right' }, { header: '' }] as const;
   const rows = candidates.map(({ domain, coverage, satisfiable }) => [
     { text: `"${domain}"` },
@@ -152,7 +154,7 @@ function candidateLines({ candidates }: NeedStory, look: Look): readonly string[
 }
 
 /** What was done for it and what was taken from it, with the row that took it. */
-function actionLines({ actions }: NeedStory, look: Look): readonly string[] {
+function actionLines({ actions }: NeedExplanation, look: Look): readonly string[] {
   const lines = needActionTable(actions.slice(0, MAX_LISTED), look, 2);
   const cut = cutWords(Math.min(actions.length, MAX_LISTED), actions.length, 'action', 'newest first');
   return cut === '' ? lines : [...lines, `  ${cut}`];

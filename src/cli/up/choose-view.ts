@@ -2,7 +2,7 @@
 // plain lines.
 
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { StoryName } from '../../web/index.ts';
+import type { DemoScenarioName } from '../../web/index.ts';
 import { PlainView } from './plain.ts';
 import { TerminalView, type UpView } from './terminal.ts';
 
@@ -29,7 +29,7 @@ function canBeLive({ input, output, env }: Surroundings): boolean {
 
 export function chooseView(
   flags: ViewFlags,
-  hooks: { readonly story: (name: StoryName) => Promise<string>; readonly quit: () => void },
+  hooks: { readonly story: (name: DemoScenarioName) => Promise<string>; readonly quit: () => void },
   surroundings: Surroundings = { input: process.stdin, output: process.stdout, env: process.env },
 ): UpView {
   const { input, output } = surroundings;

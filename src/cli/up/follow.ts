@@ -9,7 +9,7 @@ import {
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
-  withNews,
+  withEvent,
   withPast,
   withPoints,
 } from '../../web/index.ts';
@@ -29,7 +29,7 @@ export class Follower {
     this.#port = port;
     this.#changed = changed;
     this.#leave = port.listen((news) => {
-      this.#become(withNews(this.#live, news));
+      this.#become(withEvent(this.#live, news));
       if (news.kind === 'cycle') void this.refresh();
     });
     void this.#recall();

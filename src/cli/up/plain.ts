@@ -2,7 +2,7 @@
 // periodically the status. As JSON: one shard event per line.
 
 import { printable } from '../../model/index.ts';
-import type { Answer, News, ShardPort } from '../../shard/index.ts';
+import type { Answer, ShardEvent, ShardPort } from '../../shard/index.ts';
 import {
   actionWords,
   costPartWords,
@@ -39,8 +39,8 @@ const MAX_ALIKE = 3;
 /** Most actions held back that are shown one by one. */
 const MAX_TOLD = 5;
 
-type Status = Extract<News, { kind: 'cycle' }>['status'];
-type Action = Extract<News, { readonly action: unknown }>['action'];
+type Status = Extract<ShardEvent, { kind: 'cycle' }>['status'];
+type Action = Extract<ShardEvent, { readonly action: unknown }>['action'];
 
 export class PlainView implements UpView {
   readonly #parts: PlainParts;
@@ -78,7 +78,7 @@ export class PlainView implements UpView {
     this.#leave();
   }
 
-  #tell(news: News): void {
+  #tell(news: ShardEvent): void {
     switch (news.kind) {
       case 'cycle':
         this.#actions();
@@ -168,7 +168,7 @@ export class PlainView implements UpView {
     this.#parts.out(`${timeOfDay(ms)} ${printable(text)}\n`);
   }
 
-  #json(news: News): void {
+  #json(news: ShardEvent): void {
     this.#parts.out(`${JSON.stringify(news, jsonValue)}\n`);
   }
 }

@@ -7,6 +7,7 @@ import {
   count,
   counted,
   cutWords,
+  DEMO_SCENARIOS,
   failedWords,
   frozenClusterWords,
   headline,
@@ -27,7 +28,6 @@ import {
   providerWords,
   resampled,
   STATES,
-  STORIES,
   span,
   sparkline,
   unmetSinceWords,
@@ -115,7 +115,7 @@ function noticeLine({ live, notice }: ScreenModel): Line {
 
 function keyLine({ live }: ScreenModel): Line {
   const keys = [
-    ...STORIES.map(({ key, label }) => [key, label] as const),
+    ...DEMO_SCENARIOS.map(({ key, label }) => [key, label] as const),
     ['f', isFrozen(live) ? 'unfreeze' : 'freeze'] as const,
     ['q', 'quit'] as const,
   ];

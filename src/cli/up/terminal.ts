@@ -4,7 +4,13 @@
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Order, ShardPort } from '../../shard/index.ts';
-import { FLEET_FREEZE, isFrozen, NOTHING_YET, STORIES, type StoryName } from '../../web/index.ts';
+import {
+  DEMO_SCENARIOS,
+  type DemoScenarioName,
+  FLEET_FREEZE,
+  isFrozen,
+  NOTHING_YET,
+} from '../../web/index.ts';
 import { type Paint, paintFor } from '../table.ts';
 import { Follower } from './follow.ts';
 import { renderScreen } from './screen.ts';
@@ -32,7 +38,7 @@ export interface TerminalParts {
   readonly output: Pick<WriteStream, 'write' | 'columns' | 'rows' | 'on' | 'off' | 'writableNeedDrain'> &
     NodeJS.WritableStream;
   /** Causes something; the answer is for people. */
-  readonly story: (name: StoryName) => Promise<string>;
+  readonly story: (name: DemoScenarioName) => Promise<string>;
   /** `q`, Ctrl-C and Ctrl-D. */
   readonly quit: () => void;
   readonly paint?: Paint;
@@ -130,7 +136,7 @@ export class TerminalView implements UpView {
       return;
     }
     if (ctrl) return;
-    const story = STORIES.find((each) => each.key === name);
+    const story = DEMO_SCENARIOS.find((each) => each.key === name);
     if (story !== undefined) void this.#tell(this.#parts.story(story.name));
     if (name === 'f') void this.#tell(this.#toggleFreeze());
   };

@@ -9,7 +9,7 @@ import {
   type DemoEnvironmentSize,
   demoSizeIn,
   OWNED_PRICES,
-  type StoryName as StoryKey,
+  type DemoScenarioName as ScenarioKey,
   startDemoEnvironment,
 } from '../../demo/index.ts';
 import { BigFleetError, printable, revivedError } from '../../model/index.ts';
@@ -20,7 +20,7 @@ import {
   type ShardConfig,
   startShard,
 } from '../../shard/index.ts';
-import { pageServer, STORIES, type StoryName } from '../../web/index.ts';
+import { DEMO_SCENARIOS, type DemoScenarioName, pageServer } from '../../web/index.ts';
 import { askedToEnd } from '../asked-to-end.ts';
 import { invocation } from '../invocation.ts';
 import { chooseView } from './choose-view.ts';
@@ -28,7 +28,7 @@ import { openUpDirectory, type UpDirectory } from './directory.ts';
 import { PORTS, STANDARD, STANDARD_DIR, type UpFlags } from './flags.ts';
 
 const SHARD_ID = 'up';
-const STORY_KEYS: Readonly<Record<StoryName, StoryKey>> = {
+const STORY_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
   'deploy-burst': 'deployBurst',
   'gpu-gang': 'gpuGang',
   'spot-wave': 'spotWave',
@@ -40,7 +40,7 @@ export async function up(flags: UpFlags): Promise<void> {
   // Before there is a view, whose screen would hide what is said of the directory.
   const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
   let environment: DemoEnvironment | null = null;
-  const story = async (name: StoryName): Promise<string> =>
+  const story = async (name: DemoScenarioName): Promise<string> =>
     environment === null ? 'Still starting.' : await environment.stories[STORY_KEYS[name]]();
   const view = chooseView(flags, { story, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
@@ -132,7 +132,7 @@ function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.Writ
 interface ShardParts {
   readonly environment: DemoEnvironment;
   readonly log: NodeJS.WritableStream;
-  readonly story: (name: StoryName) => Promise<string>;
+  readonly story: (name: DemoScenarioName) => Promise<string>;
 }
 
 async function openShard(
@@ -171,16 +171,16 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /** The web page, and the buttons that make things happen. */
-function pagesWith(story: (name: StoryName) => Promise<string>) {
+function pagesWith(story: (name: DemoScenarioName) => Promise<string>) {
   const page = pageServer();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const { method, url = '' } = request;
     if (method === 'GET' && url !== '/up/stories') return page(request, response);
     const name = url.slice('/up/stories/'.length);
-    const known = STORIES.find((each) => each.name === name);
+    const known = DEMO_SCENARIOS.find((each) => each.name === name);
     if (method === 'POST' && known === undefined) return false;
     const answer =
-      known === undefined ? STORIES.map((each) => each.name) : { message: await story(known.name) };
+      known === undefined ? DEMO_SCENARIOS.map((each) => each.name) : { message: await story(known.name) };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     return true;
   };

@@ -19,7 +19,7 @@ export interface LivingDemandParts {
 }
 
 /** Temporary demand on top of the usual. */
-interface Story {
+interface DemoScenario {
   readonly cluster: string;
   readonly rows: readonly Row[];
   readonly text: string;
@@ -48,7 +48,7 @@ const BURST_FACTOR = 3;
 export class LivingDemand {
   readonly #parts: LivingDemandParts;
   readonly #random: Random;
-  readonly #stories = new Map<Story, () => void>();
+  readonly #stories = new Map<DemoScenario, () => void>();
   /** By cluster: the last demand reported. */
   readonly #told = new Map<string, string>();
   #cancelTick = () => {};
@@ -120,7 +120,7 @@ export class LivingDemand {
     return Math.max(SHORTEST_STORY_MS, STORY_MS / this.#parts.speed);
   }
 
-  #begin(story: Story): string {
+  #begin(story: DemoScenario): string {
     const cancel = this.#parts.clock.after(this.#storyMs, () => {
       this.#stories.delete(story);
       this.#tell(story.cluster);

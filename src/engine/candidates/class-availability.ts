@@ -3,7 +3,7 @@
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';
-import type { Run } from '../../collections/sorted-slices.ts';
+import type { Slice } from '../../collections/sorted-slices.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { type Attributes, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
@@ -21,7 +21,7 @@ export function isFreeState(state: number | undefined): boolean {
 
 export class ClassAvailability {
   readonly #fleet: Fleet;
-  readonly #runs: readonly (Run | undefined)[];
+  readonly #runs: readonly (Slice | undefined)[];
   /** By class: machines taken in this cycle. */
   #heads = new Int32Array(0);
   /**
@@ -46,7 +46,7 @@ export class ClassAvailability {
   /** Counts cycles; what a heap found in one cycle is invalid in the next. */
   cycle = 0;
 
-  constructor(fleet: Fleet, runs: readonly (Run | undefined)[]) {
+  constructor(fleet: Fleet, runs: readonly (Slice | undefined)[]) {
     this.#fleet = fleet;
     this.#runs = runs;
   }

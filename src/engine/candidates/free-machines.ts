@@ -51,8 +51,8 @@ export class FreeMachines {
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
-    this.#idle = new ClassAvailability(fleet, fleet.machines.idleRuns);
-    this.#speculative = new ClassAvailability(fleet, fleet.machines.speculativeRuns);
+    this.#idle = new ClassAvailability(fleet, fleet.machines.idleSlices);
+    this.#speculative = new ClassAvailability(fleet, fleet.machines.speculativeSlices);
     this.#foundIn = this.#idle;
   }
 

@@ -2,7 +2,7 @@
 // victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all readers,
 // and only as far as one reads.
 
-import type { Run } from '../../collections/sorted-slices.ts';
+import type { Slice } from '../../collections/sorted-slices.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
@@ -73,11 +73,11 @@ class SortedGroup implements VictimGroup {
 /** Claimed machines of one class, by the loss to their claimants. */
 class ClaimedOfClass {
   readonly #stock: VictimStock;
-  readonly #run: Run;
+  readonly #run: Slice;
   #read = 0;
   readonly #byLoss: number[][];
 
-  constructor(stock: VictimStock, run: Run) {
+  constructor(stock: VictimStock, run: Slice) {
     this.#stock = stock;
     this.#run = run;
     this.#byLoss = stock.losses.map(() => []);
@@ -126,7 +126,7 @@ export class VictimStock {
 
   /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */
   claimed(classNumber: number, loss: number): VictimGroup | null {
-    const run = this.cycle.fleet.machines.configuredRuns[classNumber];
+    const run = this.cycle.fleet.machines.configuredSlices[classNumber];
     if (run === undefined || run.length === 0) return null;
     this.#claimed[classNumber] ??= new ClaimedOfClass(this, run);
     return this.#claimed[classNumber].groupOf(loss);

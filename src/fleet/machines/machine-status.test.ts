@@ -10,7 +10,13 @@ import {
   type NeedKey,
   type Stamp,
 } from '../../model/index.ts';
-import { type AppliedChanges, Fleet, Journal, type JournalEntry, type LedgerRecord } from '../index.ts';
+import {
+  type AppliedChanges,
+  Fleet,
+  type LedgerRecord,
+  type PendingChange,
+  PendingChanges,
+} from '../index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
@@ -19,10 +25,10 @@ const KEY: NeedKey = keyOf(row);
 const STAMP: Stamp = stampOf(row);
 const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
 
-function applied(fleet: Fleet, ...entries: readonly JournalEntry[]): AppliedChanges {
-  const journal = new Journal();
-  for (const entry of entries) journal.append(entry);
-  return fleet.freeze(journal);
+function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
+  const pending = new PendingChanges();
+  for (const entry of entries) pending.append(entry);
+  return fleet.applyPending(pending);
 }
 
 /** A fleet with machine m as given, by default as our own commands would have left it in that state. */
@@ -40,7 +46,7 @@ function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
 }
 
 /** A provider's record: no target, and no stamp unless given. */
-function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): JournalEntry {
+function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
   return { kind: 'observe', machine: aMachine('m', state, given), atMs };
 }
 

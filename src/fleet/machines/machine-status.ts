@@ -16,7 +16,7 @@ import {
   type Stamp,
   sameKey,
 } from '../../model/index.ts';
-import type { Standing } from './machine-table.ts';
+import type { MachineStatus } from './machine-table.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
@@ -30,7 +30,7 @@ export type Move =
   | { readonly command: typeof Command.Abandon };
 
 /** The status after a transition that the shard starts; throws BF_MOVE_ILLEGAL from the wrong state. */
-export function afterMove(known: Standing, move: Move, atMs: number): Standing {
+export function afterMove(known: MachineStatus, move: Move, atMs: number): MachineStatus {
   const moved = { ...known, state: commandTarget(move.command, known.state) };
   switch (move.command) {
     case Command.Create:
@@ -46,7 +46,7 @@ export function afterMove(known: Standing, move: Move, atMs: number): Standing {
 }
 
 /** The status of a machine observed for the first time. A target on its record comes from the shard's own store. */
-export function atFirstSight(seen: Machine, atMs: number): Standing {
+export function atFirstSight(seen: Machine, atMs: number): MachineStatus {
   const { state } = seen;
   const cluster = clusterAfter(null, seen);
   const stamp = cluster === '' ? null : seen.stamp;
@@ -57,7 +57,7 @@ export function atFirstSight(seen: Machine, atMs: number): Standing {
 const MAY_BE_COMING: ReadonlySet<MachineState> = new Set([Creating, Idle, Configuring, Draining]);
 
 /** The status of a known machine after the provider reported a record of it. */
-export function afterSighting(known: Standing, seen: Machine, atMs: number): Standing {
+export function afterSighting(known: MachineStatus, seen: Machine, atMs: number): MachineStatus {
   const cluster = clusterAfter(known, seen);
   return {
     state: seen.state,
@@ -70,7 +70,7 @@ export function afterSighting(known: Standing, seen: Machine, atMs: number): Sta
 }
 
 // A provider may leave the cluster empty until the machine has joined; until then the ledger's cluster is kept.
-function clusterAfter(known: Standing | null, seen: Machine): string {
+function clusterAfter(known: MachineStatus | null, seen: Machine): string {
   if (seen.state === Configured || seen.state === Draining) return seen.cluster;
   if (seen.state !== Configuring) return '';
   return seen.cluster === '' && known?.state === Configuring ? known.cluster : seen.cluster;
@@ -78,12 +78,12 @@ function clusterAfter(known: Standing | null, seen: Machine): string {
 
 // The ledger's stamp wins over the provider's echo: when a gang takes over a bound machine, the shard restamps it
 // without a call to the provider.
-function stampAfter(known: Standing, echoed: Stamp | null, cluster: string): Stamp | null {
+function stampAfter(known: MachineStatus, echoed: Stamp | null, cluster: string): Stamp | null {
   if (cluster === '') return null;
   return cluster === known.cluster ? (known.stamp ?? echoed) : echoed;
 }
 
-function targetAfter(known: Standing, seen: MachineState, cluster: string): NeedKey | null {
+function targetAfter(known: MachineStatus, seen: MachineState, cluster: string): NeedKey | null {
   switch (seen) {
     case Creating:
       return known.target;
@@ -106,7 +106,7 @@ function targetAfter(known: Standing, seen: MachineState, cluster: string): Need
 
 // A rolled-back transition keeps the idle time. Otherwise the release hold of a machine whose cluster never answers would
 // restart on every attempt, and the machine would never be released.
-function idleSinceAfter(known: Standing, seen: MachineState, atMs: number): number | null {
+function idleSinceAfter(known: MachineStatus, seen: MachineState, atMs: number): number | null {
   if (seen === Configuring || seen === Deleting) return known.idleSinceMs;
   if (seen !== Idle) return null;
   if (known.state === Idle) return known.idleSinceMs;
@@ -114,7 +114,7 @@ function idleSinceAfter(known: Standing, seen: MachineState, atMs: number): numb
 }
 
 /** Value equality: replacing `a` with `b` would change no column. */
-export function sameStanding(a: Standing, b: Standing): boolean {
+export function sameStatus(a: MachineStatus, b: MachineStatus): boolean {
   return (
     a.state === b.state &&
     a.held === b.held &&

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { aMachine, resources } from '../../../testing/support/fleets.ts';
-import type { Run } from '../../collections/sorted-slices.ts';
+import type { Slice } from '../../collections/sorted-slices.ts';
 import {
   CapacityType,
   compareText,
@@ -13,7 +13,7 @@ import {
   type NeedKey,
   type Stamp,
 } from '../../model/index.ts';
-import { Fleet, type Standing } from '../index.ts';
+import { Fleet, type MachineStatus } from '../index.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
 
@@ -65,7 +65,7 @@ function isSpecial(machine: LedgerMachine): boolean {
 function expectLedger(fleet: Fleet, model: Model): void {
   const { machines, classes, keys } = fleet;
   const all = [...model.values()];
-  const idsOf = (run: Run | undefined): string[] =>
+  const idsOf = (run: Slice | undefined): string[] =>
     run === undefined
       ? []
       : [...machines.arena.data.subarray(run.offset, run.offset + run.length)].map((s) => machines.idOf(s));
@@ -107,13 +107,13 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const ofClass = (m: LedgerMachine): boolean => textOfClass(m) === text;
     const plainIdle = expected((m) => ofClass(m) && m.state === Idle && !m.held && !isSpecial(m));
     const quota = expected((m) => ofClass(m) && m.state === Speculative && !m.held, byId);
-    expect(idsOf(machines.idleRuns[number])).toEqual(plainIdle);
-    expect(idsOf(machines.speculativeRuns[number])).toEqual(quota);
+    expect(idsOf(machines.idleSlices[number])).toEqual(plainIdle);
+    expect(idsOf(machines.speculativeSlices[number])).toEqual(quota);
     const configured = expected(
       (m) => ofClass(m) && m.state === Configured && !m.held && m.cluster !== '',
       byId,
     );
-    expect(idsOf(machines.configuredRuns[number])).toEqual(configured);
+    expect(idsOf(machines.configuredSlices[number])).toEqual(configured);
     expect(machines.idOf(machines.firstOf(number))).toBe(members.toSorted(byId)[0]!.id);
     for (const state of STATES) {
       const inState = members.filter((m) => m.state === state);
@@ -129,9 +129,9 @@ function expectLedger(fleet: Fleet, model: Model): void {
   expect(used.size).toBe(byClass.size);
   for (let number = 0; number < classes.size; number++) {
     if (used.has(number)) continue;
-    expect(idsOf(machines.idleRuns[number])).toEqual([]);
-    expect(idsOf(machines.speculativeRuns[number])).toEqual([]);
-    expect(idsOf(machines.configuredRuns[number])).toEqual([]);
+    expect(idsOf(machines.idleSlices[number])).toEqual([]);
+    expect(idsOf(machines.speculativeSlices[number])).toEqual([]);
+    expect(idsOf(machines.configuredSlices[number])).toEqual([]);
     for (const state of STATES) expect(machines.countOf(number, state)).toBe(0);
   }
 
@@ -158,7 +158,7 @@ const stamp: fc.Arbitrary<Stamp> = fc.record({
   fingerprint: fc.constant('f'),
   group: fc.constantFrom('', 'g'),
 });
-const standing: fc.Arbitrary<Standing> = fc
+const standing: fc.Arbitrary<MachineStatus> = fc
   .record({
     state: fc.constantFrom(...STATES),
     held: fc.boolean(),
@@ -220,7 +220,7 @@ function take(fleet: Fleet, model: Model, it: Change): void {
     if (known === undefined) return;
     // All fields, or single columns; a cluster is set only together with a state that may have one.
     const { known: whole, shared, some } = it;
-    const single: Partial<Standing> = Object.fromEntries(some.map((column) => [column, whole[column]]));
+    const single: Partial<MachineStatus> = Object.fromEntries(some.map((column) => [column, whole[column]]));
     const changes = some.includes('state') ? whole : single;
     const next = { ...known, ...changes, ...shared };
     machines.update(machines.slotOf(it.name)!, changes, shared === null ? undefined : next);
@@ -228,7 +228,7 @@ function take(fleet: Fleet, model: Model, it: Change): void {
   }
 }
 
-describe('MachineLedger', () => {
+describe('MachineTable', () => {
   it('given any history of records, when looked at, then columns, runs, indexes and counts are as from scratch', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
@@ -285,9 +285,9 @@ describe('MachineLedger', () => {
     machines.load(Array.from({ length: count }, (_, i) => aMachine(`m${i}`, Idle, { target: KEYS[i % 4]! })));
     const perSlot = machines.columnBytes / machines.state.length;
     // One place by state, one by target; a machine without target has one only.
-    const perRuns = 2 * machines.arena.data.BYTES_PER_ELEMENT;
+    const perSlices = 2 * machines.arena.data.BYTES_PER_ELEMENT;
     expect(perSlot).toBe(34);
-    expect(perSlot + perRuns).toBe(42);
-    expect(perSlot + perRuns).toBeLessThanOrEqual(55);
+    expect(perSlot + perSlices).toBe(42);
+    expect(perSlot + perSlices).toBeLessThanOrEqual(55);
   });
 });

@@ -11,8 +11,8 @@ import {
   sharedUint32,
   withRoom,
 } from '../../collections/columns.ts';
-import { RunBatch } from '../../collections/slice-batch.ts';
-import { type Run, RunArena, type SlotOrder } from '../../collections/sorted-slices.ts';
+import { SliceBatch } from '../../collections/slice-batch.ts';
+import { type Slice, SliceArena, type SlotOrder } from '../../collections/sorted-slices.ts';
 import { isBound, type LedgerMachine, MachineState, type Stamp } from '../../model/index.ts';
 import type { ClassFacts, ClassTable } from '../tables/classes.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
@@ -24,7 +24,7 @@ const { Idle, Speculative, Configuring, Configured } = MachineState;
 /** States are numbered from 1 to 8. */
 const STATES = 9;
 const UNKNOWN_TIME = Number.NaN;
-const NOTHING: Partial<Standing> = {
+const NOTHING: Partial<MachineStatus> = {
   held: false,
   cluster: '',
   stamp: null,
@@ -33,34 +33,37 @@ const NOTHING: Partial<Standing> = {
 };
 
 /** Bound machines of one cluster, each run by (price, reclamation penalty desc, id). */
-export interface BoundRuns {
-  readonly configured: Run;
-  readonly configuring: Run;
+export interface BoundSlices {
+  readonly configured: Slice;
+  readonly configuring: Slice;
 }
 
 /** Free machines by class, machines on their way to a row by the row's key, and machine counts by class and state. */
 export interface Supply {
-  readonly idleRuns: readonly (Run | undefined)[];
-  readonly speculativeRuns: readonly (Run | undefined)[];
-  readonly specialIdle: Run;
-  readonly targeted: ReadonlyMap<number, Run>;
+  readonly idleSlices: readonly (Slice | undefined)[];
+  readonly speculativeSlices: readonly (Slice | undefined)[];
+  readonly specialIdle: Slice;
+  readonly targeted: ReadonlyMap<number, Slice>;
   readonly counts: readonly number[];
 }
 
 /** The fields of a machine that it does not share with its class. */
-export type Standing = Pick<LedgerMachine, 'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'>;
+export type MachineStatus = Pick<
+  LedgerMachine,
+  'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'
+>;
 
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
-export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & Standing;
+export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & MachineStatus;
 
-export class MachineLedger {
+export class MachineTable {
   readonly classes: ClassTable;
   readonly clusters: NameTable;
   readonly keys: KeyTable;
   readonly #changed: Changes;
   readonly #reshaped: Changes;
   readonly stamps = new StampTable();
-  readonly arena = new RunArena();
+  readonly arena = new SliceArena();
 
   // Columns, by slot. A slot without a machine has state 0.
   state: Uint8Array = sharedUint8(0);
@@ -78,26 +81,26 @@ export class MachineLedger {
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
-  #batch: RunBatch | null = null;
-  /** Scratch array of `RunBatch`, by slot; all zero between batches. */
+  #batch: SliceBatch | null = null;
+  /** Scratch array of `SliceBatch`, by slot; all zero between batches. */
   #marks = new Uint8Array(0);
 
-  readonly #bound: (BoundRuns | undefined)[] = [];
+  readonly #bound: (BoundSlices | undefined)[] = [];
   /** Idle and Speculative machines that are not held, by class; Idle ones only without target and penalty. */
-  readonly idleRuns: (Run | undefined)[] = [];
-  readonly speculativeRuns: (Run | undefined)[] = [];
+  readonly idleSlices: (Slice | undefined)[] = [];
+  readonly speculativeSlices: (Slice | undefined)[] = [];
   /** Idle machines that are not held and have a target or a reclamation penalty, in `keepOrder`. There are few. */
-  readonly specialIdle: Run;
+  readonly specialIdle: Slice;
   /** Configured machines of all clusters that are not held, by class, in id order. */
-  readonly configuredRuns: (Run | undefined)[] = [];
+  readonly configuredSlices: (Slice | undefined)[] = [];
   /** Idle machines with a known `idleSinceMs`, by capacity type, longest idle first. Includes held machines. */
-  readonly idleClocks: (Run | undefined)[] = [];
+  readonly idleClocks: (Slice | undefined)[] = [];
   /** Classes that gained or lost an Idle or Speculative machine. */
   readonly restocked = new ChangeLog();
   /** Classes that gained or lost a machine in any state. */
   readonly counted = new ChangeLog();
   /** Machines on their way to a row, by the row's key, in id order. */
-  readonly #targeted = new Map<number, Run>();
+  readonly #targeted = new Map<number, Slice>();
   /** Keys that lost a machine on its way to them; their runs may be empty. */
   readonly #left = new Set<number>();
   /** By key: number of machines with it as stamp or target, in any state; and of unbound machines with it as target. */
@@ -177,11 +180,11 @@ export class MachineLedger {
     return this.stamps.reclamationDollars[this.stamp[slot]!]!;
   }
 
-  boundOf(cluster: number): BoundRuns | undefined {
+  boundOf(cluster: number): BoundSlices | undefined {
     return this.#bound[cluster];
   }
 
-  targetedAt(key: number): Run | undefined {
+  targetedAt(key: number): Slice | undefined {
     return this.#targeted.get(key);
   }
 
@@ -192,14 +195,14 @@ export class MachineLedger {
 
   /** The runs and counts that are not in columns, for a worker thread that reads the same columns. */
   supply(): Supply {
-    const { idleRuns, speculativeRuns, specialIdle } = this;
-    return { idleRuns, speculativeRuns, specialIdle, targeted: this.#targeted, counts: this.#counts };
+    const { idleSlices, speculativeSlices, specialIdle } = this;
+    return { idleSlices, speculativeSlices, specialIdle, targeted: this.#targeted, counts: this.#counts };
   }
 
   /** Replaces runs and counts by those of another thread's ledger. */
-  mirror({ idleRuns, speculativeRuns, specialIdle, targeted, counts }: Supply): void {
-    replaceAll(this.idleRuns, idleRuns);
-    replaceAll(this.speculativeRuns, speculativeRuns);
+  mirror({ idleSlices, speculativeSlices, specialIdle, targeted, counts }: Supply): void {
+    replaceAll(this.idleSlices, idleSlices);
+    replaceAll(this.speculativeSlices, speculativeSlices);
     replaceAll(this.#counts, counts);
     Object.assign(this.specialIdle, specialIdle);
     this.restocked.restart();
@@ -208,7 +211,7 @@ export class MachineLedger {
     for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
 
-  standingOf(slot: number): Standing {
+  standingOf(slot: number): MachineStatus {
     const target = this.target[slot]!;
     const idleSinceMs = this.idleSinceMs[slot]!;
     return {
@@ -240,7 +243,7 @@ export class MachineLedger {
       return;
     }
     this.#marks = withRoom(this.#marks, this.size);
-    const batch = new RunBatch(this.arena, this.#marks);
+    const batch = new SliceBatch(this.arena, this.#marks);
     this.#batch = batch;
     try {
       change();
@@ -274,7 +277,7 @@ export class MachineLedger {
   }
 
   /** Writes only the given fields. With `facts` the machine joins the class of these facts. */
-  update(slot: number, changes: Partial<Standing>, facts?: ClassFacts): void {
+  update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
     const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
     if (facts !== undefined) this.#leaveClass(slot, joined);
@@ -340,7 +343,7 @@ export class MachineLedger {
   }
 
   // New references are added before old ones are dropped, so that an unchanged entry keeps its number.
-  #write(slot: number, changes: Partial<Standing>): void {
+  #write(slot: number, changes: Partial<MachineStatus>): void {
     this.revision++;
     const { state, held, idleSinceMs, target, cluster, stamp } = changes;
     if (state !== undefined) this.state[slot] = state;
@@ -379,7 +382,7 @@ export class MachineLedger {
   }
 
   // In a batch, insertion is deferred to the end of the batch, when all ordinals are known.
-  #place(slot: number, batch?: RunBatch): void {
+  #place(slot: number, batch?: SliceBatch): void {
     if (this.#batch !== null) {
       this.#batch.arrive(slot);
       return;
@@ -387,7 +390,7 @@ export class MachineLedger {
     this.#touch(slot);
     this.#count(slot, 1);
     this.#firsts.join(slot, this.classOf[slot]!, this.ordinal);
-    const insert = (run: Run, order: SlotOrder): void =>
+    const insert = (run: Slice, order: SlotOrder): void =>
       batch === undefined ? this.arena.insert(run, slot, order) : batch.add(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) insert(run, this.#orderOf(slot));
@@ -409,7 +412,7 @@ export class MachineLedger {
     this.written.add(slot);
     this.#touch(slot);
     this.#count(slot, -1);
-    const remove = (run: Run, order: SlotOrder): void =>
+    const remove = (run: Slice, order: SlotOrder): void =>
       batch === null ? this.arena.remove(run, slot, order) : batch.leave(run, slot, order);
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
@@ -467,7 +470,7 @@ export class MachineLedger {
   }
 
   /** The run that rows acquire or claim the machine from, if any. */
-  #runOf(slot: number): Run | null {
+  #runOf(slot: number): Slice | null {
     const state = this.state[slot]!;
     if (state === Configured || state === Configuring) {
       const cluster = this.cluster[slot]!;
@@ -482,15 +485,15 @@ export class MachineLedger {
     if (this.held[slot] === 1) return null;
     if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
     if (state !== Idle && state !== Speculative) return null;
-    return this.#runAt(state === Idle ? this.idleRuns : this.speculativeRuns, this.classOf[slot]!);
+    return this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, this.classOf[slot]!);
   }
 
   /** The run that preemption (by class) or release (by idle time) finds the machine in, if any. */
-  #leavingRunOf(slot: number): Run | null {
+  #leavingRunOf(slot: number): Slice | null {
     const state = this.state[slot]!;
     const number = this.classOf[slot]!;
     if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
-      return this.#runAt(this.configuredRuns, number);
+      return this.#runAt(this.configuredSlices, number);
     }
     if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
     return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
@@ -500,7 +503,7 @@ export class MachineLedger {
     return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
   }
 
-  #runAt(runs: (Run | undefined)[], number: number): Run {
+  #runAt(runs: (Slice | undefined)[], number: number): Slice {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newRun();
     return run;

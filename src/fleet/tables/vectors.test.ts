@@ -27,7 +27,7 @@ function fleetOfFourteen(): Fleet {
 function viewOf(fleet: Fleet) {
   const { machines, demand, classes, keys, patterns, dimensions } = fleet;
   const slots = Array.from({ length: machines.size }, (_, slot) => slot);
-  const lengths = classes.attributes.map((_, number) => machines.idleRuns[number]?.length ?? 0);
+  const lengths = classes.attributes.map((_, number) => machines.idleSlices[number]?.length ?? 0);
   return {
     records: slots.filter((slot) => machines.state[slot] !== 0).map((slot) => machines.recordAt(slot)),
     rows: demand.rowsOf(fleet.clusters.find('c1')),

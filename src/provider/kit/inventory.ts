@@ -5,9 +5,9 @@ import { type HostRef, MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
 import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
 import { Fences } from './fences.ts';
-import { Journal } from './journal.ts';
 import { Records } from './records.ts';
 import type { Counters, FlightRow, MarkRow, Store, StoredState } from './store.ts';
+import { StoreWriter } from './store-writer.ts';
 
 export interface Draft {
   /** Machines that changed. */
@@ -25,13 +25,13 @@ export function newDraft(): Draft {
 export class Inventory {
   readonly records = new Records();
   readonly fences = new Fences();
-  readonly journal: Journal;
+  readonly journal: StoreWriter;
   readonly born: number;
   #revision: number;
   #operations: number;
 
   constructor(store: Store, counters: Counters, onStoreFailure: (error: unknown) => void) {
-    this.journal = new Journal(store, onStoreFailure);
+    this.journal = new StoreWriter(store, onStoreFailure);
     this.born = counters.born;
     this.#revision = counters.revision;
     this.#operations = counters.operations;

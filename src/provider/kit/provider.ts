@@ -19,7 +19,6 @@ import { type FencingToken, type RpcError, status } from '../../wire/index.ts';
 import type { Backend, Subject } from '../backend.ts';
 import { UNBORN } from './body.ts';
 import { type Draft, Inventory, newDraft, unbound } from './inventory.ts';
-import type { Journal } from './journal.ts';
 import { MAX_ERROR_CHARACTERS } from './limits.ts';
 import { Listing } from './listing.ts';
 import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
@@ -27,6 +26,7 @@ import type { Records } from './records.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
 import { type Ending, type Run, Runs } from './runs.ts';
 import type { Counters, Store, StoredState } from './store.ts';
+import type { StoreWriter } from './store-writer.ts';
 import {
   DEFAULT_TIMEOUTS_MS,
   TRANSITIONS,
@@ -110,7 +110,7 @@ export class Provider {
   readonly #timeoutsMs: TransitionTimeouts;
   readonly #inventory: Inventory;
   readonly #records: Records;
-  readonly #journal: Journal;
+  readonly #writer: StoreWriter;
   readonly #runs: Runs;
   readonly #listing: Listing;
   #refreshing: Promise<Refreshed> | null = null;
@@ -124,7 +124,7 @@ export class Provider {
     this.#timeoutsMs = { ...DEFAULT_TIMEOUTS_MS, ...this.#options.timeoutsMs };
     this.#inventory = new Inventory(parts.store, counters, (error) => this.#options.onStoreFailure?.(error));
     this.#records = this.#inventory.records;
-    this.#journal = this.#inventory.journal;
+    this.#writer = this.#inventory.journal;
     this.#runs = new Runs(parts.clock, (run, ending) => this.#end(run, ending));
     this.#listing = new Listing(this.#records, counters.born);
   }
@@ -186,7 +186,7 @@ export class Provider {
     const slot = this.#records.slotOf(id);
     if (slot === undefined) throw unknownMachine(id);
     const machine = this.#records.machineOf(slot);
-    await this.#journal.settled();
+    await this.#writer.settled();
     return machine;
   }
 
@@ -200,7 +200,7 @@ export class Provider {
     const selection = this.#listing.select(filter, this.#inventory.revision);
     const list = await this.#listing.encode(selection, () => this.#giveWay());
     // A crash must not revert state that a reader has seen.
-    await this.#journal.settled();
+    await this.#writer.settled();
     return list;
   }
 
@@ -227,7 +227,7 @@ export class Provider {
     this.#runs.drop(slot);
     this.#fail(slot, reason, draft, hostIsGone);
     this.#inventory.write(draft);
-    await this.#journal.settled();
+    await this.#writer.settled();
     return true;
   }
 
@@ -243,7 +243,7 @@ export class Provider {
     const draft = newDraft();
     this.#inventory.move(slot, unbound(host), draft);
     this.#inventory.write(draft);
-    await this.#journal.settled();
+    await this.#writer.settled();
     return true;
   }
 
@@ -257,13 +257,13 @@ export class Provider {
     if (waitMs > 0) await this.#runs.idle(waitMs);
     this.#runs.dropAll();
     await this.#refreshing?.catch(() => {});
-    await this.#journal.settled().catch(() => {});
+    await this.#writer.settled().catch(() => {});
     await this.#store.close();
   }
 
   #check(): void {
     if (this.#isClosed) throw refusal(status.UNAVAILABLE, 'BF_PROVIDER_STOPPED', 'It is going down.');
-    this.#journal.check();
+    this.#writer.check();
   }
 
   /** Checks run in the order of the contract. Only the fence changes state, and its mark stays if a later check fails. */
@@ -285,7 +285,7 @@ export class Provider {
     const outcome =
       slot === undefined ? unknownMachine(request.machineId) : this.#decide(kind, slot, order, draft);
     this.#inventory.write(draft);
-    await this.#journal.settled();
+    await this.#writer.settled();
     if (outcome instanceof Error) throw outcome;
     if (outcome.run !== null) this.#runs.start(outcome.run);
     return outcome.ack;
@@ -425,7 +425,7 @@ export class Provider {
       const draft = newDraft();
       for (const offering of offerings.slice(from, to)) outcomes[this.#inventory.take(offering, draft)]++;
       this.#inventory.write(draft);
-      return this.#journal.settled();
+      return this.#writer.settled();
     });
     return outcomes;
   }

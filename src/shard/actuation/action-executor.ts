@@ -8,7 +8,7 @@ import type { Random } from '../../runtime/random.ts';
 import { stampToMetadata } from '../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { ActuationLimits } from './actuation-limits.ts';
 import type { Holds } from './blocked-machines.ts';
@@ -19,7 +19,7 @@ import { failedAs } from './pending-actions.ts';
 import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
 export interface ActionExecutorParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly bootstrapRequests: BootstrapRequests;
   readonly holds: Holds;
@@ -175,7 +175,7 @@ export class ActionExecutor {
     task.blindLooks++;
     if (isAcquiring(task.command) && task.blindLooks >= limits.attempts) {
       // Revert the move so that another machine may serve the row. If the mutation did happen, a later List shows it.
-      this.#parts.book.withdraw(task.action.machine, task.before);
+      this.#parts.ledger.withdraw(task.action.machine, task.before);
       this.#parts.holds.lostSight(task.action.machine, task.message);
       this.#parts.ended(task, OUTCOMES[failure.kind]);
       return;
@@ -243,22 +243,22 @@ export class ActionExecutor {
   }
 
   #lose(task: Task): void {
-    this.#parts.book.lose(task.action.machine);
+    this.#parts.ledger.lose(task.action.machine);
     this.#parts.ended(task, 'inventory_miss');
   }
 
   #observe(task: Task, machine: Machine): void {
-    this.#parts.book.observe(machine, task.provider, this.#parts.clock.now());
+    this.#parts.ledger.observe(machine, task.provider, this.#parts.clock.now());
   }
 
   /** Reverts the move of an action that was not carried out; an abandoned Configure keeps the target of the machine. */
   #takeBack(task: Task, outcome: ActionOutcome): void {
-    const { book, clock } = this.#parts;
+    const { ledger, clock } = this.#parts;
     const { machine } = task.action;
-    const state = book.standing(machine)?.state;
+    const state = ledger.standing(machine)?.state;
     if (task.command === 'configure' && state === MachineState.Configuring)
-      book.move(machine, { command: Command.Abandon }, clock.now());
-    else book.withdraw(machine, task.before);
+      ledger.move(machine, { command: Command.Abandon }, clock.now());
+    else ledger.withdraw(machine, task.before);
     this.#parts.ended(task, outcome);
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Effect } from '../events.ts';
 import type { MachineFactsStore } from '../inventory/machine-facts-store.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome, ActionRecord } from './action-records.ts';
 import type { ActuationLimits, TransitionalState } from './actuation-limits.ts';
 import type { CallScheduler } from './call-scheduler.ts';
@@ -47,7 +47,7 @@ export interface ActuationObserver {
 }
 
 export interface ActuationParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly machineFacts: MachineFactsStore;
   readonly clock: Clock;

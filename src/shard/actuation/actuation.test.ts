@@ -16,7 +16,7 @@ describe('actuation', () => {
   it('moves the ledger with its target when an action is taken, so that nobody decides it twice', () => {
     const scene = sceneWith(Speculative);
     expect(scene.decide('Provision', 'm')).toEqual([]);
-    expect(scene.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
+    expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
     expect(scene.decide('Provision', 'm')).toEqual(['deduped']);
     expect(scene.calls('create')).toHaveLength(1);
   });
@@ -39,19 +39,19 @@ describe('actuation', () => {
     scene.decide('Provision', 'm');
     scene.accept('create', Creating);
     scene.list([record('m', Idle)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
     expect(scene.ended).toMatchObject([{ kind: 'Provision', outcome: 'success', attempts: 1 }]);
 
     const prompt = sceneWith(Speculative);
     prompt.decide('Provision', 'm');
     prompt.accept('create', Idle);
-    expect(prompt.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+    expect(prompt.committed('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
   });
 
   it('bootstrap: counts for the cluster at once, and is configured with blob and stamp', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
-    expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1', target: keyOf(NEED) });
+    expect(scene.committed('m')).toMatchObject({ state: Configuring, cluster: 'c1', target: keyOf(NEED) });
     expect(scene.calls('configure')).toEqual([]);
     scene.blob();
     const [call] = scene.calls('configure');
@@ -60,7 +60,7 @@ describe('actuation', () => {
     expect(stampFromMetadata(request.metadata)).toMatchObject({ priority: 100, group: '' });
     scene.accept('configure', Configuring, { cluster: '' });
     scene.list([record('m', Configured)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c1', target: null });
+    expect(scene.committed('m')).toMatchObject({ state: Configured, cluster: 'c1', target: null });
     expect(scene.heardBy('c1')).toEqual([Configuring, Configured]);
   });
 
@@ -75,7 +75,7 @@ describe('actuation', () => {
     ]);
     scene.accept('drain', Draining);
     scene.list([record('m', Idle)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: need, stamp: null, cluster: '' });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, target: need, stamp: null, cluster: '' });
     expect(scene.heardBy('c1')).toEqual([Configured, Draining, Idle]);
   });
 
@@ -89,9 +89,9 @@ describe('actuation', () => {
   it('delete: gives the host back', () => {
     const scene = sceneWith(Idle);
     scene.decide('Delete', 'm');
-    expect(scene.ledger('m')).toMatchObject({ state: Deleting });
+    expect(scene.committed('m')).toMatchObject({ state: Deleting });
     scene.accept('delete', Speculative);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, idleSinceMs: null });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, idleSinceMs: null });
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('actuation', () => {
     scene.list([record('i', Idle)]);
     expect(scene.decide(kind, machine, given)).toEqual([why]);
     expect(scene.calls()).toEqual([]);
-    expect(scene.ledger('i')).toMatchObject({ state: Idle });
+    expect(scene.committed('i')).toMatchObject({ state: Idle });
   });
 
   it('keeps to the pool and to the provider, and refuses what would wait too long', () => {
@@ -115,7 +115,7 @@ describe('actuation', () => {
     });
     scene.list(some(8, Speculative));
     scene.list([record('q-0', Speculative), record('q-1', Speculative)], { provider: 'q' });
-    scene.book.freeze();
+    scene.ledger.applyPending();
     const names = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4', 'q-0', 'q-1'];
     const refused = scene.actuation.accept(names.map((name) => action('Provision', name)));
     expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-0', 'm-1', 'q-0']);
@@ -145,7 +145,7 @@ describe('actuation', () => {
       scene.list([record(`m-${i}`, Idle)]);
     }
     // Readings are 1 s apart, hence the tolerance.
-    expect(scene.ledger('m-0')?.drainSeconds).toBeCloseTo(60, -1);
+    expect(scene.committed('m-0')?.drainSeconds).toBeCloseTo(60, -1);
   });
 
   it('7.6.23: shows every action, with a bound on those that ended', () => {
@@ -176,8 +176,8 @@ describe('actuation', () => {
       ['m-1', 'ctx_canceled'],
       ['i', 'ctx_canceled'],
     ]);
-    expect(scene.ledger('m-1')).toMatchObject({ state: Speculative, target: null });
-    expect(scene.ledger('i')).toMatchObject({ state: Idle });
+    expect(scene.committed('m-1')).toMatchObject({ state: Speculative, target: null });
+    expect(scene.committed('i')).toMatchObject({ state: Idle });
     scene.accept('create', Creating);
     scene.list([record('m-0', Idle)]);
     expect(scene.ended.at(-1)).toMatchObject({ machine: 'm-0', outcome: 'success' });
@@ -188,13 +188,13 @@ describe('actuation', () => {
     const before = new Scene().open('c1');
     before.list([record('m', Speculative), record('i', Idle)]);
     before.decide('Provision', 'm');
-    before.ledger('m');
-    const idleSince = before.ledger('i')!.idleSinceMs;
+    before.committed('m');
+    const idleSince = before.committed('i')!.idleSinceMs;
     const after = new Scene({ store: before.store });
     after.hand.advance(60_000);
     after.list([record('m', Creating), record('i', Idle)]);
-    expect(after.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
-    expect(after.ledger('i')).toMatchObject({ idleSinceMs: idleSince });
+    expect(after.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
+    expect(after.committed('i')).toMatchObject({ idleSinceMs: idleSince });
   });
 
   it('says which action has a machine, how many wait and how many are carried out', () => {

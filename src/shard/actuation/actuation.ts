@@ -3,7 +3,7 @@
 // has accepted the call, readings and decisions may use the machine again. The action stays pending until the state of the
 // machine shows its outcome, or until the deadline of the transitional state expires.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import {
   type Action,
   COMMANDS,
@@ -65,10 +65,10 @@ export class Actuation {
 
   constructor(parts: ActuationParts) {
     this.#parts = parts;
-    const { book, scheduler, clock, random, emit, limits, observer } = parts;
+    const { ledger, scheduler, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
     this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
-    this.#holds = new Holds({ book, clock, random, machine: limits.machine, offering: limits.offering });
+    this.#holds = new Holds({ ledger, clock, random, machine: limits.machine, offering: limits.offering });
     this.#bootstrapRequests = new BootstrapRequests({
       clock,
       random,
@@ -80,7 +80,7 @@ export class Actuation {
     this.#instructions = new Instructions(emit);
     this.#executor = new ActionExecutor({
       ...{
-        book,
+        ledger,
         scheduler,
         clock,
         random,
@@ -100,7 +100,7 @@ export class Actuation {
         parts.machineFacts.verdictsOn(action.machine).quarantine !== null,
     });
     this.#drainTimes = new DrainTimes((instanceType, seconds) =>
-      book.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
+      ledger.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
     );
     this.#deadlines = new Deadlines({
       clock,
@@ -108,7 +108,7 @@ export class Actuation {
       overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
       passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
     });
-    book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
     scheduler.onBreaker((provider, state) => {
       this.#holdOrRelease(provider);
       if (state === 'half-open') this.#probe(provider);
@@ -182,11 +182,11 @@ export class Actuation {
   }
 
   /** Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on. */
-  isNews(machine: Machine): boolean {
+  isShardEvent(machine: Machine): boolean {
     return this.#stuck.get(machine.id) !== machine.state;
   }
 
-  /** Called after a provider's record of the machine was applied to the book. */
+  /** Called after a provider's record of the machine was applied to the ledger. */
   seen(machine: string): void {
     if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
     this.#holds.seen(machine);
@@ -228,7 +228,7 @@ export class Actuation {
     const passage = this.#deadlines.passageOf(machine);
     if (passage === null) return null;
     const { state, sinceMs } = passage;
-    const usualMs = this.#passageTimes.usualMs(this.#parts.book.ownerOf(machine) ?? '', state);
+    const usualMs = this.#passageTimes.usualMs(this.#parts.ledger.ownerOf(machine) ?? '', state);
     return { state, sinceMs, expectedByMs: usualMs === null ? null : sinceMs + usualMs };
   }
 
@@ -246,7 +246,7 @@ export class Actuation {
 
   /** Unblocks a machine, quarantine and back-off included, and reads it again. False: the machine is not on record. */
   retry(machine: string): boolean {
-    if (this.#parts.book.standing(machine) === null) return false;
+    if (this.#parts.ledger.standing(machine) === null) return false;
     this.#stuck.delete(machine);
     this.#holds.forget(machine);
     this.#holds.release(machine);
@@ -257,7 +257,7 @@ export class Actuation {
 
   /** Blocks a machine until a person orders `retry`. False: the machine is not on record. */
   quarantine(machine: string, by: string, why: string): boolean {
-    if (this.#parts.book.standing(machine) === null) return false;
+    if (this.#parts.ledger.standing(machine) === null) return false;
     this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
     const task = this.#tasks.get(machine);
@@ -278,7 +278,7 @@ export class Actuation {
 
   /** Hides a Failed machine. It stays on record and its cost still counts. False: the machine is not Failed. */
   forget(machine: string): boolean {
-    if (this.#parts.book.standing(machine)?.state !== MachineState.Failed) return false;
+    if (this.#parts.ledger.standing(machine)?.state !== MachineState.Failed) return false;
     this.#parts.machineFacts.judge(machine, { isForgotten: true });
     return true;
   }
@@ -297,12 +297,12 @@ export class Actuation {
   }
 
   #take(action: Action, leavingOf: (action: Action) => Leaving | null): Task | Refusal {
-    const { book, scheduler, limits } = this.#parts;
+    const { ledger, scheduler, limits } = this.#parts;
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
     if (this.isBusy(machine)) return 'deduped';
-    const before = book.standing(machine);
-    const provider = book.ownerOf(machine);
+    const before = ledger.standing(machine);
+    const provider = ledger.ownerOf(machine);
     if (before === null || provider === undefined) return 'inventory_miss';
     const command = COMMAND_OF[kind];
     if (before.state !== COMMANDS[command].from) return 'stale_state';
@@ -346,10 +346,10 @@ export class Actuation {
   }
 
   /** Snapshot of the rows and the machine at the decision, kept because the record of an action outlives both. */
-  #about(action: Action, before: Standing, leaving: Leaving | null): Task['about'] {
-    const { book, profileOf } = this.#parts;
+  #about(action: Action, before: MachineStatus, leaving: Leaving | null): Task['about'] {
+    const { ledger, profileOf } = this.#parts;
     const { need, machine, preemptorPriority } = action;
-    const known = book.recordOf(machine);
+    const known = ledger.recordOf(machine);
     return {
       need: need === null ? null : needRef(need, profileOf(need)?.priority ?? preemptorPriority),
       capacityType: known === null ? '' : capacityLabel(known.capacityType),
@@ -359,32 +359,32 @@ export class Actuation {
   }
 
   #move({ kind, machine, need, graceSeconds }: Action, stamp: Stamp | null): void {
-    const { book, clock } = this.#parts;
+    const { ledger, clock } = this.#parts;
     const at = clock.now();
     switch (kind) {
       case 'Bootstrap':
-        book.move(machine, { command: Command.Configure, target: need!, stamp: stamp! }, at);
+        ledger.move(machine, { command: Command.Configure, target: need!, stamp: stamp! }, at);
         break;
       case 'Provision':
-        book.move(machine, { command: Command.Create, target: need! }, at);
+        ledger.move(machine, { command: Command.Create, target: need! }, at);
         break;
       case 'Preempt':
       case 'Reclaim':
         this.#grace.set(machine, graceSeconds);
-        book.move(machine, { command: Command.Drain, target: need }, at);
+        ledger.move(machine, { command: Command.Drain, target: need }, at);
         break;
       case 'Delete':
-        book.move(machine, { command: Command.Delete }, at);
+        ledger.move(machine, { command: Command.Delete }, at);
         break;
     }
   }
 
   #accepted(task: Task): void {
-    const { book, clock } = this.#parts;
+    const { ledger, clock } = this.#parts;
     const { machine } = task.action;
     this.#letGo(task);
     task.acceptedMs = clock.now();
-    this.#pending.add(task, book.standing(machine), book.particularsOf(machine).lastError);
+    this.#pending.add(task, ledger.standing(machine), ledger.particularsOf(machine).lastError);
     this.#free(machine, this.#holds.isLost(machine));
   }
 
@@ -411,7 +411,7 @@ export class Actuation {
     for (const listener of this.#freed) listener(machine, mustLook);
   }
 
-  #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
     this.#deadlines.moved(id, after);
     this.#instructions.moved(id, after);
     this.#pending.moved(id, after, seen);
@@ -487,17 +487,17 @@ export class Actuation {
 
   #passed(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
     this.#parts.observer.passed(id, from, to, seconds);
-    const provider = this.#parts.book.ownerOf(id);
+    const provider = this.#parts.ledger.ownerOf(id);
     if (provider !== undefined && to !== MachineState.Failed) this.#passageTimes.add(provider, from, seconds);
     if (from !== MachineState.Draining || to !== MachineState.Idle) return;
-    const record = this.#parts.book.recordOf(id);
+    const record = this.#parts.ledger.recordOf(id);
     if (record !== null) this.#drainTimes.add(record.instanceType, seconds);
   }
 
   /** The deadline of a transitional state expired: a Get decides what to do with the machine. */
   #overdue(id: string, state: TransitionalState, sinceMs: number): void {
-    const { scheduler, book, clock } = this.#parts;
-    const provider = book.ownerOf(id);
+    const { scheduler, ledger, clock } = this.#parts;
+    const provider = ledger.ownerOf(id);
     // An unaccepted action has its own timeouts and attempt limit.
     if (this.isBusy(id) || provider === undefined || this.#isStopped) {
       this.#deadlines.extend(id);
@@ -509,10 +509,10 @@ export class Actuation {
       request: { command: 'get' },
       ended: (outcome, began) => {
         const isStale = this.isBusy(id) || !scheduler.isCurrent(id, began);
-        if (isStale || book.standing(id)?.state !== state) return;
-        if (outcome.kind === 'unknown-machine') book.lose(id);
+        if (isStale || ledger.standing(id)?.state !== state) return;
+        if (outcome.kind === 'unknown-machine') ledger.lose(id);
         else if (outcome.kind !== 'found') this.#deadlines.extend(id);
-        else if (outcome.machine.state !== state) book.observe(outcome.machine, provider, clock.now());
+        else if (outcome.machine.state !== state) ledger.observe(outcome.machine, provider, clock.now());
         else this.#failHere(outcome.machine, provider, state, (clock.now() - sinceMs) / 1000);
       },
     });
@@ -520,19 +520,19 @@ export class Actuation {
 
   /** The provider neither ends nor fails the transition, so the shard records Failed: no row may count on the machine. */
   #failHere(machine: Machine, provider: string, state: TransitionalState, seconds: number): void {
-    const { book, clock, observer } = this.#parts;
+    const { ledger, clock, observer } = this.#parts;
     const lastError = `The machine has been ${stateName(state)} for ${Math.round(seconds)} s.`;
-    book.observe({ ...machine, state: MachineState.Failed, lastError }, provider, clock.now());
+    ledger.observe({ ...machine, state: MachineState.Failed, lastError }, provider, clock.now());
     this.#stuck.set(machine.id, state);
     observer.overdue(machine.id, state, seconds);
   }
 
   /** A half-open breaker needs one call as a probe. If no call is queued, a Get of any machine of the provider serves. */
   #probe(provider: string): void {
-    const { scheduler, book } = this.#parts;
+    const { scheduler, ledger } = this.#parts;
     // While the permit is open, queued mutations are not sent, so they cannot serve as the probe.
     if (scheduler.waitingAt(provider) > 0 && scheduler.permitOf(provider) !== 'open') return;
-    const [machine] = book.idsIn(provider, ANY_STATE);
+    const [machine] = ledger.idsIn(provider, ANY_STATE);
     if (machine !== undefined)
       scheduler.submit({ provider, machine, request: { command: 'get' }, ended: () => {} });
   }

@@ -6,7 +6,7 @@ import { type BlockedCause, type CapacityType, MachineState } from '../../model/
 import { type BackoffLimits, waitMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 
 /** Why a machine is blocked. */
 export interface Hold {
@@ -37,7 +37,7 @@ export interface HeldOffering extends OfferingKey {
 }
 
 export interface HoldsParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly clock: Clock;
   readonly random: Random;
   readonly machine: BackoffLimits;
@@ -80,7 +80,7 @@ export class Holds {
   /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
   check(id: string): boolean {
     const isHeld = this.#isHeld(id);
-    if (isHeld) this.#parts.book.hold(id, true);
+    if (isHeld) this.#parts.ledger.hold(id, true);
     return isHeld;
   }
 
@@ -111,11 +111,12 @@ export class Holds {
     return this.#machines.get(id)?.kind === 'call-lost';
   }
 
-  /** Called after a provider's record of the machine was applied to the book. */
+  /** Called after a provider's record of the machine was applied to the ledger. */
   seen(id: string): void {
     if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
     // Offerings and providers block only Speculative and Idle machines, and the record may have changed the state.
-    if (this.#parts.book.standing(id)?.held === true && !this.#isHeld(id)) this.#parts.book.hold(id, false);
+    if (this.#parts.ledger.standing(id)?.held === true && !this.#isHeld(id))
+      this.#parts.ledger.hold(id, false);
   }
 
   /** Resets the failure count of the machine after a successful action. */
@@ -132,7 +133,7 @@ export class Holds {
 
   release(id: string): void {
     this.#machines.delete(id);
-    if (!this.#isHeld(id)) this.#parts.book.hold(id, false);
+    if (!this.#isHeld(id)) this.#parts.ledger.hold(id, false);
   }
 
   /** Drops the machine's hold and failure count without updating the ledger. */
@@ -165,7 +166,7 @@ export class Holds {
       this.#offerings.set(text, { held: null, failures });
       this.#releaseAll(this.#speculativeOf(key));
     });
-    for (const other of this.#speculativeOf(key)) this.#parts.book.hold(other, true);
+    for (const other of this.#speculativeOf(key)) this.#parts.ledger.hold(other, true);
   }
 
   /** Blocks all free machines of a provider. A second call only replaces the reason. */
@@ -173,7 +174,7 @@ export class Holds {
     const isKnown = this.#providers.has(provider);
     this.#providers.set(provider, { kind, why, untilMs: null });
     if (isKnown) return;
-    for (const id of this.#freeOf(provider)) this.#parts.book.hold(id, true);
+    for (const id of this.#freeOf(provider)) this.#parts.ledger.hold(id, true);
   }
 
   releaseProvider(provider: string): void {
@@ -189,11 +190,11 @@ export class Holds {
 
   #hold(held: HeldMachine): void {
     this.#machines.set(held.machine, held);
-    this.#parts.book.hold(held.machine, true);
+    this.#parts.ledger.hold(held.machine, true);
   }
 
   #releaseAll(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#isHeld(id)) this.#parts.book.hold(id, false);
+    for (const id of ids) if (!this.#isHeld(id)) this.#parts.ledger.hold(id, false);
   }
 
   #isHeld(id: string): boolean {
@@ -203,11 +204,11 @@ export class Holds {
   /** The hold of the machine's provider or, for a Speculative machine, of its offering. */
   #withOthers(id: string): Hold | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
-    const { book } = this.#parts;
-    const state = book.standing(id)?.state;
+    const { ledger } = this.#parts;
+    const state = ledger.standing(id)?.state;
     // Only acquisition is blocked: a bound machine may be drained once its provider answers again.
     if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
-    const provider = book.ownerOf(id);
+    const provider = ledger.ownerOf(id);
     const held = provider === undefined ? undefined : this.#providers.get(provider);
     if (held !== undefined) return held;
     return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
@@ -219,9 +220,9 @@ export class Holds {
   }
 
   #offeringOf(id: string): OfferingKey | null {
-    const { book } = this.#parts;
-    const record = book.recordOf(id);
-    const provider = book.ownerOf(id);
+    const { ledger } = this.#parts;
+    const record = ledger.recordOf(id);
+    const provider = ledger.ownerOf(id);
     if (record === null || provider === undefined) return null;
     const { instanceType, zone, capacityType } = record;
     return { provider, instanceType, zone, capacityType };
@@ -229,7 +230,7 @@ export class Holds {
 
   #speculativeOf(key: OfferingKey): readonly string[] {
     const text = textOf(key);
-    const ids = [...this.#parts.book.idsIn(key.provider, SPECULATIVE)];
+    const ids = [...this.#parts.ledger.idsIn(key.provider, SPECULATIVE)];
     return ids.filter((id) => {
       const offering = this.#offeringOf(id);
       return offering !== null && textOf(offering) === text;
@@ -238,7 +239,7 @@ export class Holds {
 
   /** Speculative and Idle machines of a provider, blocked ones included. */
   #freeOf(provider: string): readonly string[] {
-    return [...this.#parts.book.idsIn(provider, FREE)];
+    return [...this.#parts.ledger.idsIn(provider, FREE)];
   }
 }
 

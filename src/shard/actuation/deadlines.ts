@@ -1,7 +1,7 @@
-// Deadlines of transitional states. The book reports every machine that enters or leaves such a state, whether an action or
+// Deadlines of transitional states. The ledger reports every machine that enters or leaves such a state, whether an action or
 // a provider's record moved it; when the time allowed for the state has passed, `overdue` is called.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import type { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isTransitional, type TransitionalState } from './actuation-limits.ts';
@@ -29,7 +29,7 @@ export class Deadlines {
     this.#parts = parts;
   }
 
-  moved(id: string, after: Standing | null): void {
+  moved(id: string, after: MachineStatus | null): void {
     const passage = this.#passages.get(id);
     if (passage !== undefined && passage.state === after?.state) return;
     const now = this.#parts.clock.now();

@@ -19,7 +19,7 @@ describe('a transient error', () => {
     scene.fail('create');
     expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
     scene.find(Creating);
-    expect(scene.ledger('m')).toMatchObject({ state: Creating, target: keyOf(NEED), held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED), held: false });
     scene.list([record('m', Idle)]);
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 1 }]);
   });
@@ -32,7 +32,7 @@ describe('a transient error', () => {
     for (let i = 0; i < 2; i++) {
       scene.fail('configure');
       scene.find(Idle);
-      expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1' });
+      expect(scene.committed('m')).toMatchObject({ state: Configuring, cluster: 'c1' });
       const from = scene.hand.now();
       while (scene.calls('configure').length === 0) scene.hand.advance(50);
       waits.push(scene.hand.now() - from);
@@ -68,11 +68,11 @@ describe('a transient error', () => {
       if (i < 2) while (scene.calls('create').length === 0) scene.hand.advance(100);
     }
     expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 3, message: 'no answer' }]);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, held: true });
     expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'backing-off' }]);
     expect(scene.decide('Provision', 'm')).toEqual(['held']);
     scene.hand.advance(11_000);
-    expect(scene.ledger('m')).toMatchObject({ held: false });
+    expect(scene.committed('m')).toMatchObject({ held: false });
     expect(scene.decide('Provision', 'm')).toEqual([]);
   });
 
@@ -86,10 +86,10 @@ describe('a transient error', () => {
       scene.hand.advance(5000);
     }
     expect(scene.ended).toMatchObject([{ outcome: 'transient' }]);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, target: null, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, held: true });
     scene.find(Idle);
     expect(scene.told).toContain('orphan m p');
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
   });
 
   it('never takes back a drain: the operator has begun to evict', () => {
@@ -101,7 +101,7 @@ describe('a transient error', () => {
       scene.fail('get');
       scene.hand.advance(MINUTE_MS);
     }
-    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+    expect(scene.committed('m')).toMatchObject({ state: Draining });
     scene.find(Configured);
     scene.hand.advance(MINUTE_MS);
     expect(scene.calls('drain')).toHaveLength(1);
@@ -124,11 +124,11 @@ describe('a stock-out', () => {
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.find(Speculative, offered);
     expect(scene.calls('create')).toEqual([]);
-    const held = ['a', 'b', 'c', 'other-zone', 'bought'].filter((id) => scene.ledger(id)?.held);
+    const held = ['a', 'b', 'c', 'other-zone', 'bought'].filter((id) => scene.committed(id)?.held);
     expect(held).toEqual(['a', 'b', 'c']);
     expect(scene.actuation.heldOfferings).toMatchObject([{ provider: 'p', ...offered, why: 'none left' }]);
     scene.hand.advance(MINUTE_MS);
-    expect(['a', 'b', 'c'].map((id) => scene.ledger(id)?.held)).toEqual([false, false, false]);
+    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.held)).toEqual([false, false, false]);
   });
 
   it('waits longer each time, and no longer once something was sold', () => {
@@ -161,7 +161,7 @@ describe('a stock-out', () => {
     for (let i = 0; i < 3; i++) scene.find(Speculative, offered);
     const [held] = scene.actuation.heldOfferings;
     expect(held!.untilMs - scene.hand.now()).toBeLessThanOrEqual(30_000);
-    expect(['a', 'b', 'c'].map((id) => scene.ledger(id)?.held)).toEqual([true, true, true]);
+    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.held)).toEqual([true, true, true]);
   });
 
   it('counts also if the provider took the order and then failed for want of stock', () => {
@@ -172,7 +172,7 @@ describe('a stock-out', () => {
     scene.list([
       record('a', MachineState.Failed, { ...offered, lastError: 'insufficient capacity: no big in za' }),
     ]);
-    expect(scene.ledger('b')).toMatchObject({ held: true });
+    expect(scene.committed('b')).toMatchObject({ held: true });
   });
 });
 
@@ -182,14 +182,14 @@ describe('a permanent error', () => {
     scene.decide('Reclaim', 'm');
     scene.answer('drain', { kind: 'permanent', message: 'not like this' });
     scene.find(Configured);
-    expect(scene.ledger('m')).toMatchObject({ state: Configured, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Configured, held: true });
     expect([...scene.actuation.held]).toMatchObject([{ kind: 'quarantined', why: 'not like this' }]);
 
     const after = new Scene({ store: scene.store });
     after.list([record('m', Configured)]);
-    expect(after.ledger('m')).toMatchObject({ held: true });
+    expect(after.committed('m')).toMatchObject({ held: true });
     expect(after.actuation.retry('m')).toBe(true);
-    expect(after.ledger('m')).toMatchObject({ held: false });
+    expect(after.committed('m')).toMatchObject({ held: false });
     expect(after.store.facts.get('m')?.quarantine ?? null).toBeNull();
   });
 });
@@ -202,7 +202,7 @@ describe('other answers', () => {
     scene.answer('create', { kind: 'fenced' });
     expect(scene.effects.at(-1)).toMatchObject({ kind: 'stop', why: 'fenced', provider: 'p', machine: 'm' });
     expect(scene.ended).toMatchObject([{ outcome: 'fenced' }]);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative });
     expect(scene.decide('Provision', 'n')).toEqual(['stopped']);
   });
 
@@ -211,7 +211,7 @@ describe('other answers', () => {
     scene.decide('Delete', 'm');
     scene.answer('delete', { kind: 'unknown-machine' });
     scene.answer('get', { kind: 'unknown-machine' });
-    expect(scene.ledger('m')).toBeNull();
+    expect(scene.committed('m')).toBeNull();
     expect(scene.ended).toMatchObject([{ outcome: 'inventory_miss' }]);
   });
 
@@ -221,7 +221,7 @@ describe('other answers', () => {
     scene.blob();
     scene.fail('configure');
     scene.find(Configured, { cluster: 'c7' });
-    expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c7', target: null });
+    expect(scene.committed('m')).toMatchObject({ state: Configured, cluster: 'c7', target: null });
     expect(scene.ended).toMatchObject([{ outcome: 'transition_error' }]);
   });
 
@@ -242,7 +242,7 @@ describe('other answers', () => {
     scene.blob();
     scene.accept('configure', Idle);
     expect(scene.ended).toMatchObject([{ outcome: 'transition_raced_to_idle' }]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
   });
 });
 
@@ -289,7 +289,7 @@ describe('a cluster that sends no blob', () => {
     scene.hand.advance(30_000);
     scene.blob();
     expect(scene.calls('configure')).toEqual([]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
   it('has no session: its machine moves back, and an old session that ends later changes nothing', () => {
@@ -332,9 +332,9 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
       ['m-1', 'denied'],
     ]);
     expect([...scene.actuation.held]).toEqual([]);
-    for (let i = 0; i < 5; i++) expect(scene.ledger(`m-${i}`)).toMatchObject({ target: null, held: true });
+    for (let i = 0; i < 5; i++) expect(scene.committed(`m-${i}`)).toMatchObject({ target: null, held: true });
     expect(scene.actuation.holdOf('m-4')?.why).toBe('The provider denies it: who are you');
-    expect(scene.ledger('bound')).toMatchObject({ held: false });
+    expect(scene.committed('bound')).toMatchObject({ held: false });
   });
 
   it('is tried with one mutation at a time, each with another machine', () => {
@@ -372,7 +372,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
       scene.find(Configured);
     }
     expect(scene.ended.at(-1)).toMatchObject({ machine: 'bound', outcome: 'denied', attempts: 3 });
-    expect(scene.ledger('bound')).toMatchObject({ state: Configured, held: true });
+    expect(scene.committed('bound')).toMatchObject({ state: Configured, held: true });
   });
 
   it('and then does not answer at all is found out about with a Get', () => {
@@ -402,9 +402,9 @@ describe('a provider that does not answer', () => {
   it('is called no more, and its machines are not offered; the others are as before', () => {
     const scene = silent();
     expect(scene.scheduler.breakerOf('p')).toBe('open');
-    expect(scene.ledger('m-3')).toMatchObject({ held: true });
-    expect(scene.ledger('bound')).toMatchObject({ held: false });
-    expect(scene.ledger('q-0')).toMatchObject({ held: false });
+    expect(scene.committed('m-3')).toMatchObject({ held: true });
+    expect(scene.committed('bound')).toMatchObject({ held: false });
+    expect(scene.committed('q-0')).toMatchObject({ held: false });
     expect(scene.calls('create')).toEqual([]);
     expect(scene.decide('Provision', 'q-0')).toEqual([]);
   });
@@ -422,7 +422,7 @@ describe('a provider that does not answer', () => {
     scene.hand.advance(MINUTE_MS);
     scene.find(Speculative);
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
-    expect(scene.ledger('m-3')).toMatchObject({ held: false });
+    expect(scene.committed('m-3')).toMatchObject({ held: false });
   });
 
   it('is back when a List comes through', () => {
@@ -460,7 +460,7 @@ describe('commands', () => {
     const scene = sceneWith(MachineState.Failed);
     expect(scene.actuation.forget('m')).toBe(true);
     expect(scene.machineFacts.verdictsOn('m').isForgotten).toBe(true);
-    expect(scene.ledger('m')).toMatchObject({ state: MachineState.Failed });
+    expect(scene.committed('m')).toMatchObject({ state: MachineState.Failed });
     scene.list([record('m', Idle)]);
     expect(scene.machineFacts.verdictsOn('m').isForgotten).toBe(false);
     expect(scene.actuation.forget('m')).toBe(false);

@@ -30,7 +30,7 @@ function expectGivenUp(scene: Scene): void {
   scene.find(Idle);
   scene.hand.advance(MINUTE_MS);
   expect(scene.calls('configure')).toEqual([]);
-  expect(scene.ledger('m')).toMatchObject({ state: Idle, cluster: '' });
+  expect(scene.committed('m')).toMatchObject({ state: Idle, cluster: '' });
   expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 1 }]);
 }
 
@@ -46,7 +46,7 @@ describe('a freeze', () => {
       scene.actuation.frozen((action) => action.kind === kind);
 
       expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled', attempts: 0 }]);
-      expect(scene.ledger('m-1')).toMatchObject({ state });
+      expect(scene.committed('m-1')).toMatchObject({ state });
       scene.accept(command, COMMANDS[command].to);
       scene.list([record('m-0', kind === 'Delete' ? Speculative : Idle)]);
       expect(scene.ended[1]).toMatchObject({ machine: 'm-0', outcome: 'success' });
@@ -68,8 +68,8 @@ describe('a freeze', () => {
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
     scene.actuation.frozen(() => true);
-    expect(scene.asks.ids).toEqual([]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, cluster: '' });
+    expect(scene.requests.ids).toEqual([]);
+    expect(scene.committed('m')).toMatchObject({ state: Idle, cluster: '' });
   });
 
   it('ends the wait for a retry, after a look', () => {
@@ -81,9 +81,9 @@ describe('a freeze', () => {
   it('ends the wait for the blob of a retry, after a look', () => {
     const scene = waiting(0.1);
     scene.hand.advance(2000);
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     scene.actuation.frozen(() => true);
-    expect(scene.asks.ids).toEqual([]);
+    expect(scene.requests.ids).toEqual([]);
     expectGivenUp(scene);
   });
 
@@ -105,7 +105,7 @@ describe('a freeze', () => {
     scene.hand.advance(MINUTE_MS);
     expect(scene.calls('drain')).toEqual([]);
     expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 1 }]);
-    expect(scene.asks.ids).toEqual([]);
+    expect(scene.requests.ids).toEqual([]);
   });
 
   it('that is lifted stops nothing any more', () => {
@@ -131,7 +131,7 @@ describe('a quarantine', () => {
     scene.actuation.quarantine('m-1', 'ada', 'noisy');
 
     expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled' }]);
-    expect(scene.ledger('m-1')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m-1')).toMatchObject({ state: Speculative, held: true });
     scene.accept('create', Idle);
     expect(scene.calls('create')).toMatchObject([{ machine: 'm-2' }]);
   });

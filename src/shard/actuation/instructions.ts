@@ -1,7 +1,7 @@
 // Reclaim instructions that an operator has not acknowledged. Each is sent again to every new session of its cluster until
 // it is acknowledged, so it must be withdrawn once its machine has left the cluster or is no longer draining.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { type Action, MachineState } from '../../model/index.ts';
 import type { Effect } from '../events.ts';
 
@@ -34,7 +34,7 @@ export class Instructions {
   }
 
   /** Withdraws the instruction unless the machine still drains from the instruction's cluster. */
-  moved(machine: string, after: Standing | null): void {
+  moved(machine: string, after: MachineStatus | null): void {
     const instruction = this.#byMachine.get(machine);
     if (instruction === undefined) return;
     const { id, cluster } = instruction;

@@ -92,7 +92,7 @@ describe('an action that its provider has accepted', () => {
     ['Delete', 'success', null],
   ])('given a %s, when the provider no longer has the machine, then %s', (kind, outcome, errorClass) => {
     const scene = accepted(kind);
-    scene.book.lose('m');
+    scene.ledger.lose('m');
     expect(scene.ended).toMatchObject([{ outcome, errorClass }]);
   });
 
@@ -140,5 +140,5 @@ it('given a bind that is refused at once, then nothing is pending', () => {
   scene.blob({ error: 'no token' });
   expect(scene.ended).toMatchObject([{ outcome: 'blob_error', errorClass: 'cluster' }]);
   expect(scene.actuation.hasAction('m')).toBe(false);
-  expect(scene.ledger('m')).toMatchObject({ state: Idle });
+  expect(scene.committed('m')).toMatchObject({ state: Idle });
 });

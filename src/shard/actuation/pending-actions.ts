@@ -1,7 +1,7 @@
 // Actions that a provider has accepted, until the state of the machine shows their outcome: it reaches its goal, fails,
 // returns, vanishes, or another actor moves it elsewhere. At most one per machine, which bounds their number.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
 import { looksSoldOut } from '../inventory/sold-out.ts';
 import type { ActionOutcome } from './action-records.ts';
@@ -30,12 +30,12 @@ export class PendingActions {
   }
 
   /** Adds an action when the provider accepts it; `now` is the state of its machine at that moment. */
-  add(task: Task, now: Standing | null, lastError: string): void {
+  add(task: Task, now: MachineStatus | null, lastError: string): void {
     this.#tasks.set(task.action.machine, task);
     this.#look(task, now, lastError);
   }
 
-  moved(machine: string, after: Standing | null, seen: Machine | null): void {
+  moved(machine: string, after: MachineStatus | null, seen: Machine | null): void {
     const task = this.#tasks.get(machine);
     if (task !== undefined) this.#look(task, after, seen?.lastError ?? '');
   }
@@ -46,7 +46,7 @@ export class PendingActions {
     if (task !== undefined) this.#end(task, 'superseded');
   }
 
-  #look(task: Task, after: Standing | null, lastError: string): void {
+  #look(task: Task, after: MachineStatus | null, lastError: string): void {
     const outcome = outcomeOf(task, after, lastError);
     if (outcome === null) return;
     if (after?.state === Failed) task.message = lastError;
@@ -104,7 +104,7 @@ const HERE: Readonly<Partial<Record<MutationCommand, ReadonlySet<Sighted>>>> = {
 
 function outcomeOf(
   { command, action }: Task,
-  after: Standing | null,
+  after: MachineStatus | null,
   lastError: string,
 ): ActionOutcome | null {
   if (after?.state === Failed) return failedAs(lastError);

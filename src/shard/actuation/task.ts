@@ -1,6 +1,6 @@
 // One accepted action in flight: the decision, its progress, and the state of the machine before the move.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import {
   type Action,
   type ActionKind,
@@ -25,7 +25,7 @@ export interface Task {
   readonly action: Action;
   readonly command: MutationCommand;
   readonly provider: string;
-  readonly before: Standing;
+  readonly before: MachineStatus;
   /** Profile and stamp of the row that a Bootstrap binds the machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
   /** Snapshot of the row and the machine at acceptance, for the action's record. */

@@ -6,10 +6,10 @@ import { ACTUATION_LIMITS } from './actuation-limits.ts';
 const { Idle, Configuring, Configured, Draining, Failed } = MachineState;
 
 /** Asserts that no request is open and that `withdrawn` requests were withdrawn, each exactly once. */
-function expectSettled({ asks }: Scene, withdrawn: number): void {
-  expect(asks.ids).toEqual([]);
-  expect(asks.needless).toEqual([]);
-  expect(asks.withdrawn).toHaveLength(withdrawn);
+function expectSettled({ requests }: Scene, withdrawn: number): void {
+  expect(requests.ids).toEqual([]);
+  expect(requests.needless).toEqual([]);
+  expect(requests.withdrawn).toHaveLength(withdrawn);
 }
 
 describe('a question for a blob', () => {
@@ -17,7 +17,7 @@ describe('a question for a blob', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     return scene;
   }
 
@@ -50,7 +50,7 @@ describe('a question for a blob', () => {
     const scene = asking();
     scene.open('c1');
     scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     scene.blob();
     expectSettled(scene, 0);
   });
@@ -62,7 +62,7 @@ describe('a question for a blob', () => {
     scene.fail('configure');
     scene.find(Idle);
     scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     scene.hand.advance(ACTUATION_LIMITS.bootstrapMs);
     expectSettled(scene, 1);
   });
@@ -73,7 +73,7 @@ describe('an instruction to leave', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     return scene;
   }
 
@@ -81,7 +81,7 @@ describe('an instruction to leave', () => {
     const scene = draining();
     scene.accept('drain', Draining);
     scene.list([record('m', Draining, { pricePerHour: 2 })]);
-    expect(scene.asks.ids).toHaveLength(1);
+    expect(scene.requests.ids).toHaveLength(1);
     scene.list([record('m', Idle)]);
     expectSettled(scene, 1);
     expect(scene.effects.filter(({ kind }) => kind === 'withdraw-reclaim')).toMatchObject([
@@ -155,7 +155,7 @@ describe('an instruction to leave', () => {
       scene.fail('drain');
       scene.find(Configured);
       scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
-      expect(scene.asks.ids).toHaveLength(1);
+      expect(scene.requests.ids).toHaveLength(1);
     }
     scene.fail('drain');
     scene.find(Configured);
@@ -168,7 +168,7 @@ describe('an instruction to leave', () => {
     scene.decide('Reclaim', 'first');
     scene.decide('Reclaim', 'second');
     scene.actuation.stop();
-    expect(scene.asks.withdrawn).toEqual([]);
+    expect(scene.requests.withdrawn).toEqual([]);
     scene.accept('drain', Idle);
     expectSettled(scene, 1);
   });

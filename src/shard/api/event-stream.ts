@@ -4,11 +4,11 @@
 
 import type { ServerResponse } from 'node:http';
 import { plainFields } from '../telemetry/log-fields.ts';
-import type { News, ShardPort } from '../views.ts';
+import type { ShardEvent, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
 import type { EventsFrom } from './routes.ts';
 
-export interface NewsLimits {
+export interface EventStreamLimits {
   readonly maxReaders: number;
   /** Most bytes buffered for one reader. */
   readonly maxWaitingBytes: number;
@@ -16,7 +16,7 @@ export interface NewsLimits {
   readonly heartbeatMs: number;
 }
 
-export const NEWS_LIMITS: NewsLimits = {
+export const EVENT_STREAM_LIMITS: EventStreamLimits = {
   maxReaders: 100,
   maxWaitingBytes: 1024 * 1024,
   heartbeatMs: 15_000,
@@ -25,15 +25,15 @@ export const NEWS_LIMITS: NewsLimits = {
 /** Delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 
-/** News that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
+/** ShardEvent that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
 interface Meanwhile {
   readonly pieces: { readonly id: string | undefined; readonly text: string }[];
   bytes: number;
 }
 
-export class NewsStand {
+export class EventStream {
   readonly #port: ShardPort;
-  readonly #limits: NewsLimits;
+  readonly #limits: EventStreamLimits;
   /** With what is told while a reader waits for events from before; null: it waits for none. */
   readonly #readers = new Map<ServerResponse, Meanwhile | null>();
   /** Readers there was no room for, and readers cut off. */
@@ -42,7 +42,7 @@ export class NewsStand {
   #stopListening = () => {};
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(port: ShardPort, limits: NewsLimits) {
+  constructor(port: ShardPort, limits: EventStreamLimits) {
     this.#port = port;
     this.#limits = limits;
   }
@@ -99,7 +99,7 @@ export class NewsStand {
     clearInterval(this.#heartbeat);
   }
 
-  #hear(news: News): void {
+  #hear(news: ShardEvent): void {
     const text = eventText(news);
     for (const [reader, meanwhile] of this.#readers) {
       if (meanwhile === null) this.#sendTo(reader, text);
@@ -131,7 +131,7 @@ const PAST = { events: 500, bytes: 500_000 };
 /** Fields of a log line are anything. A reader has room for several events of this size. */
 const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
 
-function eventText(news: News): string {
+function eventText(news: ShardEvent): string {
   const shown = news.kind === 'log' ? { ...news, fields: plainFields(news.fields, FIELD_LIMITS) } : news;
   const id = news.id === undefined ? '' : `id: ${news.id}\n`;
   return `${id}event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;

@@ -22,7 +22,7 @@ const MAX_CURSOR = 8_192;
 const MAX_NAMED = 10;
 
 /** Texts by name, each at most once. */
-export class Words {
+export class Params {
   readonly #what: string;
   readonly #values: ReadonlyMap<string, unknown>;
 
@@ -40,14 +40,14 @@ export class Words {
     if (this.#values.size < entries.length) throw new Refusal(400, `A ${what} was given twice.`);
   }
 
-  static ofQuery(query: URLSearchParams, known: readonly string[]): Words {
-    return new Words('parameter', [...query], known);
+  static ofQuery(query: URLSearchParams, known: readonly string[]): Params {
+    return new Params('parameter', [...query], known);
   }
 
-  static ofBody(body: object, known: readonly string[]): Words {
+  static ofBody(body: object, known: readonly string[]): Params {
     // A null field counts as absent.
     const given = Object.entries(body).filter(([, value]) => value !== null);
-    return new Words('field', given, known);
+    return new Params('field', given, known);
   }
 
   text(name: string, most = MAX_TEXT): string | undefined {

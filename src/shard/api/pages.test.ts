@@ -8,7 +8,7 @@ import { MachineState, Operator } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
 import { ShardFacade } from '../process/shard-facade.ts';
-import type { ClusterView, MachineView, NeedStory, NeedView, Page } from '../views.ts';
+import type { ClusterView, MachineView, NeedExplanation, NeedView, Page } from '../views.ts';
 import { serveApi } from './serve.ts';
 
 const { Idle } = MachineState;
@@ -123,7 +123,7 @@ describe('Needs over HTTP', () => {
     const unmet = itemsOf(await pages<NeedView>('/v1/needs?unmet=true&limit=30'));
     expect(unmet.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     expect(itemsOf(await pages('/v1/shortfalls?limit=30'))).toHaveLength(100);
-    const { need } = await get<NeedStory>(`/v1/needs/${all[0]!.id}`);
+    const { need } = await get<NeedExplanation>(`/v1/needs/${all[0]!.id}`);
     expect(need.requirements[0]!.split(', ')).toHaveLength(100);
     expect(need.requirements[0]).toMatch(/ and 3996 more$/);
   });
@@ -139,7 +139,7 @@ describe('Needs over HTTP', () => {
     const { get } = await served(scene);
     const { items } = await get<Page<NeedView>>('/v1/needs');
     expect(items[0]!.requirements.length).toBeGreaterThan(1);
-    const { need } = await get<NeedStory>(`/v1/needs/${items[0]!.id}`);
+    const { need } = await get<NeedExplanation>(`/v1/needs/${items[0]!.id}`);
     expect(need.requirements.at(-1)).toMatch(/^… \d+ more requirements$/);
   });
 
@@ -150,7 +150,7 @@ describe('Needs over HTTP', () => {
     const { get } = await served(scene);
     const { items } = await get<Page<NeedView>>('/v1/needs');
     expect(items[0]).toMatchObject({ claimed: 3000 });
-    const story = await get<NeedStory>(`/v1/needs/${items[0]!.id}`);
+    const story = await get<NeedExplanation>(`/v1/needs/${items[0]!.id}`);
     expect(story.claimedTotal).toBe(3000);
     expect(story.claimed.length).toBeGreaterThan(100);
     expect(story.claimed.length).toBeLessThanOrEqual(1000);

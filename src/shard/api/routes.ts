@@ -9,7 +9,7 @@ import { EXPOSITION_TYPE } from '../telemetry/exposition.ts';
 import type { ListOrder, MachineFilter, Order, ShardPort } from '../views.ts';
 import { type ListName, placeOf, withCursor } from './cursor.ts';
 import type { Access } from './guard.ts';
-import { Words } from './input.ts';
+import { Params } from './input.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Route {
@@ -84,7 +84,7 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/freezes/ID',
     access: 'order',
     answer: async (call) => {
-      const words = Words.ofQuery(call.query, ['who']);
+      const words = Params.ofQuery(call.query, ['who']);
       return await ordered(
         call,
         { kind: 'unfreeze', id: call.params[0]!, who: words.needed('who') },
@@ -100,7 +100,7 @@ export const ROUTES: readonly Route[] = [
   order('/v1/clusters/ID/lift-set-aside', liftSetAside, hasCluster, ['who', 'why']),
   order('/v1/clusters/ID/refuse-rollup', rollupOrder('refuse-rollup'), hasCluster, ['who', 'why']),
   plain('/v1/events', 'read', async ({ hooks, response, query, lastEventId }) => {
-    const sinceMs = Words.ofQuery(query, ['since']).time('since');
+    const sinceMs = Params.ofQuery(query, ['since']).time('since');
     await hooks.subscribe(response, lastEventId === undefined ? { sinceMs } : { afterId: lastEventId });
     return { kind: 'taken' };
   }),
@@ -114,11 +114,11 @@ export const ROUTES: readonly Route[] = [
   }),
 ];
 
-type Answer = (call: Call, words: Words) => Promise<unknown>;
+type Answer = (call: Call, words: Params) => Promise<unknown>;
 
 function read(path: string, answer: Answer, known: readonly string[] = []): Route {
   return plain(path, 'read', async (call) => {
-    return { kind: 'json', value: await answer(call, Words.ofQuery(call.query, known)) };
+    return { kind: 'json', value: await answer(call, Params.ofQuery(call.query, known)) };
   });
 }
 
@@ -130,7 +130,7 @@ type Exists = (port: ShardPort, name: string) => Promise<boolean>;
 
 function order(
   path: string,
-  orderOf: (name: string, words: Words) => Order,
+  orderOf: (name: string, words: Params) => Order,
   exists: Exists,
   known: readonly string[],
 ): Route {
@@ -139,8 +139,8 @@ function order(
     path,
     access: 'order',
     answer: async (call) => {
-      Words.ofQuery(call.query, []);
-      return await ordered(call, orderOf(call.params[0] ?? '', Words.ofBody(call.body, known)), exists);
+      Params.ofQuery(call.query, []);
+      return await ordered(call, orderOf(call.params[0] ?? '', Params.ofBody(call.body, known)), exists);
     },
   };
 }
@@ -152,33 +152,33 @@ async function ordered({ port, params }: Call, order: Order, exists: Exists): Pr
 }
 
 /** The part of a list that is asked for. */
-function pageAsk(words: Words, list: ListName): PageAsk {
+function pageAsk(words: Params, list: ListName): PageAsk {
   const cursor = words.cursor();
   const after = cursor === undefined ? undefined : placeOf(cursor, [list]).position;
   return { limit: words.limit(), after, maxBytes: PAGE_BYTES };
 }
 
 /** The names of a list in the order that is asked for, by name if none is. */
-function orderOf<L extends 'machines' | 'clusters'>(words: Words, list: L) {
+function orderOf<L extends 'machines' | 'clusters'>(words: Params, list: L) {
   const order = words.oneOf('order', ORDERS);
   return { order, list: order === 'trouble' ? (`${list}-by-trouble` as const) : list };
 }
 
-async function clusters({ port }: Call, words: Words) {
+async function clusters({ port }: Call, words: Params) {
   const { order, list } = orderOf(words, 'clusters');
   return withCursor(list, await port.ask('clusters', { order, ...pageAsk(words, list) }));
 }
 
-async function shortfalls({ port }: Call, words: Words) {
+async function shortfalls({ port }: Call, words: Params) {
   return withCursor('shortfalls', await port.ask('shortfalls', pageAsk(words, 'shortfalls')));
 }
 
-async function providers({ port }: Call, words: Words) {
+async function providers({ port }: Call, words: Params) {
   const ask = pageAsk(words, 'providers');
   return withCursor('providers', offsetPage(ask, (await port.ask('status', {})).providers));
 }
 
-async function machines({ port }: Call, words: Words) {
+async function machines({ port }: Call, words: Params) {
   const state = words.text('state')?.toUpperCase().replaceAll('-', '_');
   if (state !== undefined && !STATES.includes(state)) {
     throw new Refusal(400, `There is no state ${excerpt(state)}; there are ${STATES.join(', ')}.`);
@@ -203,7 +203,7 @@ async function machine({ port, params }: Call) {
   throw new Refusal(404, `There is no machine ${excerpt(params[0]!)}.`);
 }
 
-async function needs({ port }: Call, words: Words) {
+async function needs({ port }: Call, words: Params) {
   const where = { cluster: words.text('cluster'), onlyUnmet: words.flag('unmet') };
   return withCursor('needs', await port.ask('needs', { ...where, ...pageAsk(words, 'needs') }));
 }
@@ -215,7 +215,7 @@ async function story({ port, params }: Call) {
   throw new Refusal(404, `There is no Need ${excerpt(need)}. It may have been withdrawn.`);
 }
 
-async function actions({ port }: Call, words: Words) {
+async function actions({ port }: Call, words: Params) {
   const cursor = words.cursor();
   const place = cursor === undefined ? undefined : placeOf(cursor, ['actions', 'waiting']);
   const { actions, waiting } = await port.ask('actions', {
@@ -225,29 +225,29 @@ async function actions({ port }: Call, words: Words) {
   return { actions: withCursor('actions', actions), waiting: withCursor('waiting', waiting) };
 }
 
-async function series({ port }: Call, words: Words) {
+async function series({ port }: Call, words: Params) {
   return await port.ask('series', { sinceMs: words.time('since') ?? 0 });
 }
 
-async function plan({ port }: Call, words: Words) {
+async function plan({ port }: Call, words: Params) {
   const where = { machine: words.text('machine'), cluster: words.text('cluster') };
   const answer = await port.ask('plan', { ...where, ...pageAsk(words, 'waiting') });
   return { ...answer, actions: withCursor('waiting', answer.actions) };
 }
 
-async function freezes({ port }: Call, words: Words) {
+async function freezes({ port }: Call, words: Params) {
   const id = words.text('id', MAX_FREEZE_ID);
   const ask = { id: id === undefined ? undefined : freezeIdOf(id), ...pageAsk(words, 'freezes') };
   return withCursor('freezes', await port.ask('freezes', ask));
 }
 
-function freeze(_name: string, words: Words): Order {
+function freeze(_name: string, words: Params): Order {
   const scope = { cluster: words.text('cluster') ?? null, action: actionIn(words) };
   return { kind: 'freeze', scope, who: words.needed('who'), why: words.needed('why') };
 }
 
 /** An action as the wire spells it or as people do: `Provision` and `buy` are one. */
-function actionIn(words: Words): ActionKind | null {
+function actionIn(words: Params): ActionKind | null {
   const text = words.text('action');
   if (text === undefined) return null;
   const kind = ACTION_KINDS.find((known) => text === known || text === ACTION_WORDS[known].verb);
@@ -257,27 +257,27 @@ function actionIn(words: Words): ActionKind | null {
 }
 
 function machineOrder(kind: 'retry' | 'forget') {
-  return (machine: string, words: Words): Order => ({ kind, machine, ...signed(words) });
+  return (machine: string, words: Params): Order => ({ kind, machine, ...signed(words) });
 }
 
-function quarantine(machine: string, words: Words): Order {
+function quarantine(machine: string, words: Params): Order {
   return { kind: 'quarantine', machine, who: words.needed('who'), why: words.text('why') ?? '' };
 }
 
-function signed(words: Words) {
+function signed(words: Params) {
   return { who: words.needed('who'), why: words.text('why') };
 }
 
-function acceptList(provider: string, words: Words): Order {
+function acceptList(provider: string, words: Params): Order {
   return { kind: 'accept-list', provider, ...signed(words) };
 }
 
-function liftSetAside(cluster: string, words: Words): Order {
+function liftSetAside(cluster: string, words: Params): Order {
   return { kind: 'lift-set-aside', cluster, ...signed(words) };
 }
 
 function rollupOrder(kind: 'accept-rollup' | 'refuse-rollup') {
-  return (cluster: string, words: Words): Order => ({ kind, cluster, ...signed(words) });
+  return (cluster: string, words: Params): Order => ({ kind, cluster, ...signed(words) });
 }
 
 async function hasMachine(port: ShardPort, id: string): Promise<boolean> {

@@ -13,7 +13,7 @@ import type { Duplex } from 'node:stream';
 import { BigFleetError, excerpt, printable } from '../../model/index.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
 import type { ShardPort } from '../views.ts';
-import { NEWS_LIMITS, type NewsLimits, NewsStand } from './event-stream.ts';
+import { EVENT_STREAM_LIMITS, EventStream, type EventStreamLimits } from './event-stream.ts';
 import { checkIdentity, checkOrigin } from './guard.ts';
 import { bodyOf } from './input.ts';
 import { matchRoute } from './match.ts';
@@ -27,7 +27,7 @@ export interface ApiOptions extends SecurityOptions {
   readonly unready?: RouteHooks['unready'];
   /** Serves what is not below `/v1/`, GET and POST; false: there is no such page. */
   readonly pages?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
-  readonly news?: NewsLimits;
+  readonly news?: EventStreamLimits;
   /** How long the shard may take over an answer. */
   readonly answerMs?: number;
 }
@@ -81,7 +81,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   if (options.tls === null && options.insecure !== true && !onLoopback) {
     throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
   }
-  const news = new NewsStand(port, options.news ?? NEWS_LIMITS);
+  const news = new EventStream(port, options.news ?? EVENT_STREAM_LIMITS);
   const hooks: RouteHooks = {
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => phaseTrouble(port)),

@@ -2,7 +2,7 @@
 // and journaled. Reports to people are bounded: a few machines of a zone are reported one by one, more within a minute as
 // one report with their number, and all zones together get a bounded number of reports per minute.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { CapacityType, excerpt, type Machine, MachineState, type NeedKey } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
@@ -12,7 +12,7 @@ import type { LossesView, LossKind, LossView, NeedRef } from '../views.ts';
 import { classOfError, type ErrorClass } from './error-class.ts';
 import { LossGather } from './loss-gather.ts';
 import type { MachineFacts } from './machine-facts-store.ts';
-import type { Book } from './machine-ledger.ts';
+import type { MachineLedger } from './machine-ledger.ts';
 import type { ProvidersHealth } from './provider-health.ts';
 
 /** Bytes kept of a provider's message about a loss. */
@@ -21,7 +21,7 @@ const MAX_ERROR_BYTES = 1000;
 const { Speculative, Creating, Configured, Deleting, Failed } = MachineState;
 
 export interface LossesParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly clock: Clock;
   readonly health: ProvidersHealth;
   /** Whether the machine has a pending action, which then reports the failure instead. */
@@ -42,7 +42,7 @@ export class Losses {
     this.#parts = parts;
     const { clock, tellOne, tellMany } = parts;
     this.#gather = new LossGather({ clock, tellOne, tellMany });
-    parts.book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    parts.ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
   }
 
   /** Reports pending batches immediately. */
@@ -65,7 +65,7 @@ export class Losses {
     this.#note(loss, health.hostsIn(provider, zone), capacityType);
   }
 
-  #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
     const { health, hasAction } = this.#parts;
     // The shard's own moves have no record (`seen`); neither has a machine that is gone, but it counts as observed.
     const isObserved = seen !== null || after === null;
@@ -75,7 +75,7 @@ export class Losses {
     const hosts = loss === null ? 0 : health.hostsIn(loss.provider, loss.zone);
     health.moved(id, before, after, seen);
     if (loss !== null)
-      this.#note(loss, hosts, this.#parts.book.recordOf(id)?.capacityType ?? CapacityType.Unspecified);
+      this.#note(loss, hosts, this.#parts.ledger.recordOf(id)?.capacityType ?? CapacityType.Unspecified);
   }
 
   #note(loss: LossView, hosts: number, capacityType: CapacityType): void {
@@ -86,22 +86,27 @@ export class Losses {
     this.#gather.add(loss, hosts);
   }
 
-  #lossOf(id: string, before: Standing, after: Standing | null, seen: Machine | null): LossView | null {
-    const { book, clock } = this.#parts;
+  #lossOf(
+    id: string,
+    before: MachineStatus,
+    after: MachineStatus | null,
+    seen: Machine | null,
+  ): LossView | null {
+    const { ledger, clock } = this.#parts;
     const how = howLost(before, after);
     if (how === null) return null;
-    const known = book.recordOf(id);
+    const known = ledger.recordOf(id);
     const zone = seen?.zone ?? known?.zone ?? '';
     const capacityType = seen?.capacityType ?? known?.capacityType ?? CapacityType.Unspecified;
     return {
-      ...{ atMs: clock.now(), machine: id, provider: book.ownerOf(id) ?? '', zone },
+      ...{ atMs: clock.now(), machine: id, provider: ledger.ownerOf(id) ?? '', zone },
       capacityType: capacityLabel(capacityType),
       ...{ was: stateLabel(before.state), cluster: before.cluster, need: this.#needOf(before) },
       ...errorOf(how, seen, zone, capacityType),
     };
   }
 
-  #needOf({ cluster, stamp, target }: Pick<Standing, 'cluster' | 'stamp' | 'target'>): NeedRef | null {
+  #needOf({ cluster, stamp, target }: Pick<MachineStatus, 'cluster' | 'stamp' | 'target'>): NeedRef | null {
     const key =
       target ??
       (stamp === null || cluster === ''
@@ -132,7 +137,10 @@ const CLASS_OF: Readonly<Record<'vanished' | 'unbound', ErrorClass>> = {
 };
 
 /** The kind of loss of a machine without a pending action; null: none. */
-function howLost(before: Standing, after: Standing | null): Exclude<LossKind, 'interrupted'> | null {
+function howLost(
+  before: MachineStatus,
+  after: MachineStatus | null,
+): Exclude<LossKind, 'interrupted'> | null {
   const { state } = before;
   // A machine without a host cannot lose one. Below, a Deleting machine is excluded: its host is being released.
   if (state === Speculative || state === Failed) return null;

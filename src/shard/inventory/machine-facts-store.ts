@@ -3,7 +3,7 @@
 
 import type { AppliedChanges } from '../../fleet/index.ts';
 import type { NeedKey, Stamp } from '../../model/index.ts';
-import type { Book } from './machine-ledger.ts';
+import type { MachineLedger } from './machine-ledger.ts';
 
 interface Quarantine {
   /** A person, or 'shard'. */
@@ -40,7 +40,7 @@ export interface MachineStore {
 const NO_VERDICTS: Verdicts = { quarantine: null, isForgotten: false };
 
 export class MachineFactsStore {
-  readonly #book: Book;
+  readonly #ledger: MachineLedger;
   readonly #store: MachineStore;
   readonly #verdicts = new Map<string, Verdicts>();
   /** Facts from before the restart, of machines that no provider has listed yet. */
@@ -50,15 +50,15 @@ export class MachineFactsStore {
   /** Dirty machines: their entry in the store may be stale. */
   readonly #unsaved = new Set<string>();
 
-  constructor(book: Book, store: MachineStore) {
-    this.#book = book;
+  constructor(ledger: MachineLedger, store: MachineStore) {
+    this.#ledger = ledger;
     this.#store = store;
     for (const facts of store.load()) {
       this.#stored.add(facts.id);
       this.#recalled.set(facts.id, facts);
       if (isVerdict(facts)) this.#verdicts.set(facts.id, facts);
     }
-    book.listen((id, _before, after) => {
+    ledger.listen((id, _before, after) => {
       this.#unsaved.add(id);
       // A machine that appears under the same id later is a different one.
       if (after === null) this.#verdicts.delete(id);
@@ -107,7 +107,7 @@ export class MachineFactsStore {
 
   /** Marks machines dirty whose status a freeze changed, by ended rows and re-stamps too. */
   frozen({ restood }: AppliedChanges): void {
-    for (const slot of restood) this.#unsaved.add(this.#book.fleet.machines.idOf(slot));
+    for (const slot of restood) this.#unsaved.add(this.#ledger.fleet.machines.idOf(slot));
   }
 
   /** Saves all dirty machines in one write. */
@@ -130,12 +130,12 @@ export class MachineFactsStore {
   }
 
   #factsOf(id: string): MachineFacts | null {
-    const standing = this.#book.standing(id);
+    const standing = this.#ledger.standing(id);
     if (standing === null) return null;
     const { target, cluster, stamp, idleSinceMs } = standing;
     const verdicts = this.verdictsOn(id);
     if (target === null && stamp === null && idleSinceMs === null && !isVerdict(verdicts)) return null;
-    const provider = this.#book.ownerOf(id) ?? '';
+    const provider = this.#ledger.ownerOf(id) ?? '';
     return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };
   }
 }

@@ -1,5 +1,5 @@
 // The ledger plus the changes since the last cycle. The ledger is immutable while a cycle reads it, so changes queue in a
-// journal until the next freeze. The book returns the current status of a machine with the journal applied, its provider,
+// journal until the next cycle. The ledger returns the current status of a machine with the journal applied, its provider,
 // and two fields that decisions do not read: its host and its last error.
 
 import {
@@ -8,12 +8,12 @@ import {
   afterSighting,
   atFirstSight,
   type Fleet,
-  Journal,
-  type JournalEntry,
   type LedgerRecord,
+  type MachineStatus,
   type Meanwhile,
   type Move,
-  type Standing,
+  type PendingChange,
+  PendingChanges,
 } from '../../fleet/index.ts';
 import { type HostRef, hasHost, isBound, type Machine, MachineState } from '../../model/index.ts';
 import { FailedHosts } from './failed-hosts.ts';
@@ -33,22 +33,22 @@ export type Portrait = Particulars &
  * Called synchronously for every machine that is added, moved or removed. `seen` is the provider's record that caused the
  * change, if any; until all listeners have returned, `portraitOf` still returns the facts from before that record.
  */
-export type StandingListener = (
+export type MachineStatusListener = (
   id: string,
-  before: Standing | null,
-  after: Standing | null,
+  before: MachineStatus | null,
+  after: MachineStatus | null,
   seen: Machine | null,
 ) => void;
 
 /** null or omitted: any. */
-export interface StandingFilter {
+export interface MachineStatusFilter {
   readonly state: MachineState | null;
   readonly cluster?: string | undefined;
   readonly provider?: string | undefined;
 }
 
 type StillEntry = Extract<
-  JournalEntry,
+  PendingChange,
   { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'drain-seconds' }
 >;
 
@@ -56,35 +56,35 @@ const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };
 
 export const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(MachineState));
 
-export class Book {
+export class MachineLedger {
   readonly fleet: Fleet;
   /** Failed machines that have a host, as of the last freeze. */
   readonly failedHosts: FailedHosts;
-  readonly #journal: Journal;
+  readonly #pending: PendingChanges;
   readonly #owners = new Owners();
   /** By id: the status of a machine once the journal is applied; null: removed. */
-  readonly #ahead = new Map<string, Standing | null>();
+  readonly #ahead = new Map<string, MachineStatus | null>();
   /** By cluster: machines of `#ahead` that are in it, or were at some time since the last freeze. */
   readonly #joined = new Map<string, Set<string>>();
   /** By id: the latest record received since the last freeze. */
   readonly #seen = new Map<string, Machine>();
   readonly #particulars = new Map<string, Particulars>();
-  readonly #listeners: StandingListener[] = [];
+  readonly #listeners: MachineStatusListener[] = [];
   /** Whether a machine stays blocked without a hold of actuation, as those of frozen clusters do. */
-  alwaysHeld: (standing: Standing) => boolean = () => false;
+  alwaysHeld: (standing: MachineStatus) => boolean = () => false;
 
-  constructor(fleet: Fleet, journal: Journal = new Journal()) {
+  constructor(fleet: Fleet, journal: PendingChanges = new PendingChanges()) {
     this.fleet = fleet;
     this.failedHosts = new FailedHosts(fleet);
-    this.#journal = journal;
+    this.#pending = journal;
   }
 
-  listen(listener: StandingListener): void {
+  listen(listener: MachineStatusListener): void {
     this.#listeners.push(listener);
   }
 
   /** The current status of a machine; null if it is not on record. */
-  standing(id: string): Standing | null {
+  standing(id: string): MachineStatus | null {
     const ahead = this.#ahead.get(id);
     if (ahead !== undefined) return ahead;
     const { machines } = this.fleet;
@@ -124,9 +124,9 @@ export class Book {
   }
 
   /** Ledger slots of the machines that match now. Machines added since the last freeze have no slot and are omitted. */
-  slotsOf({ state, cluster, provider }: StandingFilter): number[] {
+  slotsOf({ state, cluster, provider }: MachineStatusFilter): number[] {
     const { machines, clusters } = this.fleet;
-    const ahead = new Map<number, Standing | null>();
+    const ahead = new Map<number, MachineStatus | null>();
     for (const [id, standing] of this.#ahead) {
       const slot = machines.slotOf(id);
       if (slot !== undefined) ahead.set(slot, standing);
@@ -193,7 +193,7 @@ export class Book {
     const { id } = machine;
     const known = this.standing(id);
     if (known === null) this.#owners.note(id, provider);
-    this.#journal.append({ kind: 'observe', machine, atMs });
+    this.#pending.append({ kind: 'observe', machine, atMs });
     const after = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
     this.#stand(id, known, after, machine);
     this.#particularise(machine);
@@ -204,7 +204,7 @@ export class Book {
   lose(id: string): void {
     const known = this.standing(id);
     if (known === null) return;
-    this.#journal.append({ kind: 'gone', id });
+    this.#pending.append({ kind: 'gone', id });
     // Before the owner is dropped, because listeners may still read it.
     this.#stand(id, known, null, null);
     this.#owners.forget(id, this.fleet.machines.slotOf(id));
@@ -216,15 +216,15 @@ export class Book {
   move(id: string, move: Move, atMs: number): void {
     const known = this.#known(id);
     const after = afterMove(known, move, atMs);
-    this.#journal.append({ kind: 'command', id, atMs, ...move });
+    this.#pending.append({ kind: 'command', id, atMs, ...move });
     this.#stand(id, known, after, null);
   }
 
   /** Reverts a move whose call the provider did not receive, or whose outcome could not be read. */
-  withdraw(id: string, before: Standing): void {
+  withdraw(id: string, before: MachineStatus): void {
     const known = this.standing(id);
     if (known === null) return;
-    this.#journal.append({ kind: 'withdraw', id, before });
+    this.#pending.append({ kind: 'withdraw', id, before });
     this.#stand(id, known, { ...before, held: known.held }, null);
   }
 
@@ -233,13 +233,13 @@ export class Book {
     if (known === null) return;
     const held = isWanted || this.alwaysHeld(known);
     if (known.held === held) return;
-    this.#journal.append({ kind: 'hold', id, held });
+    this.#pending.append({ kind: 'hold', id, held });
     this.#setAhead(id, { ...known, held });
   }
 
   /** Appends an entry that moves no machine. */
   append(entry: StillEntry): void {
-    this.#journal.append(entry);
+    this.#pending.append(entry);
     if (entry.kind !== 'restamp') return;
     const { id, key, priority, interruptionPenaltyDollars, reclamationPenaltyDollars } = entry;
     const known = this.standing(id);
@@ -250,8 +250,8 @@ export class Book {
   }
 
   /** Applies the journal to the ledger, which yields the snapshot that the next cycle reads. */
-  freeze(meanwhile?: Meanwhile): AppliedChanges {
-    const applied = this.fleet.freeze(this.#journal, meanwhile);
+  applyPending(meanwhile?: Meanwhile): AppliedChanges {
+    const applied = this.fleet.applyPending(this.#pending, meanwhile);
     this.#ahead.clear();
     this.#joined.clear();
     this.#seen.clear();
@@ -262,18 +262,18 @@ export class Book {
     return applied;
   }
 
-  #known(id: string): Standing {
+  #known(id: string): MachineStatus {
     const known = this.standing(id);
     if (known === null) throw new Error(`machine ${id} is not on record`);
     return known;
   }
 
-  #stand(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+  #stand(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
     this.#setAhead(id, after);
     for (const listener of this.#listeners) listener(id, before, after, seen);
   }
 
-  #setAhead(id: string, standing: Standing | null): void {
+  #setAhead(id: string, standing: MachineStatus | null): void {
     this.#ahead.set(id, standing);
     if (standing !== null && standing.cluster !== '') this.#join(standing.cluster, id);
   }

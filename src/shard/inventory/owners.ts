@@ -1,7 +1,7 @@
 // The provider of each machine: one byte per ledger slot, because a map of half a million names would cost more memory than
-// the machines themselves. A new machine gets its slot at the next freeze of the book; until then a map holds its provider.
+// the machines themselves. A new machine gets its slot at the next freeze of the ledger; until then a map holds its provider.
 
-import type { MachineLedger } from '../../fleet/index.ts';
+import type { MachineTable } from '../../fleet/index.ts';
 
 /** A provider's number fits a byte, and 0 means no provider. */
 const MAX_PROVIDERS = 255;
@@ -40,7 +40,7 @@ export class Owners {
   }
 
   /** Moves machines from the map into the column, once the freeze has assigned their slots. */
-  settle(machines: MachineLedger): void {
+  settle(machines: MachineTable): void {
     if (this.#waiting.size === 0) return;
     if (machines.size > this.#column.length) this.#grow(machines.size);
     for (const [id, number] of this.#waiting) {

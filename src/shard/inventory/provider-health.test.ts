@@ -3,7 +3,7 @@ import { record } from '../../../testing/support/actuation-scene.ts';
 import { Fleet } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
 import type { ProviderHealth } from '../views.ts';
-import { Book } from './machine-ledger.ts';
+import { MachineLedger } from './machine-ledger.ts';
 import { ProvidersHealth } from './provider-health.ts';
 
 const { Speculative, Configured, Failed } = MachineState;
@@ -11,17 +11,17 @@ const MINUTE_MS = 60_000;
 
 /** A book with a health tracker. */
 class Scene {
-  readonly #book = new Book(new Fleet());
+  readonly #ledger = new MachineLedger(new Fleet());
   nowMs = 0;
-  readonly health = new ProvidersHealth(this.#book, () => this.nowMs);
+  readonly health = new ProvidersHealth(this.#ledger, () => this.nowMs);
 
   constructor() {
-    this.#book.listen((id, before, after, seen) => this.health.moved(id, before, after, seen));
+    this.#ledger.listen((id, before, after, seen) => this.health.moved(id, before, after, seen));
   }
 
   observe(state: MachineState, ids: readonly string[], given: Partial<Machine> = {}): void {
     const cluster = state === Configured ? 'c1' : '';
-    for (const id of ids) this.#book.observe(record(id, state, { cluster, ...given }), 'p', this.nowMs);
+    for (const id of ids) this.#ledger.observe(record(id, state, { cluster, ...given }), 'p', this.nowMs);
   }
 
   view(hidden: readonly string[] = []): ProviderHealth | undefined {

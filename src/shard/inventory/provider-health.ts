@@ -3,12 +3,12 @@
 // view depends on the zones with failing machines, not on the size of the fleet.
 
 import { firstOf } from '../../collections/first-of.ts';
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { CapacityType, excerpt, type Machine, MachineState } from '../../model/index.ts';
 import type { ActionRecord } from '../actuation/action-records.ts';
 import type { LossView, ProviderHealth, ZoneHealth } from '../views.ts';
 import { classOfError } from './error-class.ts';
-import type { Book } from './machine-ledger.ts';
+import type { MachineLedger } from './machine-ledger.ts';
 import { type Failure, ZoneCounts } from './zone-counts.ts';
 
 /** How long a failing machine counts that is not, or no longer, Failed: clouds remove failed hosts within seconds. */
@@ -37,7 +37,7 @@ export const ALL_FINE: ProviderHealth = {
 };
 
 export class ProvidersHealth {
-  readonly #book: Book;
+  readonly #ledger: MachineLedger;
   readonly #now: () => number;
   readonly #providers = new Map<string, ZoneCounts>();
   /** By machine: every Failed machine and every machine in `#fading`. */
@@ -45,8 +45,8 @@ export class ProvidersHealth {
   /** By machine that fails but is not Failed: since when; oldest first. */
   readonly #fading = new Map<string, number>();
 
-  constructor(book: Book, now: () => number) {
-    this.#book = book;
+  constructor(ledger: MachineLedger, now: () => number) {
+    this.#ledger = ledger;
     this.#now = now;
   }
 
@@ -67,11 +67,11 @@ export class ProvidersHealth {
     return this.#fading.has(id) ? 0 : (this.#failing.get(id)?.atMs ?? 0);
   }
 
-  /** To be called from a listener of the book, which then still returns the facts from before the change. */
-  moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
-    const provider = this.#book.ownerOf(id);
+  /** To be called from a listener of the ledger, which then still returns the facts from before the change. */
+  moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
+    const provider = this.#ledger.ownerOf(id);
     if (provider === undefined) return;
-    const zone = this.#book.zoneOf(id);
+    const zone = this.#ledger.zoneOf(id);
     const newZone = seen?.zone ?? zone;
     const hadHost = before !== null && WITH_HOST.has(before.state);
     const hasHost = after !== null && WITH_HOST.has(after.state);
@@ -94,7 +94,7 @@ export class ProvidersHealth {
     if (kind !== 'Provision' || outcome === 'success' || errorClass === null) return;
     if (errorClass === 'called-off' || errorClass === 'cluster' || outcome === 'superseded') return;
     this.#add(machine, { provider, zone, errorClass, isPurchase: true, atMs: this.#now() }, message);
-    if (this.#book.standing(machine)?.state !== Failed) this.#fade(machine);
+    if (this.#ledger.standing(machine)?.state !== Failed) this.#fade(machine);
   }
 
   /** By provider; those without a failing machine are omitted. `hidden`: machines that a person has hidden. */
@@ -118,7 +118,7 @@ export class ProvidersHealth {
     return counts;
   }
 
-  #failed(id: string, provider: string, before: Standing | null, seen: Machine): void {
+  #failed(id: string, provider: string, before: MachineStatus | null, seen: Machine): void {
     if (this.#failing.has(id) && !this.#fading.has(id)) return;
     const { zone, lastError, capacityType } = seen;
     const errorClass = classOfError(lastError, { zone, isSpot: capacityType === CapacityType.Spot });
@@ -126,7 +126,7 @@ export class ProvidersHealth {
     this.#add(id, { provider, zone, errorClass, isPurchase, atMs: this.#now() }, lastError);
   }
 
-  #recovered(id: string, after: Standing | null): void {
+  #recovered(id: string, after: MachineStatus | null): void {
     if (!this.#failing.has(id)) return;
     if (after !== null && WORKS.has(after.state)) this.#remove(id);
     else if (!this.#fading.has(id)) this.#fade(id);

@@ -64,10 +64,10 @@ describe('reconcile', () => {
     scene.accept('create', Creating);
     // This reading began before the Create, and the List reader does not deliver the record again.
     scene.list([record('m', Speculative)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.committed('m')).toMatchObject({ state: Creating });
     expect(scene.told).toContain('dropped m');
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
   it('drops a record that comes while an action has the machine, and reads it when the action is done', () => {
@@ -75,12 +75,12 @@ describe('reconcile', () => {
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
     scene.list([record('m', Idle, { pricePerHour: 7 })]);
-    expect(scene.ledger('m')).toMatchObject({ state: Configuring, cluster: 'c1', pricePerHour: 1 });
+    expect(scene.committed('m')).toMatchObject({ state: Configuring, cluster: 'c1', pricePerHour: 1 });
     expect(scene.calls('get')).toEqual([]);
     scene.blob();
     scene.accept('configure', Configuring);
     scene.find(Configured, { pricePerHour: 7 });
-    expect(scene.ledger('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
+    expect(scene.committed('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
   });
 
   it('given a machine on its way of which a full List brings nothing, then it is read, since the reader may have left it out', () => {
@@ -99,7 +99,7 @@ describe('reconcile', () => {
     scene.list([]);
     expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['m']);
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
   it('drops a Get that a mutation overtook, and reads again', () => {
@@ -109,9 +109,9 @@ describe('reconcile', () => {
     scene.decide('Reclaim', 'm');
     scene.accept('drain', Draining);
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+    expect(scene.committed('m')).toMatchObject({ state: Draining });
     scene.find(Draining);
-    expect(scene.ledger('m')).toMatchObject({ state: Draining });
+    expect(scene.committed('m')).toMatchObject({ state: Draining });
   });
 
   it('waits after a Get that failed, whatever else asks for the machine', () => {
@@ -125,7 +125,7 @@ describe('reconcile', () => {
     scene.hand.advance(RECONCILE_LIMITS.retry.baseMs);
     expect(scene.calls('get')).toHaveLength(1);
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
     scene.hand.advance(RECONCILE_LIMITS.retry.maxMs);
     expect(scene.calls('get')).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('reconcile', () => {
     scene.blob();
     scene.answer('configure', { kind: 'unknown-machine' });
     scene.answer('get', { kind: 'unknown-machine' });
-    expect(scene.ledger('m')).toBeNull();
+    expect(scene.committed('m')).toBeNull();
 
     scene.list([record('m', Idle)]);
     scene.decide('Delete', 'm');
@@ -150,12 +150,12 @@ describe('reconcile', () => {
     const scene = new Scene();
     scene.list([...some(2), record('b', Configured), record('b2', Configured)]);
     scene.list([], { gone: ['m-0', 'b', 'b2'] });
-    expect(scene.ledger('m-0')).toBeNull();
-    expect(scene.ledger('b')).not.toBeNull();
+    expect(scene.committed('m-0')).toBeNull();
+    expect(scene.committed('b')).not.toBeNull();
     scene.answer('get', { kind: 'unknown-machine' });
     scene.find(Configured);
-    expect(scene.ledger('b')).toBeNull();
-    expect(scene.ledger('b2')).toMatchObject({ state: Configured });
+    expect(scene.committed('b')).toBeNull();
+    expect(scene.committed('b2')).toMatchObject({ state: Configured });
     expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
   });
 
@@ -169,7 +169,7 @@ describe('reconcile', () => {
     for (const id of ['q', 'f']) expect(scene.machineFacts.verdictsOn(id)).toEqual(NOTHING);
 
     scene.list([record('q', Idle), record('f', Failed)]);
-    expect(scene.ledger('q')).toMatchObject({ held: false });
+    expect(scene.committed('q')).toMatchObject({ held: false });
     expect(scene.machineFacts.verdictsOn('f').isForgotten).toBe(false);
     expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
   });
@@ -181,8 +181,8 @@ describe('reconcile', () => {
     scene.hand.advance(61_000);
     scene.list([]);
     scene.list([record('m-0', Idle), record('m-1', Idle)], { isFirst: true });
-    expect(scene.ledger('m-2')).toBeNull();
-    expect(scene.ledger('m-1')).not.toBeNull();
+    expect(scene.committed('m-2')).toBeNull();
+    expect(scene.committed('m-1')).not.toBeNull();
   });
 
   it('refuses the id of another provider, says so once, and calls only the owner', () => {
@@ -192,7 +192,7 @@ describe('reconcile', () => {
     scene.list([record('m', Configured)], { provider: 'q' });
     scene.list([], { provider: 'q', gone: ['m'] });
     expect(scene.told).toEqual(['collided m p q']);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
     scene.decide('Delete', 'm');
     expect(scene.calls('delete')).toMatchObject([{ provider: 'p' }]);
   });
@@ -217,7 +217,7 @@ describe('reconcile', () => {
     const problems = [problem('BF_MACHINE_PRICE'), problem('BF_MACHINE_HOST_MISSING')];
     scene.list([], { refused: 5, problems });
     expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
   it('says of each provider how its readings went', () => {
@@ -249,7 +249,7 @@ describe('the first List after a restart', () => {
     const before = new Scene({ providers });
     before.list(some(count), { provider });
     before.actuation.quarantine('m-0', 'ada', 'smells of smoke');
-    before.ledger('m-0');
+    before.committed('m-0');
     return before.store;
   }
 
@@ -269,7 +269,7 @@ describe('the first List after a restart', () => {
       again(scene, some(count));
       expect(scene.reconcile.isReady).toBe(true);
       expect(scene.reconcile.heldLosses('p')).toBe(0);
-      expect(scene.ledger('m-0')).toMatchObject({ held: true });
+      expect(scene.committed('m-0')).toMatchObject({ held: true });
       expect(store.facts.get('m-0')).toMatchObject({ provider: 'p', quarantine: { by: 'ada' } });
     },
   );
@@ -319,7 +319,7 @@ describe('the first List after a restart', () => {
     expect(both.reconcile.readingsOf('p')).toMatchObject({ hasListed: true });
     both.list(some(20), { provider: 'q', isFirst: true });
     expect(both.told).toEqual([]);
-    expect(both.ledger('m-0')).toMatchObject({ held: true });
+    expect(both.committed('m-0')).toMatchObject({ held: true });
   });
 
   it('that is held takes no machine away that has come at another provider since', () => {
@@ -328,7 +328,7 @@ describe('the first List after a restart', () => {
     scene.list([], { isFirst: true });
     scene.list(some(1), { provider: 'q', isFirst: true });
     scene.reconcile.acceptList('p');
-    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+    expect(scene.committed('m-0')).toMatchObject({ held: true });
   });
 
   it('is held for facts that do not say whose they are, once they can be nobody else’s', () => {
@@ -340,7 +340,7 @@ describe('the first List after a restart', () => {
     expect(scene.told).toEqual(['list-held p 20 20 1']);
     again(scene, some(19));
     expect(scene.reconcile.isReady).toBe(true);
-    expect(scene.ledger('m-0')).toMatchObject({ held: true });
+    expect(scene.committed('m-0')).toMatchObject({ held: true });
     expect(store.facts.size).toBe(19);
     expect(store.facts.get('m-18')).toMatchObject({ provider: 'p' });
   });

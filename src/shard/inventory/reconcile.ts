@@ -3,7 +3,7 @@
 // the machine is read with a Get, because the List reader does not deliver the same record twice. A List alone does not
 // remove a bound machine. A machine belongs to the provider that listed it first; its id is refused from any other.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { isBound, type Machine, MachineState } from '../../model/index.ts';
 import { type ListKind, type ListReport, machinesOf } from '../../provider/index.ts';
 import { waitMs } from '../../runtime/backoff.ts';
@@ -14,7 +14,7 @@ import type { CallScheduler } from '../actuation/call-scheduler.ts';
 import type { CallOutcome, Effect, ListEvent } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
 import type { MachineFacts, MachineFactsStore } from './machine-facts-store.ts';
-import { ANY_STATE, type Book } from './machine-ledger.ts';
+import { ANY_STATE, type MachineLedger } from './machine-ledger.ts';
 import type { ReconcileLimits } from './reconcile-limits.ts';
 import { type RefusalReason, refusalsOf } from './refusals.ts';
 import { ShrinkGuard } from './shrink-guard.ts';
@@ -38,7 +38,7 @@ export interface ReconcileObserver {
 
 export interface ReconcileParts {
   readonly providers: readonly string[];
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly machineFacts: MachineFactsStore;
   readonly actuation: Actuation;
@@ -136,7 +136,7 @@ export class Reconcile {
         for (const machine of machinesOf(event.batch)) this.#listed(source, reading, machine);
         break;
       case 'list-gone':
-        source.guard.gone(event.ids.filter((id) => this.#parts.book.ownerOf(id) === source.name));
+        source.guard.gone(event.ids.filter((id) => this.#parts.ledger.ownerOf(id) === source.name));
         break;
       case 'list-ended':
         this.#ended(source, reading, event.report, event.error);
@@ -178,8 +178,8 @@ export class Reconcile {
 
   /** Reads one machine with a Get and applies the result. */
   check(id: string, failures = 0): void {
-    const { book, actuation, scheduler } = this.#parts;
-    const provider = book.ownerOf(id);
+    const { ledger, actuation, scheduler } = this.#parts;
+    const provider = ledger.ownerOf(id);
     // Before the returns below, so that a machine that is gone leaves no entry.
     this.#owed.delete(id);
     if (provider === undefined || this.#checking.has(id) || this.#isStopped) return;
@@ -200,7 +200,7 @@ export class Reconcile {
   }
 
   #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
-    const { clock, random, limits, book } = this.#parts;
+    const { clock, random, limits, ledger } = this.#parts;
     if (outcome.kind !== 'found' && outcome.kind !== 'unknown-machine') {
       const wait = waitMs(random, limits.retry, failures);
       this.#backingOff.set(
@@ -211,7 +211,7 @@ export class Reconcile {
     }
     this.#checking.delete(id);
     if (outcome.kind === 'found') this.#take(provider, outcome.machine);
-    else book.lose(id);
+    else ledger.lose(id);
   }
 
   #checkAgain(id: string, failures = 0): void {
@@ -221,19 +221,19 @@ export class Reconcile {
   }
 
   #read(source: Source): void {
-    const { clock, scheduler, book, limits, emit } = this.#parts;
+    const { clock, scheduler, ledger, limits, emit } = this.#parts;
     if (this.#isStopped) return;
     const isDue = clock.now() - source.lastFullMs >= limits.fullMs;
     const wanted: ListKind = isDue ? 'full' : 'changes';
-    const seen = isDue && book.countOf(source.name) > 0 ? new Set<string>() : null;
+    const seen = isDue && ledger.countOf(source.name) > 0 ? new Set<string>() : null;
     source.reading = { number: ++this.#readings, began: scheduler.readingBegins(), wanted, seen };
     emit({ kind: 'list', provider: source.name, reading: this.#readings, wanted });
   }
 
   #listed(source: Source, { began, seen }: Reading, machine: Machine): void {
-    const { book } = this.#parts;
+    const { ledger } = this.#parts;
     const { id } = machine;
-    const owner = book.ownerOf(id);
+    const owner = ledger.ownerOf(id);
     if (owner !== undefined && owner !== source.name) {
       this.#collide(id, owner, source.name);
       return;
@@ -241,7 +241,7 @@ export class Reconcile {
     seen?.add(id);
     source.guard.isThere(id);
     if (!this.#isCurrent(id, began)) this.#drop(id);
-    else if (isLoss(book.standing(id), machine)) this.check(id);
+    else if (isLoss(ledger.standing(id), machine)) this.check(id);
     else this.#take(source.name, machine);
   }
 
@@ -255,14 +255,14 @@ export class Reconcile {
   }
 
   #take(provider: string, machine: Machine): void {
-    const { book, actuation, observer, clock } = this.#parts;
+    const { ledger, actuation, observer, clock } = this.#parts;
     const { id, state } = machine;
-    if (!actuation.isNews(machine)) return;
-    const known = book.standing(id);
+    if (!actuation.isShardEvent(machine)) return;
+    const known = ledger.standing(id);
     if (known?.state === MachineState.Speculative && hasHost(state))
       observer.orphanFound(id, provider, state);
     if (known === null) this.#meet(provider, machine);
-    else book.observe(machine, provider, clock.now());
+    else ledger.observe(machine, provider, clock.now());
     const ended = known === null ? undefined : ENDED.get(known.state);
     if (ended !== undefined && known!.state !== state) failpoint(`${ended}.seen`);
     actuation.seen(id);
@@ -270,10 +270,10 @@ export class Reconcile {
 
   /** First record since the start: merges the facts that the shard stored before a restart into it. */
   #meet(provider: string, machine: Machine): void {
-    const { book, machineFacts, clock } = this.#parts;
+    const { ledger, machineFacts, clock } = this.#parts;
     const facts = machineFacts.recall(machine.id);
     if (facts === null) {
-      book.observe(machine, provider, clock.now());
+      ledger.observe(machine, provider, clock.now());
       return;
     }
     if (machine.state === MachineState.Failed || machine.state === MachineState.Speculative)
@@ -281,7 +281,7 @@ export class Reconcile {
     const isSameBinding = facts.stamp !== null && machine.cluster === facts.cluster;
     const stamp = isSameBinding ? facts.stamp : machine.stamp;
     const known = { ...machine, stamp, target: facts.target };
-    book.observe(known, provider, facts.idleSinceMs ?? clock.now());
+    ledger.observe(known, provider, facts.idleSinceMs ?? clock.now());
   }
 
   /** Reports machines that were in a cluster only: for others the stored facts do not say whether they had a host. */
@@ -310,14 +310,14 @@ export class Reconcile {
   }
 
   #fullEnded(source: Source, { began, seen }: Reading, report: ListReport): void {
-    const { book, clock, observer } = this.#parts;
+    const { ledger, clock, observer } = this.#parts;
     if (report.isFirst && seen !== null) source.guard.gone(this.#notIn(source.name, seen));
     if (!report.isFirst && seen !== null) this.#checkUnmoved(source.name, seen);
     const isFirst = source.lastFullMs === Number.NEGATIVE_INFINITY;
     source.lastFullMs = clock.now() - (isFirst ? source.aheadMs : 0);
     const unseen = source.hasListed ? [] : this.#unseen(source);
     source.guard.gone(unseen);
-    const known = book.countOf(source.name) + unseen.length;
+    const known = ledger.countOf(source.name) + unseen.length;
     const gone = source.guard.listEnded(known, source.hasListed);
     if (gone === null) {
       observer.listHeld(source.name, known, source.guard.missing, source.guard.suspicions);
@@ -333,13 +333,13 @@ export class Reconcile {
    * unnoticed until its deadline.
    */
   #checkUnmoved(provider: string, seen: ReadonlySet<string>): void {
-    const onTheirWay = [...this.#parts.book.idsIn(provider, ON_THEIR_WAY)];
+    const onTheirWay = [...this.#parts.ledger.idsIn(provider, ON_THEIR_WAY)];
     for (const id of onTheirWay) if (!seen.has(id)) this.check(id);
   }
 
   /** Removes missing machines; one that was held back by the guard may belong to another provider by now. */
   #lose({ name }: Source, gone: readonly string[], began: number): void {
-    for (const id of gone) if (this.#parts.book.ownerOf(id) === name) this.#lost(id, began);
+    for (const id of gone) if (this.#parts.ledger.ownerOf(id) === name) this.#lost(id, began);
   }
 
   #readWhole(source: Source): void {
@@ -361,18 +361,18 @@ export class Reconcile {
   }
 
   #notIn(provider: string, seen: ReadonlySet<string>): readonly string[] {
-    const ids = [...this.#parts.book.idsIn(provider, ANY_STATE)];
+    const ids = [...this.#parts.ledger.idsIn(provider, ANY_STATE)];
     return ids.filter((id) => !seen.has(id));
   }
 
   /** Removes a machine that a List no longer has; one that is in use, or busy, is confirmed with a Get first. */
   #lost(id: string, began: number): void {
-    const { book } = this.#parts;
-    const standing = book.standing(id);
+    const { ledger } = this.#parts;
+    const standing = ledger.standing(id);
     if (standing === null) return;
     const isUsed = isBound(standing.state) || standing.state === MachineState.Draining;
     if (isUsed || !this.#isCurrent(id, began)) this.check(id);
-    else book.lose(id);
+    else ledger.lose(id);
   }
 
   #collide(id: string, owner: string, other: string): void {
@@ -406,7 +406,7 @@ function hasHost(state: MachineState): boolean {
 }
 
 /** Whether a record removes a Configured machine from its cluster. */
-function isLoss(known: Standing | null, seen: Machine): boolean {
+function isLoss(known: MachineStatus | null, seen: Machine): boolean {
   if (known?.state !== MachineState.Configured) return false;
   return seen.state !== MachineState.Configured || seen.cluster !== known.cluster;
 }

@@ -14,9 +14,9 @@ import type {
   LossesView,
   LossView,
   NeedRef,
-  News,
   Quantities,
   SeriesPoint,
+  ShardEvent,
   WaitingActionView,
 } from '../views.ts';
 
@@ -102,7 +102,7 @@ export type EventBody =
       readonly reason: UnmetReason | null;
       readonly missing: Quantities;
     }
-  | Extract<News, { readonly kind: 'log' }>;
+  | Extract<ShardEvent, { readonly kind: 'log' }>;
 
 /** What happened, and what it is about, by which it is found. */
 export interface JournalEvent {

@@ -15,7 +15,7 @@ export interface Subject {
   readonly name: string;
 }
 
-export type StoryItem = { readonly atMs: number } & (
+export type HistoryItem = { readonly atMs: number } & (
   | EventBody
   /** The shard was started with this epoch. */
   | { readonly kind: 'started'; readonly epoch: number }
@@ -47,9 +47,12 @@ export interface MachineFacts
   readonly boundFor: string | null;
 }
 
-export function history(reader: JournalReader, { kind, name }: Subject, span: Span): readonly StoryItem[] {
+export function history(reader: JournalReader, { kind, name }: Subject, span: Span): readonly HistoryItem[] {
   const teller = TELLERS[kind](name);
-  const items: StoryItem[] = eventsOf(reader, kind, name, span).map(({ atMs, body }) => ({ ...body, atMs }));
+  const items: HistoryItem[] = eventsOf(reader, kind, name, span).map(({ atMs, body }) => ({
+    ...body,
+    atMs,
+  }));
   const stretch = new Stretch();
   for (const cycle of reader.cycles(reader.startFor(span.fromMs) ?? reader.firstSeq)) {
     const told = tell(cycle, stretch, teller);
@@ -63,12 +66,12 @@ export function history(reader: JournalReader, { kind, name }: Subject, span: Sp
     .map(({ item }) => item);
 }
 
-const LEDGER: ReadonlySet<string> = new Set<StoryItem['kind']>([
+const LEDGER: ReadonlySet<string> = new Set<HistoryItem['kind']>([
   ...(['gap', 'machine-changed', 'need-changed', 'demand-changed'] as const),
   ...(['joined', 'left', 'binding'] as const),
 ]);
 
-type Told = StoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : never) : never;
+type Told = HistoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : never) : never;
 
 /** Follows one subject through the ledger. */
 interface Teller {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, resources } from '../../../testing/support/fleets.ts';
 import { ALL_READY, fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
-import type { JournalEntry } from '../../fleet/index.ts';
+import type { PendingChange } from '../../fleet/index.ts';
 import { MachineState, type Need } from '../../model/index.ts';
 import type { JournalMessage } from './format.ts';
 import { ALWAYS, JournalReader } from './journal-reader.ts';
@@ -17,17 +17,17 @@ import { JournalThread } from './journal-thread.ts';
 
 const { Idle, Speculative } = MachineState;
 
-function seen(...ids: readonly string[]): JournalEntry[] {
+function seen(...ids: readonly string[]): PendingChange[] {
   return ids.map((id) => ({ kind: 'observe', machine: aMachine(id, Idle), atMs: 1 }));
 }
 
-function wanted(cluster: string, cpu: number): JournalEntry {
+function wanted(cluster: string, cpu: number): PendingChange {
   const needs: Need[] = [aNeed({ cluster, aggregate: resources({ cpu }) })];
   return { kind: 'demand', cluster, needs };
 }
 
 /** Machines whose names hardly shrink, so that a few hundred cycles fill a small file. */
-function arrivals(cycle: number): JournalEntry[] {
+function arrivals(cycle: number): PendingChange[] {
   return Array.from({ length: 40 }, (_, i) => {
     const id = `m-${Math.sin(cycle * 40 + i)}-${Math.cos(cycle + i)}`;
     return { kind: 'observe', machine: aMachine(id, Speculative), atMs: 1 } as const;
@@ -47,7 +47,7 @@ describe('JournalFile', () => {
       const maxBytes = 2 ** 20;
       const file = fileAt(path, { maxBytes });
       const recorded = new Recorded(file, { limits: { maxBytes } });
-      let known: JournalEntry[] = [];
+      let known: PendingChange[] = [];
       for (let i = 0; i < 600; i++) {
         const entries = arrivals(i);
         recorded.cycle([...known.map((entry) => goneOf(entry)), ...entries, wanted('c1', i)]);
@@ -121,7 +121,7 @@ describe('JournalFile', () => {
       const file = fileAt(path);
       const recorded = new Recorded(file);
       recorded.cycle(seen('a'));
-      const applied = recorded.fleet.freeze({ take: () => [] } as never);
+      const applied = recorded.fleet.applyPending({ take: () => [] } as never);
       recorded.recorder.input(applied, recorded.nowMs + 1, ALL_READY);
       file.close();
       expect(replayAll(path)).toMatchObject([{ isSame: true }, { isSame: null, recorded: null }]);
@@ -147,7 +147,7 @@ describe('JournalFile', () => {
   });
 });
 
-function goneOf(entry: JournalEntry): JournalEntry {
+function goneOf(entry: PendingChange): PendingChange {
   return { kind: 'gone', id: entry.kind === 'observe' ? entry.machine.id : '' };
 }
 

@@ -8,7 +8,7 @@ import { type Action, type DecisionOptions, formatResources } from '../../model/
 import type { Clock } from '../../runtime/clock.ts';
 import { needRef } from '../planning/queries/need-names.ts';
 import type { UnmetChange } from '../planning/shortfalls.ts';
-import type { CycleView, LossView, News, SeriesPoint } from '../views.ts';
+import type { CycleView, LossView, SeriesPoint, ShardEvent } from '../views.ts';
 import { digestOf, MAX_DIGESTED_CLAIMS } from './digest.ts';
 import type { Begin, HeldBackAction, JournalEvent, JournalLimits, JournalSink } from './format.ts';
 import { InputPacker } from './packing.ts';
@@ -20,7 +20,7 @@ export interface RecorderParts {
   readonly epoch: bigint;
   readonly limits: JournalLimits;
   /** Notified when cycles are skipped. */
-  readonly tell: (news: News) => void;
+  readonly tell: (news: ShardEvent) => void;
   /** Unchanged machines, and rows, written per cycle; `SLICE` by default. */
   readonly slice?: number;
 }
@@ -139,7 +139,7 @@ export class Recorder {
     this.#note({ atMs, ...about, body: { kind: 'loss', loss } });
   }
 
-  news(news: News): void {
+  news(news: ShardEvent): void {
     if (news.kind === 'cycle' || news.kind === 'loss') return;
     const atMs = news.atMs ?? this.#parts.clock.now();
     if (news.kind === 'log') {
@@ -279,7 +279,7 @@ function isNothing({ slots, clusters, removed, retimed }: AppliedChanges): boole
 }
 
 /** An order that names neither is about everybody: the cluster ''. */
-function subjectOf({ event, fields }: Extract<News, { readonly kind: 'log' }>) {
+function subjectOf({ event, fields }: Extract<ShardEvent, { readonly kind: 'log' }>) {
   const machine = textOr(fields['machine']);
   const cluster = textOr(fields['cluster']) ?? clusterIn(textOr(fields['freeze']));
   const isToAll = event === 'order' && machine === null && cluster === null;

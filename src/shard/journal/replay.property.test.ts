@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
 import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
-import type { JournalEntry } from '../../fleet/index.ts';
+import type { PendingChange } from '../../fleet/index.ts';
 import type { DecisionInput, DecisionOptions, LedgerMachine } from '../../model/index.ts';
 import { ALWAYS } from './journal-reader.ts';
 
@@ -26,8 +26,13 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 );
 
 /** What leads from what is known to a part of what a step has. */
-function entriesTo(step: Step, known: ReadonlySet<string>, draw: () => number, atMs: number): JournalEntry[] {
-  const entries: JournalEntry[] = [];
+function entriesTo(
+  step: Step,
+  known: ReadonlySet<string>,
+  draw: () => number,
+  atMs: number,
+): PendingChange[] {
+  const entries: PendingChange[] = [];
   const moves = (): boolean => draw() < step.share;
   const next = new Map(step.to.machines.map((machine): [string, LedgerMachine] => [machine.id, machine]));
   for (const id of known) if (!next.has(id) && moves()) entries.push({ kind: 'gone', id });
@@ -116,7 +121,7 @@ describe('a journal', () => {
       const recorded = new Recorded(file, { limits: { maxBytes: 1e4 } });
       const rowOf = (name: string) =>
         aNeed({ group: name, aggregate: resources({ [name]: 1 }), minUnit: new Map() });
-      const demand = (...names: readonly string[]): JournalEntry => {
+      const demand = (...names: readonly string[]): PendingChange => {
         return { kind: 'demand', cluster: 'c1', needs: names.map(rowOf) };
       };
       const sixteen = Array.from({ length: 16 }, (_, i) => `r${i}`);

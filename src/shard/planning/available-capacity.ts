@@ -125,7 +125,7 @@ export class AvailableCapacity {
       listener.pending.pop();
       if (isRecent) continue;
       const answer = survey.answer(number, question);
-      if (told !== undefined && !this.#isNews(answer, told, nowMs)) continue;
+      if (told !== undefined && !this.#isShardEvent(answer, told, nowMs)) continue;
       survey.visits += FRAME_VISITS;
       listener.told.set(fingerprint, { answer, atMs: nowMs });
       updates.push(toWire(question.profile, answer));
@@ -158,7 +158,7 @@ export class AvailableCapacity {
     return isWithin(this.#intervalMs, atMs, nowMs);
   }
 
-  #isNews(answer: Answer, told: Told, nowMs: number): boolean {
+  #isShardEvent(answer: Answer, told: Told, nowMs: number): boolean {
     if (!sameOffer(told.answer, answer)) return true;
     const difference = Math.abs(told.answer.count - answer.count);
     if (difference === 0) return false;

@@ -3,7 +3,7 @@ import { OTHER_NEED, record } from '../../../testing/support/actuation-scene.ts'
 import { Fleet } from '../../fleet/index.ts';
 import { keyOf, MachineState } from '../../model/index.ts';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
-import { Book } from '../inventory/machine-ledger.ts';
+import { MachineLedger } from '../inventory/machine-ledger.ts';
 import { AWAIT_MS, AwaitedMachines } from './awaited-machines.ts';
 
 const { Idle, Draining } = MachineState;
@@ -12,11 +12,11 @@ const target = keyOf(OTHER_NEED);
 
 function scene() {
   const clock = new VirtualClock(1000);
-  const book = new Book(new Fleet());
+  const ledger = new MachineLedger(new Fleet());
   const reported = new Set<string>();
   const heldElsewhere = new Set<string>();
   const awaited = new AwaitedMachines({
-    ...{ book, clock },
+    ...{ ledger, clock },
     hasReported: (cluster) => reported.has(cluster),
     isHeld: (machine) => heldElsewhere.has(machine),
   });
@@ -24,14 +24,14 @@ function scene() {
     reported.add(cluster);
     awaited.reported(cluster);
   };
-  const isHeld = (id: string): boolean => book.standing(id)!.held;
-  return { clock, book, heldElsewhere, report, isHeld };
+  const isHeld = (id: string): boolean => ledger.standing(id)!.held;
+  return { clock, ledger, heldElsewhere, report, isHeld };
 }
 
 describe('after a start', () => {
   it('a machine on its way to a cluster is kept for it until it has reported', () => {
-    const { book, report, isHeld } = scene();
-    book.observe({ ...record('m', Idle), target }, 'p', 1000);
+    const { ledger, report, isHeld } = scene();
+    ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     report('c1');
 
     expect(isHeld('m')).toBe(true);
@@ -40,9 +40,9 @@ describe('after a start', () => {
   });
 
   it('so is one that was still being drained for it', () => {
-    const { book, report, isHeld } = scene();
-    book.observe({ ...record('m', Draining), target }, 'p', 1000);
-    book.observe(record('m', Idle), 'p', 2000);
+    const { ledger, report, isHeld } = scene();
+    ledger.observe({ ...record('m', Draining), target }, 'p', 1000);
+    ledger.observe(record('m', Idle), 'p', 2000);
 
     expect(isHeld('m')).toBe(true);
     report('c2');
@@ -50,27 +50,27 @@ describe('after a start', () => {
   });
 
   it('a cluster that stays silent is not waited for for ever', async () => {
-    const { clock, book, isHeld } = scene();
-    book.observe({ ...record('m', Idle), target }, 'p', 1000);
+    const { clock, ledger, isHeld } = scene();
+    ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     await clock.advance(AWAIT_MS);
 
     expect(isHeld('m')).toBe(false);
   });
 
   it('what is held for another reason stays held', () => {
-    const { book, heldElsewhere, report, isHeld } = scene();
+    const { ledger, heldElsewhere, report, isHeld } = scene();
     heldElsewhere.add('m');
-    book.observe({ ...record('m', Idle), target }, 'p', 1000);
+    ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     report('c2');
 
     expect(isHeld('m')).toBe(true);
   });
 
   it('machines that are nobody’s, or of clusters that have reported, are free', () => {
-    const { book, report, isHeld } = scene();
+    const { ledger, report, isHeld } = scene();
     report('c2');
-    book.observe({ ...record('m-1', Idle), target }, 'p', 1000);
-    book.observe(record('m-2', Idle), 'p', 1000);
+    ledger.observe({ ...record('m-1', Idle), target }, 'p', 1000);
+    ledger.observe(record('m-2', Idle), 'p', 1000);
 
     expect([isHeld('m-1'), isHeld('m-2')]).toEqual([false, false]);
   });

@@ -2,16 +2,16 @@
 // row of lower priority that was reported earlier, because it would be preempted again. Such machines are blocked until
 // their cluster reports, for `AWAIT_MS` at most.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 
 /** Longer than operators take to reconnect and report after they lost their shard. */
 export const AWAIT_MS = 60_000;
 
 export interface AwaitedMachinesParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly clock: Clock;
   readonly hasReported: (cluster: string) => boolean;
   /** Whether actuation blocks a machine. */
@@ -26,10 +26,10 @@ export class AwaitedMachines {
 
   constructor(parts: AwaitedMachinesParts) {
     this.#parts = parts;
-    const { book, clock } = parts;
-    const { alwaysHeld } = book;
-    book.alwaysHeld = (standing) => alwaysHeld(standing) || this.#isAwaited(standing);
-    book.listen((id, _before, after) => {
+    const { ledger, clock } = parts;
+    const { alwaysHeld } = ledger;
+    ledger.alwaysHeld = (standing) => alwaysHeld(standing) || this.#isAwaited(standing);
+    ledger.listen((id, _before, after) => {
       if (after !== null && this.#isAwaited(after)) this.#hold(id, after.target!.cluster);
     });
     clock.after(AWAIT_MS, () => {
@@ -40,13 +40,13 @@ export class AwaitedMachines {
 
   /** Unblocks the machines of a cluster once it has reported. */
   reported(cluster: string): void {
-    const { book, isHeld } = this.#parts;
+    const { ledger, isHeld } = this.#parts;
     const machines = this.#waiting.get(cluster);
     this.#waiting.delete(cluster);
-    for (const id of machines ?? []) book.hold(id, isHeld(id));
+    for (const id of machines ?? []) ledger.hold(id, isHeld(id));
   }
 
-  #isAwaited({ state, target }: Standing): boolean {
+  #isAwaited({ state, target }: MachineStatus): boolean {
     if (this.#isOver || state !== MachineState.Idle || target === null) return false;
     return !this.#parts.hasReported(target.cluster);
   }
@@ -54,6 +54,6 @@ export class AwaitedMachines {
   #hold(id: string, cluster: string): void {
     const machines = this.#waiting.get(cluster) ?? new Set<string>();
     this.#waiting.set(cluster, machines.add(id));
-    this.#parts.book.hold(id, true);
+    this.#parts.ledger.hold(id, true);
   }
 }

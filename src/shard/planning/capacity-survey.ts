@@ -80,8 +80,8 @@ export class CapacitySurvey {
     const idle = new Tally(this.#fleet, profile);
     const speculative = new Tally(this.#fleet, profile);
     for (const c of this.#fitting(pattern)) {
-      idle.add(c, machines.idleRuns[c]?.length ?? 0);
-      speculative.add(c, machines.speculativeRuns[c]?.length ?? 0);
+      idle.add(c, machines.idleSlices[c]?.length ?? 0);
+      speculative.add(c, machines.speculativeSlices[c]?.length ?? 0);
     }
     if (idle.count > 0) return idle.answer(Confidence.CONFIDENCE_HIGH, idle.count + speculative.count);
     return speculative.count > 0 ? speculative.answer(Confidence.CONFIDENCE_MEDIUM) : null;

@@ -156,7 +156,7 @@ class World {
     const start = ++this.#starts;
     const isAlive = (): boolean => this.#starts === start;
     const handle = (event: ActuationEvent | ListEvent): void => {
-      if (!isAlive() || !this.scene.asks.lets(event)) return;
+      if (!isAlive() || !this.scene.requests.lets(event)) return;
       if (isListEvent(event)) this.scene.reconcile.handle(event);
       else this.scene.actuation.handle(event);
     };
@@ -171,7 +171,7 @@ class World {
     const { clock } = this;
     this.scene = new Scene({ clock, onEffect, providers: NAMES, store: this.#store }).open('c1', 'c2');
     for (const need of this.#wanted.values()) this.#tell(need);
-    const engine = new Engine(this.scene.book.fleet);
+    const engine = new Engine(this.scene.ledger.fleet);
     const cycle = (): void => {
       if (!isAlive()) return;
       this.#cycle(engine);
@@ -195,12 +195,12 @@ class World {
 
   /** Machines in the ledger. */
   here(): readonly string[] {
-    const { machines } = this.scene.book.fleet;
+    const { machines } = this.scene.ledger.fleet;
     return Array.from({ length: machines.size }, (_, slot) => textOf(machines.recordAt(slot))).sort();
   }
 
   #tell(need: Need): void {
-    this.scene.book.append({ kind: 'demand', cluster: need.cluster, needs: [need] });
+    this.scene.ledger.append({ kind: 'demand', cluster: need.cluster, needs: [need] });
   }
 
   #ends(epoch: bigint): ReadonlyMap<string, ProviderEnd> {
@@ -227,8 +227,8 @@ class World {
   }
 
   #cycle(engine: Engine): void {
-    const { book, machineFacts, actuation, reconcile } = this.scene;
-    machineFacts.frozen(book.freeze());
+    const { ledger, machineFacts, actuation, reconcile } = this.scene;
+    machineFacts.frozen(ledger.applyPending());
     machineFacts.flush();
     // A decision on one provider's inventory would buy again what the other already has.
     if (!reconcile.isReady) return;
@@ -295,7 +295,7 @@ describe('in a storm', () => {
     expect(count(await world.there(), Configured, 'c1')).toBe(1);
     expect(count(await world.there(), Speculative)).toBe(20);
     expect(world.here()).toEqual(await world.there());
-    const { ids, withdrawn, needless } = world.scene.asks;
+    const { ids, withdrawn, needless } = world.scene.requests;
     expect(withdrawn).not.toEqual([]);
     expect([ids, needless]).toEqual([[], []]);
   });
@@ -316,7 +316,7 @@ describe('a shard that is killed again and again', () => {
     expect(count(await world.there(), Configured, 'c2')).toBe(3);
     expect(count(await world.there(), Speculative)).toBe(16);
     expect(world.here()).toEqual(await world.there());
-    expect(world.scene.asks).toMatchObject({ ids: [], needless: [] });
+    expect(world.scene.requests).toMatchObject({ ids: [], needless: [] });
   });
 
   it('buys nothing twice on a calm day', async () => {

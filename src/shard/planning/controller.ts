@@ -10,7 +10,7 @@ import { CallScheduler } from '../actuation/call-scheduler.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import { Losses } from '../inventory/losses.ts';
 import { MachineFactsStore } from '../inventory/machine-facts-store.ts';
-import { Book } from '../inventory/machine-ledger.ts';
+import { MachineLedger } from '../inventory/machine-ledger.ts';
 import { ProvidersHealth } from '../inventory/provider-health.ts';
 import { Reconcile } from '../inventory/reconcile.ts';
 import type { JournalLimits, JournalSink } from '../journal/format.ts';
@@ -21,7 +21,15 @@ import { SupplyTally } from '../telemetry/machine-tally.ts';
 import { ControllerMetrics } from '../telemetry/metrics.ts';
 import { Observers } from '../telemetry/observers.ts';
 import { OwnedPrices } from '../telemetry/owned-prices.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions, SeriesPoint } from '../views.ts';
+import type {
+  Answer,
+  Order,
+  OrderResult,
+  QuestionName,
+  Questions,
+  SeriesPoint,
+  ShardEvent,
+} from '../views.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
 import { Cycles } from './cycles.ts';
 import { EndedRows } from './ended-rows.ts';
@@ -29,7 +37,7 @@ import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { Guardrails } from './guardrails.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
-import { NodeNews } from './node-state-router.ts';
+import { NodeStateRouter } from './node-state-router.ts';
 import type { ControllerOptions, ControllerStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
 import { Answers } from './queries/answers.ts';
@@ -43,7 +51,7 @@ export interface ControllerParts {
   /** Monotonic milliseconds with an arbitrary origin, for durations. */
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (news: News) => void;
+  readonly tell: (news: ShardEvent) => void;
   readonly store: ControllerStore;
   readonly options: ControllerOptions;
   /** History from earlier processes. */
@@ -55,13 +63,16 @@ export interface ControllerParts {
 /** History read from the journal of earlier processes, oldest first. */
 export interface Past {
   readonly points: readonly SeriesPoint[];
-  readonly events: readonly { readonly atMs: number; readonly news: Exclude<News, { kind: 'cycle' }> }[];
+  readonly events: readonly {
+    readonly atMs: number;
+    readonly news: Exclude<ShardEvent, { kind: 'cycle' }>;
+  }[];
 }
 
 export interface ControllerState {
   readonly parts: ControllerParts;
   readonly startedMs: number;
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly machineFacts: MachineFactsStore;
   readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
@@ -93,7 +104,7 @@ export interface ControllerState {
 
 export class Controller {
   readonly #state: ControllerState;
-  readonly #news: NodeNews;
+  readonly #news: NodeStateRouter;
   readonly #cycles: Cycles;
   readonly #answers: Answers;
 
@@ -107,7 +118,7 @@ export class Controller {
     const told = heardBy({ recorder, series, events }, parts);
     this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
     // A cluster without a session gets a full set of node states when its session opens.
-    this.#news = new NodeNews(this.#state.book, (effect) => {
+    this.#news = new NodeStateRouter(this.#state.ledger, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
     });
     this.#cycles = new Cycles(this.#state);
@@ -208,7 +219,7 @@ type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
 /** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
 function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
-  const tell = (news: News): void => {
+  const tell = (news: ShardEvent): void => {
     const stamped = events.add(news);
     recorder?.news(stamped);
     series.hear(stamped);
@@ -226,8 +237,8 @@ function stateOf(
   const { clock, store, options } = parts;
   const startedMs = clock.now();
   const random = new Random(options.seed, Number(options.epoch % 2n ** 31n));
-  const book = new Book(fleet);
-  const machineFacts = new MachineFactsStore(book, store.machines);
+  const ledger = new MachineLedger(fleet);
+  const machineFacts = new MachineFactsStore(ledger, store.machines);
   const scheduler = new CallScheduler({ clock, random, emit, limits: options.scheduler });
   const engine = new Engine(fleet, {
     ...options.engine,
@@ -236,19 +247,19 @@ function stateOf(
   });
   const demandTally = new DemandTally(fleet);
   const ownedPrices = new OwnedPrices(options.ownedPrices);
-  const supplyTally = new SupplyTally(fleet, { failedHosts: book.failedHosts, ownedPrices });
+  const supplyTally = new SupplyTally(fleet, { failedHosts: ledger.failedHosts, ownedPrices });
   const clusterCosts = new ClusterCosts(fleet, ownedPrices);
   const metrics = new ControllerMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
-  const health = new ProvidersHealth(book, () => clock.now());
+  const health = new ProvidersHealth(ledger, () => clock.now());
   const observers = new Observers({
-    ...{ parts, book, metrics, health },
+    ...{ parts, ledger, metrics, health },
     lostWhileAway: (facts, provider, seen) => losses.lostWhileAway(facts, provider, seen),
   });
   // Constructed before actuation, whose listener ends the pending action of a machine: a failure is reported once, with the
   // action if one is pending, else as a loss.
   const losses = new Losses({
-    ...{ book, clock, health },
+    ...{ ledger, clock, health },
     hasAction: (machine) => actuation.hasAction(machine),
     priorityOf: (key) => profiles.of(key)?.priority,
     lost: (loss, capacityType) => {
@@ -258,34 +269,34 @@ function stateOf(
     ...observers.losses,
   });
   const actuation = new Actuation({
-    ...{ book, scheduler, machineFacts, clock, random, emit },
+    ...{ ledger, scheduler, machineFacts, clock, random, emit },
     profileOf: (key) => profiles.of(key),
     limits: options.actuation,
     observer: observers.actuation,
     epoch: options.epoch,
   });
   const reconcile = new Reconcile({
-    ...{ book, scheduler, machineFacts, actuation, clock, random, emit },
+    ...{ ledger, scheduler, machineFacts, actuation, clock, random, emit },
     providers: options.providers,
     limits: options.reconcile,
     observer: observers.reconcile,
   });
   const freezes = new Freezes(store.freezes);
   const frozen = new FrozenMachines({
-    book,
+    ledger,
     freezes,
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
-  book.listen((_id, before, after) => {
+  ledger.listen((_id, before, after) => {
     const cluster = after?.target?.cluster;
     // A target that reappears, after a late first List or a reverted move, may be a row that ended long ago.
     if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))
       ended.look(cluster);
   });
   const awaited = new AwaitedMachines({
-    ...{ book, clock },
+    ...{ ledger, clock },
     hasReported: (cluster) => reported.has(cluster),
     isHeld: (machine) => actuation.holdOf(machine) !== null,
   });
@@ -306,7 +317,7 @@ function stateOf(
     ...{
       parts,
       startedMs,
-      book,
+      ledger,
       machineFacts,
       scheduler,
       actuation,

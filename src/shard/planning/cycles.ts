@@ -32,7 +32,7 @@ import type { Shortfall } from './shortfalls.ts';
 const LONGEST_READY_WAITS = 20;
 /** Newly escalated rows per cycle that are logged in a line each. */
 const MAX_SHORT_LINES = 20;
-/** Between two freezes of the book while the first inventories are read. */
+/** Between two freezes of the ledger while the first inventories are read. */
 const STARTING_FREEZE_MS = 5000;
 
 export class Cycles {
@@ -55,7 +55,7 @@ export class Cycles {
 
   constructor(state: ControllerState) {
     this.#state = state;
-    this.#capacity = new AvailableCapacity(state.book.fleet);
+    this.#capacity = new AvailableCapacity(state.ledger.fleet);
   }
 
   /** The last cycle; null before the first. */
@@ -89,9 +89,9 @@ export class Cycles {
 
   /** Applies a cluster's roll-up. */
   demand(cluster: string, needs: readonly Need[], rowsSetAside: number): void {
-    const { book, ended, reported, awaited, incomplete } = this.#state;
+    const { ledger, ended, reported, awaited, incomplete } = this.#state;
     incomplete.reported(cluster, rowsSetAside);
-    book.append({ kind: 'demand', cluster, needs });
+    ledger.append({ kind: 'demand', cluster, needs });
     reported.add(cluster);
     awaited.reported(cluster);
     ended.look(cluster);
@@ -147,13 +147,13 @@ export class Cycles {
   /** Returns whether another cycle should follow as soon as the spacing allows. */
   #cycle(began: number): boolean {
     const state = this.#state;
-    const { book, machineFacts, profiles, metrics, recorder } = state;
+    const { ledger, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isFreezeDue()) return false;
     // The old decision refers to rows and slots of the ledger by number, which the freeze invalidates.
     this.#decision = null;
     profiles.forget();
-    const applied = book.freeze(state.engine.ahead);
+    const applied = ledger.applyPending(state.engine.ahead);
     const frozen = monotonicMs();
     machineFacts.frozen(applied);
     machineFacts.flush();
@@ -181,7 +181,7 @@ export class Cycles {
     metrics.phase('phase3', reclaim);
     metrics.phase('emit', plan + monotonicMs() - naming);
     // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain.
-    for (const key of state.ended.take()) book.append({ kind: 'row-ended', key });
+    for (const key of state.ended.take()) ledger.append({ kind: 'row-ended', key });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.phase('execute', monotonicMs() - carrying);
@@ -228,7 +228,7 @@ export class Cycles {
       this.#log('warn', 'providers-not-read', { unread, waitedMs });
     }
     state.phase = 'running';
-    this.#log('info', 'deciding', { machines: state.book.fleet.machines.count });
+    this.#log('info', 'deciding', { machines: state.ledger.fleet.machines.count });
     return true;
   }
 
@@ -243,8 +243,8 @@ export class Cycles {
   }
 
   #decisionOptions(): DecisionOptions {
-    const { book, actuation, freezes, reported, incomplete, parts } = this.#state;
-    const { clusters } = book.fleet;
+    const { ledger, actuation, freezes, reported, incomplete, parts } = this.#state;
+    const { clusters } = ledger.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
     const readyClusters = new Set(reported);
     // A machine that no row of such a cluster counts on may serve a row that is set aside, so it is not excess.
@@ -258,16 +258,16 @@ export class Cycles {
   }
 
   #carryOut(decision: Decision, decided: readonly Action[]) {
-    const { book, guardrails, freezes, actuation, profiles, metrics } = this.#state;
-    const { machines, clusters } = book.fleet;
+    const { ledger, guardrails, freezes, actuation, profiles, metrics } = this.#state;
+    const { machines, clusters } = ledger.fleet;
     for (const [id, key] of decision.restamps()) {
       const profile = profiles.of(key);
       if (profile === undefined) continue;
       const stamp = stampOf(profile, key);
       // A restamp changes the row, not the priority and the penalties that the machine was bound with.
-      const priority = book.standing(id)?.stamp?.priority ?? profile.priority;
-      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = book.standing(id)?.stamp ?? stamp;
-      book.append({
+      const priority = ledger.standing(id)?.stamp?.priority ?? profile.priority;
+      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = ledger.standing(id)?.stamp ?? stamp;
+      ledger.append({
         kind: 'restamp',
         id,
         key,
@@ -290,7 +290,7 @@ export class Cycles {
 
   /** Why machines that no row counts on leave their cluster; caches the verdict of each row. */
   #leavingOf(decision: Decision): (action: Action) => Leaving | null {
-    const { book, profiles } = this.#state;
+    const { ledger, profiles } = this.#state;
     const verdicts = new Map<string, Verdict | null>();
     const verdictOf = (key: NeedKey): Verdict | null => {
       const text = keyText(key);
@@ -300,7 +300,7 @@ export class Cycles {
       verdicts.set(text, verdict);
       return verdict;
     };
-    return (action) => leavingOf(action, { book, profiles, verdictOf });
+    return (action) => leavingOf(action, { ledger, profiles, verdictOf });
   }
 
   /** Updates shortfalls, their log lines, journal entries and gauges after a decision. */

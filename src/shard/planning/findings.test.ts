@@ -13,7 +13,7 @@ describe('7.6.1: Failed is no trap', () => {
     scene.decide('Provision', 'm');
     scene.fail('create', 'timed out');
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
   });
 
   it('a paid host that was given up as lost is found by the next List', () => {
@@ -25,17 +25,17 @@ describe('7.6.1: Failed is no trap', () => {
       scene.fail('get');
       scene.hand.advance(5000);
     }
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: true });
     scene.list([record('m', Idle)]);
     expect(scene.told).toContain('orphan m p');
-    expect(scene.ledger('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
   });
 
   it.each([Speculative, Idle, Configured])('a Failed machine seen as %i is that', (state) => {
     const scene = new Scene();
     scene.list([record('m', Failed)]);
     scene.list([record('m', state)]);
-    expect(scene.ledger('m')).toMatchObject({ state });
+    expect(scene.committed('m')).toMatchObject({ state });
   });
 });
 
@@ -44,9 +44,9 @@ describe('7.6.2: a bound machine that is lost in place is lost', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.list([record('m', state)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Configured });
+    expect(scene.committed('m')).toMatchObject({ state: Configured });
     scene.find(state);
-    expect(scene.ledger('m')).toMatchObject({ state, cluster: '' });
+    expect(scene.committed('m')).toMatchObject({ state, cluster: '' });
     expect(scene.heardBy('c1')).toEqual([Configured, state]);
   });
 
@@ -55,7 +55,7 @@ describe('7.6.2: a bound machine that is lost in place is lost', () => {
     scene.list([record('m', Configured)]);
     scene.list([record('m', Idle)]);
     scene.find(Configured);
-    expect(scene.ledger('m')).toMatchObject({ state: Configured, cluster: 'c1' });
+    expect(scene.committed('m')).toMatchObject({ state: Configured, cluster: 'c1' });
   });
 });
 
@@ -75,7 +75,7 @@ describe('7.6.3: one cluster cannot burn the shared pool', () => {
     scene.list(some(2));
     scene.decide('Bootstrap', 'm-0');
     happens(scene);
-    expect(scene.ledger('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, held: false });
+    expect(scene.committed('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, held: false });
     expect(scene.calls()).toEqual([]);
     expect(scene.actuation.cannotBind(['c1', 'c2'])).toEqual(new Set(['c1']));
     expect(scene.decide('Bootstrap', 'm-1')).toEqual(['no_session']);
@@ -89,9 +89,9 @@ describe('7.6.4: a transient Create error spends no quota slot', () => {
     scene.decide('Provision', 'm');
     scene.fail('create', 'rate limit');
     scene.find(Speculative);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: true });
     scene.hand.advance(10_000);
-    expect(scene.ledger('m')).toMatchObject({ state: Speculative, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: false });
   });
 });
 
@@ -105,10 +105,10 @@ describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () 
     full(scene, ids);
     full(scene);
     expect(scene.told).toEqual(['list-held p 20 20 1', 'list-held p 20 20 2']);
-    expect(scene.ledger('m-0')).not.toBeNull();
+    expect(scene.committed('m-0')).not.toBeNull();
     expect(scene.reconcile.heldLosses('p')).toBe(20);
     full(scene);
-    expect(scene.ledger('m-0')).toBeNull();
+    expect(scene.committed('m-0')).toBeNull();
   });
 
   it('is forgotten when the machines are back', () => {
@@ -119,7 +119,7 @@ describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () 
     full(scene);
     full(scene);
     expect(scene.reconcile.heldLosses('p')).toBe(0);
-    expect(scene.ledger('m-0')).not.toBeNull();
+    expect(scene.committed('m-0')).not.toBeNull();
   });
 
   it('is believed on a person’s word', () => {
@@ -127,20 +127,20 @@ describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () 
     scene.list(some(20));
     full(scene, ids);
     expect(scene.reconcile.acceptList('p')).toBe(true);
-    expect(scene.ledger('m-0')).toBeNull();
+    expect(scene.committed('m-0')).toBeNull();
   });
 
   it('lets go of what is gone where a tenth is left, and of small inventories', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     scene.list(some(20));
     full(scene, ids.slice(0, 18));
-    expect(scene.ledger('m-0')).toBeNull();
+    expect(scene.committed('m-0')).toBeNull();
     scene.list(
       Array.from({ length: 9 }, (_, i) => record(`q-${i}`, Idle)),
       { provider: 'q' },
     );
     scene.list([], { provider: 'q', gone: Array.from({ length: 9 }, (_, i) => `q-${i}`) });
-    expect(scene.ledger('q-0')).toBeNull();
+    expect(scene.committed('q-0')).toBeNull();
   });
 
   it('does not take a machine from under an action', () => {
@@ -148,10 +148,10 @@ describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () 
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
     scene.list([], { gone: ['m'] });
-    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.committed('m')).toMatchObject({ state: Creating });
     scene.accept('create', Creating);
     scene.find(Creating);
-    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.committed('m')).toMatchObject({ state: Creating });
   });
 
   it('a removal tells the cluster', () => {
@@ -174,8 +174,8 @@ describe('7.6.6: what a provider changes about a machine is seen without a move'
       allocatable: new Map([['cpu', 3]]),
     };
     scene.list([record('m', Configured, { ...changed, host: { provider: 'fake', ref: 'moved' } })]);
-    expect(scene.ledger('m')).toMatchObject(changed);
-    expect(scene.book.particularsOf('m').host?.ref).toBe('moved');
+    expect(scene.committed('m')).toMatchObject(changed);
+    expect(scene.ledger.particularsOf('m').host?.ref).toBe('moved');
   });
 });
 
@@ -188,7 +188,7 @@ describe('7.6.7: no change is lost between a cursor and an action', () => {
     scene.accept('drain', Draining);
     expect(scene.calls('get')).toHaveLength(1);
     scene.find(Failed);
-    expect(scene.ledger('m')).toMatchObject({ state: Failed });
+    expect(scene.committed('m')).toMatchObject({ state: Failed });
   });
 
   it('also where the first Get fails', () => {
@@ -200,7 +200,7 @@ describe('7.6.7: no change is lost between a cursor and an action', () => {
     scene.fail('get');
     scene.hand.advance(2000);
     scene.find(Idle);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 });
 
@@ -208,23 +208,23 @@ describe('7.6.8: a machine that cannot be bound does not flap for ever', () => {
   it('moves back without stamp or cluster, and its hold goes on from when it became Idle', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
-    const { idleSinceMs } = scene.ledger('m')!;
+    const { idleSinceMs } = scene.committed('m')!;
     for (let i = 0; i < 3; i++) {
       scene.hand.advance(400_000);
       scene.decide('Bootstrap', 'm');
       scene.blob({ error: 'cannot render' });
-      expect(scene.ledger('m')).toMatchObject({ state: Idle, stamp: null, cluster: '', idleSinceMs });
+      expect(scene.committed('m')).toMatchObject({ state: Idle, stamp: null, cluster: '', idleSinceMs });
     }
   });
 
   it('nor is the hold restarted by a shard that is', () => {
     const scene = new Scene();
     scene.list([record('m', Idle)]);
-    const { idleSinceMs } = scene.ledger('m')!;
+    const { idleSinceMs } = scene.committed('m')!;
     const after = new Scene({ store: scene.store });
     after.hand.advance(100_000);
     after.list([record('m', Idle)]);
-    expect(after.ledger('m')?.idleSinceMs).toBe(idleSinceMs);
+    expect(after.committed('m')?.idleSinceMs).toBe(idleSinceMs);
   });
 });
 
@@ -234,9 +234,9 @@ describe('7.6.9: no machine is on its way for ever', () => {
     scene.list([record('m', state)]);
     scene.hand.advance(30 * 60_000);
     scene.find(state);
-    expect(scene.ledger('m')).toMatchObject({ state: Failed, target: null, cluster: '' });
+    expect(scene.committed('m')).toMatchObject({ state: Failed, target: null, cluster: '' });
     expect(scene.told).toEqual([`overdue m ${state}`]);
-    expect(scene.book.particularsOf('m').lastError).toMatch(/has been \w+ for \d+ s/);
+    expect(scene.ledger.particularsOf('m').lastError).toMatch(/has been \w+ for \d+ s/);
   });
 
   it('stays out as long as the provider says the same, and is back when it says anything else', () => {
@@ -245,9 +245,9 @@ describe('7.6.9: no machine is on its way for ever', () => {
     scene.hand.advance(10 * 60_000);
     scene.find(Creating);
     scene.list([record('m', Creating, { pricePerHour: 3 })]);
-    expect(scene.ledger('m')).toMatchObject({ state: Failed });
+    expect(scene.committed('m')).toMatchObject({ state: Failed });
     scene.list([record('m', Idle)]);
-    expect(scene.ledger('m')).toMatchObject({ state: Idle });
+    expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
   it('nobody looks at one that has arrived in time', () => {
@@ -263,7 +263,7 @@ describe('7.6.9: no machine is on its way for ever', () => {
     scene.list([record('m', Configuring)]);
     scene.hand.advance(10 * 60_000);
     scene.find(Configured);
-    expect(scene.ledger('m')).toMatchObject({ state: Configured });
+    expect(scene.committed('m')).toMatchObject({ state: Configured });
     expect(scene.told).toEqual([]);
   });
 
@@ -274,6 +274,6 @@ describe('7.6.9: no machine is on its way for ever', () => {
     scene.find(Creating);
     scene.actuation.retry('m');
     scene.find(Creating);
-    expect(scene.ledger('m')).toMatchObject({ state: Creating });
+    expect(scene.committed('m')).toMatchObject({ state: Creating });
   });
 });

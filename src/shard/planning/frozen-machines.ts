@@ -1,13 +1,13 @@
 // Machines of clusters that are frozen by name cannot be victims: the ledger's `held` bit is set for them, as for machines
 // that actuation blocks. The bit is cleared when neither a freeze nor actuation has a reason left.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { Freezes } from './freezes.ts';
 
 export interface FrozenMachinesParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly freezes: Freezes;
   /** Whether actuation blocks a machine. */
   readonly isHeld: (machine: string) => boolean;
@@ -18,24 +18,24 @@ export class FrozenMachines {
 
   constructor(parts: FrozenMachinesParts) {
     this.#parts = parts;
-    parts.book.alwaysHeld = (standing) => parts.freezes.isHeld(standing);
-    parts.book.listen((id, before, after) => {
+    parts.ledger.alwaysHeld = (standing) => parts.freezes.isHeld(standing);
+    parts.ledger.listen((id, before, after) => {
       if (after !== null && isConcerned(before, after)) this.#settle(id);
     });
   }
 
   /** To be called when a freeze of the cluster was added or removed. */
   changed(cluster: string): void {
-    for (const id of [...this.#parts.book.boundTo(cluster)]) this.#settle(id);
+    for (const id of [...this.#parts.ledger.boundTo(cluster)]) this.#settle(id);
   }
 
   #settle(id: string): void {
-    const { book, isHeld } = this.#parts;
-    book.hold(id, isHeld(id));
+    const { ledger, isHeld } = this.#parts;
+    ledger.hold(id, isHeld(id));
   }
 }
 
 /** A freeze blocks Configured machines only, so the bit is recomputed when a machine enters or leaves that state. */
-function isConcerned(before: Standing | null, after: Standing): boolean {
+function isConcerned(before: MachineStatus | null, after: MachineStatus): boolean {
   return before?.state === MachineState.Configured || after.state === MachineState.Configured;
 }

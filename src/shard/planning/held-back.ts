@@ -32,7 +32,7 @@ export function heldBackOf(
   const views: WaitingActionView[] = [];
   const counts: HeldBackView[] = [];
   for (const [why, actions] of heldByReason(admission, refused)) {
-    const tally = new Tally(why, state.book.fleet);
+    const tally = new Tally(why, state.ledger.fleet);
     // A plan of a frozen fleet may have as many actions as there are machines.
     for (const action of actions) tally.add(action);
     counts.push(tally.view());
@@ -94,18 +94,18 @@ function priceOf({ machines, classes }: Fleet, machine: string): number {
 }
 
 function viewOf(
-  { book, profiles, freezes }: ControllerState,
+  { ledger, profiles, freezes }: ControllerState,
   action: Action,
   why: string,
   leaving: Leaving | null,
 ): WaitingActionView {
   const { kind, machine, cluster, reason, need, preemptorPriority } = action;
-  const known = book.recordOf(machine);
-  const standing = book.standing(machine);
+  const known = ledger.recordOf(machine);
+  const standing = ledger.standing(machine);
   const freeze = why === 'frozen' ? freezes.freezeOf(action) : undefined;
   return {
     ...{ kind, machine, cluster, reason, why },
-    provider: book.ownerOf(machine) ?? '',
+    provider: ledger.ownerOf(machine) ?? '',
     capacityType: known === null ? '' : capacityLabel(known.capacityType),
     zone: known?.zone ?? '',
     pricePerHour: known?.pricePerHour ?? 0,

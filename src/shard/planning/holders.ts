@@ -1,7 +1,7 @@
 // Configured machines by class, cluster and priority. Computed per class on first use and discarded with the survey's
 // refresh: the ledger itself keeps counts by class and state only.
 
-import type { MachineLedger } from '../../fleet/index.ts';
+import type { MachineTable } from '../../fleet/index.ts';
 
 /** Number of machines by priority of their stamp. */
 type ByPriority = Map<number, number>;
@@ -12,12 +12,12 @@ interface ClassHolders {
 }
 
 export class Holders {
-  readonly #machines: MachineLedger;
+  readonly #machines: MachineTable;
   readonly #classes = new Map<number, ClassHolders>();
   /** Machines visited so far. */
   visits = 0;
 
-  constructor(machines: MachineLedger) {
+  constructor(machines: MachineTable) {
     this.#machines = machines;
   }
 
@@ -37,9 +37,9 @@ export class Holders {
   }
 
   #look(classNumber: number): ClassHolders {
-    const { arena, cluster, configuredRuns, stamp, stamps } = this.#machines;
+    const { arena, cluster, configuredSlices, stamp, stamps } = this.#machines;
     const holders: ClassHolders = { all: new Map(), byCluster: new Map() };
-    const run = configuredRuns[classNumber];
+    const run = configuredSlices[classNumber];
     if (run === undefined) return holders;
     this.visits += run.length;
     for (let i = run.offset; i < run.offset + run.length; i++) {

@@ -1,7 +1,7 @@
 // Why a machine that no row counts on leaves its cluster. Read from the ledger and the verdicts when the action is decided,
 // because the row may be gone later.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import {
   type Action,
   excerpt,
@@ -10,19 +10,19 @@ import {
   type NeedKey,
   type Verdict,
 } from '../../model/index.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { NeedRef } from '../views.ts';
 import { needRef, type Profiles } from './queries/need-names.ts';
 
 export interface LeavingParts {
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly profiles: Profiles;
   /** null: the key is not that of a row by itself. */
   readonly verdictOf: (key: NeedKey) => Verdict | null;
 }
 
 /** The row that a machine was bound for; null if unknown. */
-export function rowOf({ cluster, stamp }: Pick<Standing, 'cluster' | 'stamp'>): NeedRef | null {
+export function rowOf({ cluster, stamp }: Pick<MachineStatus, 'cluster' | 'stamp'>): NeedRef | null {
   if (stamp === null || cluster === '') return null;
   return needRef({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }, stamp.priority ?? 0);
 }
@@ -30,11 +30,11 @@ export function rowOf({ cluster, stamp }: Pick<Standing, 'cluster' | 'stamp'>): 
 /** null: the machine leaves for another reason, or the row it was bound for is unknown. */
 export function leavingOf(
   { kind, machine, reason }: Action,
-  { book, profiles, verdictOf }: LeavingParts,
+  { ledger, profiles, verdictOf }: LeavingParts,
 ): Leaving | null {
   const isExcess = kind === 'Reclaim' || (kind === 'Preempt' && reason === 'phase2.excess');
-  const { cluster, stamp } = book.standing(machine) ?? { cluster: '', stamp: null };
-  const record = book.recordOf(machine);
+  const { cluster, stamp } = ledger.standing(machine) ?? { cluster: '', stamp: null };
+  const record = ledger.recordOf(machine);
   if (!isExcess || stamp === null || cluster === '' || record === null) return null;
   const key = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
   const { cause, domain, goesTo } = leavingOfRow(record, profiles.of(key), () => verdictOf(key));

@@ -51,7 +51,7 @@ describe('a cluster hears of its machines', () => {
     expect(scene.heardBy('c1')).toEqual([Configured]);
     scene.list([record('m', Configured)]);
     expect(scene.heardBy('c1')).toEqual([Configured, Configured]);
-    scene.book.freeze();
+    scene.ledger.applyPending();
     scene.list([record('m', Configured, { pricePerHour: 2 })]);
     expect(scene.heardBy('c1')).toHaveLength(2);
     scene.list([record('m', Configured, change)]);
@@ -101,7 +101,7 @@ describe('when an operator comes back', () => {
     'its cluster hears how all of its machines stand (after a freeze: %s)',
     (isFrozen) => {
       const scene = sceneWith(...machines);
-      if (isFrozen) scene.book.freeze();
+      if (isFrozen) scene.ledger.applyPending();
       const all = [
         ['a', Configured],
         ['b', Configuring],
@@ -128,10 +128,10 @@ describe('when an operator comes back', () => {
 
   it('after a restart of the shard hears it too, with hosts', () => {
     const before = sceneWith(...machines);
-    before.ledger('a');
+    before.committed('a');
     const after = new Scene({ store: before.store });
     after.list(machines);
-    after.book.freeze();
+    after.ledger.applyPending();
     expect(replayed(after, 'c1').map(([id]) => id)).toEqual(['a', 'b', 'c']);
     expect(after.updatesTo('c1').map(({ providerId }) => providerId)).toEqual(['a', 'b', 'c']);
   });

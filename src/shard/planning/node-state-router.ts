@@ -1,40 +1,40 @@
 // Routes node state frames to clusters: one for every change of what a frame contains, the last one to the cluster that the
 // machine leaves, and a full set when an operator opens a session. node-state.ts builds the frames.
 
-import type { Standing } from '../../fleet/index.ts';
+import type { MachineStatus } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { Effect } from '../events.ts';
-import { type Book, type Portrait, particularsIn } from '../inventory/machine-ledger.ts';
+import { type MachineLedger, type Portrait, particularsIn } from '../inventory/machine-ledger.ts';
 import { type NodeRecord, nodeStateUpdate, nodeStateUpdates } from './node-state.ts';
 
-export class NodeNews {
-  readonly #book: Book;
+export class NodeStateRouter {
+  readonly #ledger: MachineLedger;
   readonly #emit: (effect: Effect) => void;
   /** By cluster: machines that drain from it. The ledger indexes bound machines only. */
   readonly #leaving = new Map<string, Set<string>>();
 
-  constructor(book: Book, emit: (effect: Effect) => void) {
-    this.#book = book;
+  constructor(ledger: MachineLedger, emit: (effect: Effect) => void) {
+    this.#ledger = ledger;
     this.#emit = emit;
-    book.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
   }
 
   /** Sends a cluster the state of all its machines, draining ones included. */
   tellAll(cluster: string): void {
-    for (const id of [...this.#book.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
-      const record = recordOf(id, this.#book.standing(id), this.#book.portraitOf(id));
+    for (const id of [...this.#ledger.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
+      const record = recordOf(id, this.#ledger.standing(id), this.#ledger.portraitOf(id));
       if (record !== null) this.#tell(nodeStateUpdate(record));
     }
   }
 
-  #moved(id: string, before: Standing | null, after: Standing | null, seen: Machine | null): void {
+  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
     const was = before?.cluster ?? '';
     const is = after?.cluster ?? '';
     if (was === '' && is === '') return;
     if (before?.state === MachineState.Draining) this.#left(was, id);
     if (after?.state === MachineState.Draining) this.#leave(is, id);
-    const known = this.#book.portraitOf(id);
+    const known = this.#ledger.portraitOf(id);
     const now = seen === null ? known : { ...seen, ...particularsIn(seen) };
     const updates = nodeStateUpdates(recordOf(id, before, known), recordOf(id, after, now));
     for (const update of updates) this.#tell(update);
@@ -57,7 +57,7 @@ export class NodeNews {
   }
 }
 
-function recordOf(id: string, standing: Standing | null, portrait: Portrait | null): NodeRecord | null {
+function recordOf(id: string, standing: MachineStatus | null, portrait: Portrait | null): NodeRecord | null {
   if (standing === null || portrait === null) return null;
   const { state, cluster } = standing;
   return { ...portrait, id, state, cluster };

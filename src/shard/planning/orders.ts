@@ -71,8 +71,8 @@ function freeze(state: ControllerState, order: Extract<Order, { readonly kind: '
 }
 
 /** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
-function isKnownCluster({ sessions, reported, book }: ControllerState, cluster: string | null): boolean {
-  const { clusters } = book.fleet;
+function isKnownCluster({ sessions, reported, ledger }: ControllerState, cluster: string | null): boolean {
+  const { clusters } = ledger.fleet;
   if (cluster === null || sessions.has(cluster) || reported.has(cluster)) return true;
   // `find` returns the number of the empty name for an unknown name.
   return clusters.nameOf(clusters.find(cluster)) === cluster;
@@ -99,10 +99,10 @@ function freezeChanged({ frozen, actuation, freezes }: ControllerState, cluster:
 }
 
 /** The message states when the machine will be read, which may be after its action or its provider's outage ends. */
-function retry({ actuation, reconcile, book, scheduler }: ControllerState, machine: string): OrderResult {
+function retry({ actuation, reconcile, ledger, scheduler }: ControllerState, machine: string): OrderResult {
   const isDone = actuation.retry(machine);
   if (isDone) reconcile.checkNow(machine);
-  const provider = book.ownerOf(machine) ?? '';
+  const provider = ledger.ownerOf(machine) ?? '';
   const isSilent = isDone && scheduler.breakerOf(provider) !== 'closed';
   const when = actuation.isBusy(machine)
     ? ' when the action that is under way with it has ended'
@@ -112,10 +112,10 @@ function retry({ actuation, reconcile, book, scheduler }: ControllerState, machi
   return about(isDone, machine, `is looked at afresh${when}`);
 }
 
-function forget({ actuation, book }: ControllerState, machine: string): OrderResult {
+function forget({ actuation, ledger }: ControllerState, machine: string): OrderResult {
   if (actuation.forget(machine))
     return done(`Machine ${excerpt(machine)} is hidden. It stays on record and costs what it costs.`);
-  const isThere = book.standing(machine) !== null;
+  const isThere = ledger.standing(machine) !== null;
   return refused(
     isThere ? `Machine ${excerpt(machine)} is not Failed.` : `There is no machine ${excerpt(machine)}.`,
   );

@@ -2,7 +2,7 @@
 // counts once, also across restarts: a row that had a machine at the start is not counted again. A row that ends and
 // returns is a new row.
 
-import type { Fleet, Standing } from '../../fleet/index.ts';
+import type { Fleet, MachineStatus } from '../../fleet/index.ts';
 
 export class Provisioning {
   readonly #fleet: Fleet;
@@ -16,7 +16,7 @@ export class Provisioning {
   }
 
   /** To be called when a machine becomes Configured. */
-  configured({ cluster, stamp }: Standing, nowMs: number): void {
+  configured({ cluster, stamp }: MachineStatus, nowMs: number): void {
     if (stamp === null || stamp.fingerprint === '') return;
     const { fingerprint, group } = stamp;
     const key = { cluster, fingerprint, group };

@@ -6,7 +6,7 @@ import { MachineState } from '../../model/index.ts';
 import type { ListReport } from '../../provider/index.ts';
 import type { Effect } from '../events.ts';
 import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
-import type { News } from '../views.ts';
+import type { ShardEvent } from '../views.ts';
 import { Controller } from './controller.ts';
 import { DEFAULT_CONTROLLER } from './options.ts';
 
@@ -15,7 +15,7 @@ const READY_WAIT_MS = 30_000;
 function starting() {
   const hand = new HandClock();
   const effects: Effect[] = [];
-  const news: News[] = [];
+  const news: ShardEvent[] = [];
   const controller = new Controller({
     clock: hand,
     monotonicMs: () => hand.now(),

@@ -5,7 +5,7 @@ import { JournalThread, type JournalThreadStart } from '../journal/journal-threa
 import { readPast } from '../journal/past.ts';
 import { Controller } from '../planning/controller.ts';
 import { SqliteControllerStore } from '../storage/controller-store-sqlite.ts';
-import type { News } from '../views.ts';
+import type { ShardEvent } from '../views.ts';
 import type { MakeController } from './controller-protocol.ts';
 
 export const makeController: MakeController = (surroundings, { options, file, journal }) => {
@@ -36,7 +36,7 @@ export const makeController: MakeController = (surroundings, { options, file, jo
   };
 };
 
-function startJournal(start: JournalThreadStart, tell: (news: News) => void): JournalThread {
+function startJournal(start: JournalThreadStart, tell: (news: ShardEvent) => void): JournalThread {
   const { path } = start;
   const log = (event: string, why: string): void =>
     tell({ kind: 'log', level: 'error', event, fields: { path, why } });

@@ -6,7 +6,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import type { JournalThreadStart } from '../journal/journal-thread.ts';
 import type { ControllerOptions } from '../planning/options.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent } from '../views.ts';
 import type { DemandDelta, DemandPart } from './demand-codec.ts';
 
 /** A controller as its thread sees it. */
@@ -28,7 +28,7 @@ export interface ControllerSurroundings {
   readonly random: Random;
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (news: News) => void;
+  readonly tell: (news: ShardEvent) => void;
 }
 
 /** What a controller is made of; crosses to its thread as it is. */
@@ -66,7 +66,7 @@ export type ToController =
 
 export type FromController =
   | { readonly kind: 'effect'; readonly effect: Effect }
-  | { readonly kind: 'news'; readonly news: News }
+  | { readonly kind: 'news'; readonly news: ShardEvent }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   /** A question could not be answered. */
   | { readonly kind: 'refusal'; readonly id: number; readonly error: Error }

@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { revivedError } from '../../model/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions, ShardPort } from '../views.ts';
+import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent, ShardPort } from '../views.ts';
 import { YOUNG_GENERATION_MB } from './controller-limits.ts';
 import type {
   ControllerSetup,
@@ -42,7 +42,7 @@ export class ControllerThread implements ShardPort {
     this.#send(item);
     this.#flush();
   });
-  readonly #listeners = new Set<(news: News) => void>();
+  readonly #listeners = new Set<(news: ShardEvent) => void>();
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #onEffect: ((effect: Effect) => void) | null = null;
   #outbox: ToController[] = [];
@@ -102,7 +102,7 @@ export class ControllerThread implements ShardPort {
     return this.#ask((id) => ({ kind: 'order', id, order })) as Promise<OrderResult>;
   }
 
-  listen(listener: (news: News) => void): () => void {
+  listen(listener: (news: ShardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import type { Effect } from '../events.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
-import type { News } from '../views.ts';
+import type { ShardEvent } from '../views.ts';
 import { InlineController } from './inline-controller.ts';
 
 interface Started {
@@ -56,7 +56,7 @@ describe('a controller on the thread of its sessions', () => {
 
   it('tells who listens, for as long as they do', async () => {
     const { controller, clock } = await start();
-    const news: News[] = [];
+    const news: ShardEvent[] = [];
     const end = controller.listen((each) => news.push(each));
     await controller.order({ kind: 'freeze', scope: { cluster: 'c1', action: null }, who: 'ada', why: 'x' });
     expect(news).toMatchObject([{ kind: 'log', event: 'order' }]);

@@ -4,7 +4,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { ControllerEvent, ControllerPort, Effect } from '../events.ts';
 import { Controller, type ControllerParts } from '../planning/controller.ts';
-import type { Answer, News, Order, OrderResult, QuestionName, Questions } from '../views.ts';
+import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent } from '../views.ts';
 
 export interface InlineParts extends Omit<ControllerParts, 'emit' | 'tell'> {
   readonly onEffect: (effect: Effect) => void;
@@ -13,7 +13,7 @@ export interface InlineParts extends Omit<ControllerParts, 'emit' | 'tell'> {
 export class InlineController implements ControllerPort {
   readonly controller: Controller;
   readonly #clock: Clock;
-  readonly #listeners = new Set<(news: News) => void>();
+  readonly #listeners = new Set<(news: ShardEvent) => void>();
   #isAlive = true;
 
   constructor({ onEffect, ...parts }: InlineParts) {
@@ -49,7 +49,7 @@ export class InlineController implements ControllerPort {
     return Promise.resolve(this.controller.order(order));
   }
 
-  listen(listener: (news: News) => void): () => void {
+  listen(listener: (news: ShardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

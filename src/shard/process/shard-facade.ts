@@ -9,14 +9,14 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type {
   Answer,
   ClusterView,
-  NeedStory,
-  News,
+  NeedExplanation,
   Order,
   OrderResult,
   QuestionName,
   Questions,
   ReportsView,
   RollupOrder,
+  ShardEvent,
   ShardPort,
 } from '../views.ts';
 
@@ -32,7 +32,7 @@ export class ShardFacade implements ShardPort {
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
     const answer = await this.#controller.ask(name, ask);
-    if (name === 'explain') return this.#withRemarks(answer as NeedStory | null) as Answer<Q>;
+    if (name === 'explain') return this.#withRemarks(answer as NeedExplanation | null) as Answer<Q>;
     return answer;
   }
 
@@ -44,7 +44,7 @@ export class ShardFacade implements ShardPort {
     return result;
   }
 
-  listen(listener: (news: News) => void): () => void {
+  listen(listener: (news: ShardEvent) => void): () => void {
     return this.#controller.listen(listener);
   }
 
@@ -67,7 +67,7 @@ export class ShardFacade implements ShardPort {
   }
 
   /** Demand that is not what its cluster last said is explained by why that was not taken. */
-  #withRemarks(story: NeedStory | null): NeedStory | null {
+  #withRemarks(story: NeedExplanation | null): NeedExplanation | null {
     const cluster = story?.need.cluster;
     const report = this.#sessions.reports.find((each) => each.cluster === cluster);
     if (story === null || report === undefined) return story;

@@ -9,7 +9,7 @@ import type {
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire } from '../../wire/index.ts';
 
-/** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
+/** OutstandingRequests the operator for what a machine needs to join; answered by `bootstrap-answered`. */
 interface BootstrapAsk {
   readonly kind: 'bootstrap';
   readonly cluster: string;

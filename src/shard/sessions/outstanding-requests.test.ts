@@ -6,7 +6,7 @@ import { Operator as Op } from '../../model/index.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import { MAX_ASKS, MAX_BLOB_BYTES } from './limits.ts';
 import type { Ask } from './messages.ts';
-import { Asks } from './outstanding-requests.ts';
+import { OutstandingRequests } from './outstanding-requests.ts';
 
 type BootstrapEffect = Extract<Effect, { kind: 'ask-bootstrap' }>;
 type ReclaimEffect = Extract<Effect, { kind: 'instruct-reclaim' }>;
@@ -177,9 +177,9 @@ describe('open asks', () => {
   });
 
   it('given more than a cluster may have, then the oldest is forgotten and others are not touched', () => {
-    const asks = new Asks(2);
+    const requests = new OutstandingRequests(2);
     const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });
-    expect(['a', 'b', 'c'].map((id) => asks.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);
-    expect(asks.openOf('c1', 0).map(({ id }) => id)).toEqual(['b', 'c']);
+    expect(['a', 'b', 'c'].map((id) => requests.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);
+    expect(requests.openOf('c1', 0).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 });

@@ -4,7 +4,7 @@
 import { MAX_ASKS } from './limits.ts';
 import { type Ask, askKey } from './messages.ts';
 
-export class Asks {
+export class OutstandingRequests {
   readonly #open = new Map<string, Map<string, Ask>>();
   readonly #capacity: number;
 

@@ -55,7 +55,7 @@ describe('sessions', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
         const { sessions, greet, clock, events } = await bench();
         const operators: Operator[] = [];
-        /** Asks that are neither answered nor withdrawn, as the controller knows it. */
+        /** OutstandingRequests that are neither answered nor withdrawn, as the controller knows it. */
         const open = new Set<string>();
         const pick = (which: number): Operator | undefined => operators[which % operators.length];
         for (const step of steps) {

@@ -33,7 +33,7 @@ import {
   nodeStateFrame,
   type Outgoing,
 } from './messages.ts';
-import { Asks } from './outstanding-requests.ts';
+import { OutstandingRequests } from './outstanding-requests.ts';
 import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
 import { Reconnects } from './reconnects.ts';
 import { Session, type SessionHost } from './session.ts';
@@ -72,7 +72,7 @@ export class Sessions {
   readonly #log: SessionLog;
   /** The effective limits, defaults included. */
   readonly limits: SessionLimits;
-  readonly #asks = new Asks();
+  readonly #requests = new OutstandingRequests();
   readonly #reconnects = new Reconnects();
   /** Every connection that has not ended. */
   readonly #connections = new Set<Session>();
@@ -264,11 +264,11 @@ export class Sessions {
   #opened(session: Session): void {
     const { cluster, number } = session;
     this.#greeting.leave(session);
-    const open = this.#asks.openOf(cluster, this.#parts.clock.now());
+    const open = this.#requests.openOf(cluster, this.#parts.clock.now());
     this.#parts.controller.post({ kind: 'session-opened', cluster, session: number });
     for (const ask of open) {
       // The controller may have withdrawn it from within `post`.
-      if (!this.#asks.isOpen(ask)) continue;
+      if (!this.#requests.isOpen(ask)) continue;
       this.counters.asksReissued++;
       session.send(askFrame(ask, this.#parts.clock.now()));
     }
@@ -297,7 +297,7 @@ export class Sessions {
   }
 
   #ask(ask: Ask): void {
-    const forgotten = this.#asks.add(ask);
+    const forgotten = this.#requests.add(ask);
     if (forgotten !== null) {
       this.counters.asksForgotten++;
       this.#log('error', 'asks-forgotten', { cluster: excerpt(forgotten.cluster), kind: forgotten.kind });
@@ -306,7 +306,7 @@ export class Sessions {
   }
 
   #withdraw(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): void {
-    this.#asks.settle(cluster, ask);
+    this.#requests.settle(cluster, ask);
     this.#sessions.get(cluster)?.withdraw(askKey(ask));
   }
 
@@ -332,7 +332,7 @@ export class Sessions {
   }
 
   #isAnswer(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
-    const isExpected = this.#asks.settle(cluster, ask);
+    const isExpected = this.#requests.settle(cluster, ask);
     if (!isExpected) this.counters.answersUnknown++;
     return isExpected;
   }

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { HandClock, NEED, record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { MachineState } from '../../model/index.ts';
-import type { ActionView, News } from '../views.ts';
+import type { ActionView, ShardEvent } from '../views.ts';
 import { EventLog, MAX_ACTION_EVENTS, MAX_OTHER_EVENTS } from './event-log.ts';
 
 const ACTION = { id: 'a', machine: 'm' } as ActionView;
-const started: News = { kind: 'action-started', action: ACTION };
+const started: ShardEvent = { kind: 'action-started', action: ACTION };
 
-function log(event: string, fields = {}): News {
+function log(event: string, fields = {}): ShardEvent {
   return { kind: 'log', level: 'warn', event, fields };
 }
 

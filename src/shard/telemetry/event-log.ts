@@ -2,7 +2,7 @@
 // Actions have a buffer of their own: they may come by the thousand, and must not evict the warning that explains them.
 
 import type { Clock } from '../../runtime/clock.ts';
-import type { EventsView, EventView, News } from '../views.ts';
+import type { EventsView, EventView, ShardEvent } from '../views.ts';
 import { plainFields } from './log-fields.ts';
 
 /** Bounds on kept events of actions, and of all other kinds. */
@@ -24,12 +24,12 @@ export class EventLog {
   }
 
   /** Loads events of earlier processes, oldest first. They get ids of this process, below those of all later events. */
-  fill(events: readonly { readonly atMs: number; readonly news: EventNews }[]): void {
+  fill(events: readonly { readonly atMs: number; readonly news: LoggedEvent }[]): void {
     for (const { atMs, news } of events) this.#keep(news, atMs);
   }
 
   /** Stores news and returns it with id and time; a cycle is returned unchanged and not stored. */
-  add(news: News): News {
+  add(news: ShardEvent): ShardEvent {
     return news.kind === 'cycle' ? news : this.#keep(news, this.#clock.now());
   }
 
@@ -49,7 +49,7 @@ export class EventLog {
     return { items: items.map(({ event }) => event), total: actions.length + others.length };
   }
 
-  #keep(news: EventNews, atMs: number): EventView {
+  #keep(news: LoggedEvent, atMs: number): EventView {
     const number = ++this.#number;
     const stamped = { ...news, id: `${this.#prefix}-${number.toString(36)}`, atMs };
     const event = stamped.kind === 'log' ? { ...stamped, fields: shortFields(stamped.fields) } : stamped;
@@ -72,7 +72,7 @@ export class EventLog {
   }
 }
 
-type EventNews = Exclude<News, { readonly kind: 'cycle' }>;
+type LoggedEvent = Exclude<ShardEvent, { readonly kind: 'cycle' }>;
 
 interface EventsAsk {
   readonly sinceMs?: number | undefined;

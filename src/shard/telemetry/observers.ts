@@ -13,13 +13,13 @@ import type { ActionOutcome, ActionRecord } from '../actuation/action-records.ts
 import type { ActuationObserver } from '../actuation/actuation-parts.ts';
 import type { BreakerState } from '../actuation/breaker.ts';
 import type { LossesParts } from '../inventory/losses.ts';
-import type { Book } from '../inventory/machine-ledger.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ProvidersHealth } from '../inventory/provider-health.ts';
 import type { ReconcileObserver } from '../inventory/reconcile.ts';
 import type { ControllerParts } from '../planning/controller.ts';
 import { Provisioning } from '../planning/provisioning.ts';
 import { actionView, capacityLabel } from '../planning/queries/action-view.ts';
-import type { ActionView, News } from '../views.ts';
+import type { ActionView, ShardEvent } from '../views.ts';
 import { type ControllerMetrics, type ExecuteOutcome, NO_ERROR } from './metrics.ts';
 
 /** Bytes kept in a log line of a message from a provider or an operator. */
@@ -27,7 +27,7 @@ const MAX_WORDS_BYTES = 1000;
 
 export interface ObserverParts {
   readonly parts: ControllerParts;
-  readonly book: Book;
+  readonly ledger: MachineLedger;
   readonly metrics: ControllerMetrics;
   readonly health: ProvidersHealth;
   readonly lostWhileAway: ReconcileObserver['lostWhileAway'];
@@ -81,9 +81,9 @@ export class Observers {
 
   constructor(parts: ObserverParts) {
     this.#parts = parts;
-    const { book, metrics } = parts;
-    this.#provisioning = new Provisioning(book.fleet, (seconds) => metrics.provisioning.observe(seconds));
-    book.listen((_id, before, after) => {
+    const { ledger, metrics } = parts;
+    this.#provisioning = new Provisioning(ledger.fleet, (seconds) => metrics.provisioning.observe(seconds));
+    ledger.listen((_id, before, after) => {
       if (after?.state === State.Configured && before !== null && before.state !== State.Configured)
         this.#provisioning.configured(after, parts.parts.clock.now());
       if (before?.state === State.Deleting && after?.state === State.Speculative) metrics.idleReleases.add(1);
@@ -181,7 +181,7 @@ export class Observers {
     if (from === State.Draining && to === State.Idle) drainPhase.observe(seconds);
   }
 
-  #tell(news: News): void {
+  #tell(news: ShardEvent): void {
     this.#parts.parts.tell(news);
   }
 

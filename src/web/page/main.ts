@@ -1,7 +1,7 @@
 // The script of the page: subscribes to the shard's events, polls for what events do not carry, and sends the requests of
 // the buttons. It shows when the shard is unreachable, and reconnects by itself.
 
-import type { Cluster, FailedMachine, Freeze, News, Plan, Point, Shortfall, Status } from '../feed.ts';
+import type { Cluster, FailedMachine, Freeze, Plan, Point, ShardEvent, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
 import { withPoints } from '../history.ts';
 import {
@@ -12,7 +12,7 @@ import {
   MAX_PLANNED,
   MAX_SHORTFALLS,
   NOTHING_YET,
-  withNews,
+  withEvent,
 } from '../live.ts';
 import { type PageState, pageParts } from '../view.ts';
 import { show } from './dom.ts';
@@ -49,7 +49,7 @@ function say(text: string): void {
   become({ notice: text });
 }
 
-function hear(news: News): void {
+function hear(news: ShardEvent): void {
   heardMs = Date.now();
   const before = state.live.status;
   if (news.kind === 'cycle') {
@@ -57,7 +57,7 @@ function hear(news: News): void {
       say('The shard was restarted; this is the new one.');
     void askDetails();
   }
-  become({ live: withNews(state.live, news), trouble: '' });
+  become({ live: withEvent(state.live, news), trouble: '' });
 }
 
 /** At most one request in flight: a slow shard is not polled again meanwhile. */
@@ -101,7 +101,9 @@ async function read<T>(path: string): Promise<T> {
 function listen(): void {
   const source = new EventSource('/v1/events?since=0');
   for (const kind of ['cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log']) {
-    source.addEventListener(kind, (event: MessageEvent<string>) => hear(JSON.parse(event.data) as News));
+    source.addEventListener(kind, (event: MessageEvent<string>) =>
+      hear(JSON.parse(event.data) as ShardEvent),
+    );
   }
   source.addEventListener('open', () => void begin());
   source.addEventListener('error', () => {

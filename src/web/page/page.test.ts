@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { News, Status } from '../feed.ts';
+import type { ShardEvent, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
 import type { Tree } from '../view.ts';
 import { show } from './dom.ts';
@@ -88,7 +88,7 @@ class FakeSource {
     this.#listeners.get(kind)?.({ data });
   }
 
-  tell(news: News): void {
+  tell(news: ShardEvent): void {
     this.fire(news.kind, JSON.stringify(news));
   }
 }

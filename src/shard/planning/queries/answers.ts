@@ -15,7 +15,7 @@ import {
 } from '../../../model/index.ts';
 import type { InspectNeedsResponse } from '../../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from '../../actuation/action-records.ts';
-import type { Answer, NeedStory, Page, QuestionName, Questions } from '../../views.ts';
+import type { Answer, NeedExplanation, Page, QuestionName, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import type { Cycles } from '../cycles.ts';
 import { actionView } from './action-view.ts';
@@ -79,17 +79,17 @@ export class Answers {
   }
 
   #needOf(key: NeedKey): Need | undefined {
-    return this.#state.book.fleet.demand.needOf(key);
+    return this.#state.ledger.fleet.demand.needOf(key);
   }
 
   #need(need: Need, verdict: Verdict, detail: typeof IN_LIST) {
     return needView(need, verdict, this.#state.shortfalls.unmetCyclesOf(verdict.key), detail);
   }
 
-  #story(id: string): NeedStory | null {
+  #story(id: string): NeedExplanation | null {
     const decision = this.#cycles.decision;
-    const { book, profiles } = this.#state;
-    const key = findNeed(book.fleet, id);
+    const { ledger, profiles } = this.#state;
+    const key = findNeed(ledger.fleet, id);
     if (decision === null || key === undefined) return null;
     const verdict = decision.decided.verdictOf(key);
     const need = this.#needOf(key);
@@ -204,7 +204,7 @@ export class Answers {
   }
 
   #inspect(cluster: string, limit: number): readonly InspectNeedsResponse[] {
-    const { book, shortfalls } = this.#state;
+    const { ledger, shortfalls } = this.#state;
     const { last, decision } = this.#cycles;
     const question = {
       cluster: cluster === '' ? undefined : cluster,
@@ -219,7 +219,7 @@ export class Answers {
       needOf: (key: NeedKey) => this.#needOf(key),
       unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
       offeredBy: (machine: string) => {
-        const record = book.recordOf(machine);
+        const record = ledger.recordOf(machine);
         return record === null ? undefined : effectiveAllocatable(record);
       },
     };
@@ -228,7 +228,7 @@ export class Answers {
 
   /** Number of rows of a cluster, or of all clusters. */
   #rowsOf(cluster: string | undefined): number {
-    const { clusters, demand } = this.#state.book.fleet;
+    const { clusters, demand } = this.#state.ledger.fleet;
     return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
   }
 }

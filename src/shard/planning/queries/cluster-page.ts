@@ -33,8 +33,8 @@ export function clusterPage(state: ControllerState, decided: Decision | null, as
   });
 }
 
-function namesOf({ book, sessions }: ControllerState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
-  const { clusters } = book.fleet;
+function namesOf({ ledger, sessions }: ControllerState, { cluster, alsoNamed = [] }: Ask): readonly string[] {
+  const { clusters } = ledger.fleet;
   const known = clusters.sorted().map((number) => clusters.nameOf(number));
   const names = new Set([...known, ...sessions.keys(), ...alsoNamed]);
   if (cluster !== undefined) return names.has(cluster) ? [cluster] : [];
@@ -64,10 +64,10 @@ function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
 }
 
 function viewerOf(
-  { book, sessions, reported, freezes, actuation, incomplete, clusterCosts }: ControllerState,
+  { ledger, sessions, reported, freezes, actuation, incomplete, clusterCosts }: ControllerState,
   decided: Decision | null,
 ): (cluster: string) => ClusterView {
-  const { fleet } = book;
+  const { fleet } = ledger;
   const unmet = unmetByCluster(decided);
   const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
   const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));

@@ -17,7 +17,7 @@ const NOTHING = { items: [], total: 0, next: null } as const;
 
 export function machinePage(state: ControllerState, ask: Ask): Page<MachineView> {
   const { where, limit, after } = ask;
-  const { machines } = state.book.fleet;
+  const { machines } = state.ledger.fleet;
   if (where.id !== undefined) {
     const view = machineView(state, where.id, Number.POSITIVE_INFINITY);
     return view === null ? NOTHING : { items: [view], total: 1, next: null };
@@ -25,7 +25,7 @@ export function machinePage(state: ControllerState, ask: Ask): Page<MachineView>
   const wanted = where.state === undefined ? null : stateOfLabel(where.state);
   if (wanted === undefined) return NOTHING;
   const hidden = where.withForgotten === true ? new Set<number>() : forgottenSlots(state);
-  const slots = state.book.slotsOf({ ...where, state: wanted }).filter((slot) => !hidden.has(slot));
+  const slots = state.ledger.slotsOf({ ...where, state: wanted }).filter((slot) => !hidden.has(slot));
   if (ask.order === 'trouble' && wanted === null) return failedFirst(state, ask, slots);
   const rest = after === undefined ? slots : slots.filter(isBehind(state, after));
   return pageOf(ask, {
@@ -40,9 +40,9 @@ export function machinePage(state: ControllerState, ask: Ask): Page<MachineView>
 /** Failed machines by id, then the others by id. A position is a prefix for the group and the id. */
 function failedFirst(state: ControllerState, ask: Ask, slots: readonly number[]): Page<MachineView> {
   const { where, limit, after } = ask;
-  const { book } = state;
-  const { machines } = book.fleet;
-  const failed = new Set(book.slotsOf({ ...where, state: MachineState.Failed }));
+  const { ledger } = state;
+  const { machines } = ledger.fleet;
+  const failed = new Set(ledger.slotsOf({ ...where, state: MachineState.Failed }));
   const [first, others] = [
     slots.filter((slot) => failed.has(slot)),
     slots.filter((slot) => !failed.has(slot)),
@@ -62,15 +62,15 @@ function failedFirst(state: ControllerState, ask: Ask, slots: readonly number[])
 }
 
 /** Whether a machine comes after the one with this id, which may have been removed since. */
-function isBehind({ book }: ControllerState, id: string): (slot: number) => boolean {
-  const { machines } = book.fleet;
+function isBehind({ ledger }: ControllerState, id: string): (slot: number) => boolean {
+  const { machines } = ledger.fleet;
   const last = machines.slotOf(id);
   if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
   return (slot) => compareText(machines.idOf(slot), id) > 0;
 }
 
-function forgottenSlots({ book, machineFacts }: ControllerState): ReadonlySet<number> {
-  return new Set([...machineFacts.forgotten()].flatMap((id) => book.fleet.machines.slotOf(id) ?? []));
+function forgottenSlots({ ledger, machineFacts }: ControllerState): ReadonlySet<number> {
+  return new Set([...machineFacts.forgotten()].flatMap((id) => ledger.fleet.machines.slotOf(id) ?? []));
 }
 
 function stateOfLabel(label: string): MachineState | undefined {

@@ -15,11 +15,11 @@ const MAX_WHY_BYTES = 1000;
 
 /** null: the machine is not on record, or was added after the last freeze. */
 export function machineView(state: ControllerState, id: string, maxLabels: number): MachineView | null {
-  const { book, machineFacts, actuation, profiles } = state;
-  const standing = book.standing(id);
-  const record = book.recordOf(id);
+  const { ledger, machineFacts, actuation, profiles } = state;
+  const standing = ledger.standing(id);
+  const record = ledger.recordOf(id);
   if (standing === null || record === null) return null;
-  const { host, lastError } = book.particularsOf(id);
+  const { host, lastError } = ledger.particularsOf(id);
   const { quarantine, isForgotten } = machineFacts.verdictsOn(id);
   const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
   const { cluster, target } = standing;
@@ -27,7 +27,7 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
   const action = actuation.actionOf(id);
   const hold = actuation.holdOf(id);
   return {
-    ...{ id, provider: book.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
+    ...{ id, provider: ledger.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
     ...{ instanceType: record.instanceType, zone: record.zone },
     capacityType: capacityLabel(record.capacityType),
     ...{ pricePerHour: record.pricePerHour, interruptionProbability: record.interruptionProbability },

@@ -5,7 +5,7 @@ import { NEED, record, some } from '../../../../testing/support/actuation-scene.
 import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources } from '../../../../testing/support/fleets.ts';
 import { adviceFor, keyOf, MachineState } from '../../../model/index.ts';
-import type { NeedStory } from '../../views.ts';
+import type { NeedExplanation } from '../../views.ts';
 import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
@@ -14,7 +14,7 @@ const { Configured, Creating, Failed, Idle, Speculative } = MachineState;
 /** Two machines of 4 cpu. */
 const PAIR = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
 
-function story(scene: ControllerScene, need = NEED): NeedStory {
+function story(scene: ControllerScene, need = NEED): NeedExplanation {
   return scene.controller.ask('explain', { need: needId(keyOf(need)) })!;
 }
 

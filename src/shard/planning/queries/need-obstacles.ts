@@ -32,7 +32,7 @@ export function explainNeed(
   options: DecisionOptions,
   verdict: Verdict,
 ): ExplainedNeed | null {
-  const { fleet } = state.book;
+  const { fleet } = state.ledger;
   const { key } = verdict;
   const tally = new ObstacleTally(state, whyUnused(verdict));
   const explanation = explain(fleet, atMs, options, key, (slot, cause) =>
@@ -129,26 +129,26 @@ class ObstacleTally {
   }
 
   #failed(id: string): void {
-    const { book, health } = this.#state;
+    const { ledger, health } = this.#state;
     const group = this.#group('failed', '', { cause: 'failed', machines: 0 });
-    const zone = book.recordOf(id)?.zone ?? '';
+    const zone = ledger.recordOf(id)?.zone ?? '';
     this.#failedByZone.set(zone, (this.#failedByZone.get(zone) ?? 0) + 1);
     const failedMs = health.failedMs(id);
-    const { lastError } = book.particularsOf(id);
+    const { lastError } = ledger.particularsOf(id);
     if (lastError === '' || failedMs <= this.#newestFailureMs) return;
     this.#newestFailureMs = failedMs;
     group.error = excerpt(lastError, MAX_ERROR_BYTES);
   }
 
   #blocked(id: string): void {
-    const { actuation, book, scheduler, machineFacts } = this.#state;
+    const { actuation, ledger, scheduler, machineFacts } = this.#state;
     const hold = actuation.holdOf(id);
     if (hold === null) {
       this.#frozenOrAwaiting(id);
       return;
     }
-    const provider = book.ownerOf(id) ?? '';
-    const { instanceType = '', zone = '' } = book.recordOf(id) ?? {};
+    const provider = ledger.ownerOf(id) ?? '';
+    const { instanceType = '', zone = '' } = ledger.recordOf(id) ?? {};
     const error = excerpt(hold.why, MAX_ERROR_BYTES);
     const untilMs = hold.untilMs === null ? {} : { untilMs: hold.untilMs };
     const cause = hold.kind;
@@ -188,8 +188,8 @@ class ObstacleTally {
   }
 
   #frozenOrAwaiting(id: string): void {
-    const { book, freezes } = this.#state;
-    const standing = book.standing(id);
+    const { ledger, freezes } = this.#state;
+    const standing = ledger.standing(id);
     const freeze = standing === null ? null : freezes.heldBy(standing);
     // The machine was removed since the last cycle.
     if (standing === null) return;

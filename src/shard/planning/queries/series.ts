@@ -2,7 +2,7 @@
 // news that the shard emits anyway. Two rings: one point per 10 s for an hour, and one per second for the last two minutes.
 // The 10 s points are also written to the journal, from which a new process reads the hour before its start.
 
-import type { News, SeriesPoint, SeriesView, StatusView } from '../../views.ts';
+import type { SeriesPoint, SeriesView, ShardEvent, StatusView } from '../../views.ts';
 
 export const COARSE = { stepMs: 10_000, points: 360 } as const;
 export const FINE = { stepMs: 1_000, points: 120 } as const;
@@ -19,7 +19,7 @@ export class Series {
     for (const point of points) if (point.atMs > oldestMs && point.atMs <= nowMs) this.#coarse.push(point);
   }
 
-  hear(news: News): void {
+  hear(news: ShardEvent): void {
     if (news.kind === 'action-started') this.#count('begun');
     if (news.kind === 'action-ended' && news.action.outcome !== 'success') this.#count('failed');
     if (news.kind !== 'cycle') return;

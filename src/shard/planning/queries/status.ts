@@ -28,9 +28,9 @@ export function statusOf(
   cycle: CycleView | null,
   served: readonly ServedHardware[],
 ): StatusView {
-  const { parts, book, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
+  const { parts, ledger, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
   const { shard, epoch, guardrails } = parts.options;
-  const { fleet } = book;
+  const { fleet } = ledger;
   const { total, escalated } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
   const cost = costView(micros);
@@ -65,7 +65,7 @@ function troubleFirst(a: ProviderView, b: ProviderView): number {
 const MAX_WORDS_BYTES = 500;
 
 function providerOf(
-  { scheduler, book, reconcile, health }: ControllerState,
+  { scheduler, ledger, reconcile, health }: ControllerState,
   name: string,
   trouble: ProviderHealth | undefined,
 ): ProviderView {
@@ -74,7 +74,7 @@ function providerOf(
     name,
     breaker: scheduler.breakerOf(name),
     denial: excerpt(scheduler.denialOf(name), MAX_WORDS_BYTES),
-    machines: book.countOf(name),
+    machines: ledger.countOf(name),
     waiting: scheduler.waitingAt(name),
     ...readings,
     lastError: excerpt(readings.lastError, MAX_WORDS_BYTES),

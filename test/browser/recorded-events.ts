@@ -1,7 +1,7 @@
 // The API of a shard beside the page: its events as they arrive, kept for some seconds, and answers to GET. The page is
 // compared with these, never with its own requests.
 
-import type { News, Status } from '../../src/web/feed.ts';
+import type { ShardEvent, Status } from '../../src/web/feed.ts';
 
 /** A page shows a status at most some seconds after it arrived. */
 const KEPT_MS = 10_000;
@@ -12,12 +12,12 @@ export interface ApiCluster {
   readonly unmet: number;
 }
 
-export class ShardNews {
+export class RecordedEvents {
   readonly #url: string;
   readonly #abort = new AbortController();
   #statuses: { readonly atMs: number; readonly status: Status }[] = [];
   /** All events but those of cycles. */
-  readonly events: News[] = [];
+  readonly events: ShardEvent[] = [];
 
   constructor(url: string) {
     this.#url = url;
@@ -68,7 +68,7 @@ export class ShardNews {
       .map((line) => line.slice('data:'.length))
       .join('\n');
     if (data === '') return;
-    const news = JSON.parse(data) as News;
+    const news = JSON.parse(data) as ShardEvent;
     if (news.kind === 'cycle') this.#statuses.push({ atMs: Date.now(), status: news.status });
     else this.events.push(news);
   }

@@ -5,7 +5,7 @@ import { type RpcError, status } from '../../wire/index.ts';
 import { refusal } from './requests.ts';
 import type { Changes, Store } from './store.ts';
 
-export class Journal {
+export class StoreWriter {
   readonly #store: Store;
   readonly #onFailure: (error: unknown) => void;
   #last: Promise<void> = Promise.resolve();
